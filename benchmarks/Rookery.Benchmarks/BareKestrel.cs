@@ -4,7 +4,9 @@ using Microsoft.AspNetCore.Http;
 
 namespace Rookery.Benchmarks;
 
-/// <summary>The ceiling of the framework: a Kestrel that does nothing but answer as many bytes as Rookery would.</summary>
+/// <summary>
+/// The ceiling of the framework: a Kestrel that does nothing but answer as many bytes as Rookery would.
+/// </summary>
 internal static class BareKestrel
 {
     public static async Task<int> RunAsync(string listen, int bytes)
@@ -14,7 +16,9 @@ internal static class BareKestrel
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         builder.WebHost.UseKestrelCore().UseUrls(listen);
         var app = builder.Build();
-        app.Run(context => HttpMethods.IsPut(context.Request.Method) ? ReadAndAcceptAsync(context) : (Task)AnswerAsync(context, answer));
+        app.Run(context =>
+            HttpMethods.IsPut(context.Request.Method) ? ReadAndAcceptAsync(context) : (Task)AnswerAsync(context, answer)
+        );
         await app.RunAsync();
         return 0;
     }

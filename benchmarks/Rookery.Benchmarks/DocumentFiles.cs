@@ -4,13 +4,19 @@ using System.Text.Json;
 
 namespace Rookery.Benchmarks;
 
-/// <summary>Documents in the two forms that bulk loads read: RavenDB's bulk_insert array, and lines of an id, a tab and the JSON for those of the peers.</summary>
+/// <summary>
+/// Documents in the two forms that bulk loads read: RavenDB's bulk_insert array, and lines of an id, a tab and the JSON
+/// for those of the peers.
+/// </summary>
 internal sealed class DocumentFiles : IDisposable
 {
     private const int BufferBytes = 1 << 20;
 
     // As JSON.stringify writes it: < and > as they are, without which each tag of a drawing is six bytes longer.
-    private static readonly JsonWriterOptions AsBrowsersDo = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+    private static readonly JsonWriterOptions AsBrowsersDo = new()
+    {
+        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+    };
 
     private readonly FileStream _bulk;
     private readonly FileStream _lines;

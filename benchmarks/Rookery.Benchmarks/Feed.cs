@@ -25,30 +25,49 @@ internal static class Feed
         long next = -1;
         long acknowledged = 0;
         long bytes = 0;
-        await Task.WhenAll(Enumerable.Range(0, Connections).Select(worker => Task.Run(async () =>
-        {
-            var random = new Random(worker);
-            while (Stopwatch.GetElapsedTime(started).TotalSeconds < seconds)
-            {
-                long number = Interlocked.Increment(ref next);
-                double early = (number / (double)rate) - Stopwatch.GetElapsedTime(started).TotalSeconds;
-                if (early > 0)
-                {
-                    await Task.Delay(TimeSpan.FromSeconds(early));
-                }
+        await Task.WhenAll(
+            Enumerable
+                .Range(0, Connections)
+                .Select(worker =>
+                    Task.Run(async () =>
+                    {
+                        var random = new Random(worker);
+                        while (Stopwatch.GetElapsedTime(started).TotalSeconds < seconds)
+                        {
+                            long number = Interlocked.Increment(ref next);
+                            double early = (number / (double)rate) - Stopwatch.GetElapsedTime(started).TotalSeconds;
+                            if (early > 0)
+                            {
+                                await Task.Delay(TimeSpan.FromSeconds(early));
+                            }
 
-                byte[] document = documents[number % documents.Length];
-                // Random updates: every eighth write is new, the others replace one put before.
-                long id = order is "random" && number % 8 != 0 ? random.NextInt64(Math.Max(1, number / 8)) * 8 : number;
-                using var content = new ByteArrayContent(document);
-                content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
-                using var response = await client.PutAsync(new Uri(string.Create(CultureInfo.InvariantCulture, $"{url}/docs?id=icons/{id:0000000000}")), content);
-                response.EnsureSuccessStatusCode();
-                Interlocked.Increment(ref acknowledged);
-                Interlocked.Add(ref bytes, document.Length);
-            }
-        })));
-        Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{acknowledged} {bytes} {Stopwatch.GetElapsedTime(started).TotalSeconds:0.0}"));
+                            byte[] document = documents[number % documents.Length];
+                            // Random updates: every eighth write is new, the others replace one put before.
+                            long id =
+                                order is "random" && number % 8 != 0
+                                    ? random.NextInt64(Math.Max(1, number / 8)) * 8
+                                    : number;
+                            using var content = new ByteArrayContent(document);
+                            content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
+                            using var response = await client.PutAsync(
+                                new Uri(
+                                    string.Create(CultureInfo.InvariantCulture, $"{url}/docs?id=icons/{id:0000000000}")
+                                ),
+                                content
+                            );
+                            response.EnsureSuccessStatusCode();
+                            Interlocked.Increment(ref acknowledged);
+                            Interlocked.Add(ref bytes, document.Length);
+                        }
+                    })
+                )
+        );
+        Console.WriteLine(
+            string.Create(
+                CultureInfo.InvariantCulture,
+                $"{acknowledged} {bytes} {Stopwatch.GetElapsedTime(started).TotalSeconds:0.0}"
+            )
+        );
         return 0;
     }
 
@@ -58,14 +77,21 @@ internal static class Feed
         using var bulk = JsonDocument.Parse(File.ReadAllBytes(source));
         int total = bulk.RootElement.GetArrayLength();
         int step = Math.Max(1, total / 40_000);
-        return [.. bulk.RootElement.EnumerateArray().Where((_, number) => number % step == 0)
-            .Select(item => Encoding.UTF8.GetBytes(item.GetProperty("Document").GetRawText()))];
+        return
+        [
+            .. bulk
+                .RootElement.EnumerateArray()
+                .Where((_, number) => number % step == 0)
+                .Select(item => Encoding.UTF8.GetBytes(item.GetProperty("Document").GetRawText())),
+        ];
     }
 
     private static byte[] Incompressible(int length, int seed)
     {
         byte[] noise = new byte[Math.Max(8, (length - 60) * 3 / 4)];
         new Random(seed).NextBytes(noise);
-        return Encoding.UTF8.GetBytes($"{{\"noise\":\"{Convert.ToBase64String(noise)}\",\"@metadata\":{{\"@collection\":\"Icons\"}}}}");
+        return Encoding.UTF8.GetBytes(
+            $"{{\"noise\":\"{Convert.ToBase64String(noise)}\",\"@metadata\":{{\"@collection\":\"Icons\"}}}}"
+        );
     }
 }

@@ -10,7 +10,9 @@ internal static class IconDocuments
     {
         using var documents = new DocumentFiles(target);
         long number = 0;
-        foreach (string file in Directory.GetFiles(Path.Combine(package, "json"), "*.json").Order(StringComparer.Ordinal))
+        foreach (
+            string file in Directory.GetFiles(Path.Combine(package, "json"), "*.json").Order(StringComparer.Ordinal)
+        )
         {
             using var set = JsonDocument.Parse(File.ReadAllBytes(file));
             string prefix = set.RootElement.GetProperty("prefix").GetString()!;
@@ -18,7 +20,11 @@ internal static class IconDocuments
             {
                 if (number++ % every == 0)
                 {
-                    documents.Add($"icons/{prefix}/{icon.Name}", "Icons", writer => WriteMembers(writer, set.RootElement, prefix, icon));
+                    documents.Add(
+                        $"icons/{prefix}/{icon.Name}",
+                        "Icons",
+                        writer => WriteMembers(writer, set.RootElement, prefix, icon)
+                    );
                 }
             }
         }

@@ -18,8 +18,9 @@ internal static class LeaderGap
     private const int AcknowledgedAtEnd = 100;
 
     /// <summary>
-    /// Begins a write every 10 ms, at the survivors in turn, whether earlier ones were answered or not: a client that waits for an answer from a lost leader would measure its own patience.
-    /// Prints the longest time between two acknowledgements, the later of them after the kill, in milliseconds.
+    /// Begins a write every 10 ms, at the survivors in turn, whether earlier ones were answered or not: a client that
+    /// waits for an answer from a lost leader would measure its own patience. Prints the longest time between two
+    /// acknowledgements, the later of them after the kill, in milliseconds.
     /// </summary>
     public static async Task<int> RunAsync(string kind, int leader, string[] survivors)
     {
@@ -39,7 +40,17 @@ internal static class LeaderGap
                 killed = clock.Elapsed;
             }
 
-            writes.Add(WriteAsync(kind, client, survivors[number % survivors.Length], string.Create(CultureInfo.InvariantCulture, $"gap/{run}/{number}"), clock, acknowledged, ended.Token));
+            writes.Add(
+                WriteAsync(
+                    kind,
+                    client,
+                    survivors[number % survivors.Length],
+                    string.Create(CultureInfo.InvariantCulture, $"gap/{run}/{number}"),
+                    clock,
+                    acknowledged,
+                    ended.Token
+                )
+            );
             var early = (Interval * (number + 1)) - clock.Elapsed;
             if (early > TimeSpan.Zero)
             {
@@ -52,25 +63,47 @@ internal static class LeaderGap
         TimeSpan[] times = [.. acknowledged.Order()];
         if (times.Length == 0 || times[0] > killed || times[^1] < killed + ShortestElection)
         {
-            await Console.Error.WriteLineAsync($"No write was acknowledged {(times.Length == 0 || times[0] > killed ? "before the leader was killed" : "after it")}.");
+            await Console.Error.WriteLineAsync(
+                $"No write was acknowledged "
+                    + $"{(times.Length == 0 || times[0] > killed ? "before the leader was killed" : "after it")}."
+            );
             return 1;
         }
 
-        var longest = times.Zip(times.Skip(1)).Where(pair => pair.Second > killed).Max(static pair => pair.Second - pair.First);
+        var longest = times
+            .Zip(times.Skip(1))
+            .Where(pair => pair.Second > killed)
+            .Max(static pair => pair.Second - pair.First);
         Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{longest.TotalMilliseconds:0}"));
         return 0;
     }
 
     private static bool IsOver(ConcurrentQueue<TimeSpan> acknowledged, TimeSpan killed) =>
-        killed > TimeSpan.Zero && acknowledged.Reverse().Take(AcknowledgedAtEnd).Count(at => at > killed + ShortestElection) == AcknowledgedAtEnd;
+        killed > TimeSpan.Zero
+        && acknowledged.Reverse().Take(AcknowledgedAtEnd).Count(at => at > killed + ShortestElection)
+            == AcknowledgedAtEnd;
 
-    private static async Task WriteAsync(string kind, HttpClient client, string url, string id, Stopwatch clock, ConcurrentQueue<TimeSpan> acknowledged, CancellationToken cancellationToken)
+    private static async Task WriteAsync(
+        string kind,
+        HttpClient client,
+        string url,
+        string id,
+        Stopwatch clock,
+        ConcurrentQueue<TimeSpan> acknowledged,
+        CancellationToken cancellationToken
+    )
     {
         try
         {
             using var request = kind is "etcd"
-                ? new HttpRequestMessage(HttpMethod.Post, new Uri($"{url}/v3/kv/put")) { Content = Json($$"""{"key":"{{Base64(id)}}","value":"{{Base64("written")}}"}""") }
-                : new HttpRequestMessage(HttpMethod.Put, new Uri($"{url}/databases/bench/docs?id={id}")) { Content = Json("""{"written":true}""") };
+                ? new HttpRequestMessage(HttpMethod.Post, new Uri($"{url}/v3/kv/put"))
+                {
+                    Content = Json($$"""{"key":"{{Base64(id)}}","value":"{{Base64("written")}}"}"""),
+                }
+                : new HttpRequestMessage(HttpMethod.Put, new Uri($"{url}/databases/bench/docs?id={id}"))
+                {
+                    Content = Json("""{"written":true}"""),
+                };
             using var response = await client.SendAsync(request, cancellationToken);
             if (response.IsSuccessStatusCode)
             {

@@ -13,7 +13,10 @@ internal static partial class Lz4Subjects
 {
     private static readonly int[] BlockSizes = [4 << 10, 16 << 10, 64 << 10, 1 << 20];
     private static readonly Subject[] Subjects =
-        [new("liblz4", Native, NativeBack), new("managed", Managed, ManagedBack)];
+    [
+        new("liblz4", Native, NativeBack),
+        new("managed", Managed, ManagedBack),
+    ];
 
     private delegate int Work(ReadOnlySpan<byte> source, Span<byte> target);
 
@@ -41,11 +44,14 @@ internal static partial class Lz4Subjects
                 ratios.Sort();
                 var (one, other) = rates.OrderBy(static rate => rate.Managed / rate.Native).ElementAt(Rounds / 2);
                 string direction = isBack ? "decompress" : "compress";
-                Console.WriteLine(string.Create(
-                    CultureInfo.InvariantCulture,
-                    $"{size >> 10} KiB {direction}: liblz4 {one:0} MB/s, managed {other:0} MB/s, "
-                    + $"ratio {ratios[Rounds / 2]:0.00} ({ratios[0]:0.00} to {ratios[^1]:0.00}), "
-                    + $"{allocated} bytes allocated in the last round"));
+                Console.WriteLine(
+                    string.Create(
+                        CultureInfo.InvariantCulture,
+                        $"{size >> 10} KiB {direction}: liblz4 {one:0} MB/s, managed {other:0} MB/s, "
+                            + $"ratio {ratios[Rounds / 2]:0.00} ({ratios[0]:0.00} to {ratios[^1]:0.00}), "
+                            + $"{allocated} bytes allocated in the last round"
+                    )
+                );
             }
         }
 

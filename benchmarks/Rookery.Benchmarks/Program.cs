@@ -9,16 +9,32 @@ return args switch
     ["names", var package, var target, var every] => PackageDocuments.Write(package, target, int.Parse(every)),
     ["sync-rate", var file, var seconds] => SyncRate.Measure(file, int.Parse(seconds)),
     ["lz4", var file, var seconds] => Lz4Subjects.Compare(file, double.Parse(seconds)),
-    ["lz4-work", var subject, var file, var size, var direction, var count] =>
-        Lz4Subjects.Repeat(subject, file, int.Parse(size), direction, int.Parse(count)),
-    ["feed", var url, var source, var order, var seconds, var rate] => await Feed.RunAsync(url, source, order, int.Parse(seconds), int.Parse(rate)),
-    ["gap", var kind, var leader, .. { Length: > 0 } survivors] => await LeaderGap.RunAsync(kind, int.Parse(leader), survivors),
+    ["lz4-work", var subject, var file, var size, var direction, var count] => Lz4Subjects.Repeat(
+        subject,
+        file,
+        int.Parse(size),
+        direction,
+        int.Parse(count)
+    ),
+    ["feed", var url, var source, var order, var seconds, var rate] => await Feed.RunAsync(
+        url,
+        source,
+        order,
+        int.Parse(seconds),
+        int.Parse(rate)
+    ),
+    ["gap", var kind, var leader, .. { Length: > 0 } survivors] => await LeaderGap.RunAsync(
+        kind,
+        int.Parse(leader),
+        survivors
+    ),
     _ => Usage(),
 };
 
 static int Usage()
 {
-    Console.Error.WriteLine("""
+    Console.Error.WriteLine(
+        """
         rookery-benchmarks bare URL BYTES            a bare Kestrel: GET answers BYTES bytes, PUT reads the body and answers 201
         rookery-benchmarks small COUNT DIRECTORY     COUNT small documents: bulk.json (bulk_insert) and copy.tsv (COPY)
         rookery-benchmarks iconify|cities|names PACKAGE TARGET EVERY
@@ -35,6 +51,7 @@ static int Usage()
         rookery-benchmarks gap rookery|etcd PID URL...
                                                      writes at the URLs, kills the process after two seconds, and prints for how many
                                                      milliseconds no write was acknowledged
-        """);
+        """
+    );
     return 64;
 }

@@ -3,7 +3,9 @@ using Rookery.Disk;
 
 namespace Rookery.Benchmarks;
 
-/// <summary>What the disk itself can do: the rate that a journal with one write and one sync a commit cannot exceed.</summary>
+/// <summary>
+/// What the disk itself can do: the rate that a journal with one write and one sync a commit cannot exceed.
+/// </summary>
 internal static class SyncRate
 {
     private const int Block = 4096;

@@ -5,14 +5,16 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Reads entries that are not in memory any more from the journal, for members that lag, off the consensus lock; one reader at a time. What a member is to be sent is read in the order in which
-/// the core wants it sent: a whole window of messages is asked for at once, and a member has no use for the last of them without those before.
+/// Reads entries that are not in memory any more from the journal, for members that lag, off the consensus lock; one
+/// reader at a time. What a member is to be sent is read in the order in which the core wants it sent: a whole window
+/// of messages is asked for at once, and a member has no use for the last of them without those before.
 /// </summary>
 internal sealed class CatchUp(NodeJournal journal, RaftConsensus consensus, Action<Action> runBeside)
 {
     private readonly Dictionary<NodeId, Queue<Message>> _asked = [];
 
-    // Of the reading thread, and of who ends idle ones. A member that lags asks for one piece after the other: a reader that went on from the last finds the next at once.
+    // Of the reading thread, and of who ends idle ones. A member that lags asks for one piece after the other: a reader
+    // that went on from the last finds the next at once.
     private readonly Dictionary<NodeId, OpenReader> _readers = [];
     private readonly Lock _gate = new();
     private bool _isReading;
@@ -34,7 +36,10 @@ internal sealed class CatchUp(NodeJournal journal, RaftConsensus consensus, Acti
         runBeside(ReadAsked);
     }
 
-    /// <summary>Closes readers that were not used since the last call: they keep segments from being recycled. Does not wait while one reads, because consensus calls it under its lock.</summary>
+    /// <summary>
+    /// Closes readers that were not used since the last call: they keep segments from being recycled. Does not wait
+    /// while one reads, because consensus calls it under its lock.
+    /// </summary>
     public void CloseIdle()
     {
         if (!Monitor.TryEnter(_readers))
@@ -61,7 +66,9 @@ internal sealed class CatchUp(NodeJournal journal, RaftConsensus consensus, Acti
         }
     }
 
-    /// <summary>What begins again, in another term or further in front, takes the place of what was to follow.</summary>
+    /// <summary>
+    /// What begins again, in another term or further in front, takes the place of what was to follow.
+    /// </summary>
     private void Ask(in Message message)
     {
         if (!_asked.TryGetValue(message.To, out var waiting))
@@ -69,7 +76,10 @@ internal sealed class CatchUp(NodeJournal journal, RaftConsensus consensus, Acti
             _asked.Add(message.To, waiting = new Queue<Message>());
         }
 
-        if (waiting.TryPeek(out var first) && (message.Term != first.Term || message.Position.Index <= first.Position.Index))
+        if (
+            waiting.TryPeek(out var first)
+            && (message.Term != first.Term || message.Position.Index <= first.Position.Index)
+        )
         {
             waiting.Clear();
         }
@@ -92,7 +102,8 @@ internal sealed class CatchUp(NodeJournal journal, RaftConsensus consensus, Acti
             }
             catch (Exception failure) when (failure is ArgumentOutOfRangeException or ObjectDisposedException)
             {
-                // Released meanwhile, or the node stops: the member is offered the whole state when it asks again, or another leader's log.
+                // Released meanwhile, or the node stops: the member is offered the whole state when it asks again, or
+                // another leader's log.
             }
         }
     }
@@ -117,7 +128,9 @@ internal sealed class CatchUp(NodeJournal journal, RaftConsensus consensus, Acti
         }
     }
 
-    /// <summary>Reads as many of a message's entries as the journal has; those that it does not have yet are in memory.</summary>
+    /// <summary>
+    /// Reads as many of a message's entries as the journal has; those that it does not have yet are in memory.
+    /// </summary>
     private int Read(in Message message, Span<JournalFrame> entries)
     {
         long first = message.Position.Index + 1;

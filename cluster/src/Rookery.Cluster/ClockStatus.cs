@@ -6,32 +6,43 @@ namespace Rookery.Cluster;
 /// <summary>What there is to say of the cluster's time, in sentences.</summary>
 internal static class ClockStatus
 {
-    private const string Consequence = "Until then nothing expires, no idempotency key ages, and documents get the time that the cluster knows.";
+    private const string Consequence =
+        "Until then nothing expires, no idempotency key ages, and documents get the time that the cluster knows.";
 
     /// <summary>Why the cluster's time is in doubt, and what to do; null when it is not.</summary>
     public static string? Doubt(RaftCore core, long nowMicroseconds)
     {
         var (ticks, isSure) = core.ReadClock(nowMicroseconds);
         return isSure ? null
-            : core.Leader.IsNone ? $"The cluster's time is in doubt, and no leader is known here that could say why. {Consequence}"
+            : core.Leader.IsNone
+                ? $"The cluster's time is in doubt, and no leader is known here that could say why. {Consequence}"
             : core.Role != Role.Leader ? "The cluster's time is in doubt: see what the leader says of it."
             : core.ClockVerdict switch
             {
                 ClockVerdict.Doubted =>
-                    $"The clocks jumped, and no majority of the voters' is synchronised: the cluster's time is {Text(ticks)}. Connect the members to a source of time; or see that their clocks are right, and run `rookery cluster clock confirm`. {Consequence}",
+                    $"The clocks jumped, and no majority of the voters' is synchronised: the cluster's time "
+                        + $"is {Text(ticks)}. Connect the members to a source of time; or see that their clocks "
+                        + $"are right, and run `rookery cluster clock confirm`. {Consequence}",
                 ClockVerdict.Differ =>
-                    $"No majority of the voters' clocks agrees on a time: the cluster's is {Text(ticks)}. Connect the members to a source of time, or set their clocks and run `rookery cluster clock confirm`. {Consequence}",
+                    $"No majority of the voters' clocks agrees on a time: the cluster's is {Text(ticks)}. "
+                        + $"Connect the members to a source of time, or set their clocks and run `rookery cluster "
+                        + $"clock confirm`. {Consequence}",
                 _ => "The clocks of a majority of the voters are not known yet.",
             };
     }
 
     /// <summary>What came of an operator's word, in a sentence.</summary>
-    public static string Say(ClockAnswer answer, long ticks) => answer switch
-    {
-        ClockAnswer.Confirmed => $"The cluster's time is {Text(ticks)}.",
-        ClockAnswer.ClocksDiffer => "No majority of the voters' clocks is within a minute of each other, so there is no time to confirm. Set them (`timedatectl set-time`), see with `rookery status` that they agree, and confirm again.",
-        _ => "This node does not lead, so nothing was confirmed. Ask again in a second.",
-    };
+    public static string Say(ClockAnswer answer, long ticks) =>
+        answer switch
+        {
+            ClockAnswer.Confirmed => $"The cluster's time is {Text(ticks)}.",
+            ClockAnswer.ClocksDiffer =>
+                "No majority of the voters' clocks is within a minute of each other, so there is no time to "
+                    + "confirm. Set them (`timedatectl set-time`), see with `rookery status` that they agree, and "
+                    + "confirm again.",
+            _ => "This node does not lead, so nothing was confirmed. Ask again in a second.",
+        };
 
-    private static string Text(long ticks) => new DateTime(ticks, DateTimeKind.Utc).ToString("yyyy-MM-dd HH:mm:ss 'UTC'", CultureInfo.InvariantCulture);
+    private static string Text(long ticks) =>
+        new DateTime(ticks, DateTimeKind.Utc).ToString("yyyy-MM-dd HH:mm:ss 'UTC'", CultureInfo.InvariantCulture);
 }

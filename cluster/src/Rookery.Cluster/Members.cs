@@ -5,10 +5,16 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster;
 
-/// <summary>From a node's identity, 22 random characters in its data directory, to the number by which the consensus core knows it.</summary>
+/// <summary>
+/// From a node's identity, 22 random characters in its data directory, to the number by which the consensus core knows
+/// it.
+/// </summary>
 public static class Members
 {
-    /// <summary>The first eight bytes of the SHA-256 of the identity, little-endian: two members of one cluster meet by chance once in 10^18.</summary>
+    /// <summary>
+    /// The first eight bytes of the SHA-256 of the identity, little-endian: two members of one cluster meet by chance
+    /// once in 10^18.
+    /// </summary>
     public static NodeId IdOf(string nodeId)
     {
         ArgumentException.ThrowIfNullOrEmpty(nodeId);

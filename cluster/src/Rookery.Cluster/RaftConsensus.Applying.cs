@@ -19,22 +19,37 @@ public sealed partial class RaftConsensus
     private bool _hasToRefuse;
     private IOException? _unapplied;
 
-    /// <summary>Whether there is an entry to apply, or, after an error, somebody to be told that there will be none.</summary>
+    /// <summary>
+    /// Whether there is an entry to apply, or, after an error, somebody to be told that there will be none.
+    /// </summary>
     internal bool HasToApply =>
-        Refusal is { Kind: RejectionKind.Diagnosis } ? Volatile.Read(ref _hasToRefuse)
-        : Volatile.Read(ref _unapplied) is null && Volatile.Read(ref _applyThrough) > Volatile.Read(ref _applied);
+        Refusal is { Kind: RejectionKind.Diagnosis }
+            ? Volatile.Read(ref _hasToRefuse)
+            : Volatile.Read(ref _unapplied) is null && Volatile.Read(ref _applyThrough) > Volatile.Read(ref _applied);
 
-    private static Rejection DurableButUnapplied { get; } = new(
-        RejectionKind.OutcomeUnknown, "The write is durable, but an error kept this node from applying it: it takes effect with what the other members have, or when the node is restarted.");
+    private static Rejection DurableButUnapplied { get; } =
+        new(
+            RejectionKind.OutcomeUnknown,
+            "The write is durable, but an error kept this node from applying it: it takes effect with what the "
+                + "other members have, or when the node is restarted."
+        );
 
-    private static Rejection Abandoned { get; } = new(
-        RejectionKind.OutcomeUnknown, "This node stopped before a majority had the write: it may or may not take effect. Read before you write it again, or use an Idempotency-Key.");
+    private static Rejection Abandoned { get; } =
+        new(
+            RejectionKind.OutcomeUnknown,
+            "This node stopped before a majority had the write: it may or may not take effect. Read before you "
+                + "write it again, or use an Idempotency-Key."
+        );
 
     /// <summary>Whether to apply may mean to wait for a flush.</summary>
     internal bool ApplyMayWait => _store.IsFlushBehind;
 
-    /// <summary>Whether this node leads and has applied the first entry of its term: it knows everything that was committed before.</summary>
-    private bool IsReady => Volatile.Read(ref _applied) >= Volatile.Read(ref _readyIndex) && Volatile.Read(ref _unapplied) is null;
+    /// <summary>
+    /// Whether this node leads and has applied the first entry of its term: it knows everything that was committed
+    /// before.
+    /// </summary>
+    private bool IsReady =>
+        Volatile.Read(ref _applied) >= Volatile.Read(ref _readyIndex) && Volatile.Read(ref _unapplied) is null;
 
     /// <summary>Applies the next committed entry and answers its callers.</summary>
     /// <returns>Whether there was one.</returns>
@@ -57,7 +72,8 @@ public sealed partial class RaftConsensus
         }
         catch (Exception damage) when (damage is DamagedException or UnappliedDamageException && MayBeGivenState)
         {
-            // Local reads of what it has go on. The entry is not tried again: what came of a part of it is in the outcomes already.
+            // Local reads of what it has go on. The entry is not tried again: what came of a part of it is in the
+            // outcomes already.
             _store.AbandonFrame();
             lock (_gate)
             {
@@ -83,23 +99,35 @@ public sealed partial class RaftConsensus
         StopTakingPart();
     }
 
-    /// <summary>That this node cannot apply what is committed, in sentences, for whoever asks: what it is that cannot be read, the log says. Null when it can.</summary>
-    private string? WhyUnapplied => !CannotApply
-        ? null
-        : "This node cannot go on applying, because a part of its data cannot be read, and takes the state of a member that can, as soon as that leads. Until it has it, what it had can be read here, and may be old.";
+    /// <summary>
+    /// That this node cannot apply what is committed, in sentences, for whoever asks: what it is that cannot be read,
+    /// the log says. Null when it can.
+    /// </summary>
+    private string? WhyUnapplied =>
+        !CannotApply
+            ? null
+            : "This node cannot go on applying, because a part of its data cannot be read, and takes the state "
+                + "of a member that can, as soon as that leads. Until it has it, what it had can be read here, and "
+                + "may be old.";
 
     /// <summary>Whether what is committed needs what this node cannot read, and another member has to help.</summary>
     internal bool CannotApply => Volatile.Read(ref _unapplied) is not null;
 
     /// <summary>Whether there is another member that can lead, and give this one its state.</summary>
-    private bool MayBeGivenState => _options.FetchState is not null && Configuration.Voters.ToArray().Any(voter => voter != Self);
+    private bool MayBeGivenState =>
+        _options.FetchState is not null && Configuration.Voters.ToArray().Any(voter => voter != Self);
 
-    private static string CauseOf(Exception failure) => (failure is UnappliedDamageException { InnerException: { } damage } ? damage : failure).Message;
+    private static string CauseOf(Exception failure) =>
+        (failure is UnappliedDamageException { InnerException: { } damage } ? damage : failure).Message;
 
     private string WayOnAfter(Exception failure) =>
-        failure is not (DamagedException or UnappliedDamageException) ? "The node applies it when it is restarted and the cause is removed."
-        : Configuration.Learners.IsEmpty ? "Restore a backup, or stop the node, take what can be read with `rookery export`, and import it into a new node."
-        : "No other member votes: stop this node and its standby, and run `rookery cluster recover` on the standby; it says what may be lost.";
+        failure is not (DamagedException or UnappliedDamageException)
+            ? "The node applies it when it is restarted and the cause is removed."
+        : Configuration.Learners.IsEmpty
+            ? "Restore a backup, or stop the node, take what can be read with `rookery export`, and import it "
+                + "into a new node."
+        : "No other member votes: stop this node and its standby, and run `rookery cluster recover` on the "
+            + "standby; it says what may be lost.";
 
     private bool ApplyOrThrow()
     {
@@ -187,7 +215,10 @@ public sealed partial class RaftConsensus
             Invariant.Holds(_replay.Next(out entry), "what is committed and durable is in the journal");
         }
 
-        Invariant.Holds(entry.Index == index && (entry.Term == term || term == 0), "entries are applied in their order");
+        Invariant.Holds(
+            entry.Index == index && (entry.Term == term || term == 0),
+            "entries are applied in their order"
+        );
         _store.ApplyStored(entry);
         if (index == Volatile.Read(ref _applyThrough))
         {
@@ -201,7 +232,9 @@ public sealed partial class RaftConsensus
         _replay = null;
     }
 
-    /// <summary>Who leads and cannot apply would hold the others up: it follows nobody, and leaves the office to another.</summary>
+    /// <summary>
+    /// Who leads and cannot apply would hold the others up: it follows nobody, and leaves the office to another.
+    /// </summary>
     private void StopTakingPart()
     {
         lock (_gate)
@@ -211,10 +244,17 @@ public sealed partial class RaftConsensus
         }
     }
 
-    /// <summary>Answers those whose entries are not applied here, or not by now: after the last that was. Under the lock, while nobody applies.</summary>
+    /// <summary>
+    /// Answers those whose entries are not applied here, or not by now: after the last that was. Under the lock, while
+    /// nobody applies.
+    /// </summary>
     private void RefuseUnapplied(long through)
     {
-        for (long index = Math.Max(_applied + 1, _cache.FirstIndex); index <= Math.Min(_cache.LastIndex, through); index++)
+        for (
+            long index = Math.Max(_applied + 1, _cache.FirstIndex);
+            index <= Math.Min(_cache.LastIndex, through);
+            index++
+        )
         {
             if (_cache.TryGet(index, out var frame) && frame.Count > 0)
             {

@@ -23,12 +23,18 @@ public sealed partial class RaftConsensus
     // one, about an election, instead of failing at once.
     private NodeId _lostLeader;
 
-    private static Rejection LeaderIsSilent { get; } = new(
-        RejectionKind.OutcomeUnknown,
-        "The node that led when this write was sent to it is not heard of any more: it may or may not have been stored. "
-        + "Read before writing again, or send an Idempotency-Key.");
+    private static Rejection LeaderIsSilent { get; } =
+        new(
+            RejectionKind.OutcomeUnknown,
+            "The node that led when this write was sent to it is not heard of any more: it may or may not have "
+                + "been stored. "
+                + "Read before writing again, or send an Idempotency-Key."
+        );
 
-    private async ValueTask<CommandOutcome> ProposeElsewhereAsync(CommandBuffer command, CancellationToken cancellationToken)
+    private async ValueTask<CommandOutcome> ProposeElsewhereAsync(
+        CommandBuffer command,
+        CancellationToken cancellationToken
+    )
     {
         CommandOutcome? sent;
         try
@@ -62,7 +68,9 @@ public sealed partial class RaftConsensus
     /// </summary>
     /// <returns>The outcome; null when this node leads by now.</returns>
     private async ValueTask<CommandOutcome?> SendToLeaderAsync(
-        CommandBuffer command, CancellationToken cancellationToken)
+        CommandBuffer command,
+        CancellationToken cancellationToken
+    )
     {
         var outcome = new CommandOutcome(NoLeader);
         for (int sendings = 0; sendings < MostSendings; sendings++)
@@ -93,7 +101,11 @@ public sealed partial class RaftConsensus
     /// <summary>
     /// Sends a command to the leader, and waits for the outcome for as long as there is hope that one comes.
     /// </summary>
-    private async ValueTask<CommandOutcome> ForwardAsync(NodeId leader, CommandBuffer command, CancellationToken cancellationToken)
+    private async ValueTask<CommandOutcome> ForwardAsync(
+        NodeId leader,
+        CommandBuffer command,
+        CancellationToken cancellationToken
+    )
     {
         using var ending = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         Forward forward;
@@ -106,12 +118,14 @@ public sealed partial class RaftConsensus
         try
         {
             var outcome = await _network!.ForwardAsync(leader, command, ending.Token);
-            return !forward.IsGivenUp || cancellationToken.IsCancellationRequested ? outcome : outcome.Rejection?.Kind switch
-            {
-                RejectionKind.OutcomeUnknown => new CommandOutcome(LeaderIsSilent),
-                RejectionKind.Canceled => new CommandOutcome(NoLeader), // it still waited to be sent
-                _ => outcome,
-            };
+            return !forward.IsGivenUp || cancellationToken.IsCancellationRequested
+                ? outcome
+                : outcome.Rejection?.Kind switch
+                {
+                    RejectionKind.OutcomeUnknown => new CommandOutcome(LeaderIsSilent),
+                    RejectionKind.Canceled => new CommandOutcome(NoLeader), // it still waited to be sent
+                    _ => outcome,
+                };
         }
         finally
         {
@@ -145,7 +159,8 @@ public sealed partial class RaftConsensus
         if (givenUp is not null)
         {
             _forwards.ExceptWith(givenUp);
-            _options.RunBeside(() => givenUp.ForEach(static forward => forward.GiveUp())); // it may go on at once, and not under the lock
+            // it may go on at once, and not under the lock
+            _options.RunBeside(() => givenUp.ForEach(static forward => forward.GiveUp()));
         }
     }
 
@@ -170,7 +185,11 @@ public sealed partial class RaftConsensus
             {
                 var leader = Term > laterThan ? Leader : NodeId.None;
                 bool isLate = Now >= deadline;
-                if (leader == Self ? IsReady : !leader.IsNone && leader != _lostLeader && (isLate || _network!.Reaches(leader)))
+                if (
+                    leader == Self
+                        ? IsReady
+                        : !leader.IsNone && leader != _lostLeader && (isLate || _network!.Reaches(leader))
+                )
                 {
                     return (leader, Term);
                 }

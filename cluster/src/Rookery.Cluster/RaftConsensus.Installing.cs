@@ -6,7 +6,10 @@ using Rookery.Storage;
 
 namespace Rookery.Cluster;
 
-/// <summary>A member that misses more than the others' journals hold fetches the state of one of them and puts it in the place of its own.</summary>
+/// <summary>
+/// A member that misses more than the others' journals hold fetches the state of one of them and puts it in the place
+/// of its own.
+/// </summary>
 public sealed partial class RaftConsensus
 {
     private readonly CancellationTokenSource _stopping = new();
@@ -20,7 +23,10 @@ public sealed partial class RaftConsensus
     private static readonly TimeSpan FlushInterval = TimeSpan.FromMilliseconds(20);
     private static readonly TimeSpan ApplyInterval = TimeSpan.FromMilliseconds(250);
 
-    /// <summary>Why the last attempt to fetch the state of another member came to nothing, in sentences; null before one did, and when one succeeded since.</summary>
+    /// <summary>
+    /// Why the last attempt to fetch the state of another member came to nothing, in sentences; null before one did,
+    /// and when one succeeded since.
+    /// </summary>
     internal string? FetchTrouble => Volatile.Read(ref _fetchTrouble);
 
     private void BeginFetchIfOffered()
@@ -36,11 +42,15 @@ public sealed partial class RaftConsensus
         }
         else
         {
-            _options.TroubleFound?.Invoke("This node misses entries that the leader does not have any more, and has no way to fetch its state.");
+            _options.TroubleFound?.Invoke(
+                "This node misses entries that the leader does not have any more, and has no way to fetch its state."
+            );
         }
     }
 
-    /// <summary>One fetch at a time: whatever it was for, its end is what the core waits for too. Under the lock.</summary>
+    /// <summary>
+    /// One fetch at a time: whatever it was for, its end is what the core waits for too. Under the lock.
+    /// </summary>
     private void BeginFetch(NodeId from, long through)
     {
         if (!_isFetching)
@@ -52,8 +62,9 @@ public sealed partial class RaftConsensus
     }
 
     /// <summary>
-    /// An entry needs a row that cannot be read here, so this node's tables go no further: those of the leader take their place. Single rows would not do: a member has them as of a later entry than these tables can come to.
-    /// Who leads is answered for by its store's health: it hands over to whoever can apply. Under the lock.
+    /// An entry needs a row that cannot be read here, so this node's tables go no further: those of the leader take
+    /// their place. Single rows would not do: a member has them as of a later entry than these tables can come to. Who
+    /// leads is answered for by its store's health: it hands over to whoever can apply. Under the lock.
     /// </summary>
     private void SeekStateIfNeeded()
     {
@@ -75,17 +86,23 @@ public sealed partial class RaftConsensus
     }
 
     /// <summary>
-    /// This node's state for a member that fell behind: what changed since an etag, when that is much less, or everything.
+    /// This node's state for a member that fell behind: what changed since an etag, when that is much less, or
+    /// everything.
     /// </summary>
     /// <param name="since">The etag through which the member has everything; null when it needs everything.</param>
-    /// <param name="through">The index through which the member has applied everything: what ends before is of no use to it.</param>
-    /// <returns>Null while it is being written, or this node leads and its tables have not come to <paramref name="through"/>: to be asked again.</returns>
+    /// <param name="through">The index through which the member has applied everything: what ends before is of no use
+    /// to it.</param>
+    /// <returns>Null while it is being written, or this node leads and its tables have not come to
+    /// <paramref name="through"/>: to be asked again.</returns>
     /// <exception cref="IOException">There is none to be had; the message says why.</exception>
     public async Task<StateOffer?> OfferStateAsync(long? since, long through)
     {
         if (Volatile.Read(ref _unapplied) is not null || (_store.Durable.Index < through && Leader != Self))
         {
-            throw new StateTransferException("This node does not offer its state, because it cannot apply what is committed, or does not lead and is not as far. Ask the member that leads.");
+            throw new StateTransferException(
+                "This node does not offer its state, because it cannot apply what is committed, or does not "
+                    + "lead and is not as far. Ask the member that leads."
+            );
         }
 
         if (_store.Durable.Index < through)
@@ -94,7 +111,11 @@ public sealed partial class RaftConsensus
             return null;
         }
 
-        var (offer, write) = await _store.DoInBackgroundAsync(() => since is { } etag ? (_store.Offers.MakeSince(etag, out var toWrite, through), toWrite) : (_store.Offers.Make(through), null));
+        var (offer, write) = await _store.DoInBackgroundAsync(() =>
+            since is { } etag
+                ? (_store.Offers.MakeSince(etag, out var toWrite, through), toWrite)
+                : (_store.Offers.Make(through), null)
+        );
         if (write is not null)
         {
             _options.RunBeside(write);
@@ -146,7 +167,8 @@ public sealed partial class RaftConsensus
     }
 
     /// <summary>
-    /// Each second there is an attempt, for days on a card that is full. Whoever asks how this node does, without a word of who he is, is not told why: there may be addresses, paths and documents in it.
+    /// Each second there is an attempt, for days on a card that is full. Whoever asks how this node does, without a
+    /// word of who he is, is not told why: there may be addresses, paths and documents in it.
     /// </summary>
     private void TellFetchTrouble(NodeId from, string why)
     {
@@ -161,7 +183,10 @@ public sealed partial class RaftConsensus
             }
 
             before = _fetchTrouble;
-            Volatile.Write(ref _fetchTrouble, $"The state of {member} could not be taken, and is asked for again: the log says why.");
+            Volatile.Write(
+                ref _fetchTrouble,
+                $"The state of {member} could not be taken, and is asked for again: the log says why."
+            );
         }
 
         if (before is null || _time.GetElapsedTime(_fetchTroubleTold) >= FetchTroubleInterval)
@@ -180,18 +205,30 @@ public sealed partial class RaftConsensus
         }
     }
 
-    /// <summary>What this node's own journal brings need not come over the network: a start applies for seconds on a slow card, and 140 MiB were fetched where 32 had changed. Not waited for when apply stands still.</summary>
+    /// <summary>
+    /// What this node's own journal brings need not come over the network: a start applies for seconds on a slow card,
+    /// and 140 MiB were fetched where 32 had changed. Not waited for when apply stands still.
+    /// </summary>
     private async Task ApplyOwnAsync()
     {
-        for (long before = -1; HasToApply && Volatile.Read(ref _applied) is var applied && applied > before; before = applied)
+        for (
+            long before = -1;
+            HasToApply && Volatile.Read(ref _applied) is var applied && applied > before;
+            before = applied
+        )
         {
             await Task.Delay(ApplyInterval, _time, _stopping.Token);
         }
     }
 
     /// <summary>Puts a fetched state in place, on the thread of background work.</summary>
-    /// <remarks>The lock is held while the manifest and the head of a journal segment are written: until the core knows of it, it must not take another step. A member that is far behind neither leads nor is missed; one that could not apply may be missed for as long as some syncs take.</remarks>
-    /// <returns>Whether it was installed; false when entries have overtaken it meanwhile; null while the journal writes: to be tried again.</returns>
+    /// <remarks>
+    /// The lock is held while the manifest and the head of a journal segment are written: until the core knows of it,
+    /// it must not take another step. A member that is far behind neither leads nor is missed; one that could not apply
+    /// may be missed for as long as some syncs take.
+    /// </remarks>
+    /// <returns>Whether it was installed; false when entries have overtaken it meanwhile; null while the journal
+    /// writes: to be tried again.</returns>
     private bool? Install(FetchedState fetched)
     {
         _store.PrepareInstall(fetched);
@@ -219,7 +256,8 @@ public sealed partial class RaftConsensus
         var offer = fetched.Offer;
         var position = new LogPosition(offer.Term, offer.Index);
         bool isAhead = !_isDue && _core.MayInstall(position, offer.CommittedBy);
-        bool helps = _unapplied is not null && offer.Index >= _applied && _core.MayReplaceTables(position, offer.CommittedBy);
+        bool helps =
+            _unapplied is not null && offer.Index >= _applied && _core.MayReplaceTables(position, offer.CommittedBy);
         if (_isDue && !helps && !_isHalted && offer.Index > _core.CommitIndex)
         {
             // Another leader has just been voted for, say: it would have to send everything that is here already.
@@ -237,11 +275,23 @@ public sealed partial class RaftConsensus
         {
             _store.Install(fetched, tailIsKept);
         }
-        catch (Exception failure) when (failure is not (ReceivedStateException or DiskException or InvariantViolationException or OutOfMemoryException))
+        catch (Exception failure)
+            when (failure
+                    is not (
+                        ReceivedStateException
+                        or DiskException
+                        or InvariantViolationException
+                        or OutOfMemoryException
+                    )
+            )
         {
-            // The two that pass left everything as it was, and the fetch is tried again. After anything else storage, journal and tables may not fit together before a restart.
+            // The two that pass left everything as it was, and the fetch is tried again. After anything else storage,
+            // journal and tables may not fit together before a restart.
             _isHalted = true;
-            Latch($"A state that was fetched from another member could not be put in place: {failure.Message} Restart the node.");
+            Latch(
+                $"A state that was fetched from another member could not be put in place: {failure.Message} "
+                    + $"Restart the node."
+            );
             return false;
         }
 
@@ -253,7 +303,10 @@ public sealed partial class RaftConsensus
         ForgetFetchTrouble();
         if (Interlocked.Exchange(ref _unapplied, null) is not null)
         {
-            _options.TroubleFound?.Invoke("The state of another member has taken the place of what could not be read here. Look after this node's card.");
+            _options.TroubleFound?.Invoke(
+                "The state of another member has taken the place of what could not be read here. Look after "
+                    + "this node's card."
+            );
         }
 
         _isFetching = false;
@@ -264,10 +317,16 @@ public sealed partial class RaftConsensus
         return true;
     }
 
-    /// <summary>Answers those whose entries are in the state that came: a former leader's, of which it knows no outcomes.</summary>
+    /// <summary>
+    /// Answers those whose entries are in the state that came: a former leader's, of which it knows no outcomes.
+    /// </summary>
     private void RefuseInstalled(long through)
     {
-        for (long index = Math.Max(_applied + 1, _cache.FirstIndex); index <= Math.Min(through, _cache.LastIndex); index++)
+        for (
+            long index = Math.Max(_applied + 1, _cache.FirstIndex);
+            index <= Math.Min(through, _cache.LastIndex);
+            index++
+        )
         {
             if (_cache.TryGet(index, out var frame) && frame.Count > 0)
             {

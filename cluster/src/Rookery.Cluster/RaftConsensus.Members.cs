@@ -31,7 +31,8 @@ public sealed partial class RaftConsensus
     private bool _isInOffice;
     private bool _isTransferring;
 
-    // When this node lost an office whose last frames may not be committed; those who wait for them learn what became of them from the next leader, or after a while that nobody knows.
+    // When this node lost an office whose last frames may not be committed; those who wait for them learn what became
+    // of them from the next leader, or after a while that nobody knows.
     private long? _officeLostAt;
 
     /// <summary>Who leads, as far as this node knows.</summary>
@@ -81,7 +82,10 @@ public sealed partial class RaftConsensus
     /// Only in the term that the command names, and never passed on: who sent it may have given it up when it heard of
     /// the next leader, and nothing of it may take effect after that.
     /// </remarks>
-    public async ValueTask<CommandOutcome> ProposeForwardedAsync(CommandBuffer command, CancellationToken cancellationToken)
+    public async ValueTask<CommandOutcome> ProposeForwardedAsync(
+        CommandBuffer command,
+        CancellationToken cancellationToken
+    )
     {
         Interlocked.Increment(ref _forwarded);
         try
@@ -130,7 +134,10 @@ public sealed partial class RaftConsensus
         }
     }
 
-    /// <summary>Who belongs to the cluster, as of the last step. Each connection asks each second: without the lock, which is held for seconds while a state is put in place on a slow card.</summary>
+    /// <summary>
+    /// Who belongs to the cluster, as of the last step. Each connection asks each second: without the lock, which is
+    /// held for seconds while a state is put in place on a slow card.
+    /// </summary>
     internal Configuration Configuration => Volatile.Read(ref _configuration);
 
     /// <summary>How consensus stands now.</summary>
@@ -139,8 +146,21 @@ public sealed partial class RaftConsensus
         lock (_gate)
         {
             return new ConsensusState(
-                _core.Role, _core.Term, _core.Leader, _core.Configuration, _core.WasRemoved, _core.IsDamaged, _core.ConfigurationIndex, _core.ChangeIsPending, _core.Last.Index, _core.DurableIndex, _core.CommitIndex, _applied,
-                _core.ElectionTimeoutMicroseconds, _syncs.Slow());
+                _core.Role,
+                _core.Term,
+                _core.Leader,
+                _core.Configuration,
+                _core.WasRemoved,
+                _core.IsDamaged,
+                _core.ConfigurationIndex,
+                _core.ChangeIsPending,
+                _core.Last.Index,
+                _core.DurableIndex,
+                _core.CommitIndex,
+                _applied,
+                _core.ElectionTimeoutMicroseconds,
+                _syncs.Slow()
+            );
         }
     }
 
@@ -174,7 +194,17 @@ public sealed partial class RaftConsensus
 
     /// <summary>Tells the core how the store does. Under the lock.</summary>
     private void Measure() =>
-        Step(Input.Measured(Now, new StoreHealth(_syncs.Slow(), StallMicroseconds(), BoardPenalty: _unapplied is null ? _options.BoardPenalty() : StoreHealth.CannotApply, _store.SpareBytes)));
+        Step(
+            Input.Measured(
+                Now,
+                new StoreHealth(
+                    _syncs.Slow(),
+                    StallMicroseconds(),
+                    BoardPenalty: _unapplied is null ? _options.BoardPenalty() : StoreHealth.CannotApply,
+                    _store.SpareBytes
+                )
+            )
+        );
 
     /// <summary>What the core has to know of entries, until the next call. Under the lock.</summary>
     private ReadOnlyMemory<Entry> EntriesOf(ReadOnlySpan<JournalFrame> frames)
@@ -186,7 +216,13 @@ public sealed partial class RaftConsensus
 
         for (int i = 0; i < frames.Length; i++)
         {
-            _incoming[i] = LogStart.EntryOf(frames[i].Type, frames[i].Index, frames[i].Term, frames[i].Payload.Length, frames[i].Payload);
+            _incoming[i] = LogStart.EntryOf(
+                frames[i].Type,
+                frames[i].Index,
+                frames[i].Term,
+                frames[i].Payload.Length,
+                frames[i].Payload
+            );
         }
 
         return _incoming.AsMemory(0, frames.Length);
@@ -201,7 +237,10 @@ public sealed partial class RaftConsensus
         }
     }
 
-    /// <summary>Publishes who leads and who belongs to the cluster, and answers who waits for a majority that this node does not have any more. Under the lock.</summary>
+    /// <summary>
+    /// Publishes who leads and who belongs to the cluster, and answers who waits for a majority that this node does not
+    /// have any more. Under the lock.
+    /// </summary>
     private void SeeRole()
     {
         Volatile.Write(ref _configuration, _core.Configuration);
@@ -254,7 +293,9 @@ public sealed partial class RaftConsensus
         RoleSeen?.Invoke();
     }
 
-    /// <summary>The next leader commits a frame or puts another in its place, mostly at once: after a hand-over it has them all.</summary>
+    /// <summary>
+    /// The next leader commits a frame or puts another in its place, mostly at once: after a hand-over it has them all.
+    /// </summary>
     private void GiveUpUncommitted()
     {
         if (_officeLostAt is not { } lost || Now - lost <= (PatienceInTimeouts + 1) * _core.ElectionTimeoutMicroseconds)
@@ -281,7 +322,10 @@ public sealed partial class RaftConsensus
         }
     }
 
-    /// <summary>A timer does not wait for who it called: while the lock is held for long, ticks would take one thread of the pool after the other.</summary>
+    /// <summary>
+    /// A timer does not wait for who it called: while the lock is held for long, ticks would take one thread of the
+    /// pool after the other.
+    /// </summary>
     private void TickUnlessOneWaits()
     {
         if (Interlocked.Exchange(ref _isTicking, true))
@@ -299,7 +343,10 @@ public sealed partial class RaftConsensus
         }
     }
 
-    /// <summary>When nothing came for a while, members have what there is, and who was away is served from the journal: a leader that had loaded documents kept 10 MiB for nobody.</summary>
+    /// <summary>
+    /// When nothing came for a while, members have what there is, and who was away is served from the journal: a leader
+    /// that had loaded documents kept 10 MiB for nobody.
+    /// </summary>
     private void DropIdleEntries()
     {
         _quietMeasures = LastIndexInLog == _measuredIndex ? _quietMeasures + 1 : 0;

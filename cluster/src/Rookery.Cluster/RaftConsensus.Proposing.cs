@@ -13,7 +13,8 @@ public sealed partial class RaftConsensus
     // A caller with more than this has more to do than to wait for the disk: bulk insert reads on meanwhile.
     private const int LargestCommandToCommitHere = 64 << 10;
 
-    // For a thread that reads a member's connection: while it waited for the disk, other commands would lie unread behind this one, and each would get a sync of its own.
+    // For a thread that reads a member's connection: while it waited for the disk, other commands would lie unread
+    // behind this one, and each would get a sync of its own.
     private const int NothingToCommitHere = 0;
 
     private readonly ProposalQueue _queue;
@@ -27,24 +28,42 @@ public sealed partial class RaftConsensus
 
     internal ProposalQueue Queue => _queue;
 
-    private static Rejection Overtaken { get; } = new(
-        RejectionKind.OutcomeUnknown, "This node lost its leadership before a majority had the write: it may or may not take effect. Read before you write it again, or use an Idempotency-Key.");
+    private static Rejection Overtaken { get; } =
+        new(
+            RejectionKind.OutcomeUnknown,
+            "This node lost its leadership before a majority had the write: it may or may not take effect. "
+                + "Read before you write it again, or use an Idempotency-Key."
+        );
 
-    private static Rejection MembersDiffer { get; } = new(
-        RejectionKind.NoLeader, "The members came to different results by applying the same writes, so none are taken until a majority agrees. Nothing was stored; see the log of the members.");
+    private static Rejection MembersDiffer { get; } =
+        new(
+            RejectionKind.NoLeader,
+            "The members came to different results by applying the same writes, so none are taken until a "
+                + "majority agrees. Nothing was stored; see the log of the members."
+        );
 
-    private static Rejection NoLeader { get; } = new(
-        RejectionKind.NoLeader, "No member leads now, or none is known here. Nothing was stored; try again in a second, or another node.");
+    private static Rejection NoLeader { get; } =
+        new(
+            RejectionKind.NoLeader,
+            "No member leads now, or none is known here. Nothing was stored; try again in a second, or another node."
+        );
 
     /// <inheritdoc/>
-    public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) => ProposeAsync(command, LargestCommandToCommitHere, cancellationToken);
+    public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) =>
+        ProposeAsync(command, LargestCommandToCommitHere, cancellationToken);
 
-    private ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, int toCommitHere, CancellationToken cancellationToken) =>
+    private ValueTask<CommandOutcome> ProposeAsync(
+        CommandBuffer command,
+        int toCommitHere,
+        CancellationToken cancellationToken
+    ) =>
         Refusal is null && !IsReady && _network is not null
             ? ProposeElsewhereAsync(command, cancellationToken)
             : ProposeHereAsync(command, toCommitHere, cancellationToken);
 
-    /// <summary>Answers what still waits when nobody will commit or apply it here any more. What comes later is refused.</summary>
+    /// <summary>
+    /// Answers what still waits when nobody will commit or apply it here any more. What comes later is refused.
+    /// </summary>
     internal void RefuseWaiting()
     {
         _queue.Close(_waiting);
@@ -59,7 +78,11 @@ public sealed partial class RaftConsensus
     /// <param name="command">The command.</param>
     /// <param name="toCommitHere">How many bytes it may have for the caller's thread to write and sync it.</param>
     /// <param name="cancellationToken">Ends the wait for room.</param>
-    private ValueTask<CommandOutcome> ProposeHereAsync(CommandBuffer command, int toCommitHere, CancellationToken cancellationToken)
+    private ValueTask<CommandOutcome> ProposeHereAsync(
+        CommandBuffer command,
+        int toCommitHere,
+        CancellationToken cancellationToken
+    )
     {
         var reader = new CommandReader(command.Written.Span);
         if ((Refusal ?? GrowthRefusal(command.Written.Span)) is { } refusal)
@@ -106,7 +129,11 @@ public sealed partial class RaftConsensus
         return outcome;
     }
 
-    private async ValueTask<CommandOutcome> ProposeWhenThereIsRoomAsync(CommandBuffer command, int toCommitHere, CancellationToken cancellationToken)
+    private async ValueTask<CommandOutcome> ProposeWhenThereIsRoomAsync(
+        CommandBuffer command,
+        int toCommitHere,
+        CancellationToken cancellationToken
+    )
     {
         var admission = _store.Admission;
         try
@@ -114,15 +141,24 @@ public sealed partial class RaftConsensus
             if (!await admission.EnterAsync(command.Length, cancellationToken))
             {
                 command.Dispose();
-                return new CommandOutcome(new Rejection(
-                    RejectionKind.Overloaded,
-                    $"{admission.Bytes} bytes of writes are in flight, of {admission.LimitBytes} that may be. Nothing was stored; try again in a second."));
+                return new CommandOutcome(
+                    new Rejection(
+                        RejectionKind.Overloaded,
+                        $"{admission.Bytes} bytes of writes are in flight, of {admission.LimitBytes} that "
+                            + $"may be. Nothing was stored; try again in a second."
+                    )
+                );
             }
         }
         catch (OperationCanceledException)
         {
             command.Dispose();
-            return new CommandOutcome(new Rejection(RejectionKind.Canceled, "The request was given up before its write was queued. Nothing was stored."));
+            return new CommandOutcome(
+                new Rejection(
+                    RejectionKind.Canceled,
+                    "The request was given up before its write was queued. Nothing was stored."
+                )
+            );
         }
 
         if (Refusal is { } refusal)
@@ -184,7 +220,14 @@ public sealed partial class RaftConsensus
         }
         catch (OutOfMemoryException)
         {
-            RefuseFrame(frame, new Rejection(RejectionKind.Overloaded, "There was no memory for this write. Nothing of it was stored; send less at once, or try again in a second."));
+            RefuseFrame(
+                frame,
+                new Rejection(
+                    RejectionKind.Overloaded,
+                    "There was no memory for this write. Nothing of it was stored; send less at once, or try "
+                        + "again in a second."
+                )
+            );
             return 0;
         }
 
@@ -273,8 +316,13 @@ public sealed partial class RaftConsensus
             }
 
             // Nobody awaits this: its caller would wait for ever.
-            outcome = new CommandOutcome(new Rejection(
-                RejectionKind.OutcomeUnknown, $"The write was passed on to the leader, and what came of it is not known: {failure.Message} Read before you write it again, or use an Idempotency-Key."));
+            outcome = new CommandOutcome(
+                new Rejection(
+                    RejectionKind.OutcomeUnknown,
+                    $"The write was passed on to the leader, and what came of it is not known: "
+                        + $"{failure.Message} Read before you write it again, or use an Idempotency-Key."
+                )
+            );
         }
 
         Interlocked.Decrement(ref _queued);

@@ -3,7 +3,10 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster;
 
-/// <summary>Reads that see every write acknowledged before them (thesis 6.4). All that wait share one question, and those that come meanwhile the next.</summary>
+/// <summary>
+/// Reads that see every write acknowledged before them (thesis 6.4). All that wait share one question, and those that
+/// come meanwhile the next.
+/// </summary>
 public sealed partial class RaftConsensus
 {
     // So many election timeouts a read waits for a leader before it says that there is none.
@@ -16,7 +19,9 @@ public sealed partial class RaftConsensus
     private bool _isNextReadDue;
     private long _caughtUpIn;
 
-    /// <summary>Whether this node has applied all that was committed when it first asked the leader of this term.</summary>
+    /// <summary>
+    /// Whether this node has applied all that was committed when it first asked the leader of this term.
+    /// </summary>
     internal bool HasCaughtUp => !Leader.IsNone && Volatile.Read(ref _caughtUpIn) == Term;
 
     /// <inheritdoc/>
@@ -114,7 +119,9 @@ public sealed partial class RaftConsensus
         }
     }
 
-    /// <summary>Once in each term, whether anybody reads or not: what is known of the members may be old until then.</summary>
+    /// <summary>
+    /// Once in each term, whether anybody reads or not: what is known of the members may be old until then.
+    /// </summary>
     private void AskWhetherCaughtUp()
     {
         if (!_isHalted && !_core.Leader.IsNone && _caughtUpIn != _core.Term)

@@ -36,7 +36,10 @@ public sealed partial class RaftConsensus
         }
     }
 
-    /// <summary>The journal cannot give back what a message was to bring: what is applied, tables have, and who follows has the rest.</summary>
+    /// <summary>
+    /// The journal cannot give back what a message was to bring: what is applied, tables have, and who follows has the
+    /// rest.
+    /// </summary>
     internal void CannotRead(in Message message, Exception failure)
     {
         long first = message.Position.Index + 1;
@@ -52,7 +55,10 @@ public sealed partial class RaftConsensus
             {
                 _saidWhatIsUnreadable = true;
                 _options.TroubleFound?.Invoke(
-                    $"A part of this node's journal that another member misses cannot be read: {failure.Message} The member gets the state instead, or another member takes the lead. Look after this node's card.");
+                    $"A part of this node's journal that another member misses cannot be read: "
+                        + $"{failure.Message} The member gets the state instead, or another member takes the lead. "
+                        + $"Look after this node's card."
+                );
             }
 
             Step(Input.Unreadable(Now, message.To, first));
@@ -78,14 +84,18 @@ public sealed partial class RaftConsensus
         Array.Clear(_outgoing, 0, count);
     }
 
-    /// <summary>Sends entries of which the first were read from the journal, if they are still those that the core meant. The others are added from memory: they are not durable yet, or were not then.</summary>
+    /// <summary>
+    /// Sends entries of which the first were read from the journal, if they are still those that the core meant. The
+    /// others are added from memory: they are not durable yet, or were not then.
+    /// </summary>
     internal void SendRead(in Message message, Span<JournalFrame> entries, int read)
     {
         lock (_gate)
         {
             bool stillCounts = _core.Role == Role.Leader && _core.Term == message.Term;
 
-            // Each of them: one reader may have ended within entries that were replaced since, and the next have begun behind them.
+            // Each of them: one reader may have ended within entries that were replaced since, and the next have begun
+            // behind them.
             for (int i = 0; i < read && stillCounts; i++)
             {
                 stillCounts = _core.TermAt(entries[i].Index) == entries[i].Term;

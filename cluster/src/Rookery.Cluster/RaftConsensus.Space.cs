@@ -5,7 +5,9 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster;
 
-/// <summary>Room on the disks of the voters: the leader refuses growth before a voter of the majority that it needs is full.</summary>
+/// <summary>
+/// Room on the disks of the voters: the leader refuses growth before a voter of the majority that it needs is full.
+/// </summary>
 public sealed partial class RaftConsensus
 {
     // A leader without room goes at once; if nobody takes over, proposals must not stop again and again for it.
@@ -15,10 +17,12 @@ public sealed partial class RaftConsensus
     private int _measuresUntilHandOver;
 
     /// <summary>
-    /// Why a command that grows the data is refused now: by the space of the voters where there are several, by its own otherwise. Who just took office has not heard yet what room the others have, and does not refuse what
-    /// a majority has room for: in its first second it finds out, and hands over when it has none itself.
+    /// Why a command that grows the data is refused now: by the space of the voters where there are several, by its own
+    /// otherwise. Who just took office has not heard yet what room the others have, and does not refuse what a majority
+    /// has room for: in its first second it finds out, and hands over when it has none itself.
     /// </summary>
-    private Rejection? GrowthRefusal(ReadOnlySpan<byte> command) => Volatile.Read(ref _capacity)?.Refusal is { } reason ? NodeStore.RefuseGrowth(command, reason)
+    private Rejection? GrowthRefusal(ReadOnlySpan<byte> command) =>
+        Volatile.Read(ref _capacity)?.Refusal is { } reason ? NodeStore.RefuseGrowth(command, reason)
         : Configuration.Voters.Length > 1 ? null
         : _store.GrowthRefusal(command);
 
@@ -54,18 +58,31 @@ public sealed partial class RaftConsensus
 
         // Of voters in the order of their room the last that a majority needs is the one that limits it.
         int needed = configuration.Majority;
-        Volatile.Write(ref _capacity, voters.Count < needed ? null : CapacityOf(voters[needed - 1], needed, configuration.Voters.Length));
+        Volatile.Write(
+            ref _capacity,
+            voters.Count < needed ? null : CapacityOf(voters[needed - 1], needed, configuration.Voters.Length)
+        );
     }
 
     private ClusterCapacity CapacityOf((long SpareBytes, NodeId Node) limiting, int needed, int voters)
     {
-        string? refusal = limiting.SpareBytes >= 0 ? null : string.Create(
-            CultureInfo.InvariantCulture,
-            $"{NameAndTagOf(limiting.Node)} has {Amount.Bytes(-limiting.SpareBytes)} less free than it keeps in reserve, and without it fewer than {needed} of {voters} voters have room: writes that grow the data are refused. Deletes go on; free some space there, or replace its card by a larger one.");
+        string? refusal =
+            limiting.SpareBytes >= 0
+                ? null
+                : string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{NameAndTagOf(limiting.Node)} has {Amount.Bytes(-limiting.SpareBytes)} less free than "
+                        + $"it keeps in reserve, and without it fewer than {needed} of {voters} voters have room: "
+                        + $"writes that grow the data are refused. Deletes go on; free some space there, or "
+                        + $"replace its card by a larger one."
+                );
         return new ClusterCapacity(TagOf(limiting.Node), limiting.SpareBytes, refusal);
     }
 
-    /// <summary>A leader writes no less than the others, and what it runs out of stops all: one leads instead that has room, and all that is committed, or proposals would stop for an election timeout and nobody take over.</summary>
+    /// <summary>
+    /// A leader writes no less than the others, and what it runs out of stops all: one leads instead that has room, and
+    /// all that is committed, or proposals would stop for an election timeout and nobody take over.
+    /// </summary>
     private void HandOverIfFull(long own, NodeId roomiest)
     {
         if (own >= 0 || roomiest.IsNone || _measuresUntilHandOver-- > 0)

@@ -11,7 +11,9 @@ public sealed partial class RaftConsensus
     // Under load there are always some on their way; so many mean that the node was away.
     private const int EntriesToCatchUp = 4096;
 
-    private const string NotToldYet = "No leader is known here, because this node was not told yet who belongs to the cluster: it waits for a member to reach it.";
+    private const string NotToldYet =
+        "No leader is known here, because this node was not told yet who belongs to the cluster: it waits for "
+        + "a member to reach it.";
 
     /// <inheritdoc/>
     public ConsensusStatistics ReadCluster()
@@ -33,14 +35,21 @@ public sealed partial class RaftConsensus
         bool takesPart = WhyNoPart(state) is null;
         if (!takesPart)
         {
-            // What it was when it stopped taking part, whom it heard then and what time it was for them is no word of now.
-            state = state with { Role = Role.Follower, Leader = NodeId.None };
+            // What it was when it stopped taking part, whom it heard then and what time it was for them is no word of
+            // now.
+            state = state with
+            {
+                Role = Role.Follower,
+                Leader = NodeId.None,
+            };
             peers = [];
             clock = clock with { Doubt = null };
         }
 
         return new ConsensusStatistics(
-            !takesPart ? ConsensusStatistics.NoRole : state.Configuration.IsLearner(Self) ? "Learner" : state.Role.ToString(),
+            !takesPart ? ConsensusStatistics.NoRole
+                : state.Configuration.IsLearner(Self) ? "Learner"
+                : state.Role.ToString(),
             state.Term,
             state.Leader.IsNone ? null : LeaderTag,
             state.LastIndex,
@@ -50,10 +59,12 @@ public sealed partial class RaftConsensus
             MeasuredIn(state.SyncMicroseconds),
             state.ElectionTimeoutMicroseconds,
             TroubleIn(state),
-            [.. Roster.Listed(state, _store).Select(member => StatisticsOf(member, state, peers, clock, takesPart))])
+            [.. Roster.Listed(state, _store).Select(member => StatisticsOf(member, state, peers, clock, takesPart))]
+        )
         {
             Unready = WhyUnready(state),
-            Unreached = takesPart && state.Leader.IsNone ? [.. UnreachedIn(state.Configuration).Select(WhereLookedFor)] : [],
+            Unreached =
+                takesPart && state.Leader.IsNone ? [.. UnreachedIn(state.Configuration).Select(WhereLookedFor)] : [],
             Clock = clock,
             SuccessorTag = successor.IsNone ? null : Roster.Of(successor)?.Record.Tag,
             Capacity = Volatile.Read(ref _capacity),
@@ -71,21 +82,28 @@ public sealed partial class RaftConsensus
             peers = _core.ReadPeers();
         }
 
-        return state.Role != Role.Leader ? null : new LeaderView(
-            Self,
-            state.Term,
-            state.Term + state.LastIndex,
-            state.Configuration,
-            Roster.Entries,
-            peers.Where(static peer => peer.IsReachable).Select(static peer => peer.Node).ToHashSet(),
-            TimeSpan.FromMicroseconds(state.ElectionTimeoutMicroseconds));
+        return state.Role != Role.Leader
+            ? null
+            : new LeaderView(
+                Self,
+                state.Term,
+                state.Term + state.LastIndex,
+                state.Configuration,
+                Roster.Entries,
+                peers.Where(static peer => peer.IsReachable).Select(static peer => peer.Node).ToHashSet(),
+                TimeSpan.FromMicroseconds(state.ElectionTimeoutMicroseconds)
+            );
     }
 
     /// <summary>What a member is called; its number when that is not known.</summary>
-    internal string NameOf(NodeId member) => Roster.Of(member)?.Record.Name is { Length: > 0 } name ? name : $"member {member}";
+    internal string NameOf(NodeId member) =>
+        Roster.Of(member)?.Record.Name is { Length: > 0 } name ? name : $"member {member}";
 
-    /// <summary>The same with its letter, by which statistics call it: for sentences of who has to be found among them.</summary>
-    internal string NameAndTagOf(NodeId member) => Roster.Of(member)?.Record is { Name.Length: > 0 } record ? $"{record.Name} ({record.Tag})" : NameOf(member);
+    /// <summary>
+    /// The same with its letter, by which statistics call it: for sentences of who has to be found among them.
+    /// </summary>
+    internal string NameAndTagOf(NodeId member) =>
+        Roster.Of(member)?.Record is { Name.Length: > 0 } record ? $"{record.Name} ({record.Tag})" : NameOf(member);
 
     /// <summary>How far the other members have come; none while this node does not lead.</summary>
     internal IReadOnlyList<PeerProgress> ReadPeers()
@@ -99,22 +117,40 @@ public sealed partial class RaftConsensus
     private ClockStatistics ReadClock()
     {
         var time = Time;
-        return new ClockStatistics(time, ClockStatus.Doubt(_core, Now), AheadSeconds(_time.GetUtcNow().UtcTicks, time), _options.IsClockSynchronised());
+        return new ClockStatistics(
+            time,
+            ClockStatus.Doubt(_core, Now),
+            AheadSeconds(_time.GetUtcNow().UtcTicks, time),
+            _options.IsClockSynchronised()
+        );
     }
 
-    private static double AheadSeconds(long ticks, ClusterTime time) => time.UtcTicks == 0 ? 0 : Math.Round(TimeSpan.FromTicks(ticks - time.UtcTicks).TotalSeconds, 3);
+    private static double AheadSeconds(long ticks, ClusterTime time) =>
+        time.UtcTicks == 0 ? 0 : Math.Round(TimeSpan.FromTicks(ticks - time.UtcTicks).TotalSeconds, 3);
 
     // The 99th percentile of no writes is none.
     private static long? MeasuredIn(long microseconds) => microseconds > 0 ? microseconds : null;
 
-    private MemberStatistics StatisticsOf(ClusterViewMember member, ConsensusState state, IReadOnlyList<PeerProgress> peers, in ClockStatistics clock, bool takesPart)
+    private MemberStatistics StatisticsOf(
+        ClusterViewMember member,
+        ConsensusState state,
+        IReadOnlyList<PeerProgress> peers,
+        in ClockStatistics clock,
+        bool takesPart
+    )
     {
         long version = Roster.Of(Members.IdOf(member.NodeId))?.Version ?? 0;
         if (member.IsSelf)
         {
             // What is committed it knows from a leader only, and of entries that it does not have yet not at all.
             bool knowsCommit = state.Role == Role.Leader || (!state.Leader.IsNone && HasCaughtUp);
-            return new MemberStatistics(member, version, IsReachable: takesPart, knowsCommit ? Math.Max(0, state.CommitIndex - state.AppliedIndex) : null, MeasuredIn(state.SyncMicroseconds))
+            return new MemberStatistics(
+                member,
+                version,
+                IsReachable: takesPart,
+                knowsCommit ? Math.Max(0, state.CommitIndex - state.AppliedIndex) : null,
+                MeasuredIn(state.SyncMicroseconds)
+            )
             {
                 ClockAheadSeconds = clock.Time.UtcTicks == 0 ? null : clock.OwnAheadSeconds,
                 IsClockSynchronised = clock.IsOwnSynchronised,
@@ -128,14 +164,28 @@ public sealed partial class RaftConsensus
             if (peer.Node == node)
             {
                 // A leader knows nothing of who has not answered it: what its predecessor knew is lost with that.
-                return peer.LastContact is not { } heard ? new MemberStatistics(member, version, IsReachable: false, LagEntries: null, SyncMicroseconds: null) : new MemberStatistics(
-                    member, version, peer.IsReachable, peer.Match is { } match ? Math.Max(0, state.LastIndex - match) : null, MeasuredIn(peer.SyncMicroseconds))
-                {
-                    HeardSeconds = Math.Max(0, Now - heard) / 1e6,
-                    ClockAheadSeconds = peer.Clock.UtcTicks == 0 ? null : AheadSeconds(peer.Clock.UtcTicks, clock.Time),
-                    IsClockSynchronised = peer.Clock.UtcTicks == 0 ? null : peer.Clock.IsSure,
-                    SpareBytes = peer.SpareBytes,
-                };
+                return peer.LastContact is not { } heard
+                    ? new MemberStatistics(
+                        member,
+                        version,
+                        IsReachable: false,
+                        LagEntries: null,
+                        SyncMicroseconds: null
+                    )
+                    : new MemberStatistics(
+                        member,
+                        version,
+                        peer.IsReachable,
+                        peer.Match is { } match ? Math.Max(0, state.LastIndex - match) : null,
+                        MeasuredIn(peer.SyncMicroseconds)
+                    )
+                    {
+                        HeardSeconds = Math.Max(0, Now - heard) / 1e6,
+                        ClockAheadSeconds =
+                            peer.Clock.UtcTicks == 0 ? null : AheadSeconds(peer.Clock.UtcTicks, clock.Time),
+                        IsClockSynchronised = peer.Clock.UtcTicks == 0 ? null : peer.Clock.IsSure,
+                        SpareBytes = peer.SpareBytes,
+                    };
             }
         }
 
@@ -143,33 +193,44 @@ public sealed partial class RaftConsensus
     }
 
     /// <summary>
-    /// Who has voted once, has what it had then, and reads of that go on without a quorum. Who joined has nothing, or not all, before it has come for the first time to what was committed: it answers what
-    /// there is no such document for.
+    /// Who has voted once, has what it had then, and reads of that go on without a quorum. Who joined has nothing, or
+    /// not all, before it has come for the first time to what was committed: it answers what there is no such document
+    /// for.
     /// </summary>
     private string? WhyUnready(ConsensusState state) =>
         WhyNoPart(state) is { } outside ? outside
         : state.Configuration.Voters.IsEmpty ? FetchTrouble ?? NotToldYet
         : !state.Configuration.IsVoter(Self) && Volatile.Read(ref _caughtUpIn) == 0
-            ? FetchTrouble ?? "This node has joined and catches up: since its start it has not come to all that is committed. What it has can be read here, and may be old."
-            : null;
+            ? FetchTrouble
+                ?? (
+                    "This node has joined and catches up: since its start it has not come to all that is "
+                    + "committed. What it has can be read here, and may be old."
+                )
+        : null;
 
     /// <summary>Why the others have nothing to do with this node any more, in sentences; null when they have.</summary>
-    private string? WhyNoPart(ConsensusState state) => Refusal is { Kind: RejectionKind.Diagnosis } latched ? latched.Message : WhyNoMember(state);
+    private string? WhyNoPart(ConsensusState state) =>
+        Refusal is { Kind: RejectionKind.Diagnosis } latched ? latched.Message : WhyNoMember(state);
 
     /// <summary>
-    /// Who was off meanwhile does not have the entry by which it was removed, and is never sent it: it only hears from those who refuse it. A member hears it from all once they have caught up, so the word
-    /// of few, or of the only other voter, is not enough: one that lags, or an old card that leads itself, may know of less than this node, which may then hold the only whole copy.
+    /// Who was off meanwhile does not have the entry by which it was removed, and is never sent it: it only hears from
+    /// those who refuse it. A member hears it from all once they have caught up, so the word of few, or of the only
+    /// other voter, is not enough: one that lags, or an old card that leads itself, may know of less than this node,
+    /// which may then hold the only whole copy.
     /// </summary>
     private string? WhyNoMember(ConsensusState state) =>
         state.WasRemoved || (state.Leader.IsNone && SaysMostNoMember(state.Configuration))
-            ? "This node is no member of its cluster any more. Stop it, and let it join anew with an empty data directory and a token of `rookery cluster token create`."
+            ? "This node is no member of its cluster any more. Stop it, and let it join anew with an empty data "
+                + "directory and a token of `rookery cluster token create`."
             : null;
 
     private bool SaysMostNoMember(Configuration configuration)
     {
         var answers = _network?.Answers ?? [];
         NodeId[] others = [.. configuration.Voters.ToArray().Where(voter => voter != Self)];
-        return others.Length > 1 && answers.All(static answer => !answer.LetsIn) && 2 * answers.Count(answer => IsNoMember(answer) && others.Contains(answer.Node)) > others.Length;
+        return others.Length > 1
+            && answers.All(static answer => !answer.LetsIn)
+            && 2 * answers.Count(answer => IsNoMember(answer) && others.Contains(answer.Node)) > others.Length;
     }
 
     private static bool IsNoMember(PeerAnswer answer) => answer.Refusal is { Kind: PeerRefusalKind.NoMember };
@@ -179,22 +240,40 @@ public sealed partial class RaftConsensus
         var answers = _network?.Answers ?? [];
         string[] saying = [.. answers.Where(IsNoMember).Select(answer => NameAndTagOf(answer.Node))];
         return saying.Length > 0
-            ? $"No leader is known here, and {NameList.Of(saying)} {(saying.Length == 1 ? "says" : "say")} that this node is no member of the cluster. That alone does not make it one that was removed: "
-                + (state.Configuration.Voters.Length > 2
-                    ? "most of the other voters would say it. Keep its data, and see that the other voters run and can be reached."
-                    : "it may be an old card that says so. Keep the data of both, and look on both, with `rookery export`, for what was stored last before the card was changed: how much each has proves nothing, if an old card served since.")
-            : answers.Where(static answer => answer.Refusal is not null).MaxBy(static answer => answer.Refusal!.Kind) is { Refusal: { } told } refusing
-                ? $"{(Roster.Of(refusing.Node) is null ? "Another member" : NameAndTagOf(refusing.Node))} does not let this node in: {told.Sentence}{SilentBeside(answers, state.Configuration)}"
+                ? $"No leader is known here, and {NameList.Of(saying)} {(saying.Length == 1 ? "says" : "say")} "
+                    + $"that this node is no member of the cluster. That alone does not make it one that was "
+                    + $"removed: "
+                    + (
+                        state.Configuration.Voters.Length > 2
+                            ? "most of the other voters would say it. Keep its data, and see that the other "
+                                + "voters run and can be reached."
+                            : "it may be an old card that says so. Keep the data of both, and look on both, with "
+                                + "`rookery export`, for what was stored last before the card was changed: how much "
+                                + "each has proves nothing, if an old card served since."
+                    )
+            : answers.Where(static answer => answer.Refusal is not null).MaxBy(static answer => answer.Refusal!.Kind)
+                is { Refusal: { } told } refusing
+                ? $"{(Roster.Of(refusing.Node) is null ? "Another member" : NameAndTagOf(refusing.Node))} does "
+                    + $"not let this node in: {told.Sentence}{SilentBeside(answers, state.Configuration)}"
             : state.Configuration.Voters.IsEmpty ? FetchTrouble ?? NotToldYet
-            : state.Configuration.Voters.Length == 1 ? WhyOnlyVoterDoesNotLead(state.Configuration.Voters[0], state.IsDamaged)
+            : state.Configuration.Voters.Length == 1
+                ? WhyOnlyVoterDoesNotLead(state.Configuration.Voters[0], state.IsDamaged)
             : WhyNoneIsChosen(state.Configuration);
     }
 
-    /// <summary>Who refuses may have stopped taking part itself: then it is another one whom the cluster waits for.</summary>
+    /// <summary>
+    /// Who refuses may have stopped taking part itself: then it is another one whom the cluster waits for.
+    /// </summary>
     private string SilentBeside(IReadOnlyList<PeerAnswer> answers, Configuration configuration)
     {
-        NodeId[] silent = [.. UnreachedIn(configuration).Where(voter => !answers.Any(answer => answer.Node == voter && answer.Refusal is not null))];
-        return silent.Length == 0 ? string.Empty : $" Nor does this node reach {NameList.Of(silent.Select(NameAndTagOf))}.";
+        NodeId[] silent =
+        [
+            .. UnreachedIn(configuration)
+                .Where(voter => !answers.Any(answer => answer.Node == voter && answer.Refusal is not null)),
+        ];
+        return silent.Length == 0
+            ? string.Empty
+            : $" Nor does this node reach {NameList.Of(silent.Select(NameAndTagOf))}.";
     }
 
     private string WhyNoneIsChosen(Configuration configuration)
@@ -204,26 +283,49 @@ public sealed partial class RaftConsensus
         int voters = configuration.Voters.Length;
         int seen = voters - unreached.Count;
         string needed = voters == 2 ? "both voters" : $"{configuration.Majority} of {voters} voters";
-        string why = seen < configuration.Majority
-            ? $"No leader is known here: {needed} have to see each other to choose one, and this node does not reach {names}. Switch on what is off, or see to the network: writing goes on by itself then."
-            : $"No leader is known here yet: {(configuration.IsVoter(Self) ? "with itself " : "")}this node sees {seen} of {voters} voters, which is enough to choose one{(unreached.Count == 0 ? "." : $", but not {names}: after a crash they wait for it for up to 20 s, and if it leads, this node has to reach it.")}";
+        string yet =
+            unreached.Count == 0
+                ? "."
+                : $", but not {names}: after a crash they wait for it for up to 20 s, and if it leads, this node has "
+                    + "to reach it.";
+        string why =
+            seen < configuration.Majority
+                ? $"No leader is known here: {needed} have to see each other to choose one, and this node does "
+                    + $"not reach {names}. Switch on what is off, or see to the network: writing goes on by itself "
+                    + $"then."
+                : $"No leader is known here yet: {(configuration.IsVoter(Self) ? "with itself " : "")}this "
+                    + $"node sees {seen} of {voters} voters, which is enough to choose "
+                    + $"one{yet}";
         return $"{why} Documents can be read here meanwhile.{StrangersAmong(unreached)}";
     }
 
-    /// <summary>Who is found where a voter was: after a recovery that left this node out, all that it finds is the new cluster.</summary>
+    /// <summary>
+    /// Who is found where a voter was: after a recovery that left this node out, all that it finds is the new cluster.
+    /// </summary>
     private string StrangersAmong(IReadOnlyList<NodeId> unreached)
     {
-        var met = unreached.Select(voter => (Voter: voter, Attempt: AttemptsAt(voter).FirstOrDefault(static attempt => attempt.IsStranger))).FirstOrDefault(static found => found.Attempt is not null);
+        var met = unreached
+            .Select(voter =>
+                (Voter: voter, Attempt: AttemptsAt(voter).FirstOrDefault(static attempt => attempt.IsStranger))
+            )
+            .FirstOrDefault(static found => found.Attempt is not null);
         return met.Attempt is null
             ? string.Empty
-            : $" Where {NameAndTagOf(met.Voter)} was, a node answers that is no member: {met.Attempt.Why} If the cluster was recovered without this node (`rookery cluster recover`), its data are those of the old one: keep them until nothing is missing, and let it join anew, empty.";
+            : $" Where {NameAndTagOf(met.Voter)} was, a node answers that is no member: {met.Attempt.Why} If "
+                + $"the cluster was recovered without this node (`rookery cluster recover`), its data are those of "
+                + $"the old one: keep them until nothing is missing, and let it join anew, empty.";
     }
 
     /// <summary>The other voters to which this node has no connection.</summary>
     private IReadOnlyList<NodeId> UnreachedIn(Configuration configuration)
     {
         var answers = _network?.Answers ?? [];
-        return [.. configuration.Voters.ToArray().Where(voter => voter != Self && !answers.Any(answer => answer.Node == voter && answer.LetsIn))];
+        return
+        [
+            .. configuration
+                .Voters.ToArray()
+                .Where(voter => voter != Self && !answers.Any(answer => answer.Node == voter && answer.LetsIn)),
+        ];
     }
 
     private string WhereLookedFor(NodeId voter)
@@ -238,11 +340,17 @@ public sealed partial class RaftConsensus
 
     private IReadOnlyList<FailedAttempt> AttemptsAt(NodeId member) => _network?.AttemptsAt(member) ?? [];
 
-    private string WhyOnlyVoterDoesNotLead(NodeId voter, bool isDamaged) => voter == Self && isDamaged
-        ? "This node's journal lost entries that it had acknowledged, and no other member votes, so nobody can lead. Delete nothing: stop this node and its standby, and run `rookery cluster recover` on the one of them that holds more; it says which, and what may be lost."
+    private string WhyOnlyVoterDoesNotLead(NodeId voter, bool isDamaged) =>
+        voter == Self && isDamaged
+            ? "This node's journal lost entries that it had acknowledged, and no other member votes, so nobody "
+                + "can lead. Delete nothing: stop this node and its standby, and run `rookery cluster recover` on "
+                + "the one of them that holds more; it says which, and what may be lost."
         : voter == Self
-        ? "No leader is known here yet: this node is the only voter, and leads as soon as it has looked through its journal."
-        : $"No leader is known here: only {NameAndTagOf(voter)} votes, and this node does not hear from it. Start it, or see that it can be reached; if it is lost for good, `rookery cluster recover` makes this node the only voter. Documents can be read here meanwhile.{StrangersAmong([voter])}";
+            ? "No leader is known here yet: this node is the only voter, and leads as soon as it has looked "
+                + "through its journal."
+        : $"No leader is known here: only {NameAndTagOf(voter)} votes, and this node does not hear from it. "
+            + $"Start it, or see that it can be reached; if it is lost for good, `rookery cluster recover` makes "
+            + $"this node the only voter. Documents can be read here meanwhile.{StrangersAmong([voter])}";
 
     private string? TroubleIn(ConsensusState state)
     {
@@ -267,6 +375,8 @@ public sealed partial class RaftConsensus
         }
 
         long left = state.CommitIndex - state.AppliedIndex;
-        return left > EntriesToCatchUp ? $"This node catches up: {left} entries are to be applied." : WhyUnready(state) ?? FetchTrouble;
+        return left > EntriesToCatchUp
+            ? $"This node catches up: {left} entries are to be applied."
+            : WhyUnready(state) ?? FetchTrouble;
     }
 }

@@ -15,7 +15,10 @@ public sealed partial class RaftConsensus
     private long _lastLogTicksTerm;
 
     /// <inheritdoc/>
-    /// <remarks>Each request with a token that ends asks for it. While a state is put in place the lock is held for seconds on a slow card; the last reading goes on meanwhile.</remarks>
+    /// <remarks>
+    /// Each request with a token that ends asks for it. While a state is put in place the lock is held for seconds on a
+    /// slow card; the last reading goes on meanwhile.
+    /// </remarks>
     public ClusterTime Time
     {
         get
@@ -48,7 +51,10 @@ public sealed partial class RaftConsensus
         }
     }
 
-    /// <summary>Whether the last log time is of the term that this node leads in: else an entry of another leader may be later. Under the lock.</summary>
+    /// <summary>
+    /// Whether the last log time is of the term that this node leads in: else an entry of another leader may be later.
+    /// Under the lock.
+    /// </summary>
     private bool HoldsLogTime => _lastLogTicksTerm == _core.Term;
 
     /// <summary>An operator says that the clocks of the voters are right. On the leader.</summary>
@@ -74,7 +80,10 @@ public sealed partial class RaftConsensus
         return time;
     }
 
-    /// <summary>What was applied before this node may propose is the last of the log: of what it proposed in an earlier office, others may have replaced some.</summary>
+    /// <summary>
+    /// What was applied before this node may propose is the last of the log: of what it proposed in an earlier office,
+    /// others may have replaced some.
+    /// </summary>
     private void TellLogTime()
     {
         lock (_gate)
@@ -85,7 +94,9 @@ public sealed partial class RaftConsensus
         }
     }
 
-    /// <summary>A node alone has no ticks, so whoever wants to know the time looks. Under the lock, not within a step.</summary>
+    /// <summary>
+    /// A node alone has no ticks, so whoever wants to know the time looks. Under the lock, not within a step.
+    /// </summary>
     private void ReadClockIfDue()
     {
         long now = Now;
@@ -103,9 +114,12 @@ public sealed partial class RaftConsensus
         Volatile.Write(ref _readTime, ticks > 0 ? new ReadTime(now, ticks, isSure) : null);
     }
 
-    /// <summary>The cluster's time when the clock was last read: each second by the tick, or by whoever asked a node alone.</summary>
+    /// <summary>
+    /// The cluster's time when the clock was last read: each second by the tick, or by whoever asked a node alone.
+    /// </summary>
     private sealed record ReadTime(long Microseconds, long UtcTicks, bool IsSure)
     {
-        public ClusterTime At(long now) => new(UtcTicks + ((now - Microseconds) * TimeSpan.TicksPerMicrosecond), IsSure);
+        public ClusterTime At(long now) =>
+            new(UtcTicks + ((now - Microseconds) * TimeSpan.TicksPerMicrosecond), IsSure);
     }
 }

@@ -22,9 +22,21 @@ public sealed partial class RaftConsensus
     private long LastIndexInLog { get; set; }
 
     /// <summary>Whether who has the turn has something to do that is not in the queue.</summary>
-    internal bool HasWork => Volatile.Read(ref _isDue) || (_waiting.Count > 0 && (MayPropose || !IsInOffice || Volatile.Read(ref _unapplied) is not null || Refusal is { Kind: RejectionKind.Diagnosis }));
+    internal bool HasWork =>
+        Volatile.Read(ref _isDue)
+        || (
+            _waiting.Count > 0
+            && (
+                MayPropose
+                || !IsInOffice
+                || Volatile.Read(ref _unapplied) is not null
+                || Refusal is { Kind: RejectionKind.Diagnosis }
+            )
+        );
 
-    /// <summary>Callers of the last frame that was written and those in the queue: so many are likely to come back soon.</summary>
+    /// <summary>
+    /// Callers of the last frame that was written and those in the queue: so many are likely to come back soon.
+    /// </summary>
     internal int Callers { get; private set; }
 
     /// <summary>Whether what is written here waits for other members.</summary>
@@ -63,7 +75,8 @@ public sealed partial class RaftConsensus
             Volatile.Write(ref _writtenThrough, _core.DurableIndex);
             if (_network is not null)
             {
-                // What is durable can be read again. A follower whose apply lags, because its card does, gets entries as fast as its journal takes them.
+                // What is durable can be read again. A follower whose apply lags, because its card does, gets entries
+                // as fast as its journal takes them.
                 _cache.ReleaseUnawaitedThrough(_core.DurableIndex, _options.CachedBytes);
             }
 
@@ -74,7 +87,10 @@ public sealed partial class RaftConsensus
         return true;
     }
 
-    /// <summary>Notes what the core wants written. Who has the turn writes it; nothing else becomes due before that is done. Under the lock.</summary>
+    /// <summary>
+    /// Notes what the core wants written. Who has the turn writes it; nothing else becomes due before that is done.
+    /// Under the lock.
+    /// </summary>
     private void BeginWriteIfDue()
     {
         if (_output.Write is not { } write)
@@ -91,8 +107,20 @@ public sealed partial class RaftConsensus
 
         if (write.CutAfter >= 0)
         {
-            Invariant.Holds(_cache.TryGet(write.FirstIndex, out var first) && write.FirstIndex == write.CutAfter + 1, "a cut is followed by what replaces it");
-            Add(new JournalFrame(FrameType.Cut, write.CutAfter, _core.TermAt(write.CutAfter), first!.Position.OperationsBefore, OperationCount: 0, Payload: default));
+            Invariant.Holds(
+                _cache.TryGet(write.FirstIndex, out var first) && write.FirstIndex == write.CutAfter + 1,
+                "a cut is followed by what replaces it"
+            );
+            Add(
+                new JournalFrame(
+                    FrameType.Cut,
+                    write.CutAfter,
+                    _core.TermAt(write.CutAfter),
+                    first!.Position.OperationsBefore,
+                    OperationCount: 0,
+                    Payload: default
+                )
+            );
         }
 
         for (long index = write.FirstIndex; index <= write.LastIndex; index++)
@@ -109,7 +137,8 @@ public sealed partial class RaftConsensus
     }
 
     /// <summary>
-    /// Tells the journal what is committed, so that a start which finds no majority shows more than the last flush knew. Only in the padding of a block that is written anyhow: no byte more goes to the card.
+    /// Tells the journal what is committed, so that a start which finds no majority shows more than the last flush
+    /// knew. Only in the padding of a block that is written anyhow: no byte more goes to the card.
     /// </summary>
     private void NoteCommitted(long index)
     {
@@ -150,10 +179,16 @@ public sealed partial class RaftConsensus
 
     private void FailWrite(Exception failure)
     {
-        Latch($"The journal could not be written, so nothing more is acknowledged: {failure.Message} Restart the node when the cause is removed.");
+        Latch(
+            $"The journal could not be written, so nothing more is acknowledged: {failure.Message} Restart "
+                + $"the node when the cause is removed."
+        );
         lock (_gate)
         {
-            var unknown = new Rejection(RejectionKind.OutcomeUnknown, $"Whether the write is durable is unknown; it may take effect after a restart. {failure.Message}");
+            var unknown = new Rejection(
+                RejectionKind.OutcomeUnknown,
+                $"Whether the write is durable is unknown; it may take effect after a restart. {failure.Message}"
+            );
             foreach (var frame in _writing)
             {
                 RefuseFrame(frame, unknown);

@@ -10,13 +10,16 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Consensus on the journal of a node, alone or with other members: the journal is the log. What queued while the previous journal write was in flight becomes one frame,
-/// goes to the members while it is written here, is committed when a majority has it durably, is applied, and then answered.
+/// Consensus on the journal of a node, alone or with other members: the journal is the log. What queued while the
+/// previous journal write was in flight becomes one frame, goes to the members while it is written here, is committed
+/// when a majority has it durably, is applied, and then answered.
 /// </summary>
 /// <remarks>
-/// <para>One lock guards the core and the entries in memory; no input or output is done under it. Journal writes belong to who has the turn of <see cref="ProposalQueue"/>, applying to
-/// who holds the flag of <see cref="CommitThreads"/>.</para>
-/// <para>This class has no thread of its own: <see cref="CommitThreads"/> and the network drive it, or a test step by step.</para>
+/// <para>One lock guards the core and the entries in memory; no input or output is done under it. Journal writes belong
+/// to who has the turn of <see cref="ProposalQueue"/>, applying to who holds the flag of
+/// <see cref="CommitThreads"/>.</para>
+/// <para>This class has no thread of its own: <see cref="CommitThreads"/> and the network drive it, or a test step by
+/// step.</para>
 /// </remarks>
 public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
 {
@@ -64,8 +67,15 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         store.ManifestDurable = OnManifestDurable;
     }
 
-    /// <summary>Consensus of a node that has no other members. For one that has, it ends with an <see cref="UnknownCommitException"/>, and writes nothing.</summary>
-    public static OpenConsensus Alone { get; } = static store => IsOneOfSeveral(store) ? throw new UnknownCommitException(store.AppliedIndex, store.Journal.LastIndex) : Open(store, new ConsensusOptions());
+    /// <summary>
+    /// Consensus of a node that has no other members. For one that has, it ends with an
+    /// <see cref="UnknownCommitException"/>, and writes nothing.
+    /// </summary>
+    public static OpenConsensus Alone { get; } =
+        static store =>
+            IsOneOfSeveral(store)
+                ? throw new UnknownCommitException(store.AppliedIndex, store.Journal.LastIndex)
+                : Open(store, new ConsensusOptions());
 
     /// <summary>What the cluster knows of its members.</summary>
     internal MemberRoster Roster { get; }
@@ -115,11 +125,13 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
     public long AppliedIndex => Volatile.Read(ref _applied);
 
     private const string Diverged =
-        "This node came to other results than a majority by applying the same writes, so it stopped taking part. Keep its data for a report, and let another, empty card join in its place.";
+        "This node came to other results than a majority by applying the same writes, so it stopped taking "
+        + "part. Keep its data for a report, and let another, empty card join in its place.";
 
     // No promise that others have it: two cards that lied about their last syncs outvote the one that did not.
     private const string OnlyCopy =
-        "This node holds acknowledged writes that the others lost: keep its card, and export from it with `rookery export`, before another joins in its place.";
+        "This node holds acknowledged writes that the others lost: keep its card, and export from it with "
+        + "`rookery export`, before another joins in its place.";
 
     private const string KeepForReport = "Keep its data for a report: others may not have all of it.";
 
@@ -127,12 +139,18 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
 
     private long Now => (long)_time.GetElapsedTime(_begun).TotalMicroseconds;
 
-    internal string TagOf(NodeId member) => member == Self ? NodeTag : Roster.Of(member)?.Record.Tag ?? member.ToString();
+    internal string TagOf(NodeId member) =>
+        member == Self ? NodeTag : Roster.Of(member)?.Record.Tag ?? member.ToString();
 
     // A log that lost its end to damage may not know the members that came later.
-    private bool IsAlone => !_core.IsDamaged && _core.Configuration.Voters.Length == 1 && _core.Configuration.Learners.IsEmpty && _core.Configuration.IsVoter(Self);
+    private bool IsAlone =>
+        !_core.IsDamaged
+        && _core.Configuration.Voters.Length == 1
+        && _core.Configuration.Learners.IsEmpty
+        && _core.Configuration.IsVoter(Self);
 
-    // Who joins a node alone begins with its state. Until then its journal's segments are used again at once: fresh ones cost each write its bytes twice.
+    // Who joins a node alone begins with its state. Until then its journal's segments are used again at once: fresh
+    // ones cost each write its bytes twice.
     private bool MayBeAskedForEntries => _network is not null && !IsAlone;
 
     private static bool IsOneOfSeveral(NodeStore store)
@@ -143,10 +161,13 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         }
 
         var (configuration, _) = ConfigurationEncoding.Read(store.Journal.Configuration.Span);
-        return configuration.Voters.Length + configuration.Learners.Length > 1 || !configuration.IsVoter(Members.IdOf(store.NodeId));
+        return configuration.Voters.Length + configuration.Learners.Length > 1
+            || !configuration.IsVoter(Members.IdOf(store.NodeId));
     }
 
-    /// <summary>Puts consensus on a store. A node alone has taken office and applied its journal when this returns.</summary>
+    /// <summary>
+    /// Puts consensus on a store. A node alone has taken office and applied its journal when this returns.
+    /// </summary>
     /// <exception cref="UnappliedDamageException">A committed frame needs a row that cannot be read.</exception>
     /// <exception cref="IOException">The journal cannot be written or read.</exception>
     public static RaftConsensus Open(NodeStore store, ConsensusOptions options)
@@ -182,14 +203,15 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
     }
 
     /// <inheritdoc/>
-    public CommitStatistics ReadStatistics() => new(Volatile.Read(ref _frames), Volatile.Read(ref _commands), Volatile.Read(ref _queued));
+    public CommitStatistics ReadStatistics() =>
+        new(Volatile.Read(ref _frames), Volatile.Read(ref _commands), Volatile.Read(ref _queued));
 
-    /// <summary>Commits and applies what is queued, here and now: for tests that drive consensus step by step.</summary>
+    /// <summary>
+    /// Commits and applies what is queued, here and now: for tests that drive consensus step by step.
+    /// </summary>
     internal void RunUntilIdle()
     {
-        while (WriteOnce() | ApplyOnce())
-        {
-        }
+        while (WriteOnce() | ApplyOnce()) { }
     }
 
     /// <summary>Refuses new commands, in order to stop.</summary>
@@ -231,11 +253,15 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         }
         catch (ConsensusException broken)
         {
-            Halt($"A rule of consensus was found broken, so this node stopped taking part: {broken.Rule}. {(broken.IsCommitLostElsewhere ? OnlyCopy : KeepForReport)}");
+            Halt(
+                $"A rule of consensus was found broken, so this node stopped taking part: {broken.Rule}. "
+                    + $"{(broken.IsCommitLostElsewhere ? OnlyCopy : KeepForReport)}"
+            );
         }
         catch (Exception failure)
         {
-            // On whose thread it may be, nobody may go on with half a step: a connection's would close the connection, a request's answer 500.
+            // On whose thread it may be, nobody may go on with half a step: a connection's would close the connection,
+            // a request's answer 500.
             _options.Broken(failure);
             throw;
         }
@@ -279,7 +305,10 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
 
         foreach (ref readonly var entry in received)
         {
-            bool isNew = entry.Index > LastIndexInLog && _core.TermAt(entry.Index) == entry.Term && entry.Index <= _core.Last.Index;
+            bool isNew =
+                entry.Index > LastIndexInLog
+                && _core.TermAt(entry.Index) == entry.Term
+                && entry.Index <= _core.Last.Index;
             if (isNew)
             {
                 _operations = entry.OperationsBefore;
@@ -292,13 +321,16 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         foreach (var made in _output.Made)
         {
             var frame = _cache.Rent();
-            frame.CopyFrom(new JournalFrame(
-                made.Type == EntryType.NoOp ? FrameType.NoOp : FrameType.Configuration,
-                made.Index,
-                made.Term,
-                _operations,
-                OperationCount: 0,
-                made.Configuration is null ? default : ConfigurationEncoding.Encode(made.Configuration, made.Index)));
+            frame.CopyFrom(
+                new JournalFrame(
+                    made.Type == EntryType.NoOp ? FrameType.NoOp : FrameType.Configuration,
+                    made.Index,
+                    made.Term,
+                    _operations,
+                    OperationCount: 0,
+                    made.Configuration is null ? default : ConfigurationEncoding.Encode(made.Configuration, made.Index)
+                )
+            );
             Append(frame);
         }
 
@@ -330,19 +362,30 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
     {
         foreach (var (what, node) in _output.Events)
         {
-            _options.TroubleFound?.Invoke(what switch
-            {
-                CoreEvent.PeerLostEntries => $"{NameAndTagOf(node)} has fewer entries than it once confirmed: its card lost them. They are sent again; replace the card.",
-                CoreEvent.LeaderStoreStalled => "This node's disk did not answer for some seconds, so it hands leadership over.",
-                CoreEvent.QuorumLost => "This node led and does not hear from a majority of the members any more, so it stepped down.",
-                CoreEvent.OldIncarnation => $"Messages of an earlier start of {NameAndTagOf(node)} came in: when this goes on, an old card or a copy of it is running.",
-                CoreEvent.OutcomesDiffer => $"{NameAndTagOf(node)} and others came to different results by applying the same writes. Nothing is written until a majority agrees.",
-                CoreEvent.Diverged => Diverged,
-                CoreEvent.DamageHealed => "What this node's disk had lost of its journal was given back by the leader.",
-                CoreEvent.ClockDoubted => ClockStatus.Doubt(_core, Now) ?? string.Empty,
-                CoreEvent.ClockTrusted => "The cluster's time is not in doubt any more.",
-                _ => throw new System.Diagnostics.UnreachableException(),
-            });
+            _options.TroubleFound?.Invoke(
+                what switch
+                {
+                    CoreEvent.PeerLostEntries =>
+                        $"{NameAndTagOf(node)} has fewer entries than it once confirmed: its card lost them. "
+                            + $"They are sent again; replace the card.",
+                    CoreEvent.LeaderStoreStalled =>
+                        "This node's disk did not answer for some seconds, so it hands leadership over.",
+                    CoreEvent.QuorumLost =>
+                        "This node led and does not hear from a majority of the members any more, so it stepped down.",
+                    CoreEvent.OldIncarnation =>
+                        $"Messages of an earlier start of {NameAndTagOf(node)} came in: when this goes on, "
+                            + $"an old card or a copy of it is running.",
+                    CoreEvent.OutcomesDiffer =>
+                        $"{NameAndTagOf(node)} and others came to different results by applying the same "
+                            + $"writes. Nothing is written until a majority agrees.",
+                    CoreEvent.Diverged => Diverged,
+                    CoreEvent.DamageHealed =>
+                        "What this node's disk had lost of its journal was given back by the leader.",
+                    CoreEvent.ClockDoubted => ClockStatus.Doubt(_core, Now) ?? string.Empty,
+                    CoreEvent.ClockTrusted => "The cluster's time is not in doubt any more.",
+                    _ => throw new System.Diagnostics.UnreachableException(),
+                }
+            );
             if (what == CoreEvent.Diverged)
             {
                 Halt(Diverged);
@@ -371,7 +414,10 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
 
     private void Latch(string sentence)
     {
-        if (Interlocked.Exchange(ref _refusal, new Rejection(RejectionKind.Diagnosis, sentence)) is not { Kind: RejectionKind.Diagnosis })
+        if (
+            Interlocked.Exchange(ref _refusal, new Rejection(RejectionKind.Diagnosis, sentence))
+            is not { Kind: RejectionKind.Diagnosis }
+        )
         {
             Latched?.Invoke(sentence);
         }

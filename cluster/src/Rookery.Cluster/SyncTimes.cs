@@ -1,6 +1,9 @@
 namespace Rookery.Cluster;
 
-/// <summary>The last journal writes' times, for the election timeout: a median would hide the stalls that depose leaders. Written by one thread at a time, read by any.</summary>
+/// <summary>
+/// The last journal writes' times, for the election timeout: a median would hide the stalls that depose leaders.
+/// Written by one thread at a time, read by any.
+/// </summary>
 internal sealed class SyncTimes
 {
     private const int Kept = 128;

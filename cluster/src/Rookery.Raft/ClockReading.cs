@@ -2,7 +2,8 @@ namespace Rookery.Raft;
 
 /// <summary>A clock's time, and what it is worth.</summary>
 /// <param name="UtcTicks">UTC, in 100 ns since year 1; 0 when nothing is known.</param>
-/// <param name="IsSure">Of a member's own clock: it is synchronised with a source of time. Of the cluster's: nothing speaks against it.</param>
+/// <param name="IsSure">Of a member's own clock: it is synchronised with a source of time. Of the cluster's: nothing
+/// speaks against it.</param>
 public readonly record struct ClockReading(long UtcTicks, bool IsSure);
 
 /// <summary>What a leader makes of the voters' clocks.</summary>
@@ -14,7 +15,10 @@ public enum ClockVerdict
     /// <summary>The cluster goes by them.</summary>
     Taken,
 
-    /// <summary>They agree on a time that is a jump, and no majority of them is synchronised: the cluster goes on by the monotonic time of its leader.</summary>
+    /// <summary>
+    /// They agree on a time that is a jump, and no majority of them is synchronised: the cluster goes on by the
+    /// monotonic time of its leader.
+    /// </summary>
     Doubted,
 
     /// <summary>No majority of them agrees on any time: likewise.</summary>
@@ -33,6 +37,8 @@ public enum ClockAnswer
     /// <summary>Ask the leader.</summary>
     NotLeader,
 
-    /// <summary>No majority of the voters' clocks is within a minute of their median: there is no time to confirm.</summary>
+    /// <summary>
+    /// No majority of the voters' clocks is within a minute of their median: there is no time to confirm.
+    /// </summary>
     ClocksDiffer,
 }

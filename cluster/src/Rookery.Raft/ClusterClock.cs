@@ -1,10 +1,13 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// What time it is for the cluster, by the clocks of its voters: the leader judges, the others hear it. Between two readings, and while the clocks make no sense, it goes on by the
-/// monotonic time of this node. A clock that is wrong by decades moves it only with a majority of voters that say to be synchronised, or with the operator's word.
+/// What time it is for the cluster, by the clocks of its voters: the leader judges, the others hear it. Between two
+/// readings, and while the clocks make no sense, it goes on by the monotonic time of this node. A clock that is wrong
+/// by decades moves it only with a majority of voters that say to be synchronised, or with the operator's word.
 /// </summary>
-/// <remarks>Keeps differences to the monotonic time, so that a reading is right until the clock that it came from is set.</remarks>
+/// <remarks>
+/// Keeps differences to the monotonic time, so that a reading is right until the clock that it came from is set.
+/// </remarks>
 internal sealed class ClusterClock(SafetyRules rules)
 {
     /// <summary>Clocks agree that are this close to the voters' median.</summary>
@@ -13,7 +16,10 @@ internal sealed class ClusterClock(SafetyRules rules)
     /// <summary>More than this is no drift and no short stop, but a jump.</summary>
     public const long JumpTicks = 10 * TimeSpan.TicksPerMinute;
 
-    /// <summary>No program that runs this code ran before. A cluster whose log knows no time yet believes no clock before it, nor one that is <see cref="PlausibleTicks"/> later.</summary>
+    /// <summary>
+    /// No program that runs this code ran before. A cluster whose log knows no time yet believes no clock before it,
+    /// nor one that is <see cref="PlausibleTicks"/> later.
+    /// </summary>
     /// <remarks>The first of January 2026, UTC, in ticks since the year 1: this core knows no calendar.</remarks>
     public const long EarliestTicks = 639_028_224_000_000_000;
 
@@ -23,13 +29,18 @@ internal sealed class ClusterClock(SafetyRules rules)
     private long _difference;
     private bool _isKnown;
 
-    /// <summary>Whether nothing speaks against it: no clocks that agree on another time, and no start since anybody knew it.</summary>
+    /// <summary>
+    /// Whether nothing speaks against it: no clocks that agree on another time, and no start since anybody knew it.
+    /// </summary>
     public bool IsSure { get; private set; }
 
     /// <summary>What was made of the clocks last.</summary>
     public ClockVerdict Verdict { get; private set; }
 
-    /// <summary>Since when, by its own time, it went as time goes. What the log's last time is older than may be less long ago than it seems.</summary>
+    /// <summary>
+    /// Since when, by its own time, it went as time goes. What the log's last time is older than may be less long ago
+    /// than it seems.
+    /// </summary>
     public long SteadySinceTicks { get; private set; }
 
     /// <summary>What a clock shows that is so far from the monotonic time.</summary>
@@ -51,7 +62,9 @@ internal sealed class ClusterClock(SafetyRules rules)
         }
     }
 
-    /// <summary>The time of the log's end, from which a node goes on that has heard of no leader since its start.</summary>
+    /// <summary>
+    /// The time of the log's end, from which a node goes on that has heard of no leader since its start.
+    /// </summary>
     public void HearLogTime(long now, long ticks)
     {
         if (!_isKnown && ticks > 0)
@@ -62,10 +75,17 @@ internal sealed class ClusterClock(SafetyRules rules)
 
     /// <summary>Judges the voters' clocks.</summary>
     /// <param name="now">The monotonic time.</param>
-    /// <param name="own">The difference and worth of the own clock; null when it is not known, or not a voter's.</param>
-    /// <param name="clocks">The differences of all voters' clocks that are known, the own included. They are sorted here.</param>
+    /// <param name="own">The difference and worth of the own clock; null when it is not known, or not a
+    /// voter's.</param>
+    /// <param name="clocks">The differences of all voters' clocks that are known, the own included. They are sorted
+    /// here.</param>
     /// <param name="majority">How many voters make a majority.</param>
-    public void Judge(long now, (long Difference, bool IsSure)? own, Span<(long Difference, bool IsSure)> clocks, int majority)
+    public void Judge(
+        long now,
+        (long Difference, bool IsSure)? own,
+        Span<(long Difference, bool IsSure)> clocks,
+        int majority
+    )
     {
         if (clocks.Length < majority)
         {
@@ -75,7 +95,13 @@ internal sealed class ClusterClock(SafetyRules rules)
         long median = MedianOf(clocks);
         var (agreeing, sure) = CountAround(median, clocks);
         long reference = rules.TimeToGoBy(median, own?.Difference ?? median, isOwnSure: own is { IsSure: true });
-        if (rules.MayTakeTime(isConfirmed: sure >= majority, agrees: agreeing >= majority, isNear: IsNear(now, reference)))
+        if (
+            rules.MayTakeTime(
+                isConfirmed: sure >= majority,
+                agrees: agreeing >= majority,
+                isNear: IsNear(now, reference)
+            )
+        )
         {
             if (_isKnown && Math.Abs(reference - _difference) > JumpTicks)
             {
@@ -104,7 +130,10 @@ internal sealed class ClusterClock(SafetyRules rules)
     /// <returns>Whether they agree on a time.</returns>
     public bool Confirm(long now, Span<(long Difference, bool IsSure)> clocks, int majority)
     {
-        if (clocks.Length < majority || MedianOf(clocks) is var median && CountAround(median, clocks).Agreeing < majority)
+        if (
+            clocks.Length < majority
+            || MedianOf(clocks) is var median && CountAround(median, clocks).Agreeing < majority
+        )
         {
             return false;
         }
@@ -120,9 +149,13 @@ internal sealed class ClusterClock(SafetyRules rules)
         return clocks[(clocks.Length - 1) / 2].Difference;
     }
 
-    private static (int Agreeing, int Sure) CountAround(long median, ReadOnlySpan<(long Difference, bool IsSure)> clocks)
+    private static (int Agreeing, int Sure) CountAround(
+        long median,
+        ReadOnlySpan<(long Difference, bool IsSure)> clocks
+    )
     {
-        int agreeing = 0, sure = 0;
+        int agreeing = 0,
+            sure = 0;
         foreach (var (clock, isSure) in clocks)
         {
             bool agrees = Math.Abs(clock - median) <= AgreementTicks;
@@ -133,10 +166,14 @@ internal sealed class ClusterClock(SafetyRules rules)
         return (agreeing, sure);
     }
 
-    /// <summary>Whether a time is where this clock can have come to by itself; where nobody ever knew the time, whether it can be true at all.</summary>
-    private bool IsNear(long now, long reference) => _isKnown
-        ? Math.Abs(reference - _difference) <= JumpTicks
-        : TicksAt(reference, now) >= EarliestTicks && TicksAt(reference, now) <= EarliestTicks + PlausibleTicks;
+    /// <summary>
+    /// Whether a time is where this clock can have come to by itself; where nobody ever knew the time, whether it can
+    /// be true at all.
+    /// </summary>
+    private bool IsNear(long now, long reference) =>
+        _isKnown
+            ? Math.Abs(reference - _difference) <= JumpTicks
+            : TicksAt(reference, now) >= EarliestTicks && TicksAt(reference, now) <= EarliestTicks + PlausibleTicks;
 
     private void BeginUnlessKnown(long now)
     {

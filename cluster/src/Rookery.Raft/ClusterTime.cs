@@ -2,12 +2,13 @@ namespace Rookery.Raft;
 
 /// <summary>The time of an entry.</summary>
 /// <param name="Ticks">UTC ticks, later than that of the entry before.</param>
-/// <param name="IsSteady">Whether since the entry before no more time passed than lies between the two. Else what is older may be younger than it seems, and must not be forgotten for its age.</param>
+/// <param name="IsSteady">Whether since the entry before no more time passed than lies between the two. Else what is
+/// older may be younger than it seems, and must not be forgotten for its age.</param>
 public readonly record struct LogTime(long Ticks, bool IsSteady);
 
 /// <summary>
-/// The cluster's time: members answer heartbeats with their clocks, the leader judges them and says in its heartbeats what time it is, so that who leads next goes on from there. Not part of
-/// Raft, whose safety needs no clock.
+/// The cluster's time: members answer heartbeats with their clocks, the leader judges them and says in its heartbeats
+/// what time it is, so that who leads next goes on from there. Not part of Raft, whose safety needs no clock.
 /// </summary>
 public sealed partial class RaftCore
 {
@@ -23,13 +24,18 @@ public sealed partial class RaftCore
     /// <summary>What this node makes of the voters' clocks while it leads.</summary>
     public ClockVerdict ClockVerdict => _clusterClock.Verdict;
 
-    /// <summary>The time of an entry that follows one of <paramref name="lastTicks"/>: it never falls, whatever clocks do.</summary>
+    /// <summary>
+    /// The time of an entry that follows one of <paramref name="lastTicks"/>: it never falls, whatever clocks do.
+    /// </summary>
     /// <param name="nowMicroseconds">The time that inputs carry.</param>
     /// <param name="lastTicks">The time of the last entry that has one.</param>
     public LogTime TimeAfter(long nowMicroseconds, long lastTicks)
     {
         var reading = _clusterClock.At(nowMicroseconds);
-        return new LogTime(Math.Max(lastTicks + 1, reading.UtcTicks), _rules.IsSteady(reading.IsSure, lastTicks, _clusterClock.SteadySinceTicks));
+        return new LogTime(
+            Math.Max(lastTicks + 1, reading.UtcTicks),
+            _rules.IsSteady(reading.IsSure, lastTicks, _clusterClock.SteadySinceTicks)
+        );
     }
 
     private void OnClock(ClockReading reading)
@@ -52,12 +58,18 @@ public sealed partial class RaftCore
     {
         if (reading.UtcTicks > 0)
         {
-            (peer.Clock, peer.ClockReadAt) = ((ClusterClock.DifferenceOf(reading.UtcTicks, _now), reading.IsSure), _now);
+            (peer.Clock, peer.ClockReadAt) = (
+                (ClusterClock.DifferenceOf(reading.UtcTicks, _now), reading.IsSure),
+                _now
+            );
             JudgeClocks();
         }
     }
 
-    private ClockReading OwnClock() => _ownClock is var (difference, isSure) ? new ClockReading(ClusterClock.TicksAt(difference, _now), isSure) : default;
+    private ClockReading OwnClock() =>
+        _ownClock is var (difference, isSure)
+            ? new ClockReading(ClusterClock.TicksAt(difference, _now), isSure)
+            : default;
 
     /// <summary>Not before the log's last time is known: a jump is one from there.</summary>
     private void JudgeClocks()
@@ -68,7 +80,12 @@ public sealed partial class RaftCore
         }
 
         Span<(long Difference, bool IsSure)> clocks = stackalloc (long, bool)[Configuration.MostVoters];
-        _clusterClock.Judge(_now, Configuration.IsVoter(Self) ? _ownClock : null, clocks[..ClocksOfVoters(clocks)], Configuration.Majority);
+        _clusterClock.Judge(
+            _now,
+            Configuration.IsVoter(Self) ? _ownClock : null,
+            clocks[..ClocksOfVoters(clocks)],
+            Configuration.Majority
+        );
         if (_isClockDoubted ? _clusterClock.IsSure : _clusterClock.Verdict == ClockVerdict.Doubted)
         {
             _isClockDoubted = !_isClockDoubted;
@@ -100,7 +117,10 @@ public sealed partial class RaftCore
         int count = 0;
         foreach (var voter in Configuration.Voters)
         {
-            var clock = voter == Self ? _ownClock : Find(voter) is { } peer && _now - peer.ClockReadAt <= 2 * ElectionTimeoutMicroseconds ? peer.Clock : null;
+            var clock =
+                voter == Self ? _ownClock
+                : Find(voter) is { } peer && _now - peer.ClockReadAt <= 2 * ElectionTimeoutMicroseconds ? peer.Clock
+                : null;
             if (clock is { } known)
             {
                 clocks[count++] = known;

@@ -3,7 +3,8 @@ using System.Diagnostics;
 namespace Rookery.Raft;
 
 /// <summary>
-/// The branches of the core that are taken seldom, by name, so that the simulator can prove that it took each. In builds for release there is no trace of them.
+/// The branches of the core that are taken seldom, by name, so that the simulator can prove that it took each. In
+/// builds for release there is no trace of them.
 /// </summary>
 internal enum RareBranch
 {
@@ -148,7 +149,9 @@ internal enum RareBranch
     /// <summary>A manifest was put in place, and the log behind it stayed.</summary>
     ManifestKeptTail,
 
-    /// <summary>A manifest took the place of tables that had not come to what is committed, and the log stayed.</summary>
+    /// <summary>
+    /// A manifest took the place of tables that had not come to what is committed, and the log stayed.
+    /// </summary>
     ManifestReplacedTables,
 
     /// <summary>A manifest took the place of the log.</summary>

@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// What is on the own disk. One journal write is outstanding at a time; all that becomes necessary meanwhile goes out together in the next. Completions
-/// are known by their numbers.
+/// What is on the own disk. One journal write is outstanding at a time; all that becomes necessary meanwhile goes out
+/// together in the next. Completions are known by their numbers.
 /// </summary>
 internal sealed class Durability(long durableIndex, SafetyRules rules)
 {
@@ -33,8 +33,9 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
     public void VoteChanged() => _voteIsPending = true;
 
     /// <summary>
-    /// The log was cut behind <paramref name="index"/>. What is outstanding then counts only up to there: the same indexes are filled with other entries, which
-    /// its completion says nothing about (a vote of the same term can be outstanding while a leader's first entries replace a tail).
+    /// The log was cut behind <paramref name="index"/>. What is outstanding then counts only up to there: the same
+    /// indexes are filled with other entries, which its completion says nothing about (a vote of the same term can be
+    /// outstanding while a leader's first entries replace a tail).
     /// </summary>
     public void CutAfter(long index)
     {
@@ -54,7 +55,10 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
         DurableIndex = Math.Min(DurableIndex, index);
     }
 
-    /// <summary>The store now holds everything through <paramref name="index"/> without the journal; the log ends at or behind it.</summary>
+    /// <summary>
+    /// The store now holds everything through <paramref name="index"/> without the journal; the log ends at or behind
+    /// it.
+    /// </summary>
     public void Installed(long index, bool tailIsKept)
     {
         if (!tailIsKept)
@@ -71,7 +75,14 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
             return null;
         }
 
-        var write = new JournalWrite(++LastWrite, _voteIsPending ? vote : null, _cutAfter, WrittenIndex + 1, lastIndex, committed);
+        var write = new JournalWrite(
+            ++LastWrite,
+            _voteIsPending ? vote : null,
+            _cutAfter,
+            WrittenIndex + 1,
+            lastIndex,
+            committed
+        );
         if (_voteIsPending)
         {
             (_voteIsPending, _voteWrite) = (false, LastWrite);
@@ -85,7 +96,10 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
     /// <summary>The write of this number is durable.</summary>
     public void Completed(long write)
     {
-        ConsensusException.Unless(write == LastWrite && DurableWrite == LastWrite - 1, "the journal completes the write that is outstanding");
+        ConsensusException.Unless(
+            write == LastWrite && DurableWrite == LastWrite - 1,
+            "the journal completes the write that is outstanding"
+        );
         DurableWrite = write;
         DurableIndex = Math.Max(DurableIndex, _outstandingLast);
     }

@@ -1,6 +1,8 @@
 namespace Rookery.Raft;
 
-/// <summary>Elections: PreVote (thesis 9.6), CheckQuorum (6.2) and stickiness (4.2.3), which only work together.</summary>
+/// <summary>
+/// Elections: PreVote (thesis 9.6), CheckQuorum (6.2) and stickiness (4.2.3), which only work together.
+/// </summary>
 public sealed partial class RaftCore
 {
     /// <summary>Syncs that a store must finish after a stall before its node campaigns again, or a minute.</summary>
@@ -16,11 +18,15 @@ public sealed partial class RaftCore
     private int _syncsUntilCampaign;
     private long _banEnds;
 
-    private bool HasLeaderContact => Role == Role.Leader || (!Leader.IsNone && _now - _leaderHeardAt < ElectionTimeoutMicroseconds);
+    private bool HasLeaderContact =>
+        Role == Role.Leader || (!Leader.IsNone && _now - _leaderHeardAt < ElectionTimeoutMicroseconds);
 
     private bool IsOverStall => _syncsUntilCampaign == 0 || _now >= _banEnds;
 
-    private bool MayCampaign => _rules.MayStand(Configuration.IsVoter(Self)) && !IsDamaged && _rules.MayStandAfterStall(IsOverStall, _now - _leaderHeardAt, ElectionTimeoutMicroseconds);
+    private bool MayCampaign =>
+        _rules.MayStand(Configuration.IsVoter(Self))
+        && !IsDamaged
+        && _rules.MayStandAfterStall(IsOverStall, _now - _leaderHeardAt, ElectionTimeoutMicroseconds);
 
     private void Begin()
     {
@@ -32,7 +38,10 @@ public sealed partial class RaftCore
         }
     }
 
-    /// <summary>A draw between one and two election timeouts (paper 5.2). Worse boards draw half a timeout later; nobody is refused for it.</summary>
+    /// <summary>
+    /// A draw between one and two election timeouts (paper 5.2). Worse boards draw half a timeout later; nobody is
+    /// refused for it.
+    /// </summary>
     private void DrawElectionDeadline()
     {
         long later = 0;
@@ -109,11 +118,19 @@ public sealed partial class RaftCore
     private void OnPreVote(in Message message)
     {
         bool granted = message.Term > Term && !HasLeaderContact && IsNewEnough(message.Position);
-        Send(Make(MessageKind.PreVoteReply, message.From) with { Term = granted ? message.Term : Term, Refused = !granted, Position = _log.Last });
+        Send(
+            Make(MessageKind.PreVoteReply, message.From) with
+            {
+                Term = granted ? message.Term : Term,
+                Refused = !granted,
+                Position = _log.Last,
+            }
+        );
     }
 
     /// <summary>
-    /// A refusal's higher term is adopted, else a long log at an old term and a short log at a new one would refuse each other for ever.
+    /// A refusal's higher term is adopted, else a long log at an old term and a short log at a new one would refuse
+    /// each other for ever.
     /// </summary>
     private void OnPreVoteReply(in Message message)
     {
@@ -134,7 +151,8 @@ public sealed partial class RaftCore
 
     private void CountPreVotes()
     {
-        // After an unclean stop every voter must say that its log is no longer: our card may have lied about its last sync, and another may hold what we lost.
+        // After an unclean stop every voter must say that its log is no longer: our card may have lied about its last
+        // sync, and another may hold what we lost.
         bool isCautious = _now < _cautionEnds;
         int needed = _rules.PreVotesNeeded(_rules.MajorityOf(Configuration), Configuration.Voters.Length, isCautious);
         if (isCautious)
@@ -159,7 +177,10 @@ public sealed partial class RaftCore
         CountOwnVote();
     }
 
-    /// <summary>Everybody with our cluster's id votes, learners too: a voter may not know yet that it is one. Only voters are counted.</summary>
+    /// <summary>
+    /// Everybody with our cluster's id votes, learners too: a voter may not know yet that it is one. Only voters are
+    /// counted.
+    /// </summary>
     private void OnVote(in Message message)
     {
         if (message.Term > Term && HasLeaderContact && !message.IsTransfer)
@@ -173,8 +194,12 @@ public sealed partial class RaftCore
             Follow(message.Term, NodeId.None);
         }
 
-        bool granted = message.Term == Term && Role is Role.Follower or Role.PreCandidate && (VotedFor == message.From || (VotedFor.IsNone && Leader.IsNone))
-            && _rules.MayVote(Configuration.IsVoter(Self)) && IsNewEnough(message.Position);
+        bool granted =
+            message.Term == Term
+            && Role is Role.Follower or Role.PreCandidate
+            && (VotedFor == message.From || (VotedFor.IsNone && Leader.IsNone))
+            && _rules.MayVote(Configuration.IsVoter(Self))
+            && IsNewEnough(message.Position);
         if (granted && VotedFor != message.From)
         {
             VotedFor = message.From;

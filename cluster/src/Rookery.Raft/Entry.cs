@@ -19,9 +19,18 @@ public enum EntryType
 /// <param name="Type">What it is for.</param>
 /// <param name="Bytes">Its size on the wire, for windows.</param>
 /// <param name="Configuration">Set for <see cref="EntryType.Configuration"/>, and only then.</param>
-public readonly record struct Entry(long Index, long Term, EntryType Type, int Bytes, Configuration? Configuration = null);
+public readonly record struct Entry(
+    long Index,
+    long Term,
+    EntryType Type,
+    int Bytes,
+    Configuration? Configuration = null
+);
 
-/// <summary>The end of a log, or any place in one. Of two logs the one with the higher last term is newer, then the longer one (thesis 3.6.1).</summary>
+/// <summary>
+/// The end of a log, or any place in one. Of two logs the one with the higher last term is newer, then the longer one
+/// (thesis 3.6.1).
+/// </summary>
 /// <param name="Term">The term of the entry there; 0 before the first.</param>
 /// <param name="Index">Its index; 0 before the first.</param>
 public readonly record struct LogPosition(long Term, long Index) : IComparable<LogPosition>
@@ -39,5 +48,6 @@ public readonly record struct LogPosition(long Term, long Index) : IComparable<L
     public static bool operator >=(LogPosition left, LogPosition right) => left.CompareTo(right) >= 0;
 
     /// <inheritdoc/>
-    public int CompareTo(LogPosition other) => Term != other.Term ? Term.CompareTo(other.Term) : Index.CompareTo(other.Index);
+    public int CompareTo(LogPosition other) =>
+        Term != other.Term ? Term.CompareTo(other.Term) : Index.CompareTo(other.Index);
 }

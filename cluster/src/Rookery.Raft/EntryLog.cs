@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// The log without its payloads: terms as runs, sizes in a ring, the configurations. Entries at or below <see cref="Base"/> lie in the manifest and are known by
-/// that one position only.
+/// The log without its payloads: terms as runs, sizes in a ring, the configurations. Entries at or below
+/// <see cref="Base"/> lie in the manifest and are known by that one position only.
 /// </summary>
 public sealed class EntryLog
 {
@@ -34,7 +34,9 @@ public sealed class EntryLog
     /// <summary>The configuration in force: the newest one in the log, committed or not.</summary>
     public Configuration Configuration => _configurations[^1].Configuration;
 
-    /// <summary>The one before it, as far as the log reaches back: in force again should the newest be replaced.</summary>
+    /// <summary>
+    /// The one before it, as far as the log reaches back: in force again should the newest be replaced.
+    /// </summary>
     public Configuration PreviousConfiguration => _configurations[Math.Max(_configurations.Count - 2, 0)].Configuration;
 
     /// <summary>The index of the entry of <see cref="Configuration"/>.</summary>
@@ -45,7 +47,10 @@ public sealed class EntryLog
     {
         ConsensusException.Unless(entry.Index == LastIndex + 1, "an entry follows the one before it");
         ConsensusException.Unless(entry.Term >= Last.Term && entry.Term > 0, "terms in a log never fall");
-        ConsensusException.Unless(entry.Configuration is not null == (entry.Type == EntryType.Configuration), "a configuration entry, and no other, has a configuration");
+        ConsensusException.Unless(
+            entry.Configuration is not null == (entry.Type == EntryType.Configuration),
+            "a configuration entry, and no other, has a configuration"
+        );
         if (entry.Term != Last.Term || _runs.Count == 0)
         {
             _runs.Add((entry.Index, entry.Term));
@@ -60,7 +65,10 @@ public sealed class EntryLog
         LastIndex = entry.Index;
     }
 
-    /// <summary>Forgets the entries behind <paramref name="index"/>, and the configurations among them: the one before is in force again.</summary>
+    /// <summary>
+    /// Forgets the entries behind <paramref name="index"/>, and the configurations among them: the one before is in
+    /// force again.
+    /// </summary>
     public void TruncateAfter(long index)
     {
         ConsensusException.Unless(index >= Base.Index && index <= LastIndex, "a log is cut where it has entries");
@@ -71,7 +79,9 @@ public sealed class EntryLog
         LastIndex = index;
     }
 
-    /// <summary>Forgets single entries through <paramref name="index"/>: the journal gave their segments back.</summary>
+    /// <summary>
+    /// Forgets single entries through <paramref name="index"/>: the journal gave their segments back.
+    /// </summary>
     public void ReleaseThrough(long index)
     {
         if (index <= Base.Index)
@@ -135,12 +145,17 @@ public sealed class EntryLog
         throw new ConsensusException("every entry has a term");
     }
 
-    /// <summary>Whether the log has this entry. Only a term above zero, or the beginning of all logs, can be held.</summary>
-    public bool Has(LogPosition position) => position.Index == 0 || (position.Term > 0 && TermAt(position.Index) == position.Term);
+    /// <summary>
+    /// Whether the log has this entry. Only a term above zero, or the beginning of all logs, can be held.
+    /// </summary>
+    public bool Has(LogPosition position) =>
+        position.Index == 0 || (position.Term > 0 && TermAt(position.Index) == position.Term);
 
     /// <summary>
-    /// The last index at or below <paramref name="index"/> whose term is at most <paramref name="term"/>. A follower's log that has <paramref name="term"/> at
-    /// <paramref name="index"/> cannot agree with this one above it, so that a search goes back a whole term with each answer (thesis 3.5, last paragraph).
+    /// The last index at or below <paramref name="index"/> whose term is at most <paramref name="term"/>. A follower's
+    /// log that has <paramref name="term"/> at
+    /// <paramref name="index"/> cannot agree with this one above it, so that a search goes back a whole term with each
+    /// answer (thesis 3.5, last paragraph).
     /// </summary>
     public LogPosition LastAtMost(long index, long term)
     {
@@ -153,7 +168,10 @@ public sealed class EntryLog
         return index <= Base.Index ? Base : new LogPosition(TermAt(index), index);
     }
 
-    /// <summary>The last index of the entries from <paramref name="first"/> on that fit into <paramref name="bytes"/>; at least <paramref name="first"/> itself.</summary>
+    /// <summary>
+    /// The last index of the entries from <paramref name="first"/> on that fit into <paramref name="bytes"/>; at least
+    /// <paramref name="first"/> itself.
+    /// </summary>
     public long LastThatFits(long first, long last, int bytes)
     {
         long index = first;

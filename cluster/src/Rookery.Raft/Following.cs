@@ -1,6 +1,8 @@
 namespace Rookery.Raft;
 
-/// <summary>A follower takes entries, and acknowledges what this leader's messages verified and its own disk holds.</summary>
+/// <summary>
+/// A follower takes entries, and acknowledges what this leader's messages verified and its own disk holds.
+/// </summary>
 public sealed partial class RaftCore
 {
     private long _verified;
@@ -12,7 +14,10 @@ public sealed partial class RaftCore
 
     private void OnAppend(in Message message, ReadOnlySpan<Entry> entries)
     {
-        ConsensusException.Unless(message.Position.Index + entries.Length == message.LastIndex, "a message brings the entries it names");
+        ConsensusException.Unless(
+            message.Position.Index + entries.Length == message.LastIndex,
+            "a message brings the entries it names"
+        );
         if (message.Position.Index > _log.Base.Index && !_log.Has(message.Position))
         {
             Coverage.Took(RareBranch.RefusedAppend);
@@ -41,10 +46,16 @@ public sealed partial class RaftCore
         AcknowledgeAsFollower();
     }
 
-    /// <summary>The log and the leader's agree through <paramref name="agreed"/>; what the log does not have follows.</summary>
+    /// <summary>
+    /// The log and the leader's agree through <paramref name="agreed"/>; what the log does not have follows.
+    /// </summary>
     private void TakeOver(long agreed, ReadOnlySpan<Entry> entries)
     {
-        long kept = _rules.KeptAfterAppend(agreed, _log.LastIndex, contradicts: !entries.IsEmpty && agreed < _log.LastIndex);
+        long kept = _rules.KeptAfterAppend(
+            agreed,
+            _log.LastIndex,
+            contradicts: !entries.IsEmpty && agreed < _log.LastIndex
+        );
         if (kept < _log.LastIndex)
         {
             DropAfter(kept);
@@ -67,14 +78,18 @@ public sealed partial class RaftCore
     }
 
     private void Refuse(in Message message) =>
-        Send(Reply(message, MessageKind.AppendReply) with
-        {
-            Refused = true,
-            Position = message.Position,
-            Hint = _log.LastAtMost(message.Position.Index, message.Position.Term),
-        });
+        Send(
+            Reply(message, MessageKind.AppendReply) with
+            {
+                Refused = true,
+                Position = message.Position,
+                Hint = _log.LastAtMost(message.Position.Index, message.Position.Term),
+            }
+        );
 
-    /// <summary>Answers for all that came since the last answer, once a sync covers it: many messages, one sync, one reply.</summary>
+    /// <summary>
+    /// Answers for all that came since the last answer, once a sync covers it: many messages, one sync, one reply.
+    /// </summary>
     private void AcknowledgeAsFollower()
     {
         if (Role != Role.Follower || Leader.IsNone || !_isAskedToAcknowledge)
@@ -97,8 +112,9 @@ public sealed partial class RaftCore
     }
 
     /// <summary>
-    /// Nothing is committed here in a term that the disk does not know of: it would be applied and flushed, and after a power cut a manifest would hold what was committed in a later term than
-    /// the node, or who takes the manifest from it, has heard of.
+    /// Nothing is committed here in a term that the disk does not know of: it would be applied and flushed, and after a
+    /// power cut a manifest would hold what was committed in a later term than the node, or who takes the manifest from
+    /// it, has heard of.
     /// </summary>
     private void CommitAsFollower(long leaderCommit)
     {
@@ -115,7 +131,8 @@ public sealed partial class RaftCore
 
     private void OnManifestOffer(in Message message)
     {
-        // What is committed here is the leader's too. It is said each time: the leader may have the entries behind it, and the word of a state that was installed may have been lost.
+        // What is committed here is the leader's too. It is said each time: the leader may have the entries behind it,
+        // and the word of a state that was installed may have been lost.
         _verified = Math.Max(_verified, CommitIndex);
         _isAskedToAcknowledge = true;
         AcknowledgeAsFollower();
@@ -137,35 +154,58 @@ public sealed partial class RaftCore
     }
 
     /// <summary>
-    /// Whether a fetched manifest may be put in place now: the host asks just before it does, takes no other step until <see cref="Input.ManifestInstalled"/>, and
-    /// answers <see cref="Input.ManifestFailed"/> when entries have overtaken the manifest meanwhile, or it is of a later term than this node has heard of; while the journal writes, it asks again later.
+    /// Whether a fetched manifest may be put in place now: the host asks just before it does, takes no other step until
+    /// <see cref="Input.ManifestInstalled"/>, and answers <see cref="Input.ManifestFailed"/> when entries have
+    /// overtaken the manifest meanwhile, or it is of a later term than this node has heard of; while the journal
+    /// writes, it asks again later.
     /// </summary>
     /// <param name="position">What it ends with.</param>
-    /// <param name="committedBy">The term that its giver was in when it gave it: what it holds was committed by then.</param>
-    public bool MayInstall(LogPosition position, long committedBy) => position.Index > CommitIndex && _durability.IsIdle && _rules.MayInstall(position, committedBy, Term);
+    /// <param name="committedBy">The term that its giver was in when it gave it: what it holds was committed by
+    /// then.</param>
+    public bool MayInstall(LogPosition position, long committedBy) =>
+        position.Index > CommitIndex && _durability.IsIdle && _rules.MayInstall(position, committedBy, Term);
 
     /// <summary>
-    /// Whether a fetched manifest may take the place of tables that cannot be applied to any more, whatever is committed here: when its entry is in the log, durably, so that the log stays as it is. Then it holds
-    /// what this log does through there (paper 5.3, log matching). The host sees that it is not behind what it has applied, and does as for <see cref="MayInstall"/>, but need not wait for the journal to rest: only,
-    /// as with whatever is committed here, until the term is on the disk.
+    /// Whether a fetched manifest may take the place of tables that cannot be applied to any more, whatever is
+    /// committed here: when its entry is in the log, durably, so that the log stays as it is. Then it holds what this
+    /// log does through there (paper 5.3, log matching). The host sees that it is not behind what it has applied, and
+    /// does as for <see cref="MayInstall"/>, but need not wait for the journal to rest: only, as with whatever is
+    /// committed here, until the term is on the disk.
     /// </summary>
     /// <param name="position">What it ends with.</param>
     /// <param name="committedBy">As for <see cref="MayInstall"/>.</param>
     public bool MayReplaceTables(LogPosition position, long committedBy) =>
-        Role != Role.Leader && KeepsTailBehind(position) && _rules.MayInstall(position, committedBy, Term) && _rules.MayCommitAsFollower(_durability.VoteIsDurable);
+        Role != Role.Leader
+        && KeepsTailBehind(position)
+        && _rules.MayInstall(position, committedBy, Term)
+        && _rules.MayCommitAsFollower(_durability.VoteIsDurable);
 
-    /// <summary>Whether a manifest at <paramref name="position"/> leaves the journal as it is: its entry is in the log, durably. Else the journal begins anew behind it.</summary>
-    public bool KeepsTailBehind(LogPosition position) => _rules.KeepsTail(_log.Has(position), position.Index <= _durability.DurableIndex);
+    /// <summary>
+    /// Whether a manifest at <paramref name="position"/> leaves the journal as it is: its entry is in the log, durably.
+    /// Else the journal begins anew behind it.
+    /// </summary>
+    public bool KeepsTailBehind(LogPosition position) =>
+        _rules.KeepsTail(_log.Has(position), position.Index <= _durability.DurableIndex);
 
-    private void OnManifestInstalled(LogPosition position, long committedBy, Configuration configuration, long configurationIndex)
+    private void OnManifestInstalled(
+        LogPosition position,
+        long committedBy,
+        Configuration configuration,
+        long configurationIndex
+    )
     {
         _fetching = default;
         ConsensusException.Unless(
-            MayInstall(position, committedBy) || MayReplaceTables(position, committedBy), "a manifest is installed only above what is committed, when the journal rests, or where the log has its entry, and of a term that is known");
+            MayInstall(position, committedBy) || MayReplaceTables(position, committedBy),
+            "a manifest is installed only above what is committed, when the journal rests, or where the log "
+                + "has its entry, and of a term that is known"
+        );
         bool tailIsKept = KeepsTailBehind(position);
         if (tailIsKept)
         {
-            Coverage.Took(position.Index > CommitIndex ? RareBranch.ManifestKeptTail : RareBranch.ManifestReplacedTables);
+            Coverage.Took(
+                position.Index > CommitIndex ? RareBranch.ManifestKeptTail : RareBranch.ManifestReplacedTables
+            );
             CommitIndex = Math.Max(CommitIndex, position.Index);
         }
         else
@@ -176,13 +216,17 @@ public sealed partial class RaftCore
             CommitIndex = position.Index;
         }
 
-        // Should it lead next, it has this to offer. The host's next word of a manifest comes with its next flush, which an idle cluster never makes.
+        // Should it lead next, it has this to offer. The host's next word of a manifest comes with its next flush,
+        // which an idle cluster never makes.
         _manifest = position;
         _durability.Installed(position.Index, tailIsKept);
         _outcomes.Clear();
 
         // It was committed in this term or before: the leader of this one has it.
-        _verified = !Leader.IsNone ? Math.Max(_verified, position.Index) : tailIsKept ? _verified : 0;
+        _verified =
+            !Leader.IsNone ? Math.Max(_verified, position.Index)
+            : tailIsKept ? _verified
+            : 0;
         _isAskedToAcknowledge = !Leader.IsNone;
         HealDamage();
         AcknowledgeAsFollower();

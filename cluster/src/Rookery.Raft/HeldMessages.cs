@@ -18,7 +18,9 @@ public sealed partial class RaftCore
         }
     }
 
-    /// <summary>Of each kind only the newest waits for a peer: a disk that hangs for an hour must not make an hour of answers.</summary>
+    /// <summary>
+    /// Of each kind only the newest waits for a peer: a disk that hangs for an hour must not make an hour of answers.
+    /// </summary>
     private void Hold(in Message message)
     {
         var (kind, to) = (message.Kind, message.To);

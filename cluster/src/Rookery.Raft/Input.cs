@@ -113,61 +113,186 @@ public readonly record struct Input
     /// <summary>A message came in.</summary>
     /// <param name="now">When, in microseconds.</param>
     /// <param name="message">The message.</param>
-    /// <param name="entries">For <see cref="MessageKind.Append"/>, all entries behind its position through its last index. The host keeps their payloads until the core wrote or dropped them.</param>
+    /// <param name="entries">For <see cref="MessageKind.Append"/>, all entries behind its position through its last
+    /// index. The host keeps their payloads until the core wrote or dropped them.</param>
     public static Input Received(long now, in Message message, ReadOnlyMemory<Entry> entries = default) =>
-        new() { Kind = InputKind.Message, NowMicroseconds = now, Message = message, Entries = entries };
+        new()
+        {
+            Kind = InputKind.Message,
+            NowMicroseconds = now,
+            Message = message,
+            Entries = entries,
+        };
 
     /// <summary>The journal write of this number is durable, and all before it.</summary>
-    public static Input JournalDurable(long now, long write) => new() { Kind = InputKind.JournalDurable, NowMicroseconds = now, Number = write };
+    public static Input JournalDurable(long now, long write) =>
+        new()
+        {
+            Kind = InputKind.JournalDurable,
+            NowMicroseconds = now,
+            Number = write,
+        };
 
     /// <summary>A journal write or sync failed.</summary>
     public static Input JournalFailed(long now) => new() { Kind = InputKind.JournalFailed, NowMicroseconds = now };
 
-    /// <summary>An entry was applied, and this is what has come of all through it; to be given for each, so that members can be compared at any.</summary>
-    public static Input Applied(long now, OutcomeHash outcome) => new() { Kind = InputKind.Applied, NowMicroseconds = now, Outcome = outcome };
+    /// <summary>
+    /// An entry was applied, and this is what has come of all through it; to be given for each, so that members can be
+    /// compared at any.
+    /// </summary>
+    public static Input Applied(long now, OutcomeHash outcome) =>
+        new()
+        {
+            Kind = InputKind.Applied,
+            NowMicroseconds = now,
+            Outcome = outcome,
+        };
 
     /// <summary>The journal can no longer read entries at or below <paramref name="index"/>.</summary>
-    public static Input Released(long now, long index) => new() { Kind = InputKind.Released, NowMicroseconds = now, Number = index };
+    public static Input Released(long now, long index) =>
+        new()
+        {
+            Kind = InputKind.Released,
+            NowMicroseconds = now,
+            Number = index,
+        };
 
-    /// <summary>The journal cannot read entries from <paramref name="index"/> on, which were to be sent to <paramref name="node"/>: they are damaged.</summary>
-    public static Input Unreadable(long now, NodeId node, long index) => new() { Kind = InputKind.Unreadable, NowMicroseconds = now, Node = node, Number = index };
+    /// <summary>
+    /// The journal cannot read entries from <paramref name="index"/> on, which were to be sent to
+    /// <paramref name="node"/>: they are damaged.
+    /// </summary>
+    public static Input Unreadable(long now, NodeId node, long index) =>
+        new()
+        {
+            Kind = InputKind.Unreadable,
+            NowMicroseconds = now,
+            Node = node,
+            Number = index,
+        };
 
     /// <summary>The local manifest durably holds everything through <paramref name="position"/>.</summary>
-    public static Input ManifestDurable(long now, LogPosition position) => new() { Kind = InputKind.ManifestDurable, NowMicroseconds = now, Position = position };
+    public static Input ManifestDurable(long now, LogPosition position) =>
+        new()
+        {
+            Kind = InputKind.ManifestDurable,
+            NowMicroseconds = now,
+            Position = position,
+        };
 
-    /// <summary>A fetched manifest is in place, as <see cref="RaftCore.MayInstall"/> allowed: the store durably holds everything through <paramref name="position"/>, the journal begins behind it or keeps a matching tail.</summary>
-    public static Input ManifestInstalled(long now, LogPosition position, long committedBy, Configuration configuration, long configurationIndex) =>
-        new() { Kind = InputKind.ManifestInstalled, NowMicroseconds = now, Position = position, CommittedBy = committedBy, Configuration = configuration, Number = configurationIndex };
+    /// <summary>
+    /// A fetched manifest is in place, as <see cref="RaftCore.MayInstall"/> allowed: the store durably holds everything
+    /// through <paramref name="position"/>, the journal begins behind it or keeps a matching tail.
+    /// </summary>
+    public static Input ManifestInstalled(
+        long now,
+        LogPosition position,
+        long committedBy,
+        Configuration configuration,
+        long configurationIndex
+    ) =>
+        new()
+        {
+            Kind = InputKind.ManifestInstalled,
+            NowMicroseconds = now,
+            Position = position,
+            CommittedBy = committedBy,
+            Configuration = configuration,
+            Number = configurationIndex,
+        };
 
     /// <summary>Fetching the offered manifest failed.</summary>
     public static Input ManifestFailed(long now) => new() { Kind = InputKind.ManifestFailed, NowMicroseconds = now };
 
     /// <summary>Append a batch of so many bytes. The answer is <see cref="Output.Proposed"/>.</summary>
-    public static Input Propose(long now, int bytes) => new() { Kind = InputKind.Propose, NowMicroseconds = now, Entry = new Entry(0, 0, EntryType.Batch, bytes) };
+    public static Input Propose(long now, int bytes) =>
+        new()
+        {
+            Kind = InputKind.Propose,
+            NowMicroseconds = now,
+            Entry = new Entry(0, 0, EntryType.Batch, bytes),
+        };
 
-    /// <summary>A read; answered by an <see cref="Output.Reads"/> with the same number, perhaps many steps later, or never while there is no leader. One number may stand for all reads that wait at a host, so that without a leader there is one.</summary>
-    public static Input Read(long now, long number) => new() { Kind = InputKind.Read, NowMicroseconds = now, Number = number };
+    /// <summary>
+    /// A read; answered by an <see cref="Output.Reads"/> with the same number, perhaps many steps later, or never while
+    /// there is no leader. One number may stand for all reads that wait at a host, so that without a leader there is
+    /// one.
+    /// </summary>
+    public static Input Read(long now, long number) =>
+        new()
+        {
+            Kind = InputKind.Read,
+            NowMicroseconds = now,
+            Number = number,
+        };
 
     /// <summary>Give <paramref name="node"/> another part. The answer is <see cref="Output.ChangeAnswer"/>.</summary>
-    public static Input ChangeMember(long now, MemberChange change, NodeId node) => new() { Kind = InputKind.ChangeMember, NowMicroseconds = now, Change = change, Node = node };
+    public static Input ChangeMember(long now, MemberChange change, NodeId node) =>
+        new()
+        {
+            Kind = InputKind.ChangeMember,
+            NowMicroseconds = now,
+            Change = change,
+            Node = node,
+        };
 
-    /// <summary>Hand leadership to <paramref name="node"/>; to the best caught-up voter for <see cref="NodeId.None"/>. Nothing happens on a node that does not lead.</summary>
-    public static Input Transfer(long now, NodeId node) => new() { Kind = InputKind.Transfer, NowMicroseconds = now, Node = node };
+    /// <summary>
+    /// Hand leadership to <paramref name="node"/>; to the best caught-up voter for <see cref="NodeId.None"/>. Nothing
+    /// happens on a node that does not lead.
+    /// </summary>
+    public static Input Transfer(long now, NodeId node) =>
+        new()
+        {
+            Kind = InputKind.Transfer,
+            NowMicroseconds = now,
+            Node = node,
+        };
 
     /// <summary>The connection to a peer broke.</summary>
-    public static Input PeerUnreachable(long now, NodeId node) => new() { Kind = InputKind.PeerUnreachable, NowMicroseconds = now, Node = node };
+    public static Input PeerUnreachable(long now, NodeId node) =>
+        new()
+        {
+            Kind = InputKind.PeerUnreachable,
+            NowMicroseconds = now,
+            Node = node,
+        };
 
     /// <summary>How the own store and board do; to be given about once a second, and when a write stalls.</summary>
-    public static Input Measured(long now, StoreHealth health) => new() { Kind = InputKind.Health, NowMicroseconds = now, Health = health };
+    public static Input Measured(long now, StoreHealth health) =>
+        new()
+        {
+            Kind = InputKind.Health,
+            NowMicroseconds = now,
+            Health = health,
+        };
 
-    /// <summary>The own wall clock was read; to be given about once a second, because it may be set at any time.</summary>
+    /// <summary>
+    /// The own wall clock was read; to be given about once a second, because it may be set at any time.
+    /// </summary>
     /// <param name="now">When, in microseconds.</param>
     /// <param name="reading">What it showed, and whether it is synchronised.</param>
-    public static Input ReadClock(long now, ClockReading reading) => new() { Kind = InputKind.Clock, NowMicroseconds = now, Clock = reading };
+    public static Input ReadClock(long now, ClockReading reading) =>
+        new()
+        {
+            Kind = InputKind.Clock,
+            NowMicroseconds = now,
+            Clock = reading,
+        };
 
-    /// <summary>The first entry of the own term, and so all before it, was applied, and the last of them that has a time has <paramref name="ticks"/>; 0 when none has one. To be given before anything is proposed in the term.</summary>
-    public static Input LogTime(long now, long ticks) => new() { Kind = InputKind.LogTime, NowMicroseconds = now, Number = ticks };
+    /// <summary>
+    /// The first entry of the own term, and so all before it, was applied, and the last of them that has a time has
+    /// <paramref name="ticks"/>; 0 when none has one. To be given before anything is proposed in the term.
+    /// </summary>
+    public static Input LogTime(long now, long ticks) =>
+        new()
+        {
+            Kind = InputKind.LogTime,
+            NowMicroseconds = now,
+            Number = ticks,
+        };
 
-    /// <summary>An operator says that the clocks of the voters, which agree, are right, however far they jumped. The answer is <see cref="Output.ClockAnswer"/>.</summary>
+    /// <summary>
+    /// An operator says that the clocks of the voters, which agree, are right, however far they jumped. The answer is
+    /// <see cref="Output.ClockAnswer"/>.
+    /// </summary>
     public static Input ConfirmClock(long now) => new() { Kind = InputKind.ConfirmClock, NowMicroseconds = now };
 }

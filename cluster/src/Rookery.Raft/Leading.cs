@@ -74,7 +74,9 @@ public sealed partial class RaftCore
         }
     }
 
-    /// <summary>CheckQuorum: a leader that a majority does not answer holds up clients and nobody else (thesis 6.2).</summary>
+    /// <summary>
+    /// CheckQuorum: a leader that a majority does not answer holds up clients and nobody else (thesis 6.2).
+    /// </summary>
     private bool HearsMajority(long within)
     {
         int heard = 0;
@@ -86,10 +88,13 @@ public sealed partial class RaftCore
         return heard >= _rules.MajorityOf(Configuration);
     }
 
-    /// <summary>Ten round trips and four syncs of the slowest voter: a leader that is only slow keeps its office.</summary>
+    /// <summary>
+    /// Ten round trips and four syncs of the slowest voter: a leader that is only slow keeps its office.
+    /// </summary>
     private long MeasureElectionTimeout()
     {
-        long slowestTrip = 0, slowestSync = _health.SyncMicroseconds;
+        long slowestTrip = 0,
+            slowestSync = _health.SyncMicroseconds;
         foreach (var peer in _peers)
         {
             if (Configuration.IsVoter(peer.Node))
@@ -100,11 +105,17 @@ public sealed partial class RaftCore
         }
 
         bool wasMeasured = slowestTrip > 0 || slowestSync > 0;
-        long measured = wasMeasured ? (10 * slowestTrip) + (4 * slowestSync) : _options.FirstElectionTimeoutMicroseconds;
+        long measured = wasMeasured
+            ? (10 * slowestTrip) + (4 * slowestSync)
+            : _options.FirstElectionTimeoutMicroseconds;
 
         // It falls slowly: what was heard within the timeout of the last heartbeat must be within that of the next.
         measured = Math.Max(measured, ElectionTimeoutMicroseconds * 3 / 4);
-        return Math.Clamp(measured, _options.ShortestElectionTimeoutMicroseconds, _options.LongestElectionTimeoutMicroseconds);
+        return Math.Clamp(
+            measured,
+            _options.ShortestElectionTimeoutMicroseconds,
+            _options.LongestElectionTimeoutMicroseconds
+        );
     }
 
     private void SendHeartbeats()
@@ -114,16 +125,18 @@ public sealed partial class RaftCore
         foreach (var peer in _peers)
         {
             peer.CommitSent = Math.Max(peer.CommitSent, Math.Min(CommitIndex, peer.Match));
-            Send(Make(MessageKind.Heartbeat, peer.Node) with
-            {
-                Commit = Math.Min(CommitIndex, peer.Match),
-                Sequence = _readRound,
-                SentAtMicroseconds = _now,
-                ElectionTimeoutMicroseconds = ElectionTimeoutMicroseconds,
-                Outcome = _agreedOutcome,
-                OutcomeIndex = outcomeIndex,
-                Clock = _clusterClock.At(_now),
-            });
+            Send(
+                Make(MessageKind.Heartbeat, peer.Node) with
+                {
+                    Commit = Math.Min(CommitIndex, peer.Match),
+                    Sequence = _readRound,
+                    SentAtMicroseconds = _now,
+                    ElectionTimeoutMicroseconds = ElectionTimeoutMicroseconds,
+                    Outcome = _agreedOutcome,
+                    OutcomeIndex = outcomeIndex,
+                    Clock = _clusterClock.At(_now),
+                }
+            );
         }
     }
 
@@ -132,7 +145,14 @@ public sealed partial class RaftCore
         ElectionTimeoutMicroseconds = message.ElectionTimeoutMicroseconds;
         CommitAsFollower(message.Commit);
         _clusterClock.HearLeader(_now, message.Clock);
-        Send(Reply(message, MessageKind.HeartbeatReply) with { Health = _health, Outcome = _outcomes.At(message.OutcomeIndex), Clock = OwnClock() });
+        Send(
+            Reply(message, MessageKind.HeartbeatReply) with
+            {
+                Health = _health,
+                Outcome = _outcomes.At(message.OutcomeIndex),
+                Clock = OwnClock(),
+            }
+        );
         HearAgreedOutcome(message.Outcome);
     }
 
@@ -157,7 +177,9 @@ public sealed partial class RaftCore
         TakeOutcome(peer, message.Outcome);
     }
 
-    /// <summary>The peer that a message came from, which lives, unless the message is of an earlier start of its store.</summary>
+    /// <summary>
+    /// The peer that a message came from, which lives, unless the message is of an earlier start of its store.
+    /// </summary>
     private Progress? Hear(in Message message)
     {
         if (Find(message.From) is not { } peer)
@@ -207,7 +229,8 @@ public sealed partial class RaftCore
         }
     }
 
-    private bool IsStalled(StoreHealth of) => of.StallMicroseconds > Math.Max(_options.ShortestStallMicroseconds, ElectionTimeoutMicroseconds);
+    private bool IsStalled(StoreHealth of) =>
+        of.StallMicroseconds > Math.Max(_options.ShortestStallMicroseconds, ElectionTimeoutMicroseconds);
 
     private bool EveryVoterStalls()
     {
@@ -232,21 +255,34 @@ public sealed partial class RaftCore
         return true;
     }
 
-    /// <summary>Hands over to a board that has been clearly better for some minutes; at once, when this store cannot apply. A preference never refuses a vote.</summary>
+    /// <summary>
+    /// Hands over to a board that has been clearly better for some minutes; at once, when this store cannot apply. A
+    /// preference never refuses a vote.
+    /// </summary>
     private void MindBoards()
     {
         bool betterExists = false;
         foreach (var peer in _peers)
         {
-            betterExists |= Configuration.IsVoter(peer.Node) && peer.HasToldHealth && peer.Health.BoardPenalty < _health.BoardPenalty && _now - peer.LastContact < ElectionTimeoutMicroseconds;
+            betterExists |=
+                Configuration.IsVoter(peer.Node)
+                && peer.HasToldHealth
+                && peer.Health.BoardPenalty < _health.BoardPenalty
+                && _now - peer.LastContact < ElectionTimeoutMicroseconds;
         }
 
         if (!betterExists)
         {
             _betterBoardSince = _now;
         }
-        else if ((_health.BoardPenalty == StoreHealth.CannotApply || _now - _betterBoardSince >= _options.PreferenceMicroseconds) && BestSuccessor(mustHaveToldHealth: true) is { IsNone: false } successor
-            && Find(successor)!.Health.BoardPenalty < _health.BoardPenalty)
+        else if (
+            (
+                _health.BoardPenalty == StoreHealth.CannotApply
+                || _now - _betterBoardSince >= _options.PreferenceMicroseconds
+            )
+            && BestSuccessor(mustHaveToldHealth: true) is { IsNone: false } successor
+            && Find(successor)!.Health.BoardPenalty < _health.BoardPenalty
+        )
         {
             Coverage.Took(RareBranch.HandedToBetterBoard);
             _betterBoardSince = _now;

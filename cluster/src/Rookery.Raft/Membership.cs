@@ -1,7 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// Changes of members, one voter at a time and in force from their append (thesis 4.1 to 4.3), and hand-over of leadership (3.10).
+/// Changes of members, one voter at a time and in force from their append (thesis 4.1 to 4.3), and hand-over of
+/// leadership (3.10).
 /// </summary>
 public sealed partial class RaftCore
 {
@@ -24,12 +25,13 @@ public sealed partial class RaftCore
         return answer;
     }
 
-    private Configuration After(MemberChange change, NodeId node) => change switch
-    {
-        MemberChange.Voter => Configuration.WithVoter(node),
-        MemberChange.Learner => Configuration.WithLearner(node),
-        _ => Configuration.Without(node),
-    };
+    private Configuration After(MemberChange change, NodeId node) =>
+        change switch
+        {
+            MemberChange.Voter => Configuration.WithVoter(node),
+            MemberChange.Learner => Configuration.WithLearner(node),
+            _ => Configuration.Without(node),
+        };
 
     private ChangeAnswer Judge(MemberChange change, NodeId node)
     {
@@ -71,24 +73,40 @@ public sealed partial class RaftCore
             return ChangeAnswer.TooManyVoters;
         }
 
-        return Find(node) is not { IsCaughtUp: true } learner || _now - learner.LastContact > ElectionTimeoutMicroseconds ? ChangeAnswer.NotCaughtUp
-            : HasMajorityAfter(MemberChange.Voter, node) ? ChangeAnswer.Accepted : ChangeAnswer.NoMajority;
+        return Find(node) is not { IsCaughtUp: true } learner
+            || _now - learner.LastContact > ElectionTimeoutMicroseconds
+                ? ChangeAnswer.NotCaughtUp
+            : HasMajorityAfter(MemberChange.Voter, node) ? ChangeAnswer.Accepted
+            : ChangeAnswer.NoMajority;
     }
 
-    /// <summary>Whether enough answer that take entries. Who has to find its place in the log first, or to fetch a state, would hold up every write until it has it; and if that is the only other one left, nobody could take over from a leader that cannot give its own.</summary>
+    /// <summary>
+    /// Whether enough answer that take entries. Who has to find its place in the log first, or to fetch a state, would
+    /// hold up every write until it has it; and if that is the only other one left, nobody could take over from a
+    /// leader that cannot give its own.
+    /// </summary>
     private bool HasMajorityAfter(MemberChange change, NodeId node)
     {
         var after = After(change, node);
         int following = 0;
         foreach (var voter in after.Voters)
         {
-            following += voter == Self || (Find(voter) is { State: ProgressState.Replicate } peer && _now - peer.LastContact <= ElectionTimeoutMicroseconds) ? 1 : 0;
+            following +=
+                voter == Self
+                || (
+                    Find(voter) is { State: ProgressState.Replicate } peer
+                    && _now - peer.LastContact <= ElectionTimeoutMicroseconds
+                )
+                    ? 1
+                    : 0;
         }
 
         return following >= _rules.MajorityOf(after);
     }
 
-    /// <summary>Peers follow the configuration in force. Who lost its vote hears of it only when that is committed.</summary>
+    /// <summary>
+    /// Peers follow the configuration in force. Who lost its vote hears of it only when that is committed.
+    /// </summary>
     private void RefreshPeers()
     {
         foreach (var peer in _peers)
@@ -111,7 +129,10 @@ public sealed partial class RaftCore
         }
     }
 
-    /// <summary>A new leader that inherits a change which is not committed holds it back from whoever loses its vote by it, as the leader before did.</summary>
+    /// <summary>
+    /// A new leader that inherits a change which is not committed holds it back from whoever loses its vote by it, as
+    /// the leader before did.
+    /// </summary>
     private void HoldBackInherited()
     {
         foreach (var peer in _peers)
@@ -134,8 +155,11 @@ public sealed partial class RaftCore
 
     private void ForgetRemoved()
     {
-        int forgotten = _peers.RemoveAll(peer => peer.IsRemoved && CommitIndex >= peer.HoldBackFrom
-            && (peer.Match >= peer.HoldBackFrom || _now - peer.LastContact > ElectionTimeoutMicroseconds));
+        int forgotten = _peers.RemoveAll(peer =>
+            peer.IsRemoved
+            && CommitIndex >= peer.HoldBackFrom
+            && (peer.Match >= peer.HoldBackFrom || _now - peer.LastContact > ElectionTimeoutMicroseconds)
+        );
         if (forgotten > 0)
         {
             Coverage.Took(RareBranch.ForgotRemoved);
@@ -156,18 +180,32 @@ public sealed partial class RaftCore
         }
     }
 
-    /// <summary>Who would lead if this node, which leads, went now; none when it does not lead, or nobody could.</summary>
+    /// <summary>
+    /// Who would lead if this node, which leads, went now; none when it does not lead, or nobody could.
+    /// </summary>
     public NodeId Successor => Role == Role.Leader ? BestSuccessor() : NodeId.None;
 
-    /// <summary>The voter that lacks least, among those that answer, whose store is well; of equals the one whose board is best.</summary>
+    /// <summary>
+    /// The voter that lacks least, among those that answer, whose store is well; of equals the one whose board is best.
+    /// </summary>
     private NodeId BestSuccessor(bool mustHaveToldHealth = false)
     {
         Progress? best = null;
         foreach (var peer in _peers)
         {
-            bool isFit = Configuration.IsVoter(peer.Node) && _now - peer.LastContact < ElectionTimeoutMicroseconds && !IsStalled(peer.Health) && peer.State == ProgressState.Replicate
+            bool isFit =
+                Configuration.IsVoter(peer.Node)
+                && _now - peer.LastContact < ElectionTimeoutMicroseconds
+                && !IsStalled(peer.Health)
+                && peer.State == ProgressState.Replicate
                 && (peer.HasToldHealth || !mustHaveToldHealth);
-            if (isFit && (best is null || (peer.Health.BoardPenalty, -peer.Match).CompareTo((best.Health.BoardPenalty, -best.Match)) < 0))
+            if (
+                isFit
+                && (
+                    best is null
+                    || (peer.Health.BoardPenalty, -peer.Match).CompareTo((best.Health.BoardPenalty, -best.Match)) < 0
+                )
+            )
             {
                 best = peer;
             }
@@ -185,7 +223,10 @@ public sealed partial class RaftCore
         }
     }
 
-    /// <summary>Proposals wait from the beginning of a transfer; when the target has everything durably, it campaigns without waiting for silence.</summary>
+    /// <summary>
+    /// Proposals wait from the beginning of a transfer; when the target has everything durably, it campaigns without
+    /// waiting for silence.
+    /// </summary>
     private void FinishTransfer()
     {
         if (Role == Role.Leader && Find(_transferTo) is { } peer && peer.Match == _log.LastIndex)

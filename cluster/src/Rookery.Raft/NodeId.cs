@@ -1,6 +1,9 @@
 namespace Rookery.Raft;
 
-/// <summary>A member's identity: random, given once, never used again for another store. Names and addresses are hints and do not come in here.</summary>
+/// <summary>
+/// A member's identity: random, given once, never used again for another store. Names and addresses are hints and do
+/// not come in here.
+/// </summary>
 /// <param name="Value">Any number but zero.</param>
 public readonly record struct NodeId(long Value) : IComparable<NodeId>
 {
@@ -26,5 +29,6 @@ public readonly record struct NodeId(long Value) : IComparable<NodeId>
     public int CompareTo(NodeId other) => Value.CompareTo(other.Value);
 
     /// <summary>The number in hexadecimal, as logs show it.</summary>
-    public override string ToString() => IsNone ? "nobody" : Value.ToString("x", System.Globalization.CultureInfo.InvariantCulture);
+    public override string ToString() =>
+        IsNone ? "nobody" : Value.ToString("x", System.Globalization.CultureInfo.InvariantCulture);
 }

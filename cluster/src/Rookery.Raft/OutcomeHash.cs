@@ -1,6 +1,9 @@
 namespace Rookery.Raft;
 
-/// <summary>What came of apply: a chain over result codes and etags of everything from the beginning. Nodes that applied the same entries have the same at each index.</summary>
+/// <summary>
+/// What came of apply: a chain over result codes and etags of everything from the beginning. Nodes that applied the
+/// same entries have the same at each index.
+/// </summary>
 /// <param name="Index">Through which entry; 0 when it is not known.</param>
 /// <param name="Hash">The chain there.</param>
 public readonly record struct OutcomeHash(long Index, long Hash);

@@ -1,9 +1,10 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// Whether members that applied the same entries came to the same state. The leader names an index in its heartbeats, each member answers with its chain there, and the
-/// next heartbeats carry what a majority of the voters has: who has another halts, the leader too. While there is no majority, nothing is proposed. Not part of Raft,
-/// whose argument takes for granted that apply is deterministic.
+/// Whether members that applied the same entries came to the same state. The leader names an index in its heartbeats,
+/// each member answers with its chain there, and the next heartbeats carry what a majority of the voters has: who has
+/// another halts, the leader too. While there is no majority, nothing is proposed. Not part of Raft, whose argument
+/// takes for granted that apply is deterministic.
 /// </summary>
 public sealed partial class RaftCore
 {
@@ -25,10 +26,14 @@ public sealed partial class RaftCore
         }
     }
 
-    /// <summary>As a leader: the index at which members shall be compared; a new one when the last is settled, or was not for an election timeout.</summary>
+    /// <summary>
+    /// As a leader: the index at which members shall be compared; a new one when the last is settled, or was not for an
+    /// election timeout.
+    /// </summary>
     private long OutcomeToAskFor()
     {
-        bool isOpen = _outcomeAskedIndex > _agreedOutcome.Index && _now - _outcomeAskedAt <= ElectionTimeoutMicroseconds;
+        bool isOpen =
+            _outcomeAskedIndex > _agreedOutcome.Index && _now - _outcomeAskedAt <= ElectionTimeoutMicroseconds;
         if (!isOpen && _outcomes.Last.Index > _agreedOutcome.Index)
         {
             (_outcomeAskedIndex, _outcomeAskedAt) = (_outcomes.Last.Index, _now);

@@ -5,14 +5,25 @@ namespace Rookery.Raft;
 /// <param name="VotedFor">Who has this node's vote in it.</param>
 public readonly record struct VoteRecord(long Term, NodeId VotedFor);
 
-/// <summary>One journal write: everything in it becomes durable together, in this order. At most one is outstanding.</summary>
-/// <param name="Number">Its number since the core was started, from 1; names it in <see cref="Input.JournalDurable"/>.</param>
+/// <summary>
+/// One journal write: everything in it becomes durable together, in this order. At most one is outstanding.
+/// </summary>
+/// <param name="Number">Its number since the core was started, from 1; names it in
+/// <see cref="Input.JournalDurable"/>.</param>
 /// <param name="Vote">The vote record to write, if it changed.</param>
 /// <param name="CutAfter">What the journal holds behind this index counts no more; -1 for no cut.</param>
 /// <param name="FirstIndex">The first entry to write.</param>
 /// <param name="LastIndex">The last entry to write; below <paramref name="FirstIndex"/> when there are none.</param>
-/// <param name="Committed">The log is committed through this index: may be noted, so that the next start knows it (<see cref="StartingPoint.CommitIndex"/>). At most <paramref name="LastIndex"/>.</param>
-public readonly record struct JournalWrite(long Number, VoteRecord? Vote, long CutAfter, long FirstIndex, long LastIndex, long Committed);
+/// <param name="Committed">The log is committed through this index: may be noted, so that the next start knows it
+/// (<see cref="StartingPoint.CommitIndex"/>). At most <paramref name="LastIndex"/>.</param>
+public readonly record struct JournalWrite(
+    long Number,
+    VoteRecord? Vote,
+    long CutAfter,
+    long FirstIndex,
+    long LastIndex,
+    long Committed
+);
 
 /// <summary>A read may be served once the state was applied through <paramref name="Index"/>.</summary>
 /// <param name="Number">The number that <see cref="Input.Read"/> gave.</param>
@@ -34,7 +45,9 @@ public enum ChangeAnswer
     /// <summary>Ask the leader.</summary>
     NotLeader,
 
-    /// <summary>The change before it is not committed yet, or no entry of this term is (Ongaro's correction of 2015).</summary>
+    /// <summary>
+    /// The change before it is not committed yet, or no entry of this term is (Ongaro's correction of 2015).
+    /// </summary>
     ChangePending,
 
     /// <summary>Only a learner that caught up in three rounds becomes a voter.</summary>
@@ -65,26 +78,40 @@ public enum CoreEvent
     /// <summary>A majority was not heard from; the leader stepped down.</summary>
     QuorumLost,
 
-    /// <summary>A message of an earlier start of its store came: a late one, or, when it happens again and again, an old card or a copy is running.</summary>
+    /// <summary>
+    /// A message of an earlier start of its store came: a late one, or, when it happens again and again, an old card or
+    /// a copy is running.
+    /// </summary>
     OldIncarnation,
 
     /// <summary>What this store had acknowledged and lost was replaced by the leader's entries.</summary>
     DamageHealed,
 
-    /// <summary>Voters applied the same entries with other results, and no majority of them agrees yet: until one does, nothing is proposed.</summary>
+    /// <summary>
+    /// Voters applied the same entries with other results, and no majority of them agrees yet: until one does, nothing
+    /// is proposed.
+    /// </summary>
     OutcomesDiffer,
 
-    /// <summary>The voters' clocks agree on a time that is more than ten minutes from the cluster's, and no majority of them is synchronised: nothing expires and no key ages until one is, or an operator confirms.</summary>
+    /// <summary>
+    /// The voters' clocks agree on a time that is more than ten minutes from the cluster's, and no majority of them is
+    /// synchronised: nothing expires and no key ages until one is, or an operator confirms.
+    /// </summary>
     ClockDoubted,
 
     /// <summary>The cluster's time is known again.</summary>
     ClockTrusted,
 
-    /// <summary>This node's state differs from that of a majority: it has halted, and must be filled anew from the others.</summary>
+    /// <summary>
+    /// This node's state differs from that of a majority: it has halted, and must be filled anew from the others.
+    /// </summary>
     Diverged,
 }
 
-/// <summary>What a step asks of the host. One object is used again and again: it holds what the last step said, and nothing else.</summary>
+/// <summary>
+/// What a step asks of the host. One object is used again and again: it holds what the last step said, and nothing
+/// else.
+/// </summary>
 public sealed class Output
 {
     private readonly List<Message> _messages = [];
@@ -93,7 +120,10 @@ public sealed class Output
     private readonly List<Entry> _made = [];
     private readonly List<(CoreEvent What, NodeId Node)> _events = [];
 
-    /// <summary>Messages to send now, in this order. For <see cref="MessageKind.Append"/> the host adds the entries; if its journal has others at their place by then, it drops the message.</summary>
+    /// <summary>
+    /// Messages to send now, in this order. For <see cref="MessageKind.Append"/> the host adds the entries; if its
+    /// journal has others at their place by then, it drops the message.
+    /// </summary>
     public IReadOnlyList<Message> Messages => _messages;
 
     /// <summary>Reads that may be served.</summary>
@@ -108,7 +138,10 @@ public sealed class Output
     /// <summary>The journal write to begin; null for none.</summary>
     public JournalWrite? Write { get; internal set; }
 
-    /// <summary>Where the proposed entry went; null when it was refused, because this node does not lead, is handing over, or members differ in what they applied.</summary>
+    /// <summary>
+    /// Where the proposed entry went; null when it was refused, because this node does not lead, is handing over, or
+    /// members differ in what they applied.
+    /// </summary>
     public LogPosition? Proposed { get; internal set; }
 
     /// <summary>The answer to <see cref="Input.ChangeMember"/>.</summary>
@@ -117,13 +150,17 @@ public sealed class Output
     /// <summary>The answer to <see cref="Input.ConfirmClock"/>.</summary>
     public ClockAnswer ClockAnswer { get; internal set; }
 
-    /// <summary>Entries that the core made itself, a new leader's no-op or a configuration, whose payloads the host makes.</summary>
+    /// <summary>
+    /// Entries that the core made itself, a new leader's no-op or a configuration, whose payloads the host makes.
+    /// </summary>
     public IReadOnlyList<Entry> Made => _made;
 
     /// <summary>A manifest to fetch from a leader; null for none.</summary>
     public (NodeId From, LogPosition Position)? Fetch { get; internal set; }
 
-    /// <summary>Entries behind this index were replaced or dropped; what the host holds of them is void. -1 for none.</summary>
+    /// <summary>
+    /// Entries behind this index were replaced or dropped; what the host holds of them is void. -1 for none.
+    /// </summary>
     public long DroppedAfter { get; internal set; } = -1;
 
     /// <summary>Whether role, term or leader changed in the step.</summary>

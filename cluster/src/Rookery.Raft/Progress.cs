@@ -22,7 +22,10 @@ internal sealed class Progress(NodeId node, long next, long now)
     /// <summary>The most bytes on the way to a peer; one larger entry may go alone.</summary>
     public const int MostBytes = 4 << 20;
 
-    /// <summary>Learners that caught up with all there was at the beginning of so many rounds in a row may become voters (thesis 4.2.1).</summary>
+    /// <summary>
+    /// Learners that caught up with all there was at the beginning of so many rounds in a row may become voters (thesis
+    /// 4.2.1).
+    /// </summary>
     public const int RoundsToCatchUp = 3;
 
     private readonly Queue<(long Last, long Bytes)> _onTheWay = new();
@@ -59,10 +62,16 @@ internal sealed class Progress(NodeId node, long next, long now)
     /// <summary>The commit index it was told last.</summary>
     public long CommitSent { get; set; }
 
-    /// <summary>Entries from here on wait for the commit of the one that takes its vote away: with it, it might have the longest log and be barred from office.</summary>
+    /// <summary>
+    /// Entries from here on wait for the commit of the one that takes its vote away: with it, it might have the longest
+    /// log and be barred from office.
+    /// </summary>
     public long HoldBackFrom { get; set; } = long.MaxValue;
 
-    /// <summary>The first entry that cannot be read here, and that it fetches in a manifest: before it has that one, it need not be sent any. 0 when it fetches for another reason.</summary>
+    /// <summary>
+    /// The first entry that cannot be read here, and that it fetches in a manifest: before it has that one, it need not
+    /// be sent any. 0 when it fetches for another reason.
+    /// </summary>
     public long FetchesThrough { get; set; }
 
     /// <summary>It has no part any more; it is told so, and then forgotten.</summary>
@@ -73,13 +82,17 @@ internal sealed class Progress(NodeId node, long next, long now)
 
     public StoreHealth Health { get; set; }
 
-    /// <summary>Whether it has told this leader how its store does: until then it may be one that cannot apply.</summary>
+    /// <summary>
+    /// Whether it has told this leader how its store does: until then it may be one that cannot apply.
+    /// </summary>
     public bool HasToldHealth { get; set; }
 
     /// <summary>What it came to by applying, where it was asked last.</summary>
     public OutcomeHash Outcome { get; set; }
 
-    /// <summary>How far its clock is from this node's monotonic time, and what it is worth; null before it told.</summary>
+    /// <summary>
+    /// How far its clock is from this node's monotonic time, and what it is worth; null before it told.
+    /// </summary>
     public (long Difference, bool IsSure)? Clock { get; set; }
 
     /// <summary>When it told that.</summary>
@@ -90,12 +103,13 @@ internal sealed class Progress(NodeId node, long next, long now)
     public bool IsCaughtUp => _quickRounds >= RoundsToCatchUp;
 
     /// <summary>Whether another message may go out.</summary>
-    public bool HasRoom => State switch
-    {
-        ProgressState.Replicate => _onTheWay.Count < MostMessages && _bytesOnTheWay < MostBytes,
-        ProgressState.Probe => _onTheWay.Count == 0,
-        _ => false,
-    };
+    public bool HasRoom =>
+        State switch
+        {
+            ProgressState.Replicate => _onTheWay.Count < MostMessages && _bytesOnTheWay < MostBytes,
+            ProgressState.Probe => _onTheWay.Count == 0,
+            _ => false,
+        };
 
     public bool IsWaiting => _onTheWay.Count > 0 || State == ProgressState.Manifest;
 
@@ -132,7 +146,8 @@ internal sealed class Progress(NodeId node, long next, long now)
         }
         else if (State == ProgressState.Probe && match >= Next - 1)
         {
-            // A late answer to an earlier question is none to this one: who was started again since would be told of no commit up to here before the next write.
+            // A late answer to an earlier question is none to this one: who was started again since would be told of no
+            // commit up to here before the next write.
             Become(ProgressState.Replicate, Match + 1, now);
         }
 

@@ -17,8 +17,9 @@ public enum Role
 }
 
 /// <summary>
-/// Raft as a state machine: inputs and a clock's readings in, messages and journal writes out. It does no input or output, starts no thread and waits for nothing.
-/// Sources: Ongaro and Ousterhout 2014 ("the paper"), Ongaro's thesis ("the thesis", by section).
+/// Raft as a state machine: inputs and a clock's readings in, messages and journal writes out. It does no input or
+/// output, starts no thread and waits for nothing. Sources: Ongaro and Ousterhout 2014 ("the paper"), Ongaro's thesis
+/// ("the thesis", by section).
 /// </summary>
 /// <remarks>Not safe for several threads at once.</remarks>
 public sealed partial class RaftCore
@@ -38,14 +39,15 @@ public sealed partial class RaftCore
 
     /// <summary>A core that goes on where its store left off, as a follower.</summary>
     public RaftCore(StartingPoint start, CoreOptions options)
-        : this(start, options, SafetyRules.Sound)
-    {
-    }
+        : this(start, options, SafetyRules.Sound) { }
 
     internal RaftCore(StartingPoint start, CoreOptions options, SafetyRules rules)
     {
         ConsensusException.Unless(!start.Self.IsNone, "a node has an id");
-        ConsensusException.Unless(start.CommitIndex >= start.Log.Base.Index && start.CommitIndex <= start.Log.LastIndex, "what the manifest holds is in the log, or before it");
+        ConsensusException.Unless(
+            start.CommitIndex >= start.Log.Base.Index && start.CommitIndex <= start.Log.LastIndex,
+            "what the manifest holds is in the log, or before it"
+        );
         ConsensusException.Unless(start.Vote.Term >= start.Log.Last.Term, "the vote record is as new as the log");
         _options = options;
         _rules = rules;
@@ -100,10 +102,12 @@ public sealed partial class RaftCore
     public Configuration Configuration => _rules.InForce(_log);
 
     /// <summary>
-    /// Whether the newest configuration took this node out, as far as the log reaches back. A configuration without it tells nothing alone: it is in none before the log has brought the entry that let it in, nor in
-    /// those that a damaged log ends with.
+    /// Whether the newest configuration took this node out, as far as the log reaches back. A configuration without it
+    /// tells nothing alone: it is in none before the log has brought the entry that let it in, nor in those that a
+    /// damaged log ends with.
     /// </summary>
-    public bool WasRemoved => !IsDamaged && !_log.Configuration.IsMember(Self) && _log.PreviousConfiguration.IsMember(Self);
+    public bool WasRemoved =>
+        !IsDamaged && !_log.Configuration.IsMember(Self) && _log.PreviousConfiguration.IsMember(Self);
 
     /// <summary>The index of the entry that <see cref="Configuration"/> came with.</summary>
     public long ConfigurationIndex => _log.ConfigurationIndex;
@@ -114,7 +118,10 @@ public sealed partial class RaftCore
     /// <summary>The election timeout in force, one for the whole cluster.</summary>
     public long ElectionTimeoutMicroseconds { get; private set; }
 
-    /// <summary>Whether this store lost entries that it may have acknowledged, and the leader has not replaced them yet: it neither campaigns nor votes for older logs.</summary>
+    /// <summary>
+    /// Whether this store lost entries that it may have acknowledged, and the leader has not replaced them yet: it
+    /// neither campaigns nor votes for older logs.
+    /// </summary>
     public bool IsDamaged => _votedBy != default;
 
     /// <summary>Whether the journal failed, or the state differs from that of a majority: the node must stop.</summary>
@@ -140,7 +147,13 @@ public sealed partial class RaftCore
         PassTime(input.NowMicroseconds);
         Take(input);
         CheckRules(before.Term);
-        _output.Write = HasFailed ? null : _durability.Next(new VoteRecord(Term, VotedFor), _log.LastIndex, _rules.MayBeNoted(CommitIndex, _log.LastIndex));
+        _output.Write = HasFailed
+            ? null
+            : _durability.Next(
+                new VoteRecord(Term, VotedFor),
+                _log.LastIndex,
+                _rules.MayBeNoted(CommitIndex, _log.LastIndex)
+            );
         _output.RoleChanged = before != (Role, Term, Leader);
     }
 
@@ -237,7 +250,12 @@ public sealed partial class RaftCore
             return;
         }
 
-        bool fromLeader = message.Kind is MessageKind.Append or MessageKind.Heartbeat or MessageKind.Commit or MessageKind.ManifestOffer;
+        bool fromLeader =
+            message.Kind
+            is MessageKind.Append
+                or MessageKind.Heartbeat
+                or MessageKind.Commit
+                or MessageKind.ManifestOffer;
         if (message.Term > Term || (fromLeader && Leader.IsNone))
         {
             Follow(message.Term, fromLeader ? message.From : NodeId.None);
@@ -296,7 +314,10 @@ public sealed partial class RaftCore
         }
     }
 
-    /// <summary>A jump past the election timeout (a pause, a suspended machine) is lost contact: a leader must not go on as if nothing had been.</summary>
+    /// <summary>
+    /// A jump past the election timeout (a pause, a suspended machine) is lost contact: a leader must not go on as if
+    /// nothing had been.
+    /// </summary>
     private void PassTime(long time)
     {
         ConsensusException.Unless(!_hasTime || time >= _now, "the clock never runs back");
@@ -331,9 +352,22 @@ public sealed partial class RaftCore
         FinishTransfer();
     }
 
-    private Message Make(MessageKind kind, NodeId to) => new() { Kind = kind, From = Self, To = to, Term = Term, Incarnation = _incarnation };
+    private Message Make(MessageKind kind, NodeId to) =>
+        new()
+        {
+            Kind = kind,
+            From = Self,
+            To = to,
+            Term = Term,
+            Incarnation = _incarnation,
+        };
 
-    private Message Reply(in Message to, MessageKind kind) => Make(kind, to.From) with { Sequence = to.Sequence, SentAtMicroseconds = to.SentAtMicroseconds };
+    private Message Reply(in Message to, MessageKind kind) =>
+        Make(kind, to.From) with
+        {
+            Sequence = to.Sequence,
+            SentAtMicroseconds = to.SentAtMicroseconds,
+        };
 
     /// <summary>Follows <paramref name="leader"/> in <paramref name="term"/>, or nobody yet.</summary>
     private void Follow(long term, NodeId leader)
@@ -349,7 +383,8 @@ public sealed partial class RaftCore
         (Role, Leader) = (Role.Follower, leader);
         if (term != _verifiedTerm)
         {
-            // A term has one leader: who finds it again after a while of silence has what it verified. It would not be told again of what was committed meanwhile, when nothing is written.
+            // A term has one leader: who finds it again after a while of silence has what it verified. It would not be
+            // told again of what was committed meanwhile, when nothing is written.
             (_verifiedTerm, _verified, _toldCommit) = (term, 0, 0);
         }
 
@@ -360,7 +395,9 @@ public sealed partial class RaftCore
         AskForReads();
     }
 
-    /// <summary>What this store had acknowledged and lost is made good when the log is as new again as it was.</summary>
+    /// <summary>
+    /// What this store had acknowledged and lost is made good when the log is as new again as it was.
+    /// </summary>
     private void HealDamage()
     {
         var durable = new LogPosition(_log.TermAt(_durability.DurableIndex), _durability.DurableIndex);
@@ -372,13 +409,19 @@ public sealed partial class RaftCore
         }
     }
 
-    /// <summary>Checked after each step, in the program too: a wrong value must stop the node before its disk or its peers believe it.</summary>
+    /// <summary>
+    /// Checked after each step, in the program too: a wrong value must stop the node before its disk or its peers
+    /// believe it.
+    /// </summary>
     private void CheckRules(long termBefore)
     {
         ConsensusException.Unless(Term >= termBefore, "terms never fall");
         ConsensusException.Unless(Term >= _log.Last.Term, "no entry is of a later term than the node");
         ConsensusException.Unless(CommitIndex <= _log.LastIndex, "what is committed is in the log");
-        ConsensusException.Unless(_durability.DurableIndex <= _durability.WrittenIndex && _durability.WrittenIndex <= _log.LastIndex, "what is durable was written, and what was written is in the log");
+        ConsensusException.Unless(
+            _durability.DurableIndex <= _durability.WrittenIndex && _durability.WrittenIndex <= _log.LastIndex,
+            "what is durable was written, and what was written is in the log"
+        );
         ConsensusException.Unless(ApplyThrough >= _appliedThrough, "what was applied stays committed and durable");
         _appliedThrough = ApplyThrough;
         if (Role == Role.Leader)
@@ -386,7 +429,10 @@ public sealed partial class RaftCore
             ConsensusException.Unless(Leader == Self && _durability.VoteIsDurable, "a leader's own vote is durable");
             foreach (var peer in _peers)
             {
-                ConsensusException.Unless(peer.Match < peer.Next && peer.Match <= _log.LastIndex, "a peer has what was sent to it");
+                ConsensusException.Unless(
+                    peer.Match < peer.Next && peer.Match <= _log.LastIndex,
+                    "a peer has what was sent to it"
+                );
             }
         }
     }

@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// Reads that see every write acknowledged before they began, without a write (thesis 6.4): reads that arrive during a round of heartbeats share the next
-/// one. No leases: a pause breaks them.
+/// Reads that see every write acknowledged before they began, without a write (thesis 6.4): reads that arrive during a
+/// round of heartbeats share the next one. No leases: a pause breaks them.
 /// </summary>
 public sealed partial class RaftCore
 {
@@ -14,7 +14,10 @@ public sealed partial class RaftCore
     private long _readRequest;
     private long _readRequestedAt;
 
-    /// <summary>So many reads wait at most, for a leader or for its word: hosts give up on reads, and ask again, for as long as there is none.</summary>
+    /// <summary>
+    /// So many reads wait at most, for a leader or for its word: hosts give up on reads, and ask again, for as long as
+    /// there is none.
+    /// </summary>
     public const int MostWaitingReads = 1024;
 
     private bool MayWaitForRead => _waitingReads.Count + _readsOfRound.Count + _readsOfRequest.Count < MostWaitingReads;
@@ -44,7 +47,12 @@ public sealed partial class RaftCore
 
     private void BeginReadRound()
     {
-        if (Role != Role.Leader || _readsOfRound.Count > 0 || _waitingReads.Count == 0 || !_rules.MayBeginReads(OwnTermIsCommitted))
+        if (
+            Role != Role.Leader
+            || _readsOfRound.Count > 0
+            || _waitingReads.Count == 0
+            || !_rules.MayBeginReads(OwnTermIsCommitted)
+        )
         {
             return;
         }
@@ -76,7 +84,14 @@ public sealed partial class RaftCore
             }
             else
             {
-                Send(Make(MessageKind.ReadReply, from) with { Sequence = number, LastIndex = _readRoundIndex, Commit = _readRoundIndex });
+                Send(
+                    Make(MessageKind.ReadReply, from) with
+                    {
+                        Sequence = number,
+                        LastIndex = _readRoundIndex,
+                        Commit = _readRoundIndex,
+                    }
+                );
             }
         }
 
@@ -95,7 +110,9 @@ public sealed partial class RaftCore
         return confirmed >= _rules.MajorityOf(Configuration);
     }
 
-    /// <summary>Own reads of a leader that lost its office are asked of the next one; others' were theirs to ask again.</summary>
+    /// <summary>
+    /// Own reads of a leader that lost its office are asked of the next one; others' were theirs to ask again.
+    /// </summary>
     private void TakeReadsBack()
     {
         _waitingReads.AddRange(_readsOfRound);
@@ -126,7 +143,10 @@ public sealed partial class RaftCore
         Send(Make(MessageKind.Read, Leader) with { Sequence = _readRequest });
     }
 
-    /// <summary>A question whose answer stays out is asked again under another number: the old answer may not serve reads that came after it.</summary>
+    /// <summary>
+    /// A question whose answer stays out is asked again under another number: the old answer may not serve reads that
+    /// came after it.
+    /// </summary>
     private void AskAgainForReads()
     {
         if (_readsOfRequest.Count > 0 && _now - _readRequestedAt > ElectionTimeoutMicroseconds / 3)

@@ -1,6 +1,9 @@
 namespace Rookery.Raft;
 
-/// <summary>A leader's replication: its log goes out beside its own sync (thesis 10.2.1), ahead of the answers, bounded for each peer.</summary>
+/// <summary>
+/// A leader's replication: its log goes out beside its own sync (thesis 10.2.1), ahead of the answers, bounded for each
+/// peer.
+/// </summary>
 public sealed partial class RaftCore
 {
     private LogPosition _manifest;
@@ -54,7 +57,10 @@ public sealed partial class RaftCore
                 return;
             }
 
-            long through = Math.Min(_log.LastIndex, CommitIndex >= peer.HoldBackFrom ? long.MaxValue : peer.HoldBackFrom - 1);
+            long through = Math.Min(
+                _log.LastIndex,
+                CommitIndex >= peer.HoldBackFrom ? long.MaxValue : peer.HoldBackFrom - 1
+            );
             if (through < _log.LastIndex)
             {
                 Coverage.Took(RareBranch.HeldBackEntries);
@@ -70,12 +76,14 @@ public sealed partial class RaftCore
             long before = peer.Next - 1;
             long last = probes ? before : _log.LastThatFits(peer.Next, through, _options.MostMessageBytes);
             peer.CommitSent = Math.Max(peer.CommitSent, Math.Min(CommitIndex, last));
-            Send(Make(MessageKind.Append, peer.Node) with
-            {
-                Position = new LogPosition(_log.TermAt(before), before),
-                LastIndex = last,
-                Commit = Math.Min(CommitIndex, last),
-            });
+            Send(
+                Make(MessageKind.Append, peer.Node) with
+                {
+                    Position = new LogPosition(_log.TermAt(before), before),
+                    LastIndex = last,
+                    Commit = Math.Min(CommitIndex, last),
+                }
+            );
             peer.Sent(last, _log.BytesBetween(before + 1, last), _now);
             if (!probes && !peer.HasRoom)
             {
@@ -100,7 +108,8 @@ public sealed partial class RaftCore
         if (_manifest.Index < _log.Base.Index)
         {
             Coverage.Took(RareBranch.ManifestAwaited);
-            return; // The manifest behind the released entries is always at least as new; until the host has said so, wait.
+            // The manifest behind the released entries is always at least as new; until the host has said so, wait.
+            return;
         }
 
         peer.OfferManifest(_now);
@@ -177,18 +186,27 @@ public sealed partial class RaftCore
         }
     }
 
-    /// <summary>The logs differ before the entries sent: go back by the hint, a whole term at a time (paper 5.3).</summary>
+    /// <summary>
+    /// The logs differ before the entries sent: go back by the hint, a whole term at a time (paper 5.3).
+    /// </summary>
     private void LookBack(Progress peer, in Message message)
     {
-        bool isOld = message.Position.Index <= peer.Match || peer.State switch
-        {
-            ProgressState.Probe => message.Position.Index != peer.Next - 1,
-            ProgressState.Replicate => false,
-            _ => true,
-        };
+        bool isOld =
+            message.Position.Index <= peer.Match
+            || peer.State switch
+            {
+                ProgressState.Probe => message.Position.Index != peer.Next - 1,
+                ProgressState.Replicate => false,
+                _ => true,
+            };
 
-        // A store that was started again since it acknowledged, and refuses what it had, lost it. From the same start such a refusal is a late one.
-        if (message.Position.Index <= peer.Match && message.Hint.Index < peer.Match && message.Incarnation > peer.MatchIncarnation)
+        // A store that was started again since it acknowledged, and refuses what it had, lost it. From the same start
+        // such a refusal is a late one.
+        if (
+            message.Position.Index <= peer.Match
+            && message.Hint.Index < peer.Match
+            && message.Incarnation > peer.MatchIncarnation
+        )
         {
             Coverage.Took(RareBranch.PeerLostEntries);
             _output.Tell(CoreEvent.PeerLostEntries, peer.Node);
@@ -210,8 +228,12 @@ public sealed partial class RaftCore
         }
     }
 
-    /// <summary>Where the logs may agree at most. A hint below the base of this log is taken as it is, so that a manifest is offered.</summary>
-    private long CommonEnd(in Message message) => Math.Min(message.Hint.Index, _log.LastAtMost(message.Hint.Index, message.Hint.Term).Index);
+    /// <summary>
+    /// Where the logs may agree at most. A hint below the base of this log is taken as it is, so that a manifest is
+    /// offered.
+    /// </summary>
+    private long CommonEnd(in Message message) =>
+        Math.Min(message.Hint.Index, _log.LastAtMost(message.Hint.Index, message.Hint.Term).Index);
 
     private void OnPeerUnreachable(NodeId node)
     {
@@ -266,7 +288,10 @@ public sealed partial class RaftCore
         Span<long> matches = stackalloc long[Configuration.MostVoters];
         for (int voter = 0; voter < voters.Length; voter++)
         {
-            matches[voter] = voters[voter] == Self ? _rules.OwnMatch(_durability.DurableIndex, _log.LastIndex) : Find(voters[voter])?.Match ?? 0;
+            matches[voter] =
+                voters[voter] == Self
+                    ? _rules.OwnMatch(_durability.DurableIndex, _log.LastIndex)
+                    : Find(voters[voter])?.Match ?? 0;
         }
 
         matches = matches[..voters.Length];

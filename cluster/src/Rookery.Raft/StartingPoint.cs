@@ -12,7 +12,10 @@ public sealed record CoreOptions
     /// <summary>The longest one.</summary>
     public long LongestElectionTimeoutMicroseconds { get; init; } = 10_000_000;
 
-    /// <summary>For how long a node that stopped uncleanly campaigns only if no voter at all has a longer log: its card may have lied about the last sync.</summary>
+    /// <summary>
+    /// For how long a node that stopped uncleanly campaigns only if no voter at all has a longer log: its card may have
+    /// lied about the last sync.
+    /// </summary>
     public long CautionMicroseconds { get; init; } = 20_000_000;
 
     /// <summary>The least time without a sign of life from the own journal that makes a leader hand over.</summary>
@@ -43,12 +46,17 @@ public sealed record StartingPoint
     /// <summary>What is known to be committed: what the manifest holds, and what the journal notes.</summary>
     public required long CommitIndex { get; init; }
 
-    /// <summary>The end of the log that this store may have acknowledged: behind the end of <see cref="Log"/> when the journal is damaged.</summary>
+    /// <summary>
+    /// The end of the log that this store may have acknowledged: behind the end of <see cref="Log"/> when the journal
+    /// is damaged.
+    /// </summary>
     public LogPosition VotedBy { get; init; }
 
     /// <summary>Whether the last stop was not a clean one.</summary>
     public bool WasUnclean { get; init; }
 
-    /// <summary>Seeds the draws of election timeouts. A run with the same seed and the same inputs has the same outputs.</summary>
+    /// <summary>
+    /// Seeds the draws of election timeouts. A run with the same seed and the same inputs has the same outputs.
+    /// </summary>
     public required int Seed { get; init; }
 }

@@ -1,6 +1,8 @@
 namespace Rookery.Histories;
 
-/// <summary>Which transaction comes before which: by real time, and by the versions of lists that they read and wrote.</summary>
+/// <summary>
+/// Which transaction comes before which: by real time, and by the versions of lists that they read and wrote.
+/// </summary>
 internal sealed class DependencyGraph
 {
     private readonly List<Operation> _transactions;
@@ -15,7 +17,10 @@ internal sealed class DependencyGraph
 
     public void AddEdge(int from, int to) => _after[from].Add(to);
 
-    /// <summary>All of <paramref name="from"/> come before all of <paramref name="to"/>; who is in <paramref name="both"/>, one at most, before the others.</summary>
+    /// <summary>
+    /// All of <paramref name="from"/> come before all of <paramref name="to"/>; who is in <paramref name="both"/>, one
+    /// at most, before the others.
+    /// </summary>
     public void AddEdges(List<int> from, List<int> to, List<int> both)
     {
         int between = AddNode();
@@ -49,10 +54,15 @@ internal sealed class DependencyGraph
             }
         }
 
-        return ordered == _after.Count ? null : $"each of these comes before the next, and the last before the first: {string.Join("; ", CycleAmong(before))}";
+        return ordered == _after.Count
+            ? null
+            : $"each of these comes before the next, and the last before the first: "
+                + $"{string.Join("; ", CycleAmong(before))}";
     }
 
-    /// <summary>A chain of moments: what ended comes before the next moment, and that before what began later.</summary>
+    /// <summary>
+    /// A chain of moments: what ended comes before the next moment, and that before what began later.
+    /// </summary>
     private void AddRealTime()
     {
         List<(long At, int Order, int Transaction)> events = [];

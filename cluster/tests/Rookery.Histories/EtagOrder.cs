@@ -1,9 +1,10 @@
 namespace Rookery.Histories;
 
 /// <summary>
-/// Holds a history to the order that the etags of its answers claim: for documents whose values are all different. O(n log n), so that every history can be
-/// checked. Within a document the order of etags is the order of versions, and over all documents that of writes; either must agree with real time (Herlihy and
-/// Wing 1990: linearizability is local, and an order that real time does not contradict is a witness).
+/// Holds a history to the order that the etags of its answers claim: for documents whose values are all different. O(n
+/// log n), so that every history can be checked. Within a document the order of etags is the order of versions, and
+/// over all documents that of writes; either must agree with real time (Herlihy and Wing 1990: linearizability is
+/// local, and an order that real time does not contradict is a witness).
 /// </summary>
 public static class EtagOrder
 {
@@ -27,7 +28,10 @@ public static class EtagOrder
             }
         }
 
-        return FindDisorder(writesInOrder) ?? documents.Values.Select(versions => FindDisorder(versions) ?? FindBrokenChain(versions, writes)).FirstOrDefault(found => found is not null);
+        return FindDisorder(writesInOrder)
+            ?? documents
+                .Values.Select(versions => FindDisorder(versions) ?? FindBrokenChain(versions, writes))
+                .FirstOrDefault(found => found is not null);
     }
 
     private static List<Placed> VersionsOf(Dictionary<string, List<Placed>> documents, string key)
@@ -43,7 +47,9 @@ public static class EtagOrder
     /// <summary>What saw a version: a get, or a compare-and-set that found another than it expected.</summary>
     private static IEnumerable<Placed> ReadsAmong(List<Operation> operations) =>
         from operation in operations
-        where operation.Kind == OperationKind.Get || operation is { Kind: OperationKind.CompareAndSet, Outcome: Outcome.Refused }
+        where
+            operation.Kind == OperationKind.Get
+            || operation is { Kind: OperationKind.CompareAndSet, Outcome: Outcome.Refused }
         select new Placed(operation.Etag, IsWrite: false, operation);
 
     /// <summary>An operation earlier in the order may not have begun after a later one had ended.</summary>
@@ -56,16 +62,21 @@ public static class EtagOrder
             for (end = first; end < placed.Count && placed[end].Etag == placed[first].Etag; end++)
             {
                 var current = placed[end].Operation;
-                bool isBeforeItsWrite = placed[first].IsWrite && end > first && current.Ended < placed[first].Operation.Invoked;
+                bool isBeforeItsWrite =
+                    placed[first].IsWrite && end > first && current.Ended < placed[first].Operation.Invoked;
                 if (isBeforeItsWrite || (newest is not null && current.Ended < newest.Invoked))
                 {
-                    return $"{current} had ended before {(isBeforeItsWrite ? placed[first].Operation : newest)} began, whose etag {(isBeforeItsWrite ? "it saw" : "is lower")}";
+                    return $"{current} had ended before {(isBeforeItsWrite ? placed[first].Operation : newest)} "
+                        + $"began, whose etag {(isBeforeItsWrite ? "it saw" : "is lower")}";
                 }
             }
 
             for (int place = first; place < end; place++)
             {
-                newest = newest is null || placed[place].Operation.Invoked > newest.Invoked ? placed[place].Operation : newest;
+                newest =
+                    newest is null || placed[place].Operation.Invoked > newest.Invoked
+                        ? placed[place].Operation
+                        : newest;
             }
         }
 
@@ -75,7 +86,8 @@ public static class EtagOrder
     /// <summary>A compare-and-set was done on the version before it, and refused on another than it expected.</summary>
     private static string? FindBrokenChain(List<Placed> versions, WrittenValues writes)
     {
-        long value = 0, etag = 0;
+        long value = 0,
+            etag = 0;
         foreach (var (at, isWrite, operation) in versions)
         {
             bool compares = operation.Kind == OperationKind.CompareAndSet;
@@ -106,25 +118,42 @@ public static class EtagOrder
 
         public IEnumerable<Placed> All => _byEtag.Select(write => new Placed(write.Key, IsWrite: true, write.Value));
 
-        /// <summary>Whether what a compare-and-set expected was written by an operation whose outcome and etag nobody else was told.</summary>
+        /// <summary>
+        /// Whether what a compare-and-set expected was written by an operation whose outcome and etag nobody else was
+        /// told.
+        /// </summary>
         public bool MayHaveBeenBefore(Operation operation) =>
-            _byValue.TryGetValue(operation.Expected, out var expected) && expected is { Write.Outcome: Outcome.Unknown, Etag: 0 } && expected.Write.Invoked < operation.Ended;
+            _byValue.TryGetValue(operation.Expected, out var expected)
+            && expected is { Write.Outcome: Outcome.Unknown, Etag: 0 }
+            && expected.Write.Invoked < operation.Ended;
 
         public string? Collect(List<Operation> operations)
         {
-            foreach (var operation in operations.Where(operation => operation.Kind is OperationKind.Put or OperationKind.CompareAndSet))
+            foreach (
+                var operation in operations.Where(operation =>
+                    operation.Kind is OperationKind.Put or OperationKind.CompareAndSet
+                )
+            )
             {
                 if (!_byValue.TryAdd(operation.Value, (operation, 0)))
                 {
-                    return $"{operation} writes the value of {_byValue[operation.Value].Write}: such a history cannot be checked";
+                    return $"{operation} writes the value of {_byValue[operation.Value].Write}: such a history "
+                        + $"cannot be checked";
                 }
             }
 
-            return operations.Where(operation => operation.Writes && operation.Outcome == Outcome.Done).Select(Acknowledge).FirstOrDefault(wrong => wrong is not null)
-                ?? operations.Where(operation => operation.Kind == OperationKind.Get).Select(Read).FirstOrDefault(wrong => wrong is not null);
+            return operations
+                    .Where(operation => operation.Writes && operation.Outcome == Outcome.Done)
+                    .Select(Acknowledge)
+                    .FirstOrDefault(wrong => wrong is not null)
+                ?? operations
+                    .Where(operation => operation.Kind == OperationKind.Get)
+                    .Select(Read)
+                    .FirstOrDefault(wrong => wrong is not null);
         }
 
-        private string? Acknowledge(Operation write) => write.Kind == OperationKind.Transaction ? PlaceAt(write.Etag, write) : Place(write.Value, write.Etag);
+        private string? Acknowledge(Operation write) =>
+            write.Kind == OperationKind.Transaction ? PlaceAt(write.Etag, write) : Place(write.Value, write.Etag);
 
         private string? Read(Operation read)
         {
@@ -133,12 +162,17 @@ public static class EtagOrder
                 return read.Etag == 0 ? null : $"{read} saw nothing, with an etag";
             }
 
-            if (!_byValue.TryGetValue(read.Value, out var written) || !string.Equals(written.Write.Key, read.Key, StringComparison.Ordinal))
+            if (
+                !_byValue.TryGetValue(read.Value, out var written)
+                || !string.Equals(written.Write.Key, read.Key, StringComparison.Ordinal)
+            )
             {
                 return $"{read} saw what nobody wrote there";
             }
 
-            return written.Write.Outcome == Outcome.Refused ? $"{read} saw what was refused: {written.Write}" : Place(read.Value, read.Etag);
+            return written.Write.Outcome == Outcome.Refused
+                ? $"{read} saw what was refused: {written.Write}"
+                : Place(read.Value, read.Etag);
         }
 
         private string? Place(long value, long etag)
@@ -154,6 +188,8 @@ public static class EtagOrder
         }
 
         private string? PlaceAt(long etag, Operation write) =>
-            etag <= 0 ? $"{write} has no etag" : _byEtag.TryAdd(etag, write) ? null : $"{write} and {_byEtag[etag]} have one etag";
+            etag <= 0 ? $"{write} has no etag"
+            : _byEtag.TryAdd(etag, write) ? null
+            : $"{write} and {_byEtag[etag]} have one etag";
     }
 }

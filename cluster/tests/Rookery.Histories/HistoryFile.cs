@@ -3,7 +3,10 @@ using System.Text.Json.Serialization;
 
 namespace Rookery.Histories;
 
-/// <summary>Histories as lines of JSON, one operation each, in any order: <c>{"client":1,"invoked":10,"completed":20,"kind":"Put","outcome":"Done","key":"a","value":7,"etag":3}</c>.</summary>
+/// <summary>
+/// Histories as lines of JSON, one operation each, in any order:
+/// <c>{"client":1,"invoked":10,"completed":20,"kind":"Put","outcome":"Done","key":"a","value":7,"etag":3}</c>.
+/// </summary>
 public static class HistoryFile
 {
     /// <summary>Reads a history.</summary>
@@ -23,13 +26,15 @@ public static class HistoryFile
     }
 
     /// <summary>One operation as a line, without its end.</summary>
-    public static string Line(Operation operation) => JsonSerializer.Serialize(operation, HistoryJson.Default.Operation);
+    public static string Line(Operation operation) =>
+        JsonSerializer.Serialize(operation, HistoryJson.Default.Operation);
 
     private static Operation Parse(string line, int number)
     {
         try
         {
-            return JsonSerializer.Deserialize(line, HistoryJson.Default.Operation) ?? throw new FormatException($"line {number} is null");
+            return JsonSerializer.Deserialize(line, HistoryJson.Default.Operation)
+                ?? throw new FormatException($"line {number} is null");
         }
         catch (JsonException malformed)
         {
@@ -42,6 +47,7 @@ public static class HistoryFile
     PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase,
     UseStringEnumConverter = true,
     UnmappedMemberHandling = JsonUnmappedMemberHandling.Disallow,
-    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull
+)]
 [JsonSerializable(typeof(Operation))]
 internal sealed partial class HistoryJson : JsonSerializerContext;

@@ -14,8 +14,9 @@ public enum Verdict
 }
 
 /// <summary>
-/// Searches an order of operations that explains every answer, trusting no etag: Wing and Gong's search with Lowe's memory of what was tried ("Testing for Linearizability",
-/// 2017). Exponential in how many operations overlap, so for one document and some 200 operations at a time.
+/// Searches an order of operations that explains every answer, trusting no etag: Wing and Gong's search with Lowe's
+/// memory of what was tried ("Testing for Linearizability", 2017). Exponential in how many operations overlap, so for
+/// one document and some 200 operations at a time.
 /// </summary>
 public static class Linearizability
 {
@@ -28,15 +29,25 @@ public static class Linearizability
     public static Verdict Check(IReadOnlyList<Operation> operations, int mostSteps = 2_000_000)
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThan(operations.Count, MostOperations, nameof(operations));
-        return new Search([.. operations.Where(operation => operation.Outcome != Outcome.Unknown || operation.Writes)]).Run(mostSteps);
+        return new Search([
+            .. operations.Where(operation => operation.Outcome != Outcome.Unknown || operation.Writes),
+        ]).Run(mostSteps);
     }
 
     /// <summary>
-    /// The longest beginning of a document's history that can be checked. What had not ended by then has an unknown outcome: any beginning of a history that has an order has one.
+    /// The longest beginning of a document's history that can be checked. What had not ended by then has an unknown
+    /// outcome: any beginning of a history that has an order has one.
     /// </summary>
-    public static IReadOnlyList<Operation> BeginningOf(IEnumerable<Operation> operations, int mostOperations = 200, int mostUnknown = 10)
+    public static IReadOnlyList<Operation> BeginningOf(
+        IEnumerable<Operation> operations,
+        int mostOperations = 200,
+        int mostUnknown = 10
+    )
     {
-        var byTime = operations.Where(operation => operation.Outcome != Outcome.Unknown || operation.Writes).OrderBy(operation => operation.Invoked).ToList();
+        var byTime = operations
+            .Where(operation => operation.Outcome != Outcome.Unknown || operation.Writes)
+            .OrderBy(operation => operation.Invoked)
+            .ToList();
         int count = 0;
         for (int unknown = 0; count < byTime.Count && count < mostOperations; count++)
         {
@@ -51,9 +62,9 @@ public static class Linearizability
         return
         [
             .. from operation in byTime.Take(count)
-               let isOpen = operation.Ended >= end
-               where !isOpen || operation.Kind is OperationKind.Put or OperationKind.CompareAndSet
-               select isOpen ? operation with { Outcome = Outcome.Unknown } : operation,
+            let isOpen = operation.Ended >= end
+            where !isOpen || operation.Kind is OperationKind.Put or OperationKind.CompareAndSet
+            select isOpen ? operation with { Outcome = Outcome.Unknown } : operation,
         ];
     }
 
@@ -64,7 +75,10 @@ public static class Linearizability
         {
             OperationKind.Get => (value == operation.Value, value),
             OperationKind.Put => (operation.Outcome != Outcome.Refused, operation.Value),
-            OperationKind.CompareAndSet when operation.Outcome == Outcome.Unknown => (true, matches ? operation.Value : value),
+            OperationKind.CompareAndSet when operation.Outcome == Outcome.Unknown => (
+                true,
+                matches ? operation.Value : value
+            ),
             OperationKind.CompareAndSet when operation.Outcome == Outcome.Done => (matches, operation.Value),
             OperationKind.CompareAndSet => (!matches, value),
             _ => throw new ArgumentException("a search is for single documents", nameof(operation)),
@@ -91,7 +105,12 @@ public static class Linearizability
         public Search(List<Operation> operations)
         {
             // A refused put says only that it never was.
-            _operations = [.. operations.Where(operation => operation is not { Kind: OperationKind.Put, Outcome: Outcome.Refused })];
+            _operations =
+            [
+                .. operations.Where(operation =>
+                    operation is not { Kind: OperationKind.Put, Outcome: Outcome.Refused }
+                ),
+            ];
             _events = EventsByTime(_operations);
             (_next, _previous) = (new int[_events.Length], new int[_events.Length]);
             (_callOf, _returnOf) = (new int[_operations.Count], new int[_operations.Count]);
@@ -120,7 +139,9 @@ public static class Linearizability
                 var (operation, isCall) = _events[entry];
                 if (isCall)
                 {
-                    bool isNew = Explains(_operations[operation], value, out long after) && _tried.Add((_taken.With(operation), after));
+                    bool isNew =
+                        Explains(_operations[operation], value, out long after)
+                        && _tried.Add((_taken.With(operation), after));
                     if (isNew)
                     {
                         _placed.Push((entry, value));
@@ -184,7 +205,8 @@ public static class Linearizability
             PutBack(_callOf[operation]);
         }
 
-        private void Remove(int place) => (_next[_previous[place]], _previous[_next[place]]) = (_next[place], _previous[place]);
+        private void Remove(int place) =>
+            (_next[_previous[place]], _previous[_next[place]]) = (_next[place], _previous[place]);
 
         private void PutBack(int place) => (_next[_previous[place]], _previous[_next[place]]) = (place, place);
     }
@@ -192,8 +214,26 @@ public static class Linearizability
     /// <summary>Which operations have a place.</summary>
     private readonly record struct Taken(UInt128 Low, UInt128 High)
     {
-        public Taken With(int operation) => operation < 128 ? this with { Low = Low | (UInt128.One << operation) } : this with { High = High | (UInt128.One << (operation - 128)) };
+        public Taken With(int operation) =>
+            operation < 128
+                ? this with
+                {
+                    Low = Low | (UInt128.One << operation),
+                }
+                : this with
+                {
+                    High = High | (UInt128.One << (operation - 128)),
+                };
 
-        public Taken Without(int operation) => operation < 128 ? this with { Low = Low & ~(UInt128.One << operation) } : this with { High = High & ~(UInt128.One << (operation - 128)) };
+        public Taken Without(int operation) =>
+            operation < 128
+                ? this with
+                {
+                    Low = Low & ~(UInt128.One << operation),
+                }
+                : this with
+                {
+                    High = High & ~(UInt128.One << (operation - 128)),
+                };
     }
 }

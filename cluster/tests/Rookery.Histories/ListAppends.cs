@@ -1,15 +1,22 @@
 namespace Rookery.Histories;
 
 /// <summary>
-/// Looks for cycles among transactions that read and append to lists (Kingsbury and Alvaro, "Elle", 2020): a list names the order of all that wrote it, so that every
-/// dependency between transactions is known, and no order explains a cycle of them and real time. Linear in the history, but for sorting it by time.
+/// Looks for cycles among transactions that read and append to lists (Kingsbury and Alvaro, "Elle", 2020): a list names
+/// the order of all that wrote it, so that every dependency between transactions is known, and no order explains a
+/// cycle of them and real time. Linear in the history, but for sorting it by time.
 /// </summary>
 public static class ListAppends
 {
     /// <summary>Looks for a first contradiction; null when there is none.</summary>
     public static string? FindViolation(IEnumerable<Operation> history)
     {
-        List<Operation> transactions = [.. history.Where(operation => operation.Kind == OperationKind.Transaction && (operation.Outcome != Outcome.Unknown || operation.Writes))];
+        List<Operation> transactions =
+        [
+            .. history.Where(operation =>
+                operation.Kind == OperationKind.Transaction
+                && (operation.Outcome != Outcome.Unknown || operation.Writes)
+            ),
+        ];
         Dictionary<(string Key, long Element), int> appenders = [];
         for (int number = 0; number < transactions.Count; number++)
         {
@@ -46,8 +53,15 @@ public static class ListAppends
         from read in transactions[number].Reads
         select (number, read);
 
-    /// <summary>Every list read is a beginning of the longest, whose elements were appended once each, by transactions that were not refused.</summary>
-    private static string? FindWrongRead(List<Operation> transactions, Dictionary<string, IReadOnlyList<long>> lists, Dictionary<(string Key, long Element), int> appenders)
+    /// <summary>
+    /// Every list read is a beginning of the longest, whose elements were appended once each, by transactions that were
+    /// not refused.
+    /// </summary>
+    private static string? FindWrongRead(
+        List<Operation> transactions,
+        Dictionary<string, IReadOnlyList<long>> lists,
+        Dictionary<(string Key, long Element), int> appenders
+    )
     {
         foreach (var (key, elements) in lists)
         {
@@ -71,9 +85,11 @@ public static class ListAppends
             }
         }
 
-        return (from read in ReadsOf(transactions)
-                where !IsBeginning(read.Read.Elements, lists[read.Read.Key])
-                select $"{transactions[read.Reader]} read a {read.Read.Key} that is no beginning of its longest version").FirstOrDefault();
+        return (
+            from read in ReadsOf(transactions)
+            where !IsBeginning(read.Read.Elements, lists[read.Read.Key])
+            select $"{transactions[read.Reader]} read a {read.Read.Key} that is no beginning of its longest version"
+        ).FirstOrDefault();
     }
 
     private static bool IsBeginning(IReadOnlyList<long> elements, IReadOnlyList<long> of)
@@ -89,7 +105,11 @@ public static class ListAppends
         return true;
     }
 
-    private static string? FindCycle(List<Operation> transactions, Dictionary<string, IReadOnlyList<long>> lists, Dictionary<(string Key, long Element), int> appenders)
+    private static string? FindCycle(
+        List<Operation> transactions,
+        Dictionary<string, IReadOnlyList<long>> lists,
+        Dictionary<(string Key, long Element), int> appenders
+    )
     {
         var graph = new DependencyGraph(transactions);
         foreach (var (key, elements) in lists)
@@ -121,23 +141,32 @@ public static class ListAppends
         return AddUnread(graph, transactions, lists, appenders, readersOfLongest) ?? graph.FindCycle();
     }
 
-    /// <summary>What was appended and is in no list that was read comes behind all that read the list. Of those that read its end and appended, one at most can be the next.</summary>
+    /// <summary>
+    /// What was appended and is in no list that was read comes behind all that read the list. Of those that read its
+    /// end and appended, one at most can be the next.
+    /// </summary>
     private static string? AddUnread(
         DependencyGraph graph,
         List<Operation> transactions,
         Dictionary<string, IReadOnlyList<long>> lists,
         Dictionary<(string Key, long Element), int> appenders,
-        Dictionary<string, List<int>> readersOfLongest)
+        Dictionary<string, List<int>> readersOfLongest
+    )
     {
         var read = lists.SelectMany(list => list.Value.Select(element => (list.Key, element))).ToHashSet();
-        var unread = appenders.Where(append => lists.ContainsKey(append.Key.Key) && !read.Contains(append.Key) && transactions[append.Value].Outcome == Outcome.Done);
+        var unread = appenders.Where(append =>
+            lists.ContainsKey(append.Key.Key)
+            && !read.Contains(append.Key)
+            && transactions[append.Value].Outcome == Outcome.Done
+        );
         foreach (var ofKey in unread.GroupBy(append => append.Key.Key, append => append.Value, StringComparer.Ordinal))
         {
             var later = ofKey.Distinct().ToList();
             var both = readersOfLongest[ofKey.Key].Intersect(later).ToList();
             if (both.Count > 1)
             {
-                return $"{transactions[both[0]]} and {transactions[both[1]]} read the same version of {ofKey.Key} and appended to it: one of them was lost";
+                return $"{transactions[both[0]]} and {transactions[both[1]]} read the same version of {ofKey.Key} "
+                    + $"and appended to it: one of them was lost";
             }
 
             graph.AddEdges(readersOfLongest[ofKey.Key], later, both);

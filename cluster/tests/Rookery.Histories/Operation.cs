@@ -41,7 +41,9 @@ public sealed record ListRead(string Key, IReadOnlyList<long> Elements);
 /// <param name="Element">Not appended by any other transaction of the history.</param>
 public sealed record ListAppend(string Key, long Element);
 
-/// <summary>One operation of one client. A history has those of one database, on one clock; a line of JSON each in a file.</summary>
+/// <summary>
+/// One operation of one client. A history has those of one database, on one clock; a line of JSON each in a file.
+/// </summary>
 public sealed record Operation
 {
     /// <summary>Who asked; for people who read the history.</summary>
@@ -60,22 +62,39 @@ public sealed record Operation
     public required Outcome Outcome { get; init; }
 
     /// <summary>The document; empty for transactions.</summary>
-    public string Key { get => field ?? ""; init; }
+    public string Key
+    {
+        get => field ?? "";
+        init;
+    }
 
-    /// <summary>The value written, which no other operation writes, or the one read. 0 for a document that is not there.</summary>
+    /// <summary>
+    /// The value written, which no other operation writes, or the one read. 0 for a document that is not there.
+    /// </summary>
     public long Value { get; init; }
 
     /// <summary>The value that a compare-and-set expected.</summary>
     public long Expected { get; init; }
 
-    /// <summary>The etag of what was written or read, or that a refused compare-and-set found; 0 for a document that is not there.</summary>
+    /// <summary>
+    /// The etag of what was written or read, or that a refused compare-and-set found; 0 for a document that is not
+    /// there.
+    /// </summary>
     public long Etag { get; init; }
 
     /// <summary>The lists that a transaction read, before its own appends.</summary>
-    public IReadOnlyList<ListRead> Reads { get => field ?? []; init; }
+    public IReadOnlyList<ListRead> Reads
+    {
+        get => field ?? [];
+        init;
+    }
 
     /// <summary>What a transaction appended.</summary>
-    public IReadOnlyList<ListAppend> Appends { get => field ?? []; init; }
+    public IReadOnlyList<ListAppend> Appends
+    {
+        get => field ?? [];
+        init;
+    }
 
     /// <summary>When it had certainly taken place: never, for an unknown outcome.</summary>
     [JsonIgnore]
@@ -83,8 +102,11 @@ public sealed record Operation
 
     /// <summary>Whether it may have written something.</summary>
     [JsonIgnore]
-    public bool Writes => Outcome != Outcome.Refused && (Kind is OperationKind.Put or OperationKind.CompareAndSet || Appends.Count > 0);
+    public bool Writes =>
+        Outcome != Outcome.Refused && (Kind is OperationKind.Put or OperationKind.CompareAndSet || Appends.Count > 0);
 
     /// <summary>The operation as a sentence's subject.</summary>
-    public override string ToString() => $"{Kind} {Key} {(Kind == OperationKind.CompareAndSet ? $"{Expected}→" : "")}{Value} ({Outcome}, etag {Etag}, client {Client}, {Invoked} to {(Outcome == Outcome.Unknown ? "?" : Completed)})";
+    public override string ToString() =>
+        $"{Kind} {Key} {(Kind == OperationKind.CompareAndSet ? $"{Expected}→" : "")}{Value} ({Outcome}, etag "
+        + $"{Etag}, client {Client}, {Invoked} to {(Outcome == Outcome.Unknown ? "?" : Completed)})";
 }

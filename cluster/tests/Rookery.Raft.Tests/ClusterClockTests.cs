@@ -77,7 +77,10 @@ public sealed class ClusterClockTests
     public void A_cluster_that_never_knew_the_time_believes_what_can_be(int year, bool isBelieved)
     {
         Judge(0, (Year(year), false));
-        Assert.Equal(isBelieved ? new ClockReading(Year(year), true) : new ClockReading(ClusterClock.EarliestTicks, false), _clock.At(0));
+        Assert.Equal(
+            isBelieved ? new ClockReading(Year(year), true) : new ClockReading(ClusterClock.EarliestTicks, false),
+            _clock.At(0)
+        );
     }
 
     [Fact]

@@ -7,8 +7,8 @@ using Xunit.Abstractions;
 namespace Rookery.Raft.Tests;
 
 /// <summary>
-/// The rare branches that the core names were all taken: by the scripts, and some known seeds and SIMULATE_FRESH ones of each profile, which `make simulate-long` sets. Only builds
-/// for debugging count them.
+/// The rare branches that the core names were all taken: by the scripts, and some known seeds and SIMULATE_FRESH ones
+/// of each profile, which `make simulate-long` sets. Only builds for debugging count them.
 /// </summary>
 public sealed class CoverageTests(ITestOutputHelper report)
 {
@@ -21,12 +21,18 @@ public sealed class CoverageTests(ITestOutputHelper report)
         long begun = Stopwatch.GetTimestamp();
         var worked = Environment.CpuUsage.TotalTime;
         var runs = FaultProfile.All.Select(profile => new SimulationRun(profile.Name)).ToArray();
-        Parallel.ForEach(runs, new ParallelOptions { MaxDegreeOfParallelism = fresh > 0 ? Environment.ProcessorCount : 1 }, run =>
-            run.Play(Enumerable.Range(1, KnownSeeds).Concat(SimulationRun.FreshSeeds(fresh))));
-        double hours = Stopwatch.GetElapsedTime(begun).TotalHours, coreHours = (Environment.CpuUsage.TotalTime - worked).TotalHours;
+        Parallel.ForEach(
+            runs,
+            new ParallelOptions { MaxDegreeOfParallelism = fresh > 0 ? Environment.ProcessorCount : 1 },
+            run => run.Play(Enumerable.Range(1, KnownSeeds).Concat(SimulationRun.FreshSeeds(fresh)))
+        );
+        double hours = Stopwatch.GetElapsedTime(begun).TotalHours,
+            coreHours = (Environment.CpuUsage.TotalTime - worked).TotalHours;
         Array.ForEach(runs, run => report.WriteLine(run.ToString()));
         int seeds = runs.Sum(run => run.Seeds);
-        report.WriteLine($"{seeds:n0} seeds of 90 simulated seconds: {seeds / hours:n0} an hour, {seeds / coreHours:n0} an hour of one core");
+        report.WriteLine(
+            $"{seeds:n0} seeds of 90 simulated seconds: {seeds / hours:n0} an hour, {seeds / coreHours:n0} an hour of one core"
+        );
 
         long[] scripts = CountScripts();
         List<string> never = [];

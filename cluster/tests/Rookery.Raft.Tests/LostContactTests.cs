@@ -20,7 +20,10 @@ public sealed class LostContactTests
         Assert.All(world[2].Core!.ReadPeers(), peer => Assert.Equal(world[2].Core!.Last.Index, peer.Match));
     }
 
-    /// <summary>It has all entries, and lost the leader before it was told that they are committed. Nothing is written afterwards that would tell it.</summary>
+    /// <summary>
+    /// It has all entries, and lost the leader before it was told that they are committed. Nothing is written
+    /// afterwards that would tell it.
+    /// </summary>
     [Fact]
     public void A_follower_that_finds_its_leader_again_learns_what_was_committed_though_nothing_is_written()
     {

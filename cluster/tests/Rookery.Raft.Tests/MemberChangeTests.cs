@@ -5,7 +5,10 @@ namespace Rookery.Raft.Tests;
 /// <summary>Which changes of members a leader takes.</summary>
 public sealed class MemberChangeTests
 {
-    /// <summary>It answers, but each write would wait until it has the state; and it could not lead if the leader's tables rotted meanwhile.</summary>
+    /// <summary>
+    /// It answers, but each write would wait until it has the state; and it could not lead if the leader's tables
+    /// rotted meanwhile.
+    /// </summary>
     [Fact]
     public void Nobody_is_removed_while_who_remains_still_fetches_a_state()
     {

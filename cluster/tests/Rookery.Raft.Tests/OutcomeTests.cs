@@ -23,7 +23,18 @@ public sealed class OutcomeTests
         Assert.Equal(3, world[3].Store.Manifest.Position.Index);
 
         world.Passes = _ => true;
-        world.Receive(new Message { Kind = MessageKind.Heartbeat, From = new NodeId(world.Leader), To = three, Term = world[world.Leader].Core!.Term, Incarnation = 1, Outcome = new OutcomeHash(2, 4711), ElectionTimeoutMicroseconds = 1_500_000 });
+        world.Receive(
+            new Message
+            {
+                Kind = MessageKind.Heartbeat,
+                From = new NodeId(world.Leader),
+                To = three,
+                Term = world[world.Leader].Core!.Term,
+                Incarnation = 1,
+                Outcome = new OutcomeHash(2, 4711),
+                ElectionTimeoutMicroseconds = 1_500_000,
+            }
+        );
         Assert.True(world[3].IsRunning, "3 goes on");
     }
 }

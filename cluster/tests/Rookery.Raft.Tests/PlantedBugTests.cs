@@ -4,14 +4,16 @@ using Xunit.Abstractions;
 namespace Rookery.Raft.Tests;
 
 /// <summary>
-/// The simulator is worth as much as it finds: every planted bug falls within some seeds of all profiles, with what it must bring about, in a run that the sound rules survive. Those that no seed finds
-/// fall in <see cref="ScenarioTests"/>.
+/// The simulator is worth as much as it finds: every planted bug falls within some seeds of all profiles, with what it
+/// must bring about, in a run that the sound rules survive. Those that no seed finds fall in
+/// <see cref="ScenarioTests"/>.
 /// </summary>
 public sealed class PlantedBugTests(ITestOutputHelper report)
 {
     private const int MostSeeds = 30;
 
-    public static TheoryData<string> Bugs => [.. PlantedBugs.All.Keys.Except(PlantedBugs.OnlyInScripts, StringComparer.Ordinal)];
+    public static TheoryData<string> Bugs =>
+        [.. PlantedBugs.All.Keys.Except(PlantedBugs.OnlyInScripts, StringComparer.Ordinal)];
 
     [Theory]
     [MemberData(nameof(Bugs))]
@@ -24,8 +26,14 @@ public sealed class PlantedBugTests(ITestOutputHelper report)
                 if (SymptomOf(PlantedBugs.All[bug], profile, seed) is { } symptom)
                 {
                     report.WriteLine($"{profile.Name}, seed {seed}: {symptom}");
-                    Assert.True(SymptomOf(PlantedBug.None, profile, seed) is null, $"profile '{profile.Name}', seed {seed}: fails without a bug too");
-                    Assert.Contains(PlantedBugs.Symptoms[bug], expected => symptom.Contains(expected, StringComparison.Ordinal));
+                    Assert.True(
+                        SymptomOf(PlantedBug.None, profile, seed) is null,
+                        $"profile '{profile.Name}', seed {seed}: fails without a bug too"
+                    );
+                    Assert.Contains(
+                        PlantedBugs.Symptoms[bug],
+                        expected => symptom.Contains(expected, StringComparison.Ordinal)
+                    );
                     return;
                 }
             }

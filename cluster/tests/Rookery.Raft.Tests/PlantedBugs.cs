@@ -40,66 +40,78 @@ internal sealed record PlantedBug(SafetyRules Rules, HostMistake Mistake = HostM
 
     public static implicit operator PlantedBug(SafetyRules rules) => new(rules);
 
-    public static implicit operator PlantedBug(Func<Message, Message?> reads) => new(SafetyRules.Sound) { Reads = reads };
+    public static implicit operator PlantedBug(Func<Message, Message?> reads) =>
+        new(SafetyRules.Sound) { Reads = reads };
 
     public static implicit operator PlantedBug(HostMistake mistake) => new(SafetyRules.Sound, mistake);
 }
 
-/// <summary>Known mistakes, one decision each, some of them once made by well-known systems. The simulator must find every one.</summary>
+/// <summary>
+/// Known mistakes, one decision each, some of them once made by well-known systems. The simulator must find every one.
+/// </summary>
 internal static class PlantedBugs
 {
-    public static IReadOnlyDictionary<string, PlantedBug> All { get; } = new Dictionary<string, PlantedBug>(StringComparer.Ordinal)
-    {
-        ["a follower acknowledges before its sync"] = new AcknowledgeBeforeSync(),
-        ["a leader counts itself before its sync"] = new CountSelfBeforeSync(),
-        ["a vote leaves before it is durable"] = new VoteBeforeDurable(),
-        ["office is taken before the own vote is durable"] = new OfficeBeforeOwnVote(),
-        ["an older term's entry is committed by counting"] = new CommitOldTerm(),
-        ["members change twice at once"] = new TwoChanges(),
-        ["a late append shortens the log"] = new LateAppendShortensLog(),
-        ["a tail that no message verified is acknowledged"] = new AcknowledgeUnverifiedTail(),
-        ["a follower commits what it did not verify"] = new CommitUnverified(),
-        ["what is only written is noted as committed"] = new NoteUncommitted(),
-        ["reads are served before an entry of the term is committed"] = new ReadBeforeNoOp(),
-        ["a damaged store votes by what is left of its log"] = new ForgetLostTail(),
-        ["a vote goes to any log"] = new VoteForAnyLog(),
-        ["a write counts for what took the place of its entries"] = new OverwriteCounts(),
-        ["a state that went astray goes on"] = new NeverCompare(),
-        ["a follower proposes"] = new FollowerProposes(),
-        ["entries are proposed during a hand-over"] = new ProposeDuringTransfer(),
-        ["a transfer outlives the office"] = new TransferOutlives(),
-        ["an empty set is a quorum"] = new EmptyQuorum(),
-        ["half of the voters make a majority"] = new HalfIsEnough(),
-        ["a change that was replaced stays in force"] = new KeepReplacedChange(),
-        ["only who knows to be a voter votes"] = new VotersVote(),
-        ["an election begins without asking first"] = new NoPreVote(),
-        ["a leader without a majority goes on"] = new StayWithoutMajority(),
-        ["who loses its vote hears of it first"] = new HoldNothingBack(),
-        ["answers of an earlier start count"] = new CountOldAnswers(),
-        ["lost answers are waited for"] = new WaitForEver(),
-        ["reads are served without a round"] = new ReadWithoutRound(),
-        ["a damaged store never votes"] = new DamagedNeverVotes(),
-        ["a refused pre-vote's term is not adopted"] = (Func<Message, Message?>)(message => message is { Kind: MessageKind.PreVoteReply, Refused: true } ? null : message),
-        ["a refusal counts as acknowledgement"] = (Func<Message, Message?>)(message => message.Kind == MessageKind.AppendReply ? message with { Refused = false } : message),
-        ["a leader overlooks that all disks stall"] = (Func<Message, Message?>)(message => message with { Health = default }),
-        ["starts are not counted"] = HostMistake.ForgetsStarts,
-        ["a damaged store forgets at its second start what it lost"] = HostMistake.ForgetsDamage,
-        ["a manifest's configuration is not taken"] = HostMistake.KeepsOldConfiguration,
-        ["a manifest is installed in two steps"] = HostMistake.InstallsInTwoSteps,
-        ["a manifest takes the place of any log"] = new DropTail(),
-        ["a manifest is installed whatever its term"] = new InstallAnyTerm(),
-        ["a follower commits before its disk knows of the term"] = new CommitBeforeVote(),
-        ["a manifest is judged by the term of its last entry"] = new InstallByLastEntry(),
-        ["a hung disk is not told of"] = HostMistake.HidesStalls,
-        ["what a peer misses and cannot be read is not told of"] = HostMistake.HidesUnreadable,
-        ["an empty card takes an old id"] = HostMistake.ReusesIds,
-        ["who stalled keeps away whoever else cannot lead"] = new StalledKeepsAway(),
-        ["a leader goes by its own clock"] = new OwnClock(),
-        ["a jump that clocks agree on is taken"] = new TakeAnyJump(),
-        ["what is remembered ages by a jump of the time"] = new AgeByJumps(),
-        ["each clock counts as synchronised"] = (Func<Message, Message?>)(message => message with { Clock = message.Clock with { IsSure = true } }),
-        ["a command that is sent again is done again"] = HostMistake.AppliesTwice,
-    };
+    public static IReadOnlyDictionary<string, PlantedBug> All { get; } =
+        new Dictionary<string, PlantedBug>(StringComparer.Ordinal)
+        {
+            ["a follower acknowledges before its sync"] = new AcknowledgeBeforeSync(),
+            ["a leader counts itself before its sync"] = new CountSelfBeforeSync(),
+            ["a vote leaves before it is durable"] = new VoteBeforeDurable(),
+            ["office is taken before the own vote is durable"] = new OfficeBeforeOwnVote(),
+            ["an older term's entry is committed by counting"] = new CommitOldTerm(),
+            ["members change twice at once"] = new TwoChanges(),
+            ["a late append shortens the log"] = new LateAppendShortensLog(),
+            ["a tail that no message verified is acknowledged"] = new AcknowledgeUnverifiedTail(),
+            ["a follower commits what it did not verify"] = new CommitUnverified(),
+            ["what is only written is noted as committed"] = new NoteUncommitted(),
+            ["reads are served before an entry of the term is committed"] = new ReadBeforeNoOp(),
+            ["a damaged store votes by what is left of its log"] = new ForgetLostTail(),
+            ["a vote goes to any log"] = new VoteForAnyLog(),
+            ["a write counts for what took the place of its entries"] = new OverwriteCounts(),
+            ["a state that went astray goes on"] = new NeverCompare(),
+            ["a follower proposes"] = new FollowerProposes(),
+            ["entries are proposed during a hand-over"] = new ProposeDuringTransfer(),
+            ["a transfer outlives the office"] = new TransferOutlives(),
+            ["an empty set is a quorum"] = new EmptyQuorum(),
+            ["half of the voters make a majority"] = new HalfIsEnough(),
+            ["a change that was replaced stays in force"] = new KeepReplacedChange(),
+            ["only who knows to be a voter votes"] = new VotersVote(),
+            ["an election begins without asking first"] = new NoPreVote(),
+            ["a leader without a majority goes on"] = new StayWithoutMajority(),
+            ["who loses its vote hears of it first"] = new HoldNothingBack(),
+            ["answers of an earlier start count"] = new CountOldAnswers(),
+            ["lost answers are waited for"] = new WaitForEver(),
+            ["reads are served without a round"] = new ReadWithoutRound(),
+            ["a damaged store never votes"] = new DamagedNeverVotes(),
+            ["a refused pre-vote's term is not adopted"] =
+                (Func<Message, Message?>)(
+                    message => message is { Kind: MessageKind.PreVoteReply, Refused: true } ? null : message
+                ),
+            ["a refusal counts as acknowledgement"] =
+                (Func<Message, Message?>)(
+                    message => message.Kind == MessageKind.AppendReply ? message with { Refused = false } : message
+                ),
+            ["a leader overlooks that all disks stall"] =
+                (Func<Message, Message?>)(message => message with { Health = default }),
+            ["starts are not counted"] = HostMistake.ForgetsStarts,
+            ["a damaged store forgets at its second start what it lost"] = HostMistake.ForgetsDamage,
+            ["a manifest's configuration is not taken"] = HostMistake.KeepsOldConfiguration,
+            ["a manifest is installed in two steps"] = HostMistake.InstallsInTwoSteps,
+            ["a manifest takes the place of any log"] = new DropTail(),
+            ["a manifest is installed whatever its term"] = new InstallAnyTerm(),
+            ["a follower commits before its disk knows of the term"] = new CommitBeforeVote(),
+            ["a manifest is judged by the term of its last entry"] = new InstallByLastEntry(),
+            ["a hung disk is not told of"] = HostMistake.HidesStalls,
+            ["what a peer misses and cannot be read is not told of"] = HostMistake.HidesUnreadable,
+            ["an empty card takes an old id"] = HostMistake.ReusesIds,
+            ["who stalled keeps away whoever else cannot lead"] = new StalledKeepsAway(),
+            ["a leader goes by its own clock"] = new OwnClock(),
+            ["a jump that clocks agree on is taken"] = new TakeAnyJump(),
+            ["what is remembered ages by a jump of the time"] = new AgeByJumps(),
+            ["each clock counts as synchronised"] =
+                (Func<Message, Message?>)(message => message with { Clock = message.Clock with { IsSure = true } }),
+            ["a command that is sent again is done again"] = HostMistake.AppliesTwice,
+        };
 
     /// <summary>What no seeds find, or too few, so that only scripts do.</summary>
     public static string[] OnlyInScripts { get; } =
@@ -135,30 +147,52 @@ internal static class PlantedBugs
         "each clock counts as synchronised",
     ];
 
-    /// <summary>What those that seeds find must bring about: one of these, the first that the simulator notices.</summary>
-    public static IReadOnlyDictionary<string, string[]> Symptoms { get; } = new Dictionary<string, string[]>(StringComparer.Ordinal)
-    {
-        ["a follower acknowledges before its sync"] = [NotOnDisk],
-        ["a leader counts itself before its sync"] = [NotOnDisk],
-        ["a vote leaves before it is durable"] = ["voted twice in term", "has two leaders"],
-        ["office is taken before the own vote is durable"] = ["a leader's own vote is durable", "voted twice in term", "has two leaders"],
-        ["a late append shortens the log"] = [Replaced, NotOnDisk],
-        ["a tail that no message verified is acknowledged"] = [NotOnDisk, Replaced, "verifies no more than the leader has"],
-        ["what is only written is noted as committed"] = [Replaced, AppliedAnother],
-        ["a follower commits what it did not verify"] = ["what is committed is in the log", Replaced, AppliedAnother],
-        ["reads are served before an entry of the term is committed"] = ["had been acknowledged before it began"],
-        ["a damaged store votes by what is left of its log"] = [AppliedAnother, Replaced],
-        ["a vote goes to any log"] = [Replaced, AppliedAnother, NotOnDisk],
-        ["a state that went astray goes on"] = ["nobody who went astray goes on"],
-        ["half of the voters make a majority"] = [NotOnDisk, "has two leaders", AppliedAnother],
-        ["an election begins without asking first"] = ["0 lead in the end"],
-        ["lost answers are waited for"] = ["the leader commits", "keeps up", "0 lead in the end"],
-        ["a manifest is installed in two steps"] = ["the journal has no gaps", "what the manifest holds is in the log"],
-        ["a leader goes by its own clock"] = ["log time is poisoned"],
-        ["a jump that clocks agree on is taken"] = ["log time is poisoned"],
-        ["what is remembered ages by a jump of the time"] = ["what is young seems old"],
-        ["a command that is sent again is done again"] = ["clients were told what has no order"],
-    };
+    /// <summary>
+    /// What those that seeds find must bring about: one of these, the first that the simulator notices.
+    /// </summary>
+    public static IReadOnlyDictionary<string, string[]> Symptoms { get; } =
+        new Dictionary<string, string[]>(StringComparer.Ordinal)
+        {
+            ["a follower acknowledges before its sync"] = [NotOnDisk],
+            ["a leader counts itself before its sync"] = [NotOnDisk],
+            ["a vote leaves before it is durable"] = ["voted twice in term", "has two leaders"],
+            ["office is taken before the own vote is durable"] =
+            [
+                "a leader's own vote is durable",
+                "voted twice in term",
+                "has two leaders",
+            ],
+            ["a late append shortens the log"] = [Replaced, NotOnDisk],
+            ["a tail that no message verified is acknowledged"] =
+            [
+                NotOnDisk,
+                Replaced,
+                "verifies no more than the leader has",
+            ],
+            ["what is only written is noted as committed"] = [Replaced, AppliedAnother],
+            ["a follower commits what it did not verify"] =
+            [
+                "what is committed is in the log",
+                Replaced,
+                AppliedAnother,
+            ],
+            ["reads are served before an entry of the term is committed"] = ["had been acknowledged before it began"],
+            ["a damaged store votes by what is left of its log"] = [AppliedAnother, Replaced],
+            ["a vote goes to any log"] = [Replaced, AppliedAnother, NotOnDisk],
+            ["a state that went astray goes on"] = ["nobody who went astray goes on"],
+            ["half of the voters make a majority"] = [NotOnDisk, "has two leaders", AppliedAnother],
+            ["an election begins without asking first"] = ["0 lead in the end"],
+            ["lost answers are waited for"] = ["the leader commits", "keeps up", "0 lead in the end"],
+            ["a manifest is installed in two steps"] =
+            [
+                "the journal has no gaps",
+                "what the manifest holds is in the log",
+            ],
+            ["a leader goes by its own clock"] = ["log time is poisoned"],
+            ["a jump that clocks agree on is taken"] = ["log time is poisoned"],
+            ["what is remembered ages by a jump of the time"] = ["what is young seems old"],
+            ["a command that is sent again is done again"] = ["clients were told what has no order"],
+        };
 
     private const string NotOnDisk = "have on disk";
     private const string Replaced = "what is committed is never replaced";
@@ -181,14 +215,16 @@ internal static class PlantedBugs
 
     private sealed class VoteBeforeDurable : SafetyRules
     {
-        public override bool MayLeaveBeforeVoteIsDurable(MessageKind kind) => kind is MessageKind.PreVote or MessageKind.VoteReply;
+        public override bool MayLeaveBeforeVoteIsDurable(MessageKind kind) =>
+            kind is MessageKind.PreVote or MessageKind.VoteReply;
     }
 
     private sealed class OfficeBeforeOwnVote : SafetyRules
     {
         public override bool HasOwnVote(bool voteIsDurable) => true;
 
-        public override bool MayLeaveBeforeVoteIsDurable(MessageKind kind) => kind is MessageKind.PreVote or MessageKind.Vote;
+        public override bool MayLeaveBeforeVoteIsDurable(MessageKind kind) =>
+            kind is MessageKind.PreVote or MessageKind.Vote;
     }
 
     private sealed class CommitOldTerm : SafetyRules
@@ -223,7 +259,8 @@ internal static class PlantedBugs
 
     private sealed class EmptyQuorum : SafetyRules
     {
-        public override int MajorityOf(Configuration configuration) => configuration.Voters.IsEmpty ? 0 : configuration.Majority;
+        public override int MajorityOf(Configuration configuration) =>
+            configuration.Voters.IsEmpty ? 0 : configuration.Majority;
 
         public override bool MayStand(bool isVoter) => true;
     }
@@ -305,12 +342,14 @@ internal static class PlantedBugs
 
     private sealed class DamagedNeverVotes : SafetyRules
     {
-        public override bool IsNewEnough(LogPosition candidate, LogPosition ownLast, LogPosition votedBy) => candidate >= ownLast && votedBy == default;
+        public override bool IsNewEnough(LogPosition candidate, LogPosition ownLast, LogPosition votedBy) =>
+            candidate >= ownLast && votedBy == default;
     }
 
     private sealed class AcknowledgeUnverifiedTail : SafetyRules
     {
-        public override long Acknowledged(long verified, long durableIndex, long lastIndex) => Math.Min(lastIndex, durableIndex);
+        public override long Acknowledged(long verified, long durableIndex, long lastIndex) =>
+            Math.Min(lastIndex, durableIndex);
     }
 
     private sealed class CommitUnverified : SafetyRules
@@ -325,7 +364,8 @@ internal static class PlantedBugs
 
     private sealed class ForgetLostTail : SafetyRules
     {
-        public override bool IsNewEnough(LogPosition candidate, LogPosition ownLast, LogPosition votedBy) => candidate >= ownLast;
+        public override bool IsNewEnough(LogPosition candidate, LogPosition ownLast, LogPosition votedBy) =>
+            candidate >= ownLast;
     }
 
     private sealed class VoteForAnyLog : SafetyRules
@@ -355,7 +395,11 @@ internal static class PlantedBugs
 
     private sealed class StalledKeepsAway : SafetyRules
     {
-        public override bool MayStandAfterStall(bool isOverStall, long leaderlessMicroseconds, long timeoutMicroseconds) => isOverStall;
+        public override bool MayStandAfterStall(
+            bool isOverStall,
+            long leaderlessMicroseconds,
+            long timeoutMicroseconds
+        ) => isOverStall;
     }
 
     private sealed class OverwriteCounts : SafetyRules

@@ -18,12 +18,16 @@ public sealed class ReadBoundTests
                 CommitIndex = 0,
                 Seed = 1,
             },
-            new CoreOptions());
+            new CoreOptions()
+        );
         var output = new Output();
         for (int number = 1; number <= RaftCore.MostWaitingReads + 3; number++)
         {
             core.Step(Input.Read(0, number), output);
-            Assert.Equal(number > RaftCore.MostWaitingReads ? [(long)number] : ImmutableArray<long>.Empty, output.RefusedReads);
+            Assert.Equal(
+                number > RaftCore.MostWaitingReads ? [(long)number] : ImmutableArray<long>.Empty,
+                output.RefusedReads
+            );
             Assert.Empty(output.Reads);
         }
     }

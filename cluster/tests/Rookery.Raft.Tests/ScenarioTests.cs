@@ -3,8 +3,8 @@ using Rookery.Raft.Tests.Scenarios;
 namespace Rookery.Raft.Tests;
 
 /// <summary>
-/// The named scenarios of raft.md §10, each of which keeps out a bug seen elsewhere, as scripts: so rare that chance finds them late or never (an old term's commit at seed
-/// 670 or not at all, two changes in two terms not in 6,000).
+/// The named scenarios of raft.md §10, each of which keeps out a bug seen elsewhere, as scripts: so rare that chance
+/// finds them late or never (an old term's commit at seed 670 or not at all, two changes in two terms not in 6,000).
 /// </summary>
 public sealed class ScenarioTests
 {
@@ -36,5 +36,6 @@ public sealed class ScenarioTests
         Assert.Contains(scenario.Symptom, found.Message, StringComparison.Ordinal);
     }
 
-    private static Scenario Find(string name) => Scenario.All.Single(scenario => string.Equals(scenario.Name, name, StringComparison.Ordinal));
+    private static Scenario Find(string name) =>
+        Scenario.All.Single(scenario => string.Equals(scenario.Name, name, StringComparison.Ordinal));
 }

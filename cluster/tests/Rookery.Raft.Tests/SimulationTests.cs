@@ -4,8 +4,8 @@ using Xunit.Abstractions;
 namespace Rookery.Raft.Tests;
 
 /// <summary>
-/// Whole clusters under faults, a seed a run. SIMULATE_SEEDS and SIMULATE_FIRST choose how many and which; without them, some known ones and 84 fresh ones for
-/// each profile. `make simulate` passes them on.
+/// Whole clusters under faults, a seed a run. SIMULATE_SEEDS and SIMULATE_FIRST choose how many and which; without
+/// them, some known ones and 84 fresh ones for each profile. `make simulate` passes them on.
 /// </summary>
 public sealed class SimulationTests(ITestOutputHelper report)
 {
@@ -20,7 +20,14 @@ public sealed class SimulationTests(ITestOutputHelper report)
         ["elections"] = ["VoteReply refused", "entries replaced", "OldIncarnation"],
         ["slow disks"] = ["LeaderStoreStalled", "TimeoutNow"],
         ["partitions"] = ["QuorumLost", "PreVoteReply refused", "manifest replaced the log"],
-        ["churn"] = ["change Accepted", "change ChangePending", "change NotCaughtUp", "change NoMajority", "change LeaderItself"],
+        ["churn"] =
+        [
+            "change Accepted",
+            "change ChangePending",
+            "change NotCaughtUp",
+            "change NoMajority",
+            "change LeaderItself",
+        ],
         ["pauses"] = ["HeartbeatReply refused", "QuorumLost", "TimeoutNow"],
         ["rot"] = ["rot", "PeerLostEntries", "DamageHealed"],
         ["divergence"] = ["halted", "OutcomesDiffer"],
@@ -36,22 +43,34 @@ public sealed class SimulationTests(ITestOutputHelper report)
     {
         int first = SimulationRun.Setting("SIMULATE_FIRST");
         int count = SimulationRun.Setting("SIMULATE_SEEDS", otherwise: 84);
-        int[] seeds = first > 0 ? [.. Enumerable.Range(first, count)] : [.. Enumerable.Range(1, KnownSeeds), .. SimulationRun.FreshSeeds(count)];
+        int[] seeds =
+            first > 0
+                ? [.. Enumerable.Range(first, count)]
+                : [.. Enumerable.Range(1, KnownSeeds), .. SimulationRun.FreshSeeds(count)];
         var run = new SimulationRun(profile);
         run.Play(seeds);
         report.WriteLine(run.ToString());
-        report.WriteLine(string.Join(", ", run.Marks.OrderBy(mark => mark.Key, StringComparer.Ordinal).Select(mark => $"{mark.Key} {mark.Value}")));
+        report.WriteLine(
+            string.Join(
+                ", ",
+                run.Marks.OrderBy(mark => mark.Key, StringComparer.Ordinal).Select(mark => $"{mark.Key} {mark.Value}")
+            )
+        );
         if (seeds.Length >= 80)
         {
             var marks = run.Marks;
-            Assert.All(Expected.GetValueOrDefault(profile, []), mark => Assert.True(marks.ContainsKey(mark), $"in no run of '{profile}' was seen: {mark}"));
+            Assert.All(
+                Expected.GetValueOrDefault(profile, []),
+                mark => Assert.True(marks.ContainsKey(mark), $"in no run of '{profile}' was seen: {mark}")
+            );
         }
     }
 
     /// <summary>Seeds that once found something, and are few.</summary>
     [Theory]
     [InlineData("storm", 989317799)]
-    public void A_seed_that_once_failed_does_not_again(string profile, int seed) => new SimulationRun(profile).Play([seed]);
+    public void A_seed_that_once_failed_does_not_again(string profile, int seed) =>
+        new SimulationRun(profile).Play([seed]);
 
     [Fact]
     public void A_run_is_the_same_each_time()

@@ -5,7 +5,8 @@ using Rookery.StockRaft;
 if (args is not ["serve", "--data", var data, "--listen", var url, "--members", var list])
 {
     Console.Error.WriteLine(
-        "usage: stock-raft serve --data DIR --listen URL --members PORT,PORT,PORT (this member's port first)");
+        "usage: stock-raft serve --data DIR --listen URL --members PORT,PORT,PORT (this member's port first)"
+    );
     return 64;
 }
 
@@ -18,24 +19,35 @@ await using var member = await StockMember.StartAsync(data, ports[0], ports.Orde
 
 app.MapGet("/readyz", () => "ok");
 app.MapGet("/leads", () => member.Leads);
-app.MapPut("/databases/{name}/docs", async (string id, HttpRequest request, CancellationToken token) =>
-    await StoreAsync(new(StringComparer.Ordinal) { [id] = await BodyOfAsync(request, token) }, token));
-app.MapPost("/databases/{name}/bulk_docs", async (HttpRequest request, CancellationToken token) =>
-{
-    var commands = (await BodyOfAsync(request, token)).GetProperty("Commands").EnumerateArray();
-    return await StoreAsync(
-        commands.ToDictionary(
-            command => command.GetProperty("Id").GetString()!,
-            command => command.GetProperty("Document"),
-            StringComparer.Ordinal),
-        token);
-});
-app.MapPost("/databases/{name}/docs", async (HttpRequest request, CancellationToken token) =>
-{
-    var ids = (await BodyOfAsync(request, token)).GetProperty("Ids").EnumerateArray().Select(id => id.GetString()!);
-    var results = await member.LoadAsync(ids, token);
-    return new Dictionary<string, JsonElement?[]>(StringComparer.Ordinal) { ["Results"] = results };
-});
+app.MapPut(
+    "/databases/{name}/docs",
+    async (string id, HttpRequest request, CancellationToken token) =>
+        await StoreAsync(new(StringComparer.Ordinal) { [id] = await BodyOfAsync(request, token) }, token)
+);
+app.MapPost(
+    "/databases/{name}/bulk_docs",
+    async (HttpRequest request, CancellationToken token) =>
+    {
+        var commands = (await BodyOfAsync(request, token)).GetProperty("Commands").EnumerateArray();
+        return await StoreAsync(
+            commands.ToDictionary(
+                command => command.GetProperty("Id").GetString()!,
+                command => command.GetProperty("Document"),
+                StringComparer.Ordinal
+            ),
+            token
+        );
+    }
+);
+app.MapPost(
+    "/databases/{name}/docs",
+    async (HttpRequest request, CancellationToken token) =>
+    {
+        var ids = (await BodyOfAsync(request, token)).GetProperty("Ids").EnumerateArray().Select(id => id.GetString()!);
+        var results = await member.LoadAsync(ids, token);
+        return new Dictionary<string, JsonElement?[]>(StringComparer.Ordinal) { ["Results"] = results };
+    }
+);
 await app.RunAsync();
 return 0;
 

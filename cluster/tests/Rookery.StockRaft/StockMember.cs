@@ -25,7 +25,11 @@ internal sealed class StockMember : IAsyncDisposable
     /// <param name="ports">The ports of all members, this one included.</param>
     /// <param name="token">Ends the start.</param>
     public static async Task<StockMember> StartAsync(
-        string directory, int port, IEnumerable<int> ports, CancellationToken token)
+        string directory,
+        int port,
+        IEnumerable<int> ports,
+        CancellationToken token
+    )
     {
         var applied = new DocumentMap(new DirectoryInfo(Path.Combine(directory, "snapshots")));
         await applied.RestoreAsync(token);

@@ -1,6 +1,9 @@
 namespace Rookery.Board;
 
-/// <summary>Reads a board every ten seconds, keeps the last reading and what it saw before, and tells whoever paces work by it. Any thread may ask.</summary>
+/// <summary>
+/// Reads a board every ten seconds, keeps the last reading and what it saw before, and tells whoever paces work by it.
+/// Any thread may ask.
+/// </summary>
 public sealed class BoardWatch : IDisposable
 {
     /// <summary>How often the board is read: a processor that is at 70 °C takes longer to reach 80.</summary>
@@ -62,7 +65,9 @@ public sealed class BoardWatch : IDisposable
         {
             lock (_access)
             {
-                return BoardCare.Describe(_condition, _last) is not { } sentence ? null : _board.IsSimulated ? $"(Simulated board.) {sentence}" : sentence;
+                return BoardCare.Describe(_condition, _last) is not { } sentence ? null
+                    : _board.IsSimulated ? $"(Simulated board.) {sentence}"
+                    : sentence;
             }
         }
     }
@@ -82,7 +87,8 @@ public sealed class BoardWatch : IDisposable
 
     private void Look()
     {
-        // A reading that hangs in a driver is not joined by others, and one that is over cannot begin again after the end.
+        // A reading that hangs in a driver is not joined by others, and one that is over cannot begin again after the
+        // end.
         if (Interlocked.Exchange(ref _isReading, 1) != 0)
         {
             return;

@@ -1,6 +1,9 @@
 namespace Rookery.Board;
 
-/// <summary>The machine below: heat, power, processor and the devices of the data. What a machine does not say is null, never 0, and nothing here throws for it.</summary>
+/// <summary>
+/// The machine below: heat, power, processor and the devices of the data. What a machine does not say is null, never 0,
+/// and nothing here throws for it.
+/// </summary>
 public interface IBoard : IDisposable
 {
     /// <summary>Whether this is no real machine; said wherever its figures are shown.</summary>
@@ -12,16 +15,22 @@ public interface IBoard : IDisposable
     /// <summary>Its serial number, for its owner's eyes: it is in no answer and no log of a node.</summary>
     string? SerialNumber { get; }
 
-    /// <summary>What changes from moment to moment. Cheap: a few small files, no memory. One caller at a time.</summary>
+    /// <summary>
+    /// What changes from moment to moment. Cheap: a few small files, no memory. One caller at a time.
+    /// </summary>
     BoardReading Read();
 
     /// <summary>The devices below the data and the journal, each once. Any thread.</summary>
     IReadOnlyList<StorageReading> ReadStorage();
 
-    /// <summary>How much of processors and memory is in use, by everybody. As cheap as <see cref="Read"/>; any thread.</summary>
+    /// <summary>
+    /// How much of processors and memory is in use, by everybody. As cheap as <see cref="Read"/>; any thread.
+    /// </summary>
     MachineUse ReadUse();
 
-    /// <summary>The light by which this board can be found among others; null where it has none that can be driven.</summary>
+    /// <summary>
+    /// The light by which this board can be found among others; null where it has none that can be driven.
+    /// </summary>
     IBoardLight? Light { get; }
 }
 
@@ -36,7 +45,9 @@ public interface IBoardLight
     IDisposable? TryBlink(out string? whyNot);
 }
 
-/// <summary>What the machine's processors did since it was booted, and what is in its memory now. Null is unknown.</summary>
+/// <summary>
+/// What the machine's processors did since it was booted, and what is in its memory now. Null is unknown.
+/// </summary>
 public readonly record struct MachineUse
 {
     /// <summary>What all processors together did, in ticks of the kernel (USER_HZ).</summary>
@@ -52,7 +63,10 @@ public readonly record struct MachineUse
     public long? AvailableBytes { get; init; }
 }
 
-/// <summary>What firmware or kernel report of power and heat. The values are the bits of the firmware's own word (get_throttled).</summary>
+/// <summary>
+/// What firmware or kernel report of power and heat. The values are the bits of the firmware's own word
+/// (get_throttled).
+/// </summary>
 [Flags]
 public enum Throttling
 {
@@ -110,7 +124,10 @@ public sealed record StorageReading(string Device)
     /// <summary>What an SD card or eMMC says of itself.</summary>
     public CardRegisters? Card { get; init; }
 
-    /// <summary>How much of its life an eMMC has used, at most, 0 to 1 and above when it is exceeded: of the part that stores one bit a cell (type A).</summary>
+    /// <summary>
+    /// How much of its life an eMMC has used, at most, 0 to 1 and above when it is exceeded: of the part that stores
+    /// one bit a cell (type A).
+    /// </summary>
     public double? LifeUsedA { get; init; }
 
     /// <summary>As <see cref="LifeUsedA"/>, of the other part (type B).</summary>
@@ -127,7 +144,14 @@ public sealed record StorageReading(string Device)
 /// <param name="OemId">As the kernel writes it ("0x5344").</param>
 /// <param name="Date">When it was made ("04/2023").</param>
 /// <param name="Classes">Which speeds an SD card promises; null where it does not say, and for eMMC.</param>
-public sealed record CardRegisters(string? Type, string? Name, string? ManufacturerId, string? OemId, string? Date, SdClasses? Classes)
+public sealed record CardRegisters(
+    string? Type,
+    string? Name,
+    string? ManufacturerId,
+    string? OemId,
+    string? Date,
+    SdClasses? Classes
+)
 {
     /// <summary>Whether it is an SD card, which wears and stalls in ways that an eMMC does not.</summary>
     public bool IsSdCard => string.Equals(Type, "SD", StringComparison.Ordinal);

@@ -5,8 +5,9 @@ using Rookery.Disk;
 namespace Rookery.Board;
 
 /// <summary>
-/// A small file that the kernel makes when it is read. It stays open, because reading it again from its beginning asks the kernel anew, and takes no memory. What is not there, or refuses, is null, and is
-/// looked for again at the next read.
+/// A small file that the kernel makes when it is read. It stays open, because reading it again from its beginning asks
+/// the kernel anew, and takes no memory. What is not there, or refuses, is null, and is looked for again at the next
+/// read.
 /// </summary>
 internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
 {
@@ -30,7 +31,9 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
         return Utf8Parser.TryParse(found, out uint value, out _, 'x') ? value : null;
     }
 
-    /// <summary>The number at a place among those of the first line, separated by spaces; null when there is none.</summary>
+    /// <summary>
+    /// The number at a place among those of the first line, separated by spaces; null when there is none.
+    /// </summary>
     public long? ReadField(int index)
     {
         Span<byte> text = stackalloc byte[MostBytes];
@@ -52,7 +55,10 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
         }
     }
 
-    /// <summary>The whole numbers of the line that begins with a name, as many as there are and fit; 0 when there is no such line among the first 512 bytes.</summary>
+    /// <summary>
+    /// The whole numbers of the line that begins with a name, as many as there are and fit; 0 when there is no such
+    /// line among the first 512 bytes.
+    /// </summary>
     public int ReadLine(ReadOnlySpan<byte> name, Span<long> numbers)
     {
         Span<byte> text = stackalloc byte[MostBytes];

@@ -17,7 +17,14 @@ public sealed class LinuxBoard : IBoard
     // A file that no driver has made yet may come with a module; to look for it takes a few system calls.
     private static readonly TimeSpan SearchInterval = TimeSpan.FromMinutes(5);
 
-    private static readonly string[] ZoneTypes = ["cpu-thermal", "cpu_thermal", "soc-thermal", "soc_thermal", "x86_pkg_temp"];
+    private static readonly string[] ZoneTypes =
+    [
+        "cpu-thermal",
+        "cpu_thermal",
+        "soc-thermal",
+        "soc_thermal",
+        "x86_pkg_temp",
+    ];
 
     private readonly IDisk _disk;
     private readonly string _root;
@@ -36,14 +43,17 @@ public sealed class LinuxBoard : IBoard
     /// <summary>Looks for what this machine can tell.</summary>
     /// <param name="disk">The disk.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="devices">Kernel names of the devices of data and journal, as <see cref="IDisk.DeviceOf"/> gives them.</param>
+    /// <param name="devices">Kernel names of the devices of data and journal, as <see cref="IDisk.DeviceOf"/> gives
+    /// them.</param>
     /// <param name="root">The directory that holds <c>sys</c> and <c>proc</c>: any but / is a simulated board.</param>
     public LinuxBoard(IDisk disk, TimeProvider time, IEnumerable<string> devices, string root = "/")
     {
         _disk = disk;
         _root = root;
         _time = time;
-        Model = KernelFile.ReadText(disk, In("proc/device-tree/model")) ?? KernelFile.ReadText(disk, In("sys/class/dmi/id/product_name"));
+        Model =
+            KernelFile.ReadText(disk, In("proc/device-tree/model"))
+            ?? KernelFile.ReadText(disk, In("sys/class/dmi/id/product_name"));
         SerialNumber = KernelFile.ReadText(disk, In("proc/device-tree/serial-number"));
         _frequency = new KernelFile(disk, In(Processor, "scaling_cur_freq"));
         using (var highest = new KernelFile(disk, In(Processor, "cpuinfo_max_freq")))
@@ -54,7 +64,14 @@ public sealed class LinuxBoard : IBoard
         _load = new MachineLoad(disk, In("proc"));
         Light = LinuxLight.Find(disk, In("sys/class/leds"), time);
         _command = new VideoCoreCommand(disk, root);
-        _storage = [.. devices.Select(device => StorageDevice.WholeOf(disk, In("sys/class/block"), device)).OfType<string>().Distinct(StringComparer.Ordinal).Select(device => new StorageDevice(disk, In("sys/class/block"), device))];
+        _storage =
+        [
+            .. devices
+                .Select(device => StorageDevice.WholeOf(disk, In("sys/class/block"), device))
+                .OfType<string>()
+                .Distinct(StringComparer.Ordinal)
+                .Select(device => new StorageDevice(disk, In("sys/class/block"), device)),
+        ];
         Search();
     }
 
@@ -75,7 +92,8 @@ public sealed class LinuxBoard : IBoard
             Search();
         }
 
-        // The file has the firmware's word of the last two seconds; the command has its history since boot, and is a process to start. Where there is only the command, its word of some minutes ago has to do.
+        // The file has the firmware's word of the last two seconds; the command has its history since boot, and is a
+        // process to start. Where there is only the command, its word of some minutes ago has to do.
         uint? word = _throttled?.ReadHexadecimal() ?? _toldByCommand;
         uint history = (word ?? 0) | (_toldByCommand ?? 0);
         var now = (Throttling)(word ?? 0) & Throttling.All;
@@ -128,15 +146,32 @@ public sealed class LinuxBoard : IBoard
 
     private KernelFile? FindTemperature() =>
         FindMonitor("cpu_thermal", "temp1_input")
-        ?? Under("sys/class/thermal").Where(zone => KernelFile.ReadText(_disk, Path.Join(zone, "type")) is { } type && ZoneTypes.Contains(type, StringComparer.Ordinal)).Select(zone => Open(Path.Join(zone, "temp"))).FirstOrDefault();
+        ?? Under("sys/class/thermal")
+            .Where(zone =>
+                KernelFile.ReadText(_disk, Path.Join(zone, "type")) is { } type
+                && ZoneTypes.Contains(type, StringComparer.Ordinal)
+            )
+            .Select(zone => Open(Path.Join(zone, "temp")))
+            .FirstOrDefault();
 
     /// <summary>A file of the hardware monitor with this name: their numbers change from boot to boot.</summary>
     private KernelFile? FindMonitor(string name, string file) =>
-        Under("sys/class/hwmon").Where(monitor => string.Equals(KernelFile.ReadText(_disk, Path.Join(monitor, "name")), name, StringComparison.Ordinal)).Select(monitor => Open(Path.Join(monitor, file))).FirstOrDefault();
+        Under("sys/class/hwmon")
+            .Where(monitor =>
+                string.Equals(KernelFile.ReadText(_disk, Path.Join(monitor, "name")), name, StringComparison.Ordinal)
+            )
+            .Select(monitor => Open(Path.Join(monitor, file)))
+            .FirstOrDefault();
 
     private KernelFile? FindThrottled() =>
-        Under(Platform).Where(static soc => Path.GetFileName(soc).StartsWith("soc", StringComparison.Ordinal)).SelectMany(List)
-            .Where(static device => device.EndsWith(":firmware", StringComparison.Ordinal)).Select(device => Path.Join(device, "get_throttled")).Where(path => KernelFile.IsThere(_disk, path)).Select(Open).FirstOrDefault();
+        Under(Platform)
+            .Where(static soc => Path.GetFileName(soc).StartsWith("soc", StringComparison.Ordinal))
+            .SelectMany(List)
+            .Where(static device => device.EndsWith(":firmware", StringComparison.Ordinal))
+            .Select(device => Path.Join(device, "get_throttled"))
+            .Where(path => KernelFile.IsThere(_disk, path))
+            .Select(Open)
+            .FirstOrDefault();
 
     private IEnumerable<string> Under(string directory) => List(In(directory));
 

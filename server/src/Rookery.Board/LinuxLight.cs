@@ -4,7 +4,8 @@ using Rookery.Disk;
 namespace Rookery.Board;
 
 /// <summary>
-/// A light under /sys/class/leds. It blinks because this process switches it on and off: the kernel's own trigger for that is a module that is loaded on few boards, and its files come and go with it.
+/// A light under /sys/class/leds. It blinks because this process switches it on and off: the kernel's own trigger for
+/// that is a module that is loaded on few boards, and its files come and go with it.
 /// </summary>
 internal sealed class LinuxLight : IBoardLight
 {
@@ -35,7 +36,10 @@ internal sealed class LinuxLight : IBoardLight
         foreach (string name in Names)
         {
             string light = Path.Join(directory, name);
-            if (KernelFile.IsThere(disk, Path.Join(light, "brightness")) && KernelFile.IsThere(disk, Path.Join(light, "trigger")))
+            if (
+                KernelFile.IsThere(disk, Path.Join(light, "brightness"))
+                && KernelFile.IsThere(disk, Path.Join(light, "trigger"))
+            )
             {
                 return new LinuxLight(disk, light, time);
             }
@@ -97,13 +101,24 @@ internal sealed class LinuxLight : IBoardLight
         private bool _isOn;
         private bool _isOver;
 
-        public Blinking(IDiskFile trigger, IDiskFile brightness, string triggerBefore, string levelBefore, TimeProvider time)
+        public Blinking(
+            IDiskFile trigger,
+            IDiskFile brightness,
+            string triggerBefore,
+            string levelBefore,
+            TimeProvider time
+        )
         {
             _trigger = trigger;
             _brightness = brightness;
             _triggerBefore = triggerBefore;
             _levelBefore = levelBefore;
-            _timer = time.CreateTimer(static blinking => ((Blinking)blinking!).Switch(), this, TimeSpan.Zero, HalfPeriod);
+            _timer = time.CreateTimer(
+                static blinking => ((Blinking)blinking!).Switch(),
+                this,
+                TimeSpan.Zero,
+                HalfPeriod
+            );
         }
 
         public void Dispose()

@@ -2,27 +2,38 @@ using System.Globalization;
 
 namespace Rookery.Board;
 
-/// <summary>Which speeds an SD card promises. A figure that its register leaves open is null; 0 says that it promises nothing of the kind.</summary>
+/// <summary>
+/// Which speeds an SD card promises. A figure that its register leaves open is null; 0 says that it promises nothing of
+/// the kind.
+/// </summary>
 /// <param name="Speed">Speed class: 2, 4, 6 or 10 MB/s of sequential writes.</param>
 /// <param name="Uhs">UHS speed grade: 1 or 3, tens of MB/s.</param>
 /// <param name="Video">Video speed class: 6 to 90 MB/s.</param>
-/// <param name="Application">Application performance class: A1 promises 500 random writes of 4 KiB a second, A2 2000 where the host queues commands.</param>
+/// <param name="Application">Application performance class: A1 promises 500 random writes of 4 KiB a second, A2 2000
+/// where the host queues commands.</param>
 public sealed record SdClasses(int? Speed, int? Uhs, int? Video, int? Application)
 {
     // The register has 512 bits; the kernel writes it as 128 hexadecimal digits, the highest bit first.
     private const int RegisterBytes = 64;
-    private const int SpeedByte = 8;                        // bits 447:440
-    private const int UhsByte = 14;                         // bits 399:396
-    private const int VideoByte = 15;                       // bits 391:384
-    private const int ApplicationByte = 21;                 // bits 339:336
+    private const int SpeedByte = 8; // bits 447:440
+    private const int UhsByte = 14; // bits 399:396
+    private const int VideoByte = 15; // bits 391:384
+    private const int ApplicationByte = 21; // bits 339:336
 
-    /// <summary>Reads the SD Status register (SSR), which section 4.10.2 of the SD Physical Layer Simplified Specification describes.</summary>
+    /// <summary>
+    /// Reads the SD Status register (SSR), which section 4.10.2 of the SD Physical Layer Simplified Specification
+    /// describes.
+    /// </summary>
     /// <param name="hexadecimal">As the kernel's <c>ssr</c> file has it.</param>
     /// <returns>Null when it is no such register, or one that the kernel could not read (zeros).</returns>
     public static SdClasses? Parse(ReadOnlySpan<char> hexadecimal)
     {
         Span<byte> register = stackalloc byte[RegisterBytes];
-        if (hexadecimal.Length != RegisterBytes * 2 || Convert.FromHexString(hexadecimal, register, out _, out _) != System.Buffers.OperationStatus.Done || !register.ContainsAnyExcept((byte)0))
+        if (
+            hexadecimal.Length != RegisterBytes * 2
+            || Convert.FromHexString(hexadecimal, register, out _, out _) != System.Buffers.OperationStatus.Done
+            || !register.ContainsAnyExcept((byte)0)
+        )
         {
             return null;
         }
@@ -31,25 +42,33 @@ public sealed record SdClasses(int? Speed, int? Uhs, int? Video, int? Applicatio
             SpeedOf(register[SpeedByte]),
             register[UhsByte] >> 4 is var uhs and (0 or 1 or 3) ? uhs : null,
             register[VideoByte] is var video and (0 or 6 or 10 or 30 or 60 or 90) ? video : null,
-            (register[ApplicationByte] & 0xf) is var application and <= 2 ? application : null);
+            (register[ApplicationByte] & 0xf) is var application and <= 2 ? application : null
+        );
     }
 
-    /// <summary>The classes as they are printed on cards: "class 10, U3, V30, A2"; "none" when it promises nothing.</summary>
+    /// <summary>
+    /// The classes as they are printed on cards: "class 10, U3, V30, A2"; "none" when it promises nothing.
+    /// </summary>
     public override string ToString()
     {
-        string[] said = [.. new[] { Say("class ", Speed), Say("U", Uhs), Say("V", Video), Say("A", Application) }.OfType<string>()];
+        string[] said =
+        [
+            .. new[] { Say("class ", Speed), Say("U", Uhs), Say("V", Video), Say("A", Application) }.OfType<string>(),
+        ];
         return said.Length > 0 ? string.Join(", ", said) : "none";
     }
 
-    private static string? Say(string prefix, int? value) => value is > 0 ? string.Create(CultureInfo.InvariantCulture, $"{prefix}{value}") : null;
+    private static string? Say(string prefix, int? value) =>
+        value is > 0 ? string.Create(CultureInfo.InvariantCulture, $"{prefix}{value}") : null;
 
-    private static int? SpeedOf(byte code) => code switch
-    {
-        0 => 0,
-        1 => 2,
-        2 => 4,
-        3 => 6,
-        4 => 10,
-        _ => null,
-    };
+    private static int? SpeedOf(byte code) =>
+        code switch
+        {
+            0 => 0,
+            1 => 2,
+            2 => 4,
+            3 => 6,
+            4 => 10,
+            _ => null,
+        };
 }

@@ -30,14 +30,25 @@ internal sealed class StorageDevice : IDisposable
         string? Of(string register) => KernelFile.ReadText(disk, Path.Join(registers, register));
         if (Of("type") is ("SD" or "MMC") and var type)
         {
-            _card = new CardRegisters(type, Of("name"), Of("manfid"), Of("oemid"), Of("date"), Of("ssr") is { } status ? SdClasses.Parse(status) : null);
+            _card = new CardRegisters(
+                type,
+                Of("name"),
+                Of("manfid"),
+                Of("oemid"),
+                Of("date"),
+                Of("ssr") is { } status ? SdClasses.Parse(status) : null
+            );
             string[] life = Of("life_time")?.Split(' ') ?? [];
             _lifeUsed = (life is [var a, ..] ? LifeOf(a) : null, life is [_, var b] ? LifeOf(b) : null);
-            _spareBlocksUsed = Of("pre_eol_info") is { } info && Hexadecimal(info) is >= 1 and <= 3 and var used ? used : null;
+            _spareBlocksUsed =
+                Of("pre_eol_info") is { } info && Hexadecimal(info) is >= 1 and <= 3 and var used ? used : null;
         }
     }
 
-    /// <summary>The name of the device that a partition, or what is mapped onto one device, lies on; null when there is no such device.</summary>
+    /// <summary>
+    /// The name of the device that a partition, or what is mapped onto one device, lies on; null when there is no such
+    /// device.
+    /// </summary>
     public static string? WholeOf(IDisk disk, string classDirectory, string device)
     {
         try
@@ -54,7 +65,11 @@ internal sealed class StorageDevice : IDisposable
                 if (disk.Exists(Path.Join(directory, "partition")))
                 {
                     // The directory is a link into the tree of devices, where a partition lies in its disk.
-                    return KernelFile.ReadText(disk, Path.Join(directory, "../uevent"))?.Split('\n').FirstOrDefault(static line => line.StartsWith("DEVNAME=", StringComparison.Ordinal))?["DEVNAME=".Length..];
+                    return KernelFile
+                        .ReadText(disk, Path.Join(directory, "../uevent"))
+                        ?.Split('\n')
+                        .FirstOrDefault(static line => line.StartsWith("DEVNAME=", StringComparison.Ordinal))
+                        ?["DEVNAME=".Length..];
                 }
 
                 if (!disk.Exists(below) || disk.List(below) is not [var only])
@@ -90,9 +105,15 @@ internal sealed class StorageDevice : IDisposable
 
     public void Dispose() => _statistics.Dispose();
 
-    /// <summary>JESD84-B51 7.4.26: 1 is at most 10 % used, up to 10; 11 is more than its estimated life; 0 is not defined.</summary>
-    private static double? LifeOf(string register) => Hexadecimal(register) is >= 1 and <= 11 and var steps ? steps / LifeSteps : null;
+    /// <summary>
+    /// JESD84-B51 7.4.26: 1 is at most 10 % used, up to 10; 11 is more than its estimated life; 0 is not defined.
+    /// </summary>
+    private static double? LifeOf(string register) =>
+        Hexadecimal(register) is >= 1 and <= 11 and var steps ? steps / LifeSteps : null;
 
     private static int? Hexadecimal(string text) =>
-        text.StartsWith("0x", StringComparison.Ordinal) && int.TryParse(text.AsSpan(2), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out int value) ? value : null;
+        text.StartsWith("0x", StringComparison.Ordinal)
+        && int.TryParse(text.AsSpan(2), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out int value)
+            ? value
+            : null;
 }

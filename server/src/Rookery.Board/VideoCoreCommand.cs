@@ -6,7 +6,8 @@ using Rookery.Disk;
 namespace Rookery.Board;
 
 /// <summary>
-/// Raspberry Pi OS's <c>vcgencmd get_throttled</c>: the firmware's word with its history since boot. Not on other systems, and only for who may open /dev/vcio (the group video). A process to start, so seldom.
+/// Raspberry Pi OS's <c>vcgencmd get_throttled</c>: the firmware's word with its history since boot. Not on other
+/// systems, and only for who may open /dev/vcio (the group video). A process to start, so seldom.
 /// </summary>
 internal sealed class VideoCoreCommand
 {
@@ -37,7 +38,14 @@ internal sealed class VideoCoreCommand
     {
         try
         {
-            using var process = Process.Start(new ProcessStartInfo(path, ["get_throttled"]) { RedirectStandardOutput = true, RedirectStandardError = true, UseShellExecute = false });
+            using var process = Process.Start(
+                new ProcessStartInfo(path, ["get_throttled"])
+                {
+                    RedirectStandardOutput = true,
+                    RedirectStandardError = true,
+                    UseShellExecute = false,
+                }
+            );
             if (process is null)
             {
                 return null;
@@ -62,6 +70,15 @@ internal sealed class VideoCoreCommand
     {
         const string prefix = "throttled=0x";
         string text = answer.Trim();
-        return text.StartsWith(prefix, StringComparison.Ordinal) && uint.TryParse(text.AsSpan(prefix.Length), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out uint word) ? word : null;
+        return
+            text.StartsWith(prefix, StringComparison.Ordinal)
+            && uint.TryParse(
+                text.AsSpan(prefix.Length),
+                NumberStyles.AllowHexSpecifier,
+                CultureInfo.InvariantCulture,
+                out uint word
+            )
+            ? word
+            : null;
     }
 }

@@ -1,7 +1,8 @@
 namespace Rookery.Disk;
 
 /// <summary>
-/// Bounds what requests, or their commands, hold together. Within the bound admission is one addition; beyond it a request waits, first come first served, for
+/// Bounds what requests, or their commands, hold together. Within the bound admission is one addition; beyond it a
+/// request waits, first come first served, for
 /// <see cref="Patience"/> or as long as it says. One alone is always admitted, however large. Thread-safe.
 /// </summary>
 /// <param name="limitBytes">The bound, in bytes.</param>
@@ -9,7 +10,9 @@ namespace Rookery.Disk;
 /// <param name="share">What is charged with the bytes that were admitted; null when something else is.</param>
 public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? share = null)
 {
-    /// <summary>How long a request waits for room before it is refused: a card needs a second for each of the largest documents.</summary>
+    /// <summary>
+    /// How long a request waits for room before it is refused: a card needs a second for each of the largest documents.
+    /// </summary>
     public static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
     private readonly Lock _gate = new();
@@ -33,16 +36,25 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
     /// <summary>Waits for room, for <see cref="Patience"/> at most.</summary>
     /// <returns>False when there was none in time.</returns>
     /// <exception cref="OperationCanceledException">The caller gave up.</exception>
-    public ValueTask<bool> EnterAsync(long bytes, CancellationToken cancellationToken) => EnterAsync(bytes, heldBytes: 0, Patience, cancellationToken);
+    public ValueTask<bool> EnterAsync(long bytes, CancellationToken cancellationToken) =>
+        EnterAsync(bytes, heldBytes: 0, Patience, cancellationToken);
 
-    /// <summary>Waits for room beside what the caller has already. Who is patient keeps its place among those who wait.</summary>
+    /// <summary>
+    /// Waits for room beside what the caller has already. Who is patient keeps its place among those who wait.
+    /// </summary>
     /// <param name="bytes">How many bytes more.</param>
-    /// <param name="heldBytes">What it holds meanwhile: when nobody else holds any, it is alone, and is admitted.</param>
+    /// <param name="heldBytes">What it holds meanwhile: when nobody else holds any, it is alone, and is
+    /// admitted.</param>
     /// <param name="patience">How long it waits at most.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>False when there was none in time.</returns>
     /// <exception cref="OperationCanceledException">The caller gave up.</exception>
-    public async ValueTask<bool> EnterAsync(long bytes, long heldBytes, TimeSpan patience, CancellationToken cancellationToken)
+    public async ValueTask<bool> EnterAsync(
+        long bytes,
+        long heldBytes,
+        TimeSpan patience,
+        CancellationToken cancellationToken
+    )
     {
         var waiter = new Waiter(bytes, heldBytes);
         lock (_gate)

@@ -19,7 +19,10 @@ public static class Checksum
         var words = MemoryMarshal.Cast<byte, ulong>(data);
         foreach (ulong word in words)
         {
-            state = BitOperations.Crc32C(state, BitConverter.IsLittleEndian ? word : BinaryPrimitives.ReverseEndianness(word));
+            state = BitOperations.Crc32C(
+                state,
+                BitConverter.IsLittleEndian ? word : BinaryPrimitives.ReverseEndianness(word)
+            );
         }
 
         foreach (byte value in data[(words.Length * sizeof(ulong))..])

@@ -2,7 +2,9 @@ using System.Runtime.InteropServices;
 
 namespace Rookery.Disk;
 
-/// <summary>A call to the disk failed. The message is one sentence that an owner can act on: what, where, why.</summary>
+/// <summary>
+/// A call to the disk failed. The message is one sentence that an owner can act on: what, where, why.
+/// </summary>
 public sealed class DiskException : IOException
 {
     /// <summary>Describes the failure of <paramref name="operation"/> on <paramref name="path"/>.</summary>
@@ -24,28 +26,29 @@ public sealed class DiskException : IOException
     public Errno Error { get; }
 
     /// <summary>The reason in words.</summary>
-    public static string Describe(Errno error) => error switch
-    {
-        Errno.NoEntry => "there is no such file or directory",
-        Errno.InputOutput => "the device reported an input/output error",
-        Errno.WouldBlock => "another process holds it",
-        Errno.AccessDenied => "permission denied",
-        Errno.Exists => "the name is taken",
-        Errno.CrossDevice => "source and target are on different file systems",
-        Errno.NotDirectory => "a part of the path is not a directory",
-        Errno.IsDirectory => "it is a directory",
-        Errno.NoSpace => "no space is left on the device",
-        Errno.ReadOnly => "the file system is read-only",
-        Errno.NotEmpty => "the directory is not empty",
-        Errno.Quota => "the disk quota is used up",
-        Errno.NotPermitted => "the system does not permit it",
-        Errno.Invalid => "the file or its file system does not support it",
-        Errno.TooManyFiles => "this process has too many files open",
-        Errno.NotSeekable => "it is a pipe or a socket, which has no positions",
-        Errno.NameTooLong => "a name in the path is too long",
-        Errno.SymbolicLinks => "the path has too many symbolic links, or they form a circle",
-        _ => InWordsOfTheSystem(error),
-    };
+    public static string Describe(Errno error) =>
+        error switch
+        {
+            Errno.NoEntry => "there is no such file or directory",
+            Errno.InputOutput => "the device reported an input/output error",
+            Errno.WouldBlock => "another process holds it",
+            Errno.AccessDenied => "permission denied",
+            Errno.Exists => "the name is taken",
+            Errno.CrossDevice => "source and target are on different file systems",
+            Errno.NotDirectory => "a part of the path is not a directory",
+            Errno.IsDirectory => "it is a directory",
+            Errno.NoSpace => "no space is left on the device",
+            Errno.ReadOnly => "the file system is read-only",
+            Errno.NotEmpty => "the directory is not empty",
+            Errno.Quota => "the disk quota is used up",
+            Errno.NotPermitted => "the system does not permit it",
+            Errno.Invalid => "the file or its file system does not support it",
+            Errno.TooManyFiles => "this process has too many files open",
+            Errno.NotSeekable => "it is a pipe or a socket, which has no positions",
+            Errno.NameTooLong => "a name in the path is too long",
+            Errno.SymbolicLinks => "the path has too many symbolic links, or they form a circle",
+            _ => InWordsOfTheSystem(error),
+        };
 
     // The C library has words for every number of its kernel, as of one that a network file system adds.
     private static string InWordsOfTheSystem(Errno error)

@@ -3,8 +3,9 @@ using System.Numerics;
 namespace Rookery.Disk;
 
 /// <summary>
-/// How durations are distributed, in log-linear buckets: eight per power of two, so an estimate is at most 12.5 % above the true value. 1.1 KiB.
-/// It forgets: when its weight reaches 2^17 all counts are halved, so that the percentiles follow a card that grows slower. Not thread-safe.
+/// How durations are distributed, in log-linear buckets: eight per power of two, so an estimate is at most 12.5 % above
+/// the true value. 1.1 KiB. It forgets: when its weight reaches 2^17 all counts are halved, so that the percentiles
+/// follow a card that grows slower. Not thread-safe.
 /// </summary>
 internal sealed class DurationHistogram
 {
@@ -27,7 +28,10 @@ internal sealed class DurationHistogram
         }
     }
 
-    /// <summary>The least bucket bound that at least <paramref name="fraction"/> of the durations do not exceed, in microseconds; 0 when there are none.</summary>
+    /// <summary>
+    /// The least bucket bound that at least <paramref name="fraction"/> of the durations do not exceed, in
+    /// microseconds; 0 when there are none.
+    /// </summary>
     internal long Percentile(double fraction)
     {
         long rank = Math.Max(1, (long)Math.Ceiling(_weight * fraction));

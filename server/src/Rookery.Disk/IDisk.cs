@@ -1,16 +1,20 @@
 namespace Rookery.Disk;
 
 /// <summary>
-/// The seam between Rookery and a file system. Everything durable goes through it, so that tests can lose power, fill the disk and rot bytes.
-/// Calls block; whoever must not block calls them from a thread of its own. Paths are absolute.
+/// The seam between Rookery and a file system. Everything durable goes through it, so that tests can lose power, fill
+/// the disk and rot bytes. Calls block; whoever must not block calls them from a thread of its own. Paths are absolute.
 /// </summary>
 /// <remarks>
-/// A name (create, rename, link, delete) is durable only after <see cref="SyncDirectory"/> of its directory; bytes only after <see cref="IDiskFile.Sync"/>.
-/// Every method throws <see cref="DiskException"/> on failure. All members may be called from several threads at once.
+/// A name (create, rename, link, delete) is durable only after <see cref="SyncDirectory"/> of its directory; bytes only
+/// after <see cref="IDiskFile.Sync"/>. Every method throws <see cref="DiskException"/> on failure. All members may be
+/// called from several threads at once.
 /// </remarks>
 public interface IDisk
 {
-    /// <summary>Opens a file. <see cref="DiskOpen.CreateNew"/> fails with EEXIST when the name is taken, the others with ENOENT when it is not.</summary>
+    /// <summary>
+    /// Opens a file. <see cref="DiskOpen.CreateNew"/> fails with EEXIST when the name is taken, the others with ENOENT
+    /// when it is not.
+    /// </summary>
     IDiskFile Open(string path, DiskOpen mode);
 
     /// <summary>Whether a file or directory has this name.</summary>
@@ -37,14 +41,20 @@ public interface IDisk
     /// <summary>Makes the names in a directory durable.</summary>
     void SyncDirectory(string path);
 
-    /// <summary>Size and free bytes of the file system that holds <paramref name="path"/>, as an ordinary user sees them.</summary>
+    /// <summary>
+    /// Size and free bytes of the file system that holds <paramref name="path"/>, as an ordinary user sees them.
+    /// </summary>
     DiskSpace SpaceOf(string path);
 
     /// <summary>The block device that holds <paramref name="path"/> (for example "mmcblk0p2"), or "unknown".</summary>
     string DeviceOf(string path);
 
-    /// <summary>Takes the exclusive lock file at <paramref name="path"/>, creating it; disposing gives it back. The system frees it when the process ends.</summary>
-    /// <exception cref="DiskException">With <see cref="Errno.WouldBlock"/> when another process (or this one) holds it.</exception>
+    /// <summary>
+    /// Takes the exclusive lock file at <paramref name="path"/>, creating it; disposing gives it back. The system frees
+    /// it when the process ends.
+    /// </summary>
+    /// <exception cref="DiskException">With <see cref="Errno.WouldBlock"/> when another process (or this one) holds
+    /// it.</exception>
     IDisposable Lock(string path);
 }
 
@@ -70,14 +80,20 @@ public interface IDiskFile : IDisposable
     /// <summary>Its length in bytes, now.</summary>
     long Length { get; }
 
-    /// <summary>Writes all of <paramref name="data"/> at <paramref name="offset"/>, growing the file when needed. On failure any part may have been written.</summary>
+    /// <summary>
+    /// Writes all of <paramref name="data"/> at <paramref name="offset"/>, growing the file when needed. On failure any
+    /// part may have been written.
+    /// </summary>
     void Write(ReadOnlySpan<byte> data, long offset);
 
     /// <summary>Reads at <paramref name="offset"/> until <paramref name="buffer"/> is full or the file ends.</summary>
     /// <returns>Bytes read; fewer than asked only at the end of the file.</returns>
     int Read(Span<byte> buffer, long offset);
 
-    /// <summary>Reserves blocks so that later writes below <paramref name="length"/> need no allocation; the length becomes at least <paramref name="length"/>.</summary>
+    /// <summary>
+    /// Reserves blocks so that later writes below <paramref name="length"/> need no allocation; the length becomes at
+    /// least <paramref name="length"/>.
+    /// </summary>
     void Allocate(long length);
 
     /// <summary>Cuts or extends the file (extension reads as zeros).</summary>

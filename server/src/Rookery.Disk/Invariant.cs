@@ -4,7 +4,9 @@ using System.Runtime.CompilerServices;
 
 namespace Rookery.Disk;
 
-/// <summary>Assertions about our own logic. They hold in Release too: a wrong value must stop us before it reaches the card.</summary>
+/// <summary>
+/// Assertions about our own logic. They hold in Release too: a wrong value must stop us before it reaches the card.
+/// </summary>
 public static class Invariant
 {
     /// <summary>Throws when <paramref name="condition"/> is false.</summary>

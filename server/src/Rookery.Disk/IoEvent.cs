@@ -45,10 +45,14 @@ public readonly record struct IoEvent(IoKind Kind, long StartUnixMicroseconds, l
     public long EndUnixMicroseconds => StartUnixMicroseconds + DurationMicroseconds;
 }
 
-/// <summary>Takes notes of disk work. Implementations are called on hot paths: no lock held across I/O, no allocation.</summary>
+/// <summary>
+/// Takes notes of disk work. Implementations are called on hot paths: no lock held across I/O, no allocation.
+/// </summary>
 public interface IIoRecorder
 {
-    /// <summary>A monotonic stamp to hand back to <see cref="Record"/> (see <see cref="TimeProvider.GetTimestamp"/>).</summary>
+    /// <summary>
+    /// A monotonic stamp to hand back to <see cref="Record"/> (see <see cref="TimeProvider.GetTimestamp"/>).
+    /// </summary>
     long Begin();
 
     /// <summary>Notes work that began at <paramref name="begun"/> and ends now.</summary>

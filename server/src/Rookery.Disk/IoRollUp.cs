@@ -7,14 +7,22 @@ namespace Rookery.Disk;
 /// <param name="Bytes">Bytes they moved.</param>
 /// <param name="TotalMicroseconds">What they took together; work that overlaps counts each for itself.</param>
 /// <param name="MaxMicroseconds">What the longest took.</param>
-public readonly record struct IoRollUp(long UnixSecond, IoKind Kind, long Count, long Bytes, long TotalMicroseconds, long MaxMicroseconds)
+public readonly record struct IoRollUp(
+    long UnixSecond,
+    IoKind Kind,
+    long Count,
+    long Bytes,
+    long TotalMicroseconds,
+    long MaxMicroseconds
+)
 {
     /// <summary>Both together, in the span of this one.</summary>
-    public IoRollUp Plus(in IoRollUp other) => this with
-    {
-        Count = Count + other.Count,
-        Bytes = Bytes + other.Bytes,
-        TotalMicroseconds = TotalMicroseconds + other.TotalMicroseconds,
-        MaxMicroseconds = Math.Max(MaxMicroseconds, other.MaxMicroseconds),
-    };
+    public IoRollUp Plus(in IoRollUp other) =>
+        this with
+        {
+            Count = Count + other.Count,
+            Bytes = Bytes + other.Bytes,
+            TotalMicroseconds = TotalMicroseconds + other.TotalMicroseconds,
+            MaxMicroseconds = Math.Max(MaxMicroseconds, other.MaxMicroseconds),
+        };
 }

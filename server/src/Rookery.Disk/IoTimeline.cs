@@ -1,8 +1,9 @@
 namespace Rookery.Disk;
 
 /// <summary>
-/// Remembers the disk work of a node: the newest events one by one, a roll-up per second and kind for 24 hours, and every event slower than 99.9 % of its kind that took 10 ms or more.
-/// Takes memory as it fills, at most about 5.7 MiB. Thread-safe; a record is a short lock and no allocation but for a chunk of 16 KiB every few minutes.
+/// Remembers the disk work of a node: the newest events one by one, a roll-up per second and kind for 24 hours, and
+/// every event slower than 99.9 % of its kind that took 10 ms or more. Takes memory as it fills, at most about 5.7 MiB.
+/// Thread-safe; a record is a short lock and no allocation but for a chunk of 16 KiB every few minutes.
 /// </summary>
 public sealed class IoTimeline : IIoRecorder
 {
@@ -19,7 +20,9 @@ public sealed class IoTimeline : IIoRecorder
     private const int RollUpBytes = 5 * 1024 * 1024;
     private const double SlowFraction = 0.999;
 
-    /// <summary>What takes less, in microseconds, is slow for nobody, however fast the others of its kind are.</summary>
+    /// <summary>
+    /// What takes less, in microseconds, is slow for nobody, however fast the others of its kind are.
+    /// </summary>
     private const long LeastSlowMicroseconds = 10_000;
 
     /// <summary>The p99.9 of a kind is found anew after so many of its events: finding it reads 272 counts.</summary>
@@ -46,13 +49,19 @@ public sealed class IoTimeline : IIoRecorder
         _begunUnixMicroseconds = UnixMicroseconds();
     }
 
-    /// <summary>The kernel's name of the device that the journal is on: where <see cref="IoKind.JournalWrite"/>, <see cref="IoKind.JournalSync"/> and <see cref="IoKind.JournalSpare"/> happen.</summary>
+    /// <summary>
+    /// The kernel's name of the device that the journal is on: where <see cref="IoKind.JournalWrite"/>,
+    /// <see cref="IoKind.JournalSync"/> and <see cref="IoKind.JournalSpare"/> happen.
+    /// </summary>
     public string JournalDevice { get; }
 
     /// <summary>The kernel's name of the device that everything else is on.</summary>
     public string DataDevice { get; }
 
-    /// <summary>Called after a journal sync that took longer than a second, on the thread that recorded it: hand it on and return.</summary>
+    /// <summary>
+    /// Called after a journal sync that took longer than a second, on the thread that recorded it: hand it on and
+    /// return.
+    /// </summary>
     public Action<SlowSync>? SlowSyncSeen { get; set; }
 
     /// <inheritdoc/>
@@ -73,7 +82,10 @@ public sealed class IoTimeline : IIoRecorder
             (_kinds[(int)kind] ??= new KindState(kind)).Add(added);
             if (kind == IoKind.JournalSync)
             {
-                slow = microseconds > SlowSyncMicroseconds ? new SlowSync(JournalDevice, added, Collect(_syncs, long.MinValue, long.MaxValue)) : null;
+                slow =
+                    microseconds > SlowSyncMicroseconds
+                        ? new SlowSync(JournalDevice, added, Collect(_syncs, long.MinValue, long.MaxValue))
+                        : null;
                 _syncs.Add(added);
             }
         }
@@ -94,7 +106,10 @@ public sealed class IoTimeline : IIoRecorder
         }
     }
 
-    /// <summary>The newest events, at most 8,192, that ended after one time and not after another, with the span for which they are all there.</summary>
+    /// <summary>
+    /// The newest events, at most 8,192, that ended after one time and not after another, with the span for which they
+    /// are all there.
+    /// </summary>
     /// <param name="sinceUnixMicroseconds">Microseconds since 1970 UTC.</param>
     /// <param name="untilUnixMicroseconds">Microseconds since 1970 UTC.</param>
     public IoEventPage EventsBetween(long sinceUnixMicroseconds, long untilUnixMicroseconds)
@@ -109,11 +124,15 @@ public sealed class IoTimeline : IIoRecorder
     }
 
     /// <summary>
-    /// Events that took 10 ms or more and, when they ended, longer than 99.9 % of the recent ones of their kind, and ended after a time; at most the newest 1,024 of each kind, in order of their start.
+    /// Events that took 10 ms or more and, when they ended, longer than 99.9 % of the recent ones of their kind, and
+    /// ended after a time; at most the newest 1,024 of each kind, in order of their start.
     /// </summary>
     /// <param name="sinceUnixMicroseconds">Microseconds since 1970 UTC.</param>
     /// <param name="untilUnixMicroseconds">What ended later is left out.</param>
-    public IReadOnlyList<IoEvent> SlowEventsSince(long sinceUnixMicroseconds, long untilUnixMicroseconds = long.MaxValue)
+    public IReadOnlyList<IoEvent> SlowEventsSince(
+        long sinceUnixMicroseconds,
+        long untilUnixMicroseconds = long.MaxValue
+    )
     {
         var found = new List<IoEvent>();
         lock (_access)
@@ -128,11 +147,15 @@ public sealed class IoTimeline : IIoRecorder
         return found;
     }
 
-    /// <summary>What was done from one second up to but without another, in spans of <paramref name="spanSeconds"/>; spans and kinds in which nothing ended are left out.</summary>
+    /// <summary>
+    /// What was done from one second up to but without another, in spans of <paramref name="spanSeconds"/>; spans and
+    /// kinds in which nothing ended are left out.
+    /// </summary>
     /// <param name="fromUnixSecond">Seconds since 1970 UTC; what is older than 24 hours is gone.</param>
     /// <param name="toUnixSecond">Seconds since 1970 UTC.</param>
     /// <param name="spanSeconds">How many seconds one answer covers; spans begin at multiples of it.</param>
-    /// <returns>In order of time, then kind. 48 bytes each: ask for a day in minutes, not in seconds. After the clock was set back a span may come twice.</returns>
+    /// <returns>In order of time, then kind. 48 bytes each: ask for a day in minutes, not in seconds. After the clock
+    /// was set back a span may come twice.</returns>
     public IReadOnlyList<IoRollUp> RollUps(long fromUnixSecond, long toUnixSecond, int spanSeconds = 1)
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(spanSeconds);
@@ -164,7 +187,10 @@ public sealed class IoTimeline : IIoRecorder
         }
     }
 
-    /// <summary>A duration that <paramref name="fraction"/> (0 to 1) of the recent events of a kind do not exceed, in microseconds, at most 12.5 % too high; 0 when there are none.</summary>
+    /// <summary>
+    /// A duration that <paramref name="fraction"/> (0 to 1) of the recent events of a kind do not exceed, in
+    /// microseconds, at most 12.5 % too high; 0 when there are none.
+    /// </summary>
     public long PercentileMicroseconds(IoKind kind, double fraction)
     {
         lock (_access)
@@ -208,9 +234,13 @@ public sealed class IoTimeline : IIoRecorder
         return found;
     }
 
-    private long UnixMicroseconds() => (_time.GetUtcNow().UtcTicks - DateTime.UnixEpoch.Ticks) / TimeSpan.TicksPerMicrosecond;
+    private long UnixMicroseconds() =>
+        (_time.GetUtcNow().UtcTicks - DateTime.UnixEpoch.Ticks) / TimeSpan.TicksPerMicrosecond;
 
-    /// <summary>Closes the running second when another has begun. A clock that was set back (a Pi's at boot, by NTP) begins another one too.</summary>
+    /// <summary>
+    /// Closes the running second when another has begun. A clock that was set back (a Pi's at boot, by NTP) begins
+    /// another one too.
+    /// </summary>
     private void BeginSecond(long second)
     {
         if (second == _currentSecond)
@@ -249,7 +279,11 @@ public sealed class IoTimeline : IIoRecorder
             var rollUp = new IoRollUp(0, kind, 1, added.Bytes, added.DurationMicroseconds, added.DurationMicroseconds);
             Current = Current.Plus(rollUp);
             Total = Total.Plus(rollUp);
-            if (added.DurationMicroseconds > _slowMicroseconds && added.DurationMicroseconds >= LeastSlowMicroseconds && Total.Count > 1)
+            if (
+                added.DurationMicroseconds > _slowMicroseconds
+                && added.DurationMicroseconds >= LeastSlowMicroseconds
+                && Total.Count > 1
+            )
             {
                 Slow.Add(added);
             }

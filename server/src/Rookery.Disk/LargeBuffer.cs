@@ -4,8 +4,9 @@ using System.Runtime.InteropServices;
 namespace Rookery.Disk;
 
 /// <summary>
-/// Bytes that are too many for the shared pool of arrays, in memory of their own outside the managed heap: there they can neither fragment it nor meet its limit, they grow without
-/// being copied, pages that were never written take nothing, and what is given back is gone at once. One owner, who frees it.
+/// Bytes that are too many for the shared pool of arrays, in memory of their own outside the managed heap: there they
+/// can neither fragment it nor meet its limit, they grow without being copied, pages that were never written take
+/// nothing, and what is given back is gone at once. One owner, who frees it.
 /// </summary>
 internal sealed unsafe class LargeBuffer(int bytes) : MemoryManager<byte>
 {
@@ -34,7 +35,10 @@ internal sealed unsafe class LargeBuffer(int bytes) : MemoryManager<byte>
 
     protected override void Dispose(bool disposing) => _pages.Dispose();
 
-    /// <summary>Its pages. A handle, so that those of a buffer whose owner forgot it, because an exception passed by, are given back some time.</summary>
+    /// <summary>
+    /// Its pages. A handle, so that those of a buffer whose owner forgot it, because an exception passed by, are given
+    /// back some time.
+    /// </summary>
     private sealed class Pages : SafeHandle
     {
         public static long AllBytes;

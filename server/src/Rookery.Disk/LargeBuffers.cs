@@ -3,8 +3,9 @@ using System.Numerics;
 namespace Rookery.Disk;
 
 /// <summary>
-/// All large buffers of the process: bodies, commands, frames and answers of more than <see cref="SmallestBytes"/>. Those of the sizes of ordinary frames and chunks of a bulk load
-/// are kept for the next use, a few of them, until <see cref="Trim"/>. Thread-safe.
+/// All large buffers of the process: bodies, commands, frames and answers of more than <see cref="SmallestBytes"/>.
+/// Those of the sizes of ordinary frames and chunks of a bulk load are kept for the next use, a few of them, until
+/// <see cref="Trim"/>. Thread-safe.
 /// </summary>
 public static class LargeBuffers
 {
@@ -25,7 +26,9 @@ public static class LargeBuffers
     /// <summary>Bytes that are kept for the next use.</summary>
     public static long IdleBytes => Volatile.Read(ref _idleBytes);
 
-    /// <summary>Gives back all buffers that nobody holds: for a process that has become idle, or short of memory.</summary>
+    /// <summary>
+    /// Gives back all buffers that nobody holds: for a process that has become idle, or short of memory.
+    /// </summary>
     public static void Trim()
     {
         lock (Gate)
@@ -95,9 +98,10 @@ public static class LargeBuffers
         buffer.Free();
     }
 
-    private static int SizeFor(int bytes) => bytes <= LargestKeptBytes
-        ? (int)BitOperations.RoundUpToPowerOf2((uint)Math.Max(bytes, 2 * SmallestBytes))
-        : (int)Math.Min(((long)bytes + PageBytes - 1) / PageBytes * PageBytes, Array.MaxLength);
+    private static int SizeFor(int bytes) =>
+        bytes <= LargestKeptBytes
+            ? (int)BitOperations.RoundUpToPowerOf2((uint)Math.Max(bytes, 2 * SmallestBytes))
+            : (int)Math.Min(((long)bytes + PageBytes - 1) / PageBytes * PageBytes, Array.MaxLength);
 
     private static int PlaceOf(int size) => BitOperations.Log2((uint)size / (2 * SmallestBytes));
 }

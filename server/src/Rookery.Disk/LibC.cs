@@ -4,8 +4,8 @@ using Microsoft.Win32.SafeHandles;
 namespace Rookery.Disk;
 
 /// <summary>
-/// The calls into libc that <see cref="PosixDisk"/> needs. Only constants and structures that are the same on linux-x64 and linux-arm64 stand here;
-/// O_DIRECTORY, O_DIRECT and struct stat differ between the two and are avoided on purpose.
+/// The calls into libc that <see cref="PosixDisk"/> needs. Only constants and structures that are the same on linux-x64
+/// and linux-arm64 stand here; O_DIRECTORY, O_DIRECT and struct stat differ between the two and are avoided on purpose.
 /// </summary>
 internal static partial class LibC
 {
@@ -24,7 +24,9 @@ internal static partial class LibC
     internal const int LockExclusive = 2;
     internal const int LockNonBlocking = 4;
 
-    /// <summary>Where d_name begins in struct dirent of 64-bit glibc: after d_ino (8), d_off (8), d_reclen (2) and d_type (1).</summary>
+    /// <summary>
+    /// Where d_name begins in struct dirent of 64-bit glibc: after d_ino (8), d_off (8), d_reclen (2) and d_type (1).
+    /// </summary>
     internal const int DirectoryEntryNameOffset = 19;
 
     private const string Library = "libc";
@@ -90,7 +92,10 @@ internal static partial class LibC
     [LibraryImport(Library, EntryPoint = "statvfs", StringMarshalling = StringMarshalling.Utf8, SetLastError = true)]
     internal static partial int FileSystemStatus(string path, out FileSystemStatistics statistics);
 
-    /// <summary>stat(2) into an opaque buffer: its layout differs between processors, but st_dev is the first eight bytes on both.</summary>
+    /// <summary>
+    /// stat(2) into an opaque buffer: its layout differs between processors, but st_dev is the first eight bytes on
+    /// both.
+    /// </summary>
     [LibraryImport(Library, EntryPoint = "stat", StringMarshalling = StringMarshalling.Utf8, SetLastError = true)]
     internal static unsafe partial int FileStatus(string path, byte* status);
 

@@ -2,7 +2,9 @@ using System.Runtime.InteropServices;
 
 namespace Rookery.Disk;
 
-/// <summary>LZ4 blocks (lz4_Block_format.md), by the system's liblz4.so.1, which is part of every Debian base.</summary>
+/// <summary>
+/// LZ4 blocks (lz4_Block_format.md), by the system's liblz4.so.1, which is part of every Debian base.
+/// </summary>
 public static partial class Lz4
 {
     private const string Library = "liblz4.so.1";
@@ -11,7 +13,8 @@ public static partial class Lz4
     public const int LargestInputBytes = 0x7E000000;
 
     /// <summary>Room that is enough for any input of <paramref name="inputBytes"/> bytes.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">Negative, or more than <see cref="LargestInputBytes"/>.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">Negative, or more than
+    /// <see cref="LargestInputBytes"/>.</exception>
     public static int LargestOutputBytes(int inputBytes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(inputBytes);
@@ -20,7 +23,8 @@ public static partial class Lz4
     }
 
     /// <summary>Compresses <paramref name="source"/> into the beginning of <paramref name="destination"/>.</summary>
-    /// <returns>Bytes written; 0 when they do not fit, and then the destination's content is undefined. Give it less room than the source to learn whether it helps.</returns>
+    /// <returns>Bytes written; 0 when they do not fit, and then the destination's content is undefined. Give it less
+    /// room than the source to learn whether it helps.</returns>
     public static unsafe int Compress(ReadOnlySpan<byte> source, Span<byte> destination)
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThan(source.Length, LargestInputBytes);
@@ -38,7 +42,8 @@ public static partial class Lz4
     }
 
     /// <summary>Expands a block whose expanded length is known.</summary>
-    /// <returns>Whether <paramref name="source"/> is a well-formed block of exactly <paramref name="destination"/>'s length. Never reads or writes beyond the spans.</returns>
+    /// <returns>Whether <paramref name="source"/> is a well-formed block of exactly <paramref name="destination"/>'s
+    /// length. Never reads or writes beyond the spans.</returns>
     public static unsafe bool TryDecompress(ReadOnlySpan<byte> source, Span<byte> destination)
     {
         if (source.IsEmpty)
@@ -50,13 +55,24 @@ public static partial class Lz4
         fixed (byte* from = source)
         fixed (byte* to = destination)
         {
-            return DecompressSafe(from, to is null ? &nothing : to, source.Length, destination.Length) == destination.Length;
+            return DecompressSafe(from, to is null ? &nothing : to, source.Length, destination.Length)
+                == destination.Length;
         }
     }
 
     [LibraryImport(Library, EntryPoint = "LZ4_compress_default")]
-    private static unsafe partial int CompressDefault(byte* source, byte* destination, int sourceBytes, int destinationBytes);
+    private static unsafe partial int CompressDefault(
+        byte* source,
+        byte* destination,
+        int sourceBytes,
+        int destinationBytes
+    );
 
     [LibraryImport(Library, EntryPoint = "LZ4_decompress_safe")]
-    private static unsafe partial int DecompressSafe(byte* source, byte* destination, int sourceBytes, int destinationBytes);
+    private static unsafe partial int DecompressSafe(
+        byte* source,
+        byte* destination,
+        int sourceBytes,
+        int destinationBytes
+    );
 }

@@ -1,8 +1,8 @@
 namespace Rookery.Disk;
 
 /// <summary>
-/// The one number that bounds the memory of the process. Whoever holds memory in bulk (memtable, block cache, buffers) draws on it through a share of its own.
-/// Thread-safe; neither locks nor allocates after the shares are made.
+/// The one number that bounds the memory of the process. Whoever holds memory in bulk (memtable, block cache, buffers)
+/// draws on it through a share of its own. Thread-safe; neither locks nor allocates after the shares are made.
 /// </summary>
 public sealed class MemoryBudget
 {
@@ -18,7 +18,10 @@ public sealed class MemoryBudget
         TotalBytes = totalBytes;
     }
 
-    /// <summary>A budget within another: what its shares hold is held by a share of that one too, so that a store which comes and goes has shares of its own.</summary>
+    /// <summary>
+    /// A budget within another: what its shares hold is held by a share of that one too, so that a store which comes
+    /// and goes has shares of its own.
+    /// </summary>
     /// <param name="totalBytes">Its bytes.</param>
     /// <param name="source">The share of the other.</param>
     public MemoryBudget(long totalBytes, MemoryShare source)
@@ -27,13 +30,19 @@ public sealed class MemoryBudget
     /// <summary>The bound, in bytes.</summary>
     public long TotalBytes { get; }
 
-    /// <summary>What all shares hold now, in bytes; above <see cref="TotalBytes"/> only by what was taken with <see cref="MemoryShare.Reserve"/>.</summary>
+    /// <summary>
+    /// What all shares hold now, in bytes; above <see cref="TotalBytes"/> only by what was taken with
+    /// <see cref="MemoryShare.Reserve"/>.
+    /// </summary>
     public long UsedBytes => Volatile.Read(ref _usedBytes);
 
     /// <summary>All shares, in the order in which they were made.</summary>
     public IReadOnlyList<MemoryShare> Shares => Volatile.Read(ref _shares);
 
-    /// <summary>Makes a share that may hold up to <paramref name="limitBytes"/>. Limits may sum to more than the total: then first come, first served.</summary>
+    /// <summary>
+    /// Makes a share that may hold up to <paramref name="limitBytes"/>. Limits may sum to more than the total: then
+    /// first come, first served.
+    /// </summary>
     /// <param name="name">What it is for, as metrics name it ("block cache").</param>
     /// <param name="limitBytes">Its own bound, in bytes.</param>
     public MemoryShare AddShare(string name, long limitBytes)
@@ -77,7 +86,10 @@ public sealed class MemoryBudget
         }
     }
 
-    /// <summary>Adds unless the sum would pass the limit. A refused attempt is never visible to others, so it cannot make theirs fail.</summary>
+    /// <summary>
+    /// Adds unless the sum would pass the limit. A refused attempt is never visible to others, so it cannot make theirs
+    /// fail.
+    /// </summary>
     internal static bool TryAdd(ref long used, long bytes, long limit)
     {
         long seen = Volatile.Read(ref used);
@@ -119,7 +131,8 @@ public sealed class MemoryShare
     public long UsedBytes => Volatile.Read(ref _usedBytes);
 
     /// <summary>Takes <paramref name="bytes"/> if neither this share nor the budget would go over its bound.</summary>
-    /// <returns>False when one would: nothing was taken, and the caller gives something back, waits or refuses.</returns>
+    /// <returns>False when one would: nothing was taken, and the caller gives something back, waits or
+    /// refuses.</returns>
     public bool TryReserve(long bytes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(bytes);
@@ -137,7 +150,10 @@ public sealed class MemoryShare
         return false;
     }
 
-    /// <summary>Takes <paramref name="bytes"/> in any case: for memory that is already held, or without which an acknowledged write could not be applied.</summary>
+    /// <summary>
+    /// Takes <paramref name="bytes"/> in any case: for memory that is already held, or without which an acknowledged
+    /// write could not be applied.
+    /// </summary>
     public void Reserve(long bytes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(bytes);

@@ -3,8 +3,9 @@ using System.Runtime.InteropServices;
 namespace Rookery.Disk;
 
 /// <summary>
-/// Anonymous memory straight from the system (mmap). Blocks, indexes, filters and large buffers live here, because what is given back here leaves the process at once:
-/// large arrays stay in the garbage collector's heap, and malloc keeps what lies below its highest live block.
+/// Anonymous memory straight from the system (mmap). Blocks, indexes, filters and large buffers live here, because what
+/// is given back here leaves the process at once: large arrays stay in the garbage collector's heap, and malloc keeps
+/// what lies below its highest live block.
 /// </summary>
 public static unsafe partial class NativePages
 {
@@ -27,7 +28,10 @@ public static unsafe partial class NativePages
         return taken;
     }
 
-    /// <summary>Makes memory from <see cref="Map"/> longer or shorter, perhaps elsewhere; its pages move along without being copied, new ones are zeros.</summary>
+    /// <summary>
+    /// Makes memory from <see cref="Map"/> longer or shorter, perhaps elsewhere; its pages move along without being
+    /// copied, new ones are zeros.
+    /// </summary>
     /// <exception cref="InsufficientMemoryException">The system refused; nothing changed.</exception>
     public static byte* Resize(byte* address, long bytes, long newBytes) =>
         Taken(MoveMemory((nint)address, (nuint)bytes, (nuint)newBytes, MayMove), newBytes);
@@ -35,10 +39,14 @@ public static unsafe partial class NativePages
     /// <summary>Gives memory from <see cref="Map"/> back, whole.</summary>
     public static void Unmap(byte* address, long bytes) => _ = UnmapMemory((nint)address, (nuint)bytes);
 
-    /// <summary>Gives the content of whole system pages within the range back and keeps the addresses; they read as zeros, or as before at the edges.</summary>
+    /// <summary>
+    /// Gives the content of whole system pages within the range back and keeps the addresses; they read as zeros, or as
+    /// before at the edges.
+    /// </summary>
     public static void Discard(byte* address, long bytes)
     {
-        // The page of the system may be larger than ours (16 KiB on a Raspberry Pi 5): only what lies wholly inside may go.
+        // The page of the system may be larger than ours (16 KiB on a Raspberry Pi 5): only what lies wholly inside may
+        // go.
         nint page = Environment.SystemPageSize;
         nint from = ((nint)address + page - 1) / page * page;
         nint to = ((nint)address + (nint)bytes) / page * page;

@@ -3,8 +3,9 @@ using System.Buffers;
 namespace Rookery.Disk;
 
 /// <summary>
-/// Memory of any length that its one owner can let grow, and gives back: an array of the shared pool while it is short, one of the <see cref="LargeBuffers"/> from there on. The
-/// default value has no bytes. Not to be copied while it is used.
+/// Memory of any length that its one owner can let grow, and gives back: an array of the shared pool while it is short,
+/// one of the <see cref="LargeBuffers"/> from there on. The default value has no bytes. Not to be copied while it is
+/// used.
 /// </summary>
 public struct PooledMemory
 {
@@ -12,7 +13,10 @@ public struct PooledMemory
     private LargeBuffer? _large;
 
     /// <summary>Bytes there is room for.</summary>
-    public readonly int Length => _array is not null ? _array.Length : _large is null ? 0 : _large.Length;
+    public readonly int Length =>
+        _array is not null ? _array.Length
+        : _large is null ? 0
+        : _large.Length;
 
     /// <summary>All of it; its content is arbitrary where nothing was written.</summary>
     public readonly Span<byte> Span => _large is null ? _array : _large.GetSpan();
@@ -37,7 +41,9 @@ public struct PooledMemory
         return memory;
     }
 
-    /// <summary>Makes room for at least <paramref name="bytes"/> bytes. Spans from before are not to be used any more.</summary>
+    /// <summary>
+    /// Makes room for at least <paramref name="bytes"/> bytes. Spans from before are not to be used any more.
+    /// </summary>
     /// <param name="keptBytes">How many of the first bytes keep their content.</param>
     /// <param name="bytes">Bytes wanted in all.</param>
     /// <exception cref="OutOfMemoryException">There is none; nothing changed.</exception>

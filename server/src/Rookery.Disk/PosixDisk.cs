@@ -5,12 +5,13 @@ using Microsoft.Win32.SafeHandles;
 namespace Rookery.Disk;
 
 /// <summary>
-/// The file systems of this machine, by system calls. .NET's own files are not used: their flush calls fsync and swallows EROFS,
-/// and they report errors by exception types that do not tell ENOSPC from EDQUOT.
+/// The file systems of this machine, by system calls. .NET's own files are not used: their flush calls fsync and
+/// swallows EROFS, and they report errors by exception types that do not tell ENOSPC from EDQUOT.
 /// </summary>
 public sealed class PosixDisk : IDisk
 {
-    // For the owner alone: whoever could read a node's files would need no token for its documents, and could act as the node by its keys.
+    // For the owner alone: whoever could read a node's files would need no token for its documents, and could act as
+    // the node by its keys.
     private const uint FileMode = 0b110_000_000;
     private const uint DirectoryMode = 0b111_000_000;
 
@@ -30,19 +31,27 @@ public sealed class PosixDisk : IDisk
                 DiskOpen.CreateNew => OpenDescriptor("create", path, creating),
                 _ => throw new ArgumentOutOfRangeException(nameof(mode)),
             },
-            path);
+            path
+        );
     }
 
-    /// <summary>Without a note of the time of access: that would make the scrub of an idle node write (relatime notes the first read after a write).</summary>
+    /// <summary>
+    /// Without a note of the time of access: that would make the scrub of an idle node write (relatime notes the first
+    /// read after a write).
+    /// </summary>
     private static PosixFile OpenToRead(string path)
     {
         try
         {
-            return new PosixFile(OpenDescriptor("open", path, LibC.ReadOnly | LibC.NonBlocking | LibC.NoAccessTime), path);
+            return new PosixFile(
+                OpenDescriptor("open", path, LibC.ReadOnly | LibC.NonBlocking | LibC.NoAccessTime),
+                path
+            );
         }
         catch (DiskException refused) when (refused.Error == Errno.NotPermitted)
         {
-            return new PosixFile(OpenDescriptor("open", path, LibC.ReadOnly | LibC.NonBlocking), path);    // another user's file, such as a backup's
+            // another user's file, such as a backup's
+            return new PosixFile(OpenDescriptor("open", path, LibC.ReadOnly | LibC.NonBlocking), path);
         }
     }
 
@@ -103,7 +112,8 @@ public sealed class PosixDisk : IDisk
     public void Rename(string from, string to) => Check(LibC.Rename(from, to), "rename to " + to + " the file", from);
 
     /// <inheritdoc/>
-    public void Link(string existing, string added) => Check(LibC.Link(existing, added), "link as " + added + " the file", existing);
+    public void Link(string existing, string added) =>
+        Check(LibC.Link(existing, added), "link as " + added + " the file", existing);
 
     /// <inheritdoc/>
     public void Delete(string path) => Check(LibC.Unlink(path), "delete", path);
@@ -119,8 +129,7 @@ public sealed class PosixDisk : IDisk
         do
         {
             result = LibC.Sync(directory);
-        }
-        while (result != 0 && LastError() == Errno.Interrupted);
+        } while (result != 0 && LastError() == Errno.Interrupted);
         Check(result, "sync the directory", path);
     }
 
@@ -132,8 +141,7 @@ public sealed class PosixDisk : IDisk
         do
         {
             result = LibC.FileSystemStatus(path, out statistics);
-        }
-        while (result != 0 && LastError() == Errno.Interrupted);
+        } while (result != 0 && LastError() == Errno.Interrupted);
         Check(result, "ask for the free space at", path);
         long blockBytes = (long)statistics.FragmentBytes;
         return new DiskSpace((long)statistics.Blocks * blockBytes, (long)statistics.AvailableBlocks * blockBytes);
@@ -148,7 +156,8 @@ public sealed class PosixDisk : IDisk
             return "unknown";
         }
 
-        // The numbers of makedev(3); /sys/dev/block names every block device by them, with a link that ends in its kernel name.
+        // The numbers of makedev(3); /sys/dev/block names every block device by them, with a link that ends in its
+        // kernel name.
         ulong device = *(ulong*)status;
         ulong major = ((device >> 8) & 0xfff) | ((device >> 32) & 0xfffff000);
         ulong minor = (device & 0xff) | ((device >> 12) & 0xffffff00);
@@ -160,7 +169,8 @@ public sealed class PosixDisk : IDisk
     /// <inheritdoc/>
     public IDisposable Lock(string path)
     {
-        // flock belongs to the open file, not to the process: a second lock by ourselves is refused too, and the kernel frees it with the process.
+        // flock belongs to the open file, not to the process: a second lock by ourselves is refused too, and the kernel
+        // frees it with the process.
         var file = OpenDescriptor("open the lock file", path, LibC.ReadWrite | LibC.Create);
         if (LibC.Lock(file, LibC.LockExclusive | LibC.LockNonBlocking) == 0)
         {
@@ -180,8 +190,7 @@ public sealed class PosixDisk : IDisk
         do
         {
             descriptor = LibC.Open(path, flags | LibC.CloseOnExec, FileMode);
-        }
-        while (descriptor < 0 && LastError() == Errno.Interrupted);
+        } while (descriptor < 0 && LastError() == Errno.Interrupted);
         Check(descriptor, operation, path);
         return new SafeFileHandle(descriptor, ownsHandle: true);
     }

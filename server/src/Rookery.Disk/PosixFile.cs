@@ -11,7 +11,8 @@ internal sealed class PosixFile(SafeFileHandle handle, string path) : IDiskFile
     {
         get
         {
-            // Nobody uses the descriptor's own position, so seeking to the end only asks; fstat's structure differs between processors.
+            // Nobody uses the descriptor's own position, so seeking to the end only asks; fstat's structure differs
+            // between processors.
             long length = LibC.Seek(handle, 0, LibC.SeekEnd);
             return length >= 0 ? length : throw Failure("measure");
         }
@@ -76,8 +77,7 @@ internal sealed class PosixFile(SafeFileHandle handle, string path) : IDiskFile
         do
         {
             error = (Errno)LibC.Allocate(handle, 0, length);
-        }
-        while (error == Errno.Interrupted);
+        } while (error == Errno.Interrupted);
         if (error != Errno.None)
         {
             throw new DiskException("reserve space for", path, error);
@@ -98,7 +98,8 @@ internal sealed class PosixFile(SafeFileHandle handle, string path) : IDiskFile
 
     public void Sync()
     {
-        // EINTR consumes no error the kernel has noted for us, so asking again is safe; every other failure is final for this descriptor.
+        // EINTR consumes no error the kernel has noted for us, so asking again is safe; every other failure is final
+        // for this descriptor.
         while (LibC.SyncData(handle) != 0)
         {
             if (PosixDisk.LastError() != Errno.Interrupted)

@@ -1,8 +1,8 @@
 namespace Rookery.Disk;
 
 /// <summary>
-/// Roll-ups of the last 24 hours, as variable-length numbers in chunks: 9 to 13 bytes for a kind and second in which something happened, none otherwise.
-/// Four kinds busy in every second take 3.8 MB a day. Not thread-safe.
+/// Roll-ups of the last 24 hours, as variable-length numbers in chunks: 9 to 13 bytes for a kind and second in which
+/// something happened, none otherwise. Four kinds busy in every second take 3.8 MB a day. Not thread-safe.
 /// </summary>
 internal sealed class RollUpHistory
 {
@@ -17,7 +17,9 @@ internal sealed class RollUpHistory
     private readonly int _mostChunks;
     private Chunk? _newest;
 
-    /// <summary>A history of at most <paramref name="mostBytes"/>: when everything is busy all day, its oldest hours go early.</summary>
+    /// <summary>
+    /// A history of at most <paramref name="mostBytes"/>: when everything is busy all day, its oldest hours go early.
+    /// </summary>
     internal RollUpHistory(int mostBytes) => _mostChunks = Math.Max(2, mostBytes / ChunkBytes);
 
     /// <summary>Bytes that its chunks take now.</summary>
@@ -45,24 +47,36 @@ internal sealed class RollUpHistory
         chunk.Write(added.MaxMicroseconds);
     }
 
-    /// <summary>What is known now, to be read later without holding up who adds: written bytes of a chunk never change.</summary>
+    /// <summary>
+    /// What is known now, to be read later without holding up who adds: written bytes of a chunk never change.
+    /// </summary>
     internal Snapshot TakeSnapshot() => new([.. _chunks.Select(chunk => (chunk, chunk.Used, chunk.LastSecond))]);
 
     private static IEnumerable<IoRollUp> Read(Chunk chunk, int used)
     {
         long second = chunk.FirstSecond;
-        for (int at = 0; at < used;)
+        for (int at = 0; at < used; )
         {
             byte head = chunk.Bytes[at++];
             int step = head >> 4;
             second += step == LongStep ? chunk.Read(ref at) : step;
-            yield return new IoRollUp(second, (IoKind)(head & 0xf), chunk.Read(ref at), chunk.Read(ref at), chunk.Read(ref at), chunk.Read(ref at));
+            yield return new IoRollUp(
+                second,
+                (IoKind)(head & 0xf),
+                chunk.Read(ref at),
+                chunk.Read(ref at),
+                chunk.Read(ref at),
+                chunk.Read(ref at)
+            );
         }
     }
 
     private Chunk Begin(long second)
     {
-        while (_chunks.TryPeek(out var oldest) && (_chunks.Count == _mostChunks || oldest.LastSecond < second - KeptSeconds))
+        while (
+            _chunks.TryPeek(out var oldest)
+            && (_chunks.Count == _mostChunks || oldest.LastSecond < second - KeptSeconds)
+        )
         {
             _chunks.Dequeue();
         }
@@ -80,11 +94,15 @@ internal sealed class RollUpHistory
 
         internal Snapshot((Chunk Chunk, int Used, long LastSecond)[] chunks) => _chunks = chunks;
 
-        /// <summary>The roll-ups of seconds from <paramref name="from"/> up to but without <paramref name="to"/>, in the order in which they were added.</summary>
-        internal IEnumerable<IoRollUp> Between(long from, long to) => _chunks
-            .Where(part => part.LastSecond >= from && part.Chunk.FirstSecond < to)
-            .SelectMany(part => Read(part.Chunk, part.Used))
-            .Where(rollUp => rollUp.UnixSecond >= from && rollUp.UnixSecond < to);
+        /// <summary>
+        /// The roll-ups of seconds from <paramref name="from"/> up to but without <paramref name="to"/>, in the order
+        /// in which they were added.
+        /// </summary>
+        internal IEnumerable<IoRollUp> Between(long from, long to) =>
+            _chunks
+                .Where(part => part.LastSecond >= from && part.Chunk.FirstSecond < to)
+                .SelectMany(part => Read(part.Chunk, part.Used))
+                .Where(rollUp => rollUp.UnixSecond >= from && rollUp.UnixSecond < to);
     }
 
     internal sealed class Chunk

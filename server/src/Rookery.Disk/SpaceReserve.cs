@@ -1,6 +1,9 @@
 namespace Rookery.Disk;
 
-/// <summary>How much of a file system must stay free: so much, and so large a part of it, whichever is more (design: space runs out gently).</summary>
+/// <summary>
+/// How much of a file system must stay free: so much, and so large a part of it, whichever is more (design: space runs
+/// out gently).
+/// </summary>
 /// <param name="Bytes">At least these bytes.</param>
 /// <param name="Fraction">At least this part of the whole, 0 to 1.</param>
 public readonly record struct ReserveRule(long Bytes, double Fraction)
@@ -20,13 +23,16 @@ public readonly record struct ReserveState(long FreeBytes, long NeededBytes)
     /// <summary>The size of the file system; 0 when it is not known.</summary>
     public long TotalBytes { get; init; }
 
-    /// <summary>Whether writes that grow the data may go on. Deletes, expiration and compaction may in any case.</summary>
+    /// <summary>
+    /// Whether writes that grow the data may go on. Deletes, expiration and compaction may in any case.
+    /// </summary>
     public bool GrowthAllowed => FreeBytes >= NeededBytes;
 }
 
 /// <summary>
-/// Says whether the disk has room for writes that grow the data. Asking is cheap enough for every request: the file system itself is asked once in a while.
-/// Growth stops below the reserve and goes on only above it by a sixteenth, so that the answer does not flicker. Thread-safe.
+/// Says whether the disk has room for writes that grow the data. Asking is cheap enough for every request: the file
+/// system itself is asked once in a while. Growth stops below the reserve and goes on only above it by a sixteenth, so
+/// that the answer does not flicker. Thread-safe.
 /// </summary>
 public sealed class SpaceReserve
 {
@@ -49,9 +55,17 @@ public sealed class SpaceReserve
     /// <param name="rule">How much to keep.</param>
     /// <param name="interval">How old an answer may be.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="reusableBytes">Bytes of files that will be written again and so count as free; null for none.</param>
+    /// <param name="reusableBytes">Bytes of files that will be written again and so count as free; null for
+    /// none.</param>
     /// <exception cref="DiskException">The file system does not say.</exception>
-    public SpaceReserve(IDisk disk, string path, ReserveRule rule, TimeSpan interval, TimeProvider time, Func<long>? reusableBytes = null)
+    public SpaceReserve(
+        IDisk disk,
+        string path,
+        ReserveRule rule,
+        TimeSpan interval,
+        TimeProvider time,
+        Func<long>? reusableBytes = null
+    )
     {
         _disk = disk;
         _path = path;
@@ -63,12 +77,16 @@ public sealed class SpaceReserve
         Take(disk.SpaceOf(path));
     }
 
-    /// <summary>What is free and what is needed, at most one interval old; older only while the file system does not say, for then writes fail by themselves.</summary>
+    /// <summary>
+    /// What is free and what is needed, at most one interval old; older only while the file system does not say, for
+    /// then writes fail by themselves.
+    /// </summary>
     public ReserveState State
     {
         get
         {
-            // Of many threads that find the answer old, one looks: statvfs takes a microsecond or, on a sick card, long.
+            // Of many threads that find the answer old, one looks: statvfs takes a microsecond or, on a sick card,
+            // long.
             long now = _time.GetTimestamp();
             long due = Volatile.Read(ref _nextLook);
             if (now >= due && Interlocked.CompareExchange(ref _nextLook, now + _intervalTicks, due) == due)
@@ -92,7 +110,8 @@ public sealed class SpaceReserve
         }
         catch (DiskException)
         {
-            // A disk that cannot even be asked fails the next write, and that failure is reported by name; the last answer stays until then.
+            // A disk that cannot even be asked fails the next write, and that failure is reported by name; the last
+            // answer stays until then.
         }
     }
 
@@ -104,7 +123,10 @@ public sealed class SpaceReserve
         {
             long needed = _isLow ? reserve + (reserve / ResumeFraction) : reserve;
             _isLow = free < needed;
-            _state = new ReserveState(free, _isLow ? reserve + (reserve / ResumeFraction) : reserve) { TotalBytes = space.TotalBytes };
+            _state = new ReserveState(free, _isLow ? reserve + (reserve / ResumeFraction) : reserve)
+            {
+                TotalBytes = space.TotalBytes,
+            };
         }
     }
 }

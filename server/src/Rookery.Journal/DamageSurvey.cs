@@ -1,12 +1,13 @@
 namespace Rookery.Journal;
 
 /// <summary>
-/// What a damaged journal still says behind the place that cannot be read: how far the log went, whom the node voted for last, who belonged to the cluster, and whether
-/// any of that may be hidden in what cannot be read.
+/// What a damaged journal still says behind the place that cannot be read: how far the log went, whom the node voted
+/// for last, who belonged to the cluster, and whether any of that may be hidden in what cannot be read.
 /// </summary>
 /// <remarks>
-/// Each frame says how many landmarks (votes, configurations, cuts) its segment had up to it, so the first one behind a gap shows whether the gap holds any. A header of a further segment
-/// repeats all that counts. Only headers are believed for how far the log went: too far is safe, too short is not.
+/// Each frame says how many landmarks (votes, configurations, cuts) its segment had up to it, so the first one behind a
+/// gap shows whether the gap holds any. A header of a further segment repeats all that counts. Only headers are
+/// believed for how far the log went: too far is safe, too short is not.
 /// </remarks>
 internal sealed class DamageSurvey
 {
@@ -26,7 +27,10 @@ internal sealed class DamageSurvey
     /// <summary>The last entry that the log had.</summary>
     public EntryPosition End { get; private set; }
 
-    /// <summary>What an earlier start knew to be lost: rot that strikes again before it was given back must not make it forgotten.</summary>
+    /// <summary>
+    /// What an earlier start knew to be lost: rot that strikes again before it was given back must not make it
+    /// forgotten.
+    /// </summary>
     public EntryPosition Lost { get; private set; }
 
     /// <summary>The highest number of a journal write.</summary>
@@ -50,17 +54,34 @@ internal sealed class DamageSurvey
     /// <param name="segments">The segment with the gap, and those that follow.</param>
     /// <param name="from">Where the gap begins.</param>
     /// <param name="write">The journal write that could not be read.</param>
-    public static DamageSurvey OfAll(LogMap readable, long manifestIndex, IReadOnlyList<Segment> segments, long from, long write)
+    public static DamageSurvey OfAll(
+        LogMap readable,
+        long manifestIndex,
+        IReadOnlyList<Segment> segments,
+        long from,
+        long write
+    )
     {
         var survey = new DamageSurvey(readable, manifestIndex) { _landmarks = segments[0].Landmarks };
-        survey.Scan(segments[0], from, segments.Count == 1 ? segments[0].Length : segments[1].Header!.PreviousEnd, write);
+        survey.Scan(
+            segments[0],
+            from,
+            segments.Count == 1 ? segments[0].Length : segments[1].Header!.PreviousEnd,
+            write
+        );
         for (int i = 1; i < segments.Count; i++)
         {
             survey.Enter(segments[i].Header!);
-            survey.Scan(segments[i], FrameLayout.FirstFrameOffset, i == segments.Count - 1 ? segments[i].Length : segments[i + 1].Header!.PreviousEnd, write: 0);
+            survey.Scan(
+                segments[i],
+                FrameLayout.FirstFrameOffset,
+                i == segments.Count - 1 ? segments[i].Length : segments[i + 1].Header!.PreviousEnd,
+                write: 0
+            );
         }
 
-        // Nothing behind the gap says what was in it; nor does anything say what was in a part of the file that is not there.
+        // Nothing behind the gap says what was in it; nor does anything say what was in a part of the file that is not
+        // there.
         var last = segments[^1];
         if ((segments.Count == 1 && survey._seen == 0) || last.Length < last.Header!.SegmentBytes)
         {
@@ -77,14 +98,23 @@ internal sealed class DamageSurvey
     /// <param name="from">Where the gap begins.</param>
     /// <param name="to">Where reading goes on.</param>
     /// <param name="write">The journal write that could not be read.</param>
-    public static DamageSurvey OfGap(LogMap readable, long manifestIndex, Segment segment, long from, long to, long write)
+    public static DamageSurvey OfGap(
+        LogMap readable,
+        long manifestIndex,
+        Segment segment,
+        long from,
+        long to,
+        long write
+    )
     {
         var survey = new DamageSurvey(readable, manifestIndex) { _landmarks = segment.Landmarks };
         survey.Scan(segment, from, to, write);
         return survey;
     }
 
-    /// <summary>The configuration in force at the manifest's index: its own index (0 when there is none) and payload.</summary>
+    /// <summary>
+    /// The configuration in force at the manifest's index: its own index (0 when there is none) and payload.
+    /// </summary>
     public (long Index, ReadOnlyMemory<byte> Payload) ConfigurationAtManifest()
     {
         var (index, payload) = _configurations.FindLast(configuration => configuration.Index <= _manifestIndex);
@@ -116,7 +146,10 @@ internal sealed class DamageSurvey
     private void Take(Segment segment, in FrameHeader header, long offset)
     {
         bool repeatsVote = (header.Flags & FrameFlags.VoteCopy) != FrameFlags.None && header.Landmarks == _landmarks;
-        if (header.Landmarks == FrameHeader.UnknownLandmarks || (!repeatsVote && header.Landmarks - (header.IsLandmark ? 1 : 0) != _landmarks))
+        if (
+            header.Landmarks == FrameHeader.UnknownLandmarks
+            || (!repeatsVote && header.Landmarks - (header.IsLandmark ? 1 : 0) != _landmarks)
+        )
         {
             Doubt();
         }
@@ -144,7 +177,10 @@ internal sealed class DamageSurvey
                 break;
         }
 
-        End = header.IsReplicated || (header.TellsEnd && header.Index > 0) ? new EntryPosition(header.Term, header.Index) : End;
+        End =
+            header.IsReplicated || (header.TellsEnd && header.Index > 0)
+                ? new EntryPosition(header.Term, header.Index)
+                : End;
     }
 
     private void Doubt() => (VoteIsKnown, ConfigurationIsKnown) = (false, false);

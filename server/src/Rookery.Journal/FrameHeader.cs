@@ -20,8 +20,9 @@ internal enum FrameFlags : byte
 }
 
 /// <summary>
-/// The local header around a replicated payload, 64 bytes, little-endian. It repeats the payload's checksum: without that a stale payload of a
-/// recycled segment, of the same length and with its own valid checksum, would pass behind a new header after a torn write.
+/// The local header around a replicated payload, 64 bytes, little-endian. It repeats the payload's checksum: without
+/// that a stale payload of a recycled segment, of the same length and with its own valid checksum, would pass behind a
+/// new header after a torn write.
 /// </summary>
 /// <param name="Type">What the frame is.</param>
 /// <param name="Flags">What it says beside.</param>
@@ -34,18 +35,32 @@ internal enum FrameFlags : byte
 /// <param name="OperationCount">As in <see cref="JournalFrame"/>.</param>
 /// <param name="PayloadChecksum">The CRC-32C that the payload ends with; 0 of no payload.</param>
 /// <param name="Landmarks">
-/// How many landmarks its segment has up to it, itself included; <see cref="UnknownLandmarks"/> when the version that wrote it did not count. Shows whether one is hidden in a gap.
+/// How many landmarks its segment has up to it, itself included; <see cref="UnknownLandmarks"/> when the version that
+/// wrote it did not count. Shows whether one is hidden in a gap.
 /// </param>
 internal readonly record struct FrameHeader(
-    FrameType Type, FrameFlags Flags, long Incarnation, long Write, long Index, long Term, long OperationsBefore,
-    int PayloadLength, int OperationCount, uint PayloadChecksum, int Landmarks)
+    FrameType Type,
+    FrameFlags Flags,
+    long Incarnation,
+    long Write,
+    long Index,
+    long Term,
+    long OperationsBefore,
+    int PayloadLength,
+    int OperationCount,
+    uint PayloadChecksum,
+    int Landmarks
+)
 {
     public const int Bytes = 64;
     public const int UnknownLandmarks = -1;
 
     private const int ChecksumOffset = 60;
 
-    /// <summary>What a header begins with: FF R K F. No UTF-8 text holds the byte FF, so no document's text can pass for a frame.</summary>
+    /// <summary>
+    /// What a header begins with: FF R K F. No UTF-8 text holds the byte FF, so no document's text can pass for a
+    /// frame.
+    /// </summary>
     public static ReadOnlySpan<byte> Magic => [0xFF, (byte)'R', (byte)'K', (byte)'F'];
 
     public bool IsReplicated => Type is FrameType.Batch or FrameType.NoOp or FrameType.Configuration;
@@ -54,25 +69,48 @@ internal readonly record struct FrameHeader(
     public bool IsLandmark => Type is FrameType.Vote or FrameType.Configuration or FrameType.Cut;
 
     /// <summary>
-    /// Whether index and term tell where the log ended when it was written; zeros in journals of earlier versions. It is nothing but a note, so that an entry which rots right before it is known to be lost: a
-    /// member that had acknowledged it, stopped in order and did not know, voted for logs without it.
+    /// Whether index and term tell where the log ended when it was written; zeros in journals of earlier versions. It
+    /// is nothing but a note, so that an entry which rots right before it is known to be lost: a member that had
+    /// acknowledged it, stopped in order and did not know, voted for logs without it.
     /// </summary>
     public bool TellsEnd => Type is FrameType.Vote or FrameType.CleanStop or FrameType.Start;
 
     public bool EndsWrite => (Flags & FrameFlags.EndOfWrite) != FrameFlags.None;
 
     /// <summary>The header of <paramref name="frame"/> when it is written.</summary>
-    public static FrameHeader Of(in JournalFrame frame, FrameFlags flags, long incarnation, long write, int landmarks) => new(
-        frame.Type, flags, incarnation, write, frame.Index, frame.Term, frame.OperationsBefore,
-        frame.Payload.Length, frame.OperationCount, Payload.ChecksumIn(frame.Payload.Span), landmarks);
+    public static FrameHeader Of(
+        in JournalFrame frame,
+        FrameFlags flags,
+        long incarnation,
+        long write,
+        int landmarks
+    ) =>
+        new(
+            frame.Type,
+            flags,
+            incarnation,
+            write,
+            frame.Index,
+            frame.Term,
+            frame.OperationsBefore,
+            frame.Payload.Length,
+            frame.OperationCount,
+            Payload.ChecksumIn(frame.Payload.Span),
+            landmarks
+        );
 
-    /// <summary>Reads a header whose checksum holds. Says nothing about whether it belongs here, or whether its type is known.</summary>
+    /// <summary>
+    /// Reads a header whose checksum holds. Says nothing about whether it belongs here, or whether its type is known.
+    /// </summary>
     public static bool TryRead(ReadOnlySpan<byte> source, out FrameHeader header)
     {
         header = default;
-        if (source.Length < Bytes
+        if (
+            source.Length < Bytes
             || !source.StartsWith(Magic)
-            || BinaryPrimitives.ReadUInt32LittleEndian(source[ChecksumOffset..]) != Checksum.Of(source[..ChecksumOffset]))
+            || BinaryPrimitives.ReadUInt32LittleEndian(source[ChecksumOffset..])
+                != Checksum.Of(source[..ChecksumOffset])
+        )
         {
             return false;
         }
@@ -88,7 +126,8 @@ internal readonly record struct FrameHeader(
             BinaryPrimitives.ReadInt32LittleEndian(source[48..]),
             BinaryPrimitives.ReadInt32LittleEndian(source[52..]),
             BinaryPrimitives.ReadUInt32LittleEndian(source[56..]),
-            BinaryPrimitives.ReadUInt16LittleEndian(source[6..]) - 1);
+            BinaryPrimitives.ReadUInt16LittleEndian(source[6..]) - 1
+        );
         return true;
     }
 
@@ -97,7 +136,10 @@ internal readonly record struct FrameHeader(
         Magic.CopyTo(destination);
         destination[4] = (byte)Type;
         destination[5] = (byte)Flags;
-        BinaryPrimitives.WriteUInt16LittleEndian(destination[6..], Landmarks < ushort.MaxValue ? (ushort)(Landmarks + 1) : (ushort)0);
+        BinaryPrimitives.WriteUInt16LittleEndian(
+            destination[6..],
+            Landmarks < ushort.MaxValue ? (ushort)(Landmarks + 1) : (ushort)0
+        );
         BinaryPrimitives.WriteInt64LittleEndian(destination[8..], Incarnation);
         BinaryPrimitives.WriteInt64LittleEndian(destination[16..], Write);
         BinaryPrimitives.WriteInt64LittleEndian(destination[24..], Index);
@@ -106,6 +148,9 @@ internal readonly record struct FrameHeader(
         BinaryPrimitives.WriteInt32LittleEndian(destination[48..], PayloadLength);
         BinaryPrimitives.WriteInt32LittleEndian(destination[52..], OperationCount);
         BinaryPrimitives.WriteUInt32LittleEndian(destination[56..], PayloadChecksum);
-        BinaryPrimitives.WriteUInt32LittleEndian(destination[ChecksumOffset..], Checksum.Of(destination[..ChecksumOffset]));
+        BinaryPrimitives.WriteUInt32LittleEndian(
+            destination[ChecksumOffset..],
+            Checksum.Of(destination[..ChecksumOffset])
+        );
     }
 }

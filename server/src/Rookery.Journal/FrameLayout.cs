@@ -1,9 +1,14 @@
 namespace Rookery.Journal;
 
-/// <summary>Where frames lie in a segment: one behind the other, each journal write from a block of its own, a vote in two blocks.</summary>
+/// <summary>
+/// Where frames lie in a segment: one behind the other, each journal write from a block of its own, a vote in two
+/// blocks.
+/// </summary>
 internal static class FrameLayout
 {
-    /// <summary>Journal writes begin at multiples of this, so that no write touches a block of one acknowledged before it.</summary>
+    /// <summary>
+    /// Journal writes begin at multiples of this, so that no write touches a block of one acknowledged before it.
+    /// </summary>
     public const int BlockBytes = 4096;
 
     /// <summary>The first frame of a segment, behind its header.</summary>

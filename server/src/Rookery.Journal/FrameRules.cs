@@ -26,30 +26,50 @@ internal static class FrameRules
         for (int i = 0; i < frames.Length; i++)
         {
             ref readonly var frame = ref frames[i];
-            Invariant.Holds(frame.Payload.IsEmpty || Payload.IsIntact(frame.Payload.Span), "a payload reaches the journal as it was encoded");
+            Invariant.Holds(
+                frame.Payload.IsEmpty || Payload.IsIntact(frame.Payload.Span),
+                "a payload reaches the journal as it was encoded"
+            );
             if (frame.IsReplicated)
             {
                 Invariant.Holds(frame.Index == position.Index + 1, "indexes follow each other");
                 Invariant.Holds(frame.Term >= position.Term, "terms of a log never fall");
-                Invariant.Holds(frame.OperationsBefore == position.Operations && frame.OperationCount >= 0, "operations are counted without a gap");
                 Invariant.Holds(
-                    frame.Type != FrameType.Configuration || frame.Payload.Length <= SegmentHeader.MaxConfigurationBytes,
-                    "a configuration fits into a segment header");
+                    frame.OperationsBefore == position.Operations && frame.OperationCount >= 0,
+                    "operations are counted without a gap"
+                );
+                Invariant.Holds(
+                    frame.Type != FrameType.Configuration
+                        || frame.Payload.Length <= SegmentHeader.MaxConfigurationBytes,
+                    "a configuration fits into a segment header"
+                );
                 position = new JournalPosition(frame.Index, frame.Term, frame.OperationsBefore + frame.OperationCount);
             }
             else if (frame.Type == FrameType.Vote)
             {
                 Invariant.Holds(i == 0, "a vote is the first frame of its write");
-                Invariant.Holds(frame.Payload.Length <= SegmentHeader.MaxVoteBytes, "a vote fits into a segment header");
+                Invariant.Holds(
+                    frame.Payload.Length <= SegmentHeader.MaxVoteBytes,
+                    "a vote fits into a segment header"
+                );
             }
             else if (frame.Type == FrameType.Committed)
             {
-                Invariant.Holds(i == frames.Length - 1 && frame.Index > 0 && frame.Index <= position.Index, "a note of what is committed ends its write and tells of entries that are there");
+                Invariant.Holds(
+                    i == frames.Length - 1 && frame.Index > 0 && frame.Index <= position.Index,
+                    "a note of what is committed ends its write and tells of entries that are there"
+                );
             }
             else
             {
-                Invariant.Holds(frame.Type == FrameType.Cut && i <= 1, "a cut precedes the frames that replace what it takes back");
-                Invariant.Holds(frame.Index >= map.FirstIndex - 1 && frame.Index <= position.Index, "a cut ends the log where it has been");
+                Invariant.Holds(
+                    frame.Type == FrameType.Cut && i <= 1,
+                    "a cut precedes the frames that replace what it takes back"
+                );
+                Invariant.Holds(
+                    frame.Index >= map.FirstIndex - 1 && frame.Index <= position.Index,
+                    "a cut ends the log where it has been"
+                );
                 position = new JournalPosition(frame.Index, frame.Term, frame.OperationsBefore);
             }
         }

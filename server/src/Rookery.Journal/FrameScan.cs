@@ -7,7 +7,9 @@ internal static class FrameScan
 {
     private const int WindowBytes = 64 * FrameLayout.BlockBytes;
 
-    /// <summary>Every whole frame header at a block boundary of the file from <paramref name="from"/> to <paramref name="to"/>.</summary>
+    /// <summary>
+    /// Every whole frame header at a block boundary of the file from <paramref name="from"/> to <paramref name="to"/>.
+    /// </summary>
     public static IEnumerable<(long Offset, FrameHeader Header)> HeadersAtBlocks(Segment segment, long from, long to)
     {
         byte[] window = ArrayPool<byte>.Shared.Rent(WindowBytes);
@@ -18,7 +20,12 @@ internal static class FrameScan
                 int length = segment.File.Read(window.AsSpan(0, (int)Math.Min(WindowBytes, to - start)), start);
                 for (int offset = 0; offset < length; offset += FrameLayout.BlockBytes)
                 {
-                    if (FrameHeader.TryRead(window.AsSpan(offset, Math.Min(FrameHeader.Bytes, length - offset)), out var header))
+                    if (
+                        FrameHeader.TryRead(
+                            window.AsSpan(offset, Math.Min(FrameHeader.Bytes, length - offset)),
+                            out var header
+                        )
+                    )
                     {
                         yield return (start + offset, header);
                     }
@@ -31,7 +38,10 @@ internal static class FrameScan
         }
     }
 
-    /// <summary>Every whole frame header in the file from <paramref name="from"/> to <paramref name="to"/>, wherever it is, and not those that the payload of another seems to hold.</summary>
+    /// <summary>
+    /// Every whole frame header in the file from <paramref name="from"/> to <paramref name="to"/>, wherever it is, and
+    /// not those that the payload of another seems to hold.
+    /// </summary>
     public static IEnumerable<(long Offset, FrameHeader Header)> HeadersAnywhere(Segment segment, long from, long to)
     {
         byte[] window = ArrayPool<byte>.Shared.Rent(WindowBytes);
@@ -51,10 +61,15 @@ internal static class FrameScan
                 {
                     start += at;
                 }
-                else if (FrameHeader.TryRead(window.AsSpan(at, Math.Min(FrameHeader.Bytes, length - at)), out var header))
+                else if (
+                    FrameHeader.TryRead(window.AsSpan(at, Math.Min(FrameHeader.Bytes, length - at)), out var header)
+                )
                 {
                     yield return (start + at, header);
-                    start += at + FrameHeader.Bytes + (header.Incarnation == segment.Incarnation ? Math.Max(header.PayloadLength, 0) : 0);
+                    start +=
+                        at
+                        + FrameHeader.Bytes
+                        + (header.Incarnation == segment.Incarnation ? Math.Max(header.PayloadLength, 0) : 0);
                 }
                 else
                 {
@@ -68,7 +83,10 @@ internal static class FrameScan
         }
     }
 
-    /// <summary>What lies behind the gap at <paramref name="from"/> whose journal write is <paramref name="gapWrite"/>. Journal writes begin at block boundaries, so only those are looked at.</summary>
+    /// <summary>
+    /// What lies behind the gap at <paramref name="from"/> whose journal write is <paramref name="gapWrite"/>. Journal
+    /// writes begin at block boundaries, so only those are looked at.
+    /// </summary>
     public static BehindGap Behind(Segment segment, long from, long to, long gapWrite)
     {
         var found = new BehindGap(HasLaterWrite: false, HighestWrite: gapWrite, ResumeOffset: -1, Resume: default);
@@ -79,11 +97,7 @@ internal static class FrameScan
                 continue;
             }
 
-            found = found with
-            {
-                HasLaterWrite = true,
-                HighestWrite = Math.Max(found.HighestWrite, header.Write),
-            };
+            found = found with { HasLaterWrite = true, HighestWrite = Math.Max(found.HighestWrite, header.Write) };
             if (found.ResumeOffset < 0 && header.IsReplicated)
             {
                 found = found with { ResumeOffset = offset, Resume = header };
@@ -94,7 +108,10 @@ internal static class FrameScan
     }
 }
 
-/// <summary>Frames of journal writes later than the one that could not be read. Any of them proves that the sync of that one had returned.</summary>
+/// <summary>
+/// Frames of journal writes later than the one that could not be read. Any of them proves that the sync of that one had
+/// returned.
+/// </summary>
 /// <param name="HasLaterWrite">Whether there is any.</param>
 /// <param name="HighestWrite">The highest journal write seen, or that of the gap.</param>
 /// <param name="ResumeOffset">The first frame of the replicated log behind the gap, or -1.</param>

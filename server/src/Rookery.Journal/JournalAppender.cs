@@ -3,13 +3,21 @@ using Rookery.Disk;
 namespace Rookery.Journal;
 
 /// <summary>The way in: places each write in a segment, makes it durable, and only then lets it count.</summary>
-internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, IIoRecorder io, NewestNote note, Guid clusterId, Guid storeId) : IDisposable
+internal sealed class JournalAppender(
+    JournalOptions options,
+    SegmentPool pool,
+    IIoRecorder io,
+    NewestNote note,
+    Guid clusterId,
+    Guid storeId
+) : IDisposable
 {
     private readonly SegmentWriteStream _stream = new(io);
 
     /// <summary>
-    /// The segment that is being written, null before the first. Under the gate: a release on another thread moves the list up while it takes segments from its front,
-    /// and a write that looked meanwhile could go to the segment before.
+    /// The segment that is being written, null before the first. Under the gate: a release on another thread moves the
+    /// list up while it takes segments from its front, and a write that looked meanwhile could go to the segment
+    /// before.
     /// </summary>
     private Segment? Newest
     {
@@ -22,7 +30,9 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
         }
     }
 
-    /// <summary>Guards the list of segments and the map against readers and releases; never held across disk work.</summary>
+    /// <summary>
+    /// Guards the list of segments and the map against readers and releases; never held across disk work.
+    /// </summary>
     public Lock Gate { get; } = new();
 
     /// <summary>Segments in use, oldest first; the last one is being written.</summary>
@@ -67,20 +77,22 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
         }
 
         _stream.PadToBlock();
-        _stream.Sync();                                  // from here the write survives a power cut
+        _stream.Sync(); // from here the write survives a power cut
         if (begins && isOversized)
         {
-            segment = pool.Publish(segment);            // or from here, when it is a file of its own
+            segment = pool.Publish(segment); // or from here, when it is a file of its own
         }
-
 
         lock (Gate)
         {
-            Count(frames, segment, start, write);       // only now does this node answer for it
+            Count(frames, segment, start, write); // only now does this node answer for it
         }
     }
 
-    /// <summary>Begins a segment with nothing but its header, durably. What the segment before it holds beyond its end can never be read again.</summary>
+    /// <summary>
+    /// Begins a segment with nothing but its header, durably. What the segment before it holds beyond its end can never
+    /// be read again.
+    /// </summary>
     public void BeginSegment()
     {
         var segment = BeginNext(isOversized: false, options.SegmentBytes);
@@ -107,7 +119,8 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
     }
 
     /// <summary>
-    /// Gives up all there is and goes on behind an installed state, in a segment that has none before it. One header makes it so: a cut leaves the old log or the new one, with the vote in either.
+    /// Gives up all there is and goes on behind an installed state, in a segment that has none before it. One header
+    /// makes it so: a cut leaves the old log or the new one, with the vote in either.
     /// </summary>
     public void BeginAnew(in JournalRebase rebase)
     {
@@ -117,7 +130,7 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
         LastIncarnation = segment.Incarnation;
         _stream.Begin(segment.File, 0, SegmentHeader.Bytes);
         _stream.Add(segment.Header);
-        _stream.Sync();                                  // from here the log before it does not count
+        _stream.Sync(); // from here the log before it does not count
 
         lock (Gate)
         {
@@ -138,7 +151,9 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
     /// <summary>See <see cref="NodeJournal.Progress"/>.</summary>
     public long Progress => _stream.Progress;
 
-    /// <summary>Makes sure that the bytes of the last write are on the device and not only in the memory of the system.</summary>
+    /// <summary>
+    /// Makes sure that the bytes of the last write are on the device and not only in the memory of the system.
+    /// </summary>
     /// <param name="lastWrite">Where the last write begins; the first write of a segment brought its header.</param>
     public void RewriteEnd(long lastWrite) =>
         _stream.Rewrite(Live[^1].File, lastWrite == FrameLayout.FirstFrameOffset ? 0 : lastWrite, Live[^1].End);
@@ -151,13 +166,33 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
         }
     }
 
-    private FrameHeader HeaderOf(ReadOnlySpan<JournalFrame> frames, int i, Segment segment, long write, ref int landmarks)
+    private FrameHeader HeaderOf(
+        ReadOnlySpan<JournalFrame> frames,
+        int i,
+        Segment segment,
+        long write,
+        ref int landmarks
+    )
     {
-        var header = FrameHeader.Of(frames[i], i == frames.Length - 1 ? FrameFlags.EndOfWrite : FrameFlags.None, segment.Incarnation, write, landmarks);
+        var header = FrameHeader.Of(
+            frames[i],
+            i == frames.Length - 1 ? FrameFlags.EndOfWrite : FrameFlags.None,
+            segment.Incarnation,
+            write,
+            landmarks
+        );
         landmarks += header.IsLandmark ? 1 : 0;
         return header.TellsEnd
-            ? header with { Landmarks = landmarks, Index = Map.Position.Index, Term = Map.Position.Term }
-            : header with { Landmarks = landmarks };
+            ? header with
+            {
+                Landmarks = landmarks,
+                Index = Map.Position.Index,
+                Term = Map.Position.Term,
+            }
+            : header with
+            {
+                Landmarks = landmarks,
+            };
     }
 
     private Segment BeginNext(bool isOversized, long length)
@@ -177,26 +212,34 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
             Map,
             RebaseMark,
             linksToLast ? last!.Incarnation : last?.Header!.PreviousIncarnation ?? 0,
-            linksToLast ? last!.End : last?.Header!.PreviousEnd ?? 0);
+            linksToLast ? last!.End : last?.Header!.PreviousEnd ?? 0
+        );
     }
 
-    private SegmentHeader HeaderOf(Segment segment, LogMap map, long rebaseMark, long previousIncarnation, long previousEnd) => new()
-    {
-        Slot = segment.Slot,
-        SegmentBytes = segment.Length,
-        Incarnation = LastIncarnation + 1,
-        ClusterId = clusterId,
-        StoreId = storeId,
-        FirstWrite = LastWrite + 1,
-        PreviousIncarnation = previousIncarnation,
-        PreviousEnd = previousEnd,
-        Position = map.Position,
-        RebaseMark = rebaseMark,
-        Lost = map.Lost,
-        Vote = map.Vote,
-        ConfigurationIndex = map.ConfigurationIndex,
-        Configuration = map.Configuration,
-    };
+    private SegmentHeader HeaderOf(
+        Segment segment,
+        LogMap map,
+        long rebaseMark,
+        long previousIncarnation,
+        long previousEnd
+    ) =>
+        new()
+        {
+            Slot = segment.Slot,
+            SegmentBytes = segment.Length,
+            Incarnation = LastIncarnation + 1,
+            ClusterId = clusterId,
+            StoreId = storeId,
+            FirstWrite = LastWrite + 1,
+            PreviousIncarnation = previousIncarnation,
+            PreviousEnd = previousEnd,
+            Position = map.Position,
+            RebaseMark = rebaseMark,
+            Lost = map.Lost,
+            Vote = map.Vote,
+            ConfigurationIndex = map.ConfigurationIndex,
+            Configuration = map.Configuration,
+        };
 
     private void Count(ReadOnlySpan<JournalFrame> frames, Segment segment, long start, long write)
     {

@@ -2,7 +2,10 @@ using Rookery.Disk;
 
 namespace Rookery.Journal;
 
-/// <summary>The files of a journal directory as they were found, opened and sorted by what their first block says. Finding changes nothing on disk.</summary>
+/// <summary>
+/// The files of a journal directory as they were found, opened and sorted by what their first block says. Finding
+/// changes nothing on disk.
+/// </summary>
 internal sealed class JournalDirectory : IDisposable
 {
     private readonly IDisk _disk;
@@ -28,10 +31,14 @@ internal sealed class JournalDirectory : IDisposable
     /// <summary>Files under a segment's name that no crash leaves behind.</summary>
     public List<Segment> Foreign { get; } = [];
 
-    /// <summary>The segment that could not be read as one but holds frames of a later incarnation than any header, or null.</summary>
+    /// <summary>
+    /// The segment that could not be read as one but holds frames of a later incarnation than any header, or null.
+    /// </summary>
     public Segment? Orphan { get; private set; }
 
-    /// <summary>Whether the orphan holds frames of more than one journal write, so that at least the first of them was durable.</summary>
+    /// <summary>
+    /// Whether the orphan holds frames of more than one journal write, so that at least the first of them was durable.
+    /// </summary>
     public bool OrphanHoldsLaterWrite { get; private set; }
 
     /// <summary>Whether a later segment than any with a whole header was durable once.</summary>
@@ -77,8 +84,15 @@ internal sealed class JournalDirectory : IDisposable
 
     public Segment? WithIncarnation(long incarnation) => Used.Find(segment => segment.Incarnation == incarnation);
 
-    /// <summary>Deletes files that were still being made, gives segments that are neither <paramref name="live"/> nor <paramref name="dropped"/> to the pool, sets foreign files aside.</summary>
-    public List<string> PutInOrder(IReadOnlyCollection<Segment> live, IReadOnlyCollection<Segment> dropped, SegmentPool pool)
+    /// <summary>
+    /// Deletes files that were still being made, gives segments that are neither <paramref name="live"/> nor
+    /// <paramref name="dropped"/> to the pool, sets foreign files aside.
+    /// </summary>
+    public List<string> PutInOrder(
+        IReadOnlyCollection<Segment> live,
+        IReadOnlyCollection<Segment> dropped,
+        SegmentPool pool
+    )
     {
         foreach (string part in _parts)
         {
@@ -86,7 +100,9 @@ internal sealed class JournalDirectory : IDisposable
         }
 
         pool.SlotIsTaken(HighestSlot);
-        foreach (var segment in Used.Concat(Spare).Where(segment => !live.Contains(segment) && !dropped.Contains(segment)))
+        foreach (
+            var segment in Used.Concat(Spare).Where(segment => !live.Contains(segment) && !dropped.Contains(segment))
+        )
         {
             pool.Release(segment);
         }
@@ -107,7 +123,9 @@ internal sealed class JournalDirectory : IDisposable
         return aside;
     }
 
-    /// <summary>Gives dropped segments to the pool: the journal no longer needs them to know that it is damaged.</summary>
+    /// <summary>
+    /// Gives dropped segments to the pool: the journal no longer needs them to know that it is damaged.
+    /// </summary>
     public void ReleaseDropped(SegmentPool pool)
     {
         foreach (var segment in Used)
@@ -162,7 +180,11 @@ internal sealed class JournalDirectory : IDisposable
 
     private void CheckStore()
     {
-        if (_options.StoreId != Guid.Empty && Used.Count > 0 && Used.TrueForAll(segment => segment.Header!.StoreId != _options.StoreId))
+        if (
+            _options.StoreId != Guid.Empty
+            && Used.Count > 0
+            && Used.TrueForAll(segment => segment.Header!.StoreId != _options.StoreId)
+        )
         {
             throw new ForeignJournalException(Used[0].File.Path);
         }
@@ -170,7 +192,9 @@ internal sealed class JournalDirectory : IDisposable
         if (Used.Find(segment => segment.Header!.StoreId != Used[^1].Header!.StoreId) is { } stranger)
         {
             throw new JournalFormatException(
-                $"{stranger.File.Path} belongs to another store than {Used[^1].File.Path}: two journals were mixed in one directory. Move the files of one of them away.");
+                $"{stranger.File.Path} belongs to another store than {Used[^1].File.Path}: two journals were "
+                    + $"mixed in one directory. Move the files of one of them away."
+            );
         }
     }
 
@@ -186,17 +210,20 @@ internal sealed class JournalDirectory : IDisposable
     }
 
     /// <summary>
-    /// The newest segment may have lost its header to rot. Then its frames are of an incarnation above every header. A torn first write looks the
-    /// same, but holds frames of one journal write only.
+    /// The newest segment may have lost its header to rot. Then its frames are of an incarnation above every header. A
+    /// torn first write looks the same, but holds frames of one journal write only.
     /// </summary>
     private void FindOrphan()
     {
         long newest = NewestIncarnation;
         foreach (var segment in Spare.Concat(Used))
         {
-            // A whole header means that no later first write reached this file, unless the device lost it: one look is enough.
+            // A whole header means that no later first write reached this file, unless the device lost it: one look is
+            // enough.
             bool isTornOrRotten = segment.Header is null && !IsUnused(segment);
-            long to = isTornOrRotten ? segment.Length : Math.Min(segment.Length, FrameLayout.FirstFrameOffset + FrameLayout.BlockBytes);
+            long to = isTornOrRotten
+                ? segment.Length
+                : Math.Min(segment.Length, FrameLayout.FirstFrameOffset + FrameLayout.BlockBytes);
             long firstWrite = 0;
             foreach (var (_, header) in FrameScan.HeadersAtBlocks(segment, FrameLayout.FirstFrameOffset, to))
             {

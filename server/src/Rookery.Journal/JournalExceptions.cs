@@ -1,18 +1,19 @@
 namespace Rookery.Journal;
 
-/// <summary>An earlier write or sync of this journal failed. It acknowledges nothing more until the node was restarted and has recovered.</summary>
+/// <summary>
+/// An earlier write or sync of this journal failed. It acknowledges nothing more until the node was restarted and has
+/// recovered.
+/// </summary>
 public sealed class JournalLatchedException : IOException
 {
     /// <summary>Says why the journal takes no more writes.</summary>
     public JournalLatchedException(string sentence, Exception? cause)
-        : base(sentence, cause)
-    {
-    }
+        : base(sentence, cause) { }
 }
 
 /// <summary>
-/// Bytes of the journal that a sync had made durable cannot be read back. The message names the file, the offset, what would be lost and what to do.
-/// Nothing was changed on disk.
+/// Bytes of the journal that a sync had made durable cannot be read back. The message names the file, the offset, what
+/// would be lost and what to do. Nothing was changed on disk.
 /// </summary>
 public sealed class JournalDamagedException : IOException
 {
@@ -31,17 +32,20 @@ public sealed class JournalDamagedException : IOException
     public long Offset { get; }
 }
 
-/// <summary>The journal was written by a newer Rookery, or belongs to another store. Nothing was changed on disk.</summary>
+/// <summary>
+/// The journal was written by a newer Rookery, or belongs to another store. Nothing was changed on disk.
+/// </summary>
 public sealed class JournalFormatException : IOException
 {
     /// <summary>Says what was found, where, and what this program can read.</summary>
     public JournalFormatException(string sentence)
-        : base(sentence)
-    {
-    }
+        : base(sentence) { }
 }
 
 /// <summary>The journal belongs to another store than the one it was opened for. Nothing was changed on disk.</summary>
 /// <param name="file">A segment that says so.</param>
-public sealed class ForeignJournalException(string file) : IOException(
-    $"{file} is the journal of another data directory. Nothing was changed. Name the directory in which this data directory's own journal lies, or for new data an empty one.");
+public sealed class ForeignJournalException(string file)
+    : IOException(
+        $"{file} is the journal of another data directory. Nothing was changed. Name the directory in which "
+            + $"this data directory's own journal lies, or for new data an empty one."
+    );

@@ -3,15 +3,24 @@ using Rookery.Disk;
 
 namespace Rookery.Journal;
 
-/// <summary>From a directory to a journal that can be written: find, read, judge, then close the door behind what was read.</summary>
+/// <summary>
+/// From a directory to a journal that can be written: find, read, judge, then close the door behind what was read.
+/// </summary>
 internal static class JournalOpening
 {
     /// <summary>Opens a journal, or begins one at <paramref name="newJournalStart"/>.</summary>
-    public static NodeJournal Open(IDisk disk, JournalOptions options, JournalKnowledge knowledge, IIoRecorder io, JournalPosition newJournalStart)
+    public static NodeJournal Open(
+        IDisk disk,
+        JournalOptions options,
+        JournalKnowledge knowledge,
+        IIoRecorder io,
+        JournalPosition newJournalStart
+    )
     {
         Invariant.Holds(
             options.SegmentBytes >= 2 * FrameLayout.BlockBytes && options.SegmentBytes % FrameLayout.BlockBytes == 0,
-            "a segment is a whole number of blocks, two at least");
+            "a segment is a whole number of blocks, two at least"
+        );
         disk.CreateDirectory(options.Directory);
         var directoryLock = disk.Lock(Path.Join(options.Directory, "lock"));
         JournalDirectory? found = null;
@@ -34,7 +43,14 @@ internal static class JournalOpening
             GoOn(appender, walk);
             NoteNewest(appender);
             found.ReleaseDropped(pool);
-            return new NodeJournal(appender, pool, options, directoryLock, recovery, walk.Rebase is null ? walk.Entries : []);
+            return new NodeJournal(
+                appender,
+                pool,
+                options,
+                directoryLock,
+                recovery,
+                walk.Rebase is null ? walk.Entries : []
+            );
         }
         catch
         {
@@ -68,18 +84,34 @@ internal static class JournalOpening
 
     /// <summary>What reads, and could write, behind what a walk has read.</summary>
     public static JournalAppender AppenderAfter(
-        RecoveryWalk walk, JournalDirectory found, JournalOptions options, SegmentPool pool, IIoRecorder io, JournalPosition newJournalStart)
+        RecoveryWalk walk,
+        JournalDirectory found,
+        JournalOptions options,
+        SegmentPool pool,
+        IIoRecorder io,
+        JournalPosition newJournalStart
+    )
     {
         var newest = walk.Live.Count == 0 ? null : walk.Live[^1].Header;
-        var storeId = newest?.StoreId ?? (options.StoreId == Guid.Empty ? new Guid(RandomNumberGenerator.GetBytes(16)) : options.StoreId);
+        var storeId =
+            newest?.StoreId
+            ?? (options.StoreId == Guid.Empty ? new Guid(RandomNumberGenerator.GetBytes(16)) : options.StoreId);
         found.Note.Bind(storeId);
-        var appender = new JournalAppender(options, pool, io, found.Note, newest?.ClusterId ?? options.ClusterId, storeId)
+        var appender = new JournalAppender(
+            options,
+            pool,
+            io,
+            found.Note,
+            newest?.ClusterId ?? options.ClusterId,
+            storeId
+        )
         {
             Map = walk.Map ?? LogMap.Empty(newJournalStart),
             RebaseMark = newest?.RebaseMark ?? 0,
             LastWrite = walk.LastWrite,
 
-            // A torn first write may have used the next incarnation without leaving its header: that number is left out.
+            // A torn first write may have used the next incarnation without leaving its header: that number is left
+            // out.
             LastIncarnation = found.HighestIncarnation + 1,
         };
         appender.Live.AddRange(walk.Live);
@@ -87,14 +119,16 @@ internal static class JournalOpening
     }
 
     /// <summary>
-    /// Makes what was read durable: its sync may have failed, or may not have been called. Then either notes that a clean stop is no longer the end, or
-    /// begins a segment, so that nothing an interrupted write left behind can follow what is written next, and no frame of this version lies in a segment that says an older one.
+    /// Makes what was read durable: its sync may have failed, or may not have been called. Then either notes that a
+    /// clean stop is no longer the end, or begins a segment, so that nothing an interrupted write left behind can
+    /// follow what is written next, and no frame of this version lies in a segment that says an older one.
     /// </summary>
     private static void GoOn(JournalAppender appender, RecoveryWalk walk)
     {
         if (walk.Rebase is { } rebase)
         {
-            appender.BeginAnew(rebase);                 // the header brings the vote along: nothing of the old log has to be made durable first
+            // the header brings the vote along: nothing of the old log has to be made durable first
+            appender.BeginAnew(rebase);
             return;
         }
 
@@ -104,7 +138,11 @@ internal static class JournalOpening
             appender.RewriteEnd(walk.LastWriteOffset);
         }
 
-        if (walk.TailVerdict == TailVerdict.GoOnAfterCleanStop && last!.Header!.Version == SegmentHeader.FormatVersion && last.End + FrameLayout.BlockBytes <= last.Length)
+        if (
+            walk.TailVerdict == TailVerdict.GoOnAfterCleanStop
+            && last!.Header!.Version == SegmentHeader.FormatVersion
+            && last.End + FrameLayout.BlockBytes <= last.Length
+        )
         {
             appender.Append([LocalFrame(FrameType.Start, appender.Map)]);
         }

@@ -1,8 +1,9 @@
 namespace Rookery.Journal;
 
 /// <summary>
-/// Reads the log in order from an index, as it is after all cuts, through the last index at the time the reader was made. Replicated frames only.
-/// Every byte is checked. Segments it has still to read are not recycled. Used by one thread; that may be another than the writer's.
+/// Reads the log in order from an index, as it is after all cuts, through the last index at the time the reader was
+/// made. Replicated frames only. Every byte is checked. Segments it has still to read are not recycled. Used by one
+/// thread; that may be another than the writer's.
 /// </summary>
 public sealed class JournalReader : IDisposable
 {
@@ -61,7 +62,14 @@ public sealed class JournalReader : IDisposable
             }
 
             _nextIndex++;
-            frame = new JournalFrame(header.Type, header.Index, header.Term, header.OperationsBefore, header.OperationCount, payload);
+            frame = new JournalFrame(
+                header.Type,
+                header.Index,
+                header.Term,
+                header.OperationsBefore,
+                header.OperationCount,
+                payload
+            );
             return true;
         }
 
@@ -90,8 +98,11 @@ public sealed class JournalReader : IDisposable
         _current++;
     }
 
-    private JournalDamagedException Damaged(Segment segment, long offset) => new(
-        $"{segment.File.Path} is damaged at offset {offset}: entry {_nextIndex} cannot be read back. Nothing was changed. Put back an undamaged copy of the file, or restore a backup.",
-        segment.File.Path,
-        offset);
+    private JournalDamagedException Damaged(Segment segment, long offset) =>
+        new(
+            $"{segment.File.Path} is damaged at offset {offset}: entry {_nextIndex} cannot be read back. "
+                + $"Nothing was changed. Put back an undamaged copy of the file, or restore a backup.",
+            segment.File.Path,
+            offset
+        );
 }

@@ -4,7 +4,14 @@ namespace Rookery.Journal;
 /// <param name="Verdict">The case of the recovery table.</param>
 /// <param name="Label">The letter of the case, as in docs/explanation/durability.md.</param>
 /// <param name="Sentence">What was found, where, and what was done.</param>
-/// <param name="MayHaveAcknowledged">The end of the log that this store may have acknowledged: later than its last entry after <see cref="TailVerdict.RepairFromPeers"/>, until the log is as new again, over any number of starts.</param>
+/// <param name="MayHaveAcknowledged">The end of the log that this store may have acknowledged: later than its last
+/// entry after <see cref="TailVerdict.RepairFromPeers"/>, until the log is as new again, over any number of
+/// starts.</param>
 /// <param name="KeptAside">Files set aside because they did not belong or were damaged.</param>
 public sealed record JournalRecovery(
-    TailVerdict Verdict, char Label, string Sentence, EntryPosition MayHaveAcknowledged, IReadOnlyList<string> KeptAside);
+    TailVerdict Verdict,
+    char Label,
+    string Sentence,
+    EntryPosition MayHaveAcknowledged,
+    IReadOnlyList<string> KeptAside
+);

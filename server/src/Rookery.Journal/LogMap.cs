@@ -10,7 +10,9 @@ namespace Rookery.Journal;
 /// <param name="Write">The journal write it belongs to.</param>
 internal readonly record struct LogSpan(Segment Segment, long FirstIndex, long LastIndex, long Offset, long Write);
 
-/// <summary>What the frames on disk add up to: the log after all cuts, where it lies, the vote and the configuration in force.</summary>
+/// <summary>
+/// What the frames on disk add up to: the log after all cuts, where it lies, the vote and the configuration in force.
+/// </summary>
 internal sealed class LogMap
 {
     private readonly List<LogSpan> _spans = [];
@@ -50,14 +52,17 @@ internal sealed class LogMap
     public EntryPosition End => new(Position.Term, Position.Index);
 
     /// <summary>
-    /// The end of the log that this store may have acknowledged and lost to damage; zeros when nothing is lost. It is made good when the log is as new again: whoever leads after the loss has
-    /// every entry that was committed, and this store votes for nobody whose log is older. Segment headers keep it through restarts.
+    /// The end of the log that this store may have acknowledged and lost to damage; zeros when nothing is lost. It is
+    /// made good when the log is as new again: whoever leads after the loss has every entry that was committed, and
+    /// this store votes for nobody whose log is older. Segment headers keep it through restarts.
     /// </summary>
     public EntryPosition Lost { get; private set; }
 
     public ReadOnlyMemory<byte> Vote { get; private set; }
 
-    /// <summary>Through which index the log is known to be committed by the notes in it; 0 when there are none.</summary>
+    /// <summary>
+    /// Through which index the log is known to be committed by the notes in it; 0 when there are none.
+    /// </summary>
     public long CommittedIndex { get; private set; }
 
     /// <summary>The configurations in the log and the one before it, by index.</summary>
@@ -72,7 +77,10 @@ internal sealed class LogMap
     /// <summary>A log that has no frames yet and goes on behind <paramref name="position"/>.</summary>
     public static LogMap Empty(JournalPosition position) => new(position);
 
-    /// <summary>A log without frames behind a state that takes the place of <paramref name="before"/>. The vote, and what was acknowledged and lost, are this node's own and stay.</summary>
+    /// <summary>
+    /// A log without frames behind a state that takes the place of <paramref name="before"/>. The vote, and what was
+    /// acknowledged and lost, are this node's own and stay.
+    /// </summary>
     public static LogMap Behind(in JournalRebase rebase, LogMap before)
     {
         var map = new LogMap(rebase.Position) { Vote = before.Vote };
@@ -85,7 +93,9 @@ internal sealed class LogMap
         return map;
     }
 
-    /// <summary>The configuration that is in force behind an index: its own index (0 when there is none) and payload.</summary>
+    /// <summary>
+    /// The configuration that is in force behind an index: its own index (0 when there is none) and payload.
+    /// </summary>
     public (long Index, ReadOnlyMemory<byte> Payload) ConfigurationAt(long index)
     {
         var (found, payload) = _configurations.FindLast(configuration => configuration.Index <= index);
@@ -93,13 +103,16 @@ internal sealed class LogMap
     }
 
     /// <summary>Whether a frame with this header may stand at the end of the log.</summary>
-    public bool Accepts(in FrameHeader header) => header switch
-    {
-        { IsReplicated: true } => header.Index == Position.Index + 1 && header.Term >= Position.Term
-            && header.OperationsBefore == Position.Operations && header.OperationCount >= 0,
-        { Type: FrameType.Cut or FrameType.Committed } => header.Index >= 0 && header.Index <= Position.Index,
-        _ => true,
-    };
+    public bool Accepts(in FrameHeader header) =>
+        header switch
+        {
+            { IsReplicated: true } => header.Index == Position.Index + 1
+                && header.Term >= Position.Term
+                && header.OperationsBefore == Position.Operations
+                && header.OperationCount >= 0,
+            { Type: FrameType.Cut or FrameType.Committed } => header.Index >= 0 && header.Index <= Position.Index,
+            _ => true,
+        };
 
     /// <summary>Adds the frame at <paramref name="offset"/>.</summary>
     public void Append(Segment segment, in FrameHeader header, ReadOnlyMemory<byte> payload, long offset)
@@ -134,24 +147,35 @@ internal sealed class LogMap
         _spanIsOpen = true;
     }
 
-    /// <summary>What the header of a further segment repeats was true when it was begun, and may have been in a gap before it.</summary>
+    /// <summary>
+    /// What the header of a further segment repeats was true when it was begun, and may have been in a gap before it.
+    /// </summary>
     public void TakeOver(SegmentHeader header)
     {
         (Vote, Lost) = (header.Vote, header.Lost);
-        if (!header.Configuration.IsEmpty && (_configurations.Count == 0 || header.ConfigurationIndex != ConfigurationIndex))
+        if (
+            !header.Configuration.IsEmpty
+            && (_configurations.Count == 0 || header.ConfigurationIndex != ConfigurationIndex)
+        )
         {
             _configurations.Add((header.ConfigurationIndex, header.Configuration.ToArray()));
         }
     }
 
-    /// <summary>What was behind the end of the log cannot be read, or not without a gap: the vote in it still counts, and so does how far it may have been acknowledged.</summary>
+    /// <summary>
+    /// What was behind the end of the log cannot be read, or not without a gap: the vote in it still counts, and so
+    /// does how far it may have been acknowledged.
+    /// </summary>
     public void Lose(EntryPosition through, ReadOnlyMemory<byte> vote)
     {
         Vote = vote;
         Lose(through);
     }
 
-    /// <summary>Everything before <paramref name="position"/> is unreadable here but held by the manifest: the readable log begins behind it.</summary>
+    /// <summary>
+    /// Everything before <paramref name="position"/> is unreadable here but held by the manifest: the readable log
+    /// begins behind it.
+    /// </summary>
     public void BeginAgainAt(JournalPosition position, DamageSurvey gap)
     {
         Vote = gap.Vote;

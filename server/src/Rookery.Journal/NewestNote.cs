@@ -123,8 +123,11 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
     private void Read(IDiskFile file, int place)
     {
         byte[] block = new byte[ContentBytes];
-        if (file.Read(block, place * BlockBytes) == ContentBytes && block.AsSpan().StartsWith(Magic)
-            && BinaryPrimitives.ReadUInt32LittleEndian(block.AsSpan(8)) == ChecksumOf(block))
+        if (
+            file.Read(block, place * BlockBytes) == ContentBytes
+            && block.AsSpan().StartsWith(Magic)
+            && BinaryPrimitives.ReadUInt32LittleEndian(block.AsSpan(8)) == ChecksumOf(block)
+        )
         {
             long noted = BinaryPrimitives.ReadInt64LittleEndian(block.AsSpan(16));
             _blocks[place] = (new Guid(block.AsSpan(StoreOffset)), noted);

@@ -3,10 +3,12 @@ using Rookery.Disk;
 namespace Rookery.Journal;
 
 /// <summary>
-/// The journal of a node: one log for all its databases, and the only thing that is synced before a write is acknowledged.
+/// The journal of a node: one log for all its databases, and the only thing that is synced before a write is
+/// acknowledged.
 /// </summary>
 /// <remarks>
-/// Writes come from one thread at a time. <see cref="PrepareSpare"/>, <see cref="ReleaseThrough"/> and readers may be on other threads.
+/// Writes come from one thread at a time. <see cref="PrepareSpare"/>, <see cref="ReleaseThrough"/> and readers may be
+/// on other threads.
 /// </remarks>
 public sealed class NodeJournal : IDisposable
 {
@@ -22,7 +24,14 @@ public sealed class NodeJournal : IDisposable
     private long _releasedThrough;
     private IReadOnlyList<RecoveredEntry> _recovered;
 
-    internal NodeJournal(JournalAppender appender, SegmentPool pool, JournalOptions options, IDisposable directoryLock, JournalRecovery recovery, List<RecoveredEntry> recovered)
+    internal NodeJournal(
+        JournalAppender appender,
+        SegmentPool pool,
+        JournalOptions options,
+        IDisposable directoryLock,
+        JournalRecovery recovery,
+        List<RecoveredEntry> recovered
+    )
     {
         _appender = appender;
         _pool = pool;
@@ -42,10 +51,15 @@ public sealed class NodeJournal : IDisposable
     /// <summary>The log before <see cref="FirstIndex"/>.</summary>
     public JournalPosition Base => _appender.Map.Base;
 
-    /// <summary>Bytes of segments that stay although they are released, so that a member that was away for a while can be given their entries. Those that recovery had no use for do not count.</summary>
+    /// <summary>
+    /// Bytes of segments that stay although they are released, so that a member that was away for a while can be given
+    /// their entries. Those that recovery had no use for do not count.
+    /// </summary>
     public long KeptBytes { get; set; }
 
-    /// <summary>Rises with each piece that a write hands to the disk, and with each sync: a sign of life of a slow card.</summary>
+    /// <summary>
+    /// Rises with each piece that a write hands to the disk, and with each sync: a sign of life of a slow card.
+    /// </summary>
     public long Progress => _appender.Progress;
 
     /// <summary>The highest index, durable; the index before <see cref="FirstIndex"/> when there is no frame.</summary>
@@ -61,7 +75,8 @@ public sealed class NodeJournal : IDisposable
     public long LastWrite => _appender.LastWrite;
 
     /// <summary>
-    /// Through which index the log is known to be committed by the notes among its frames, at most <see cref="LastIndex"/>; 0 when there are none that can be read. A note tells of an earlier write than its own:
+    /// Through which index the log is known to be committed by the notes among its frames, at most
+    /// <see cref="LastIndex"/>; 0 when there are none that can be read. A note tells of an earlier write than its own:
     /// the last entries may be committed too.
     /// </summary>
     public long CommittedIndex => Math.Min(_appender.Map.CommittedIndex, LastIndex);
@@ -72,7 +87,10 @@ public sealed class NodeJournal : IDisposable
     /// <summary>The payload of the last configuration frame that no cut took back, empty when there is none.</summary>
     public ReadOnlyMemory<byte> Configuration => _appender.Map.Configuration;
 
-    /// <summary>The configuration in force behind <paramref name="index"/>, which is not below what the manifest held when the journal was opened: its index (0 when there is none) and payload. From any thread.</summary>
+    /// <summary>
+    /// The configuration in force behind <paramref name="index"/>, which is not below what the manifest held when the
+    /// journal was opened: its index (0 when there is none) and payload. From any thread.
+    /// </summary>
     public (long Index, ReadOnlyMemory<byte> Payload) ConfigurationAt(long index)
     {
         lock (_appender.Gate)
@@ -93,12 +111,16 @@ public sealed class NodeJournal : IDisposable
         }
     }
 
-    /// <summary>Bytes of segments that are ready to be written: room that the journal has although its file system does not call it free. From any thread.</summary>
+    /// <summary>
+    /// Bytes of segments that are ready to be written: room that the journal has although its file system does not call
+    /// it free. From any thread.
+    /// </summary>
     public long ReadyBytes => (long)_pool.Ready * _segmentBytes;
 
     /// <summary>
-    /// Bytes of the segments that a start would read if the manifest were at <paramref name="index"/>. A host flushes when they grow, so that recovery stays short: those that only
-    /// a reader keeps do not count, for no flush would let them go. From any thread.
+    /// Bytes of the segments that a start would read if the manifest were at <paramref name="index"/>. A host flushes
+    /// when they grow, so that recovery stays short: those that only a reader keeps do not count, for no flush would
+    /// let them go. From any thread.
     /// </summary>
     public long BytesAbove(long index)
     {
@@ -106,7 +128,11 @@ public sealed class NodeJournal : IDisposable
         {
             var live = _appender.Live;
             long bytes = 0;
-            for (int i = live.Count - 1; i >= 0 && (i == live.Count - 1 || live[i + 1].Header!.Position.Index > index); i--)
+            for (
+                int i = live.Count - 1;
+                i >= 0 && (i == live.Count - 1 || live[i + 1].Header!.Position.Index > index);
+                i--
+            )
             {
                 bytes += live[i].Length;
             }
@@ -119,7 +145,8 @@ public sealed class NodeJournal : IDisposable
     public static long BytesOf(in JournalFrame frame) => FrameLayout.BytesOf([frame]);
 
     /// <summary>A note that the log is committed through an index, for the end of a write.</summary>
-    public static JournalFrame Committed(long index) => new(FrameType.Committed, index, Term: 0, OperationsBefore: 0, OperationCount: 0, Payload: default);
+    public static JournalFrame Committed(long index) =>
+        new(FrameType.Committed, index, Term: 0, OperationsBefore: 0, OperationCount: 0, Payload: default);
 
     /// <summary>Whether a note at the end of a write would lie in the block that the write fills up anyhow.</summary>
     public static bool HasRoomForNote(ReadOnlySpan<JournalFrame> frames)
@@ -128,21 +155,31 @@ public sealed class NodeJournal : IDisposable
         return FrameLayout.RoundUp(filled) - filled >= FrameHeader.Bytes;
     }
 
-    /// <summary>Opens the journal in a directory, or begins one in an empty directory, and recovers: afterwards every frame in it is durable.</summary>
+    /// <summary>
+    /// Opens the journal in a directory, or begins one in an empty directory, and recovers: afterwards every frame in
+    /// it is durable.
+    /// </summary>
     /// <param name="disk">The disk.</param>
     /// <param name="options">Where and how large.</param>
     /// <param name="knowledge">What the manifest says; decides whether a broken end is a torn write or damage.</param>
     /// <param name="io">Is told of every write and sync.</param>
-    /// <exception cref="JournalDamagedException">What was durable is missing or damaged, and no peer can give it back.</exception>
-    /// <exception cref="JournalFormatException">A newer format version or frame type, or files of two stores.</exception>
-    /// <exception cref="DiskException">The disk refused; <see cref="Errno.WouldBlock"/> when another process uses the directory.</exception>
+    /// <exception cref="JournalDamagedException">What was durable is missing or damaged, and no peer can give it
+    /// back.</exception>
+    /// <exception cref="JournalFormatException">A newer format version or frame type, or files of two
+    /// stores.</exception>
+    /// <exception cref="DiskException">The disk refused; <see cref="Errno.WouldBlock"/> when another process uses the
+    /// directory.</exception>
     public static NodeJournal Open(IDisk disk, JournalOptions options, JournalKnowledge knowledge, IIoRecorder io) =>
         JournalOpening.Open(disk, options, knowledge, io, newJournalStart: default);
 
     /// <summary>Whether a directory holds a file of a journal.</summary>
-    public static bool ExistsAt(IDisk disk, string directory) => disk.Exists(directory) && disk.List(directory).Any(static name => SegmentName.TryParse(name, out _));
+    public static bool ExistsAt(IDisk disk, string directory) =>
+        disk.Exists(directory) && disk.List(directory).Any(static name => SegmentName.TryParse(name, out _));
 
-    /// <summary>Begins a journal that goes on behind <paramref name="start"/> (a restored backup), in a directory that holds none.</summary>
+    /// <summary>
+    /// Begins a journal that goes on behind <paramref name="start"/> (a restored backup), in a directory that holds
+    /// none.
+    /// </summary>
     /// <exception cref="DiskException">With <see cref="Errno.NotEmpty"/> when there is a journal already.</exception>
     public static void Create(IDisk disk, JournalOptions options, JournalPosition start, IIoRecorder io)
     {
@@ -156,10 +193,11 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Makes frames durable: one write (in 1 MiB pieces when it is larger), one sync. When it returns they survive a power cut; when it throws
-    /// nobody knows, and the journal is latched.
+    /// Makes frames durable: one write (in 1 MiB pieces when it is larger), one sync. When it returns they survive a
+    /// power cut; when it throws nobody knows, and the journal is latched.
     /// </summary>
-    /// <param name="frames">At most one vote, first; then perhaps a cut; then frames whose indexes follow without a gap; then perhaps a note of what is committed.</param>
+    /// <param name="frames">At most one vote, first; then perhaps a cut; then frames whose indexes follow without a
+    /// gap; then perhaps a note of what is committed.</param>
     /// <exception cref="JournalLatchedException">This or an earlier write or sync failed.</exception>
     public void Write(ReadOnlySpan<JournalFrame> frames)
     {
@@ -169,8 +207,9 @@ public sealed class NodeJournal : IDisposable
         int cut = FrameRules.CutIn(frames);
         if (cut >= 0 && frames[cut].Index < _appender.Map.ConfigurationIndex)
         {
-            // A header may repeat the configuration that the cut takes back, and the one before may lie in segments that are given back: from here on a header tells it. A log that is cut and has no
-            // replacement yet is no less than it was: what the cut took back contradicts a leader.
+            // A header may repeat the configuration that the cut takes back, and the one before may lie in segments
+            // that are given back: from here on a header tells it. A log that is cut and has no replacement yet is no
+            // less than it was: what the cut took back contradicts a leader.
             WriteOrLatch(frames[..(cut + 1)], beginsSegment: true);
             frames = frames[(cut + 1)..];
         }
@@ -182,8 +221,9 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Gives up everything the journal holds, the vote apart, and goes on behind an installed state that the manifest already holds durably, with this mark. When it returns, a power cut leaves the
-    /// journal as it is now; when it throws, the journal is latched, and the next opening does it again by the manifest's mark.
+    /// Gives up everything the journal holds, the vote apart, and goes on behind an installed state that the manifest
+    /// already holds durably, with this mark. When it returns, a power cut leaves the journal as it is now; when it
+    /// throws, the journal is latched, and the next opening does it again by the manifest's mark.
     /// </summary>
     /// <remarks>On the thread that writes. Readers read on what they began.</remarks>
     /// <exception cref="JournalLatchedException">This or an earlier write or sync failed.</exception>
@@ -192,11 +232,17 @@ public sealed class NodeJournal : IDisposable
         ThrowIfLatched();
         Invariant.Holds(!_isStopped, "nothing is written after the clean stop");
         Invariant.Holds(rebase.Mark > _appender.RebaseMark, "a journal begins anew once for each installed state");
-        Invariant.Holds(rebase.Configuration.Length <= SegmentHeader.MaxConfigurationBytes, "a configuration fits into a segment header");
+        Invariant.Holds(
+            rebase.Configuration.Length <= SegmentHeader.MaxConfigurationBytes,
+            "a configuration fits into a segment header"
+        );
         BeginOrLatch(rebase);
     }
 
-    /// <summary>The entries and cuts that opening read, in their order, so that nobody needs to read them again to know the terms and sizes of the log. Given once.</summary>
+    /// <summary>
+    /// The entries and cuts that opening read, in their order, so that nobody needs to read them again to know the
+    /// terms and sizes of the log. Given once.
+    /// </summary>
     public IReadOnlyList<RecoveredEntry> TakeRecovered()
     {
         var taken = _recovered;
@@ -204,7 +250,10 @@ public sealed class NodeJournal : IDisposable
         return taken;
     }
 
-    /// <summary>A reader whose first frame has <paramref name="fromIndex"/>, which lies between <see cref="FirstIndex"/> and the index after <see cref="LastIndex"/>.</summary>
+    /// <summary>
+    /// A reader whose first frame has <paramref name="fromIndex"/>, which lies between <see cref="FirstIndex"/> and the
+    /// index after <see cref="LastIndex"/>.
+    /// </summary>
     public JournalReader Read(long fromIndex)
     {
         lock (_appender.Gate)
@@ -215,7 +264,10 @@ public sealed class NodeJournal : IDisposable
         }
     }
 
-    /// <summary>A reader of every frame there is, from <see cref="FirstIndex"/> on. From any thread, segments may be released meanwhile.</summary>
+    /// <summary>
+    /// A reader of every frame there is, from <see cref="FirstIndex"/> on. From any thread, segments may be released
+    /// meanwhile.
+    /// </summary>
     public JournalReader Read()
     {
         lock (_appender.Gate)
@@ -224,8 +276,12 @@ public sealed class NodeJournal : IDisposable
         }
     }
 
-    /// <summary>The manifest holds everything through <paramref name="index"/>, durably: whole segments up to it are recycled. From any thread.</summary>
-    /// <exception cref="DiskException">A file that is not needed any more could not be deleted; the journal goes on.</exception>
+    /// <summary>
+    /// The manifest holds everything through <paramref name="index"/>, durably: whole segments up to it are recycled.
+    /// From any thread.
+    /// </summary>
+    /// <exception cref="DiskException">A file that is not needed any more could not be deleted; the journal goes
+    /// on.</exception>
     public void ReleaseThrough(long index)
     {
         lock (_appender.Gate)
@@ -239,7 +295,10 @@ public sealed class NodeJournal : IDisposable
         }
     }
 
-    /// <summary>Keeps every entry above <paramref name="index"/>, which is not released yet, until the result is disposed: for who is given what lies below and will ask for the rest. From any thread.</summary>
+    /// <summary>
+    /// Keeps every entry above <paramref name="index"/>, which is not released yet, until the result is disposed: for
+    /// who is given what lies below and will ask for the rest. From any thread.
+    /// </summary>
     public IDisposable KeepAbove(long index)
     {
         lock (_appender.Gate)
@@ -255,7 +314,8 @@ public sealed class NodeJournal : IDisposable
     /// takes, so it is called off the commit path. From any thread, one at a time.
     /// </summary>
     /// <returns>Whether one was made; call again until it was not.</returns>
-    /// <exception cref="DiskException">No room, or the disk failed; the journal goes on without it, try again later.</exception>
+    /// <exception cref="DiskException">No room, or the disk failed; the journal goes on without it, try again
+    /// later.</exception>
     public bool PrepareSpare()
     {
         ReleaseThrough(0); // A segment that was still being written when its index was released.
@@ -333,12 +393,17 @@ public sealed class NodeJournal : IDisposable
         if (_latch is not null)
         {
             throw new JournalLatchedException(
-                $"The journal in {_directory} takes no more writes ({_latch}). What was acknowledged is safe; put the cause right and start the node again.",
-                _latchCause);
+                $"The journal in {_directory} takes no more writes ({_latch}). What was acknowledged is "
+                    + $"safe; put the cause right and start the node again.",
+                _latchCause
+            );
         }
     }
 
-    /// <summary>Takes the oldest segment out of use when the released index covers it and nobody reads it. The one being written stays: its header proves what came before.</summary>
+    /// <summary>
+    /// Takes the oldest segment out of use when the released index covers it and nobody reads it. The one being written
+    /// stays: its header proves what came before.
+    /// </summary>
     private Segment? NextReleased()
     {
         lock (_appender.Gate)
@@ -350,7 +415,12 @@ public sealed class NodeJournal : IDisposable
             }
 
             var live = _appender.Live;
-            if (live.Count < 2 || live[0].Pins > 0 || live[1].Header!.Position.Index > _releasedThrough || live.Skip(1).Sum(static segment => segment.Length) < KeptBytes)
+            if (
+                live.Count < 2
+                || live[0].Pins > 0
+                || live[1].Header!.Position.Index > _releasedThrough
+                || live.Skip(1).Sum(static segment => segment.Length) < KeptBytes
+            )
             {
                 return null;
             }

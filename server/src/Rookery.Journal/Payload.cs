@@ -19,7 +19,9 @@ public static class Payload
     /// <summary>The most bytes <see cref="Encode"/> writes for <paramref name="contentLength"/> bytes.</summary>
     public static int MaxEncodedLength(int contentLength) => checked(contentLength + OverheadBytes);
 
-    /// <summary>Encodes <paramref name="content"/>, compressed when that saves at least an eighth of more than one disk block.</summary>
+    /// <summary>
+    /// Encodes <paramref name="content"/>, compressed when that saves at least an eighth of more than one disk block.
+    /// </summary>
     /// <param name="content">Any bytes.</param>
     /// <param name="destination">At least <see cref="MaxEncodedLength"/> bytes.</param>
     /// <returns>Bytes written.</returns>
@@ -47,7 +49,10 @@ public static class Payload
         return end + sizeof(uint);
     }
 
-    /// <summary>The length of the content of an encoded payload, or -1 when the bytes are no payload. Checks the envelope, not the checksum.</summary>
+    /// <summary>
+    /// The length of the content of an encoded payload, or -1 when the bytes are no payload. Checks the envelope, not
+    /// the checksum.
+    /// </summary>
     public static int ContentLength(ReadOnlySpan<byte> encoded)
     {
         if (encoded.Length < OverheadBytes)

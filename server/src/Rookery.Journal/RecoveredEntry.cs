@@ -9,4 +9,11 @@ namespace Rookery.Journal;
 /// <param name="PayloadBytes">Bytes of its payload.</param>
 /// <param name="Configuration">The payload of a configuration; empty for others.</param>
 public readonly record struct RecoveredEntry(
-    FrameType Type, long Index, long Term, long OperationsBefore, int OperationCount, int PayloadBytes, ReadOnlyMemory<byte> Configuration);
+    FrameType Type,
+    long Index,
+    long Term,
+    long OperationsBefore,
+    int OperationCount,
+    int PayloadBytes,
+    ReadOnlyMemory<byte> Configuration
+);

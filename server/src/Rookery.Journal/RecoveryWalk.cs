@@ -1,20 +1,33 @@
 namespace Rookery.Journal;
 
-/// <summary>The way back after a crash: finds the chain of segments that the manifest does not make superfluous, reads it to its end and judges that end.</summary>
+/// <summary>
+/// The way back after a crash: finds the chain of segments that the manifest does not make superfluous, reads it to its
+/// end and judges that end.
+/// </summary>
 /// <remarks>Changes nothing on disk, except that a damaged segment gets a second name in case B.</remarks>
 internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions options, JournalKnowledge known)
 {
     private readonly bool _isGivenUp = IsGivenUp(directory, known);
 
-    // Of a journal that is given up only the vote counts. It is in the newest segment, and the manifest proves nothing about where that one ends.
-    private readonly JournalKnowledge _knowledge = IsGivenUp(directory, known) ? known with { ManifestIndex = 0, ManifestTerm = 0, ManifestOperations = 0 } : known;
+    // Of a journal that is given up only the vote counts. It is in the newest segment, and the manifest proves nothing
+    // about where that one ends.
+    private readonly JournalKnowledge _knowledge = IsGivenUp(directory, known)
+        ? known with
+        {
+            ManifestIndex = 0,
+            ManifestTerm = 0,
+            ManifestOperations = 0,
+        }
+        : known;
     private FrameType _lastFrame;
     private long _lastWrite;
     private long _highestWrite;
     private TailVerdict _verdict;
     private string _sentence = "";
 
-    /// <summary>Whether no node starts on the journal: nothing may change then, and it matters for no vote what it forgot.</summary>
+    /// <summary>
+    /// Whether no node starts on the journal: nothing may change then, and it matters for no vote what it forgot.
+    /// </summary>
     public bool IsForReading { get; init; }
 
     /// <summary>The segments in use, oldest first; none when the journal is new.</summary>
@@ -29,21 +42,31 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     /// <summary>What was decided at the end of the log.</summary>
     public TailVerdict TailVerdict { get; private set; }
 
-    /// <summary>The write number to go on from: behind a torn write one is left out, because the torn one may have used it.</summary>
-    public long LastWrite => TailVerdict == TailVerdict.GoOnAfterCleanStop ? _lastWrite : Math.Max(_lastWrite, _highestWrite) + 1;
+    /// <summary>
+    /// The write number to go on from: behind a torn write one is left out, because the torn one may have used it.
+    /// </summary>
+    public long LastWrite =>
+        TailVerdict == TailVerdict.GoOnAfterCleanStop ? _lastWrite : Math.Max(_lastWrite, _highestWrite) + 1;
 
     /// <summary>Where the journal begins anew; null when it goes on.</summary>
     public JournalRebase? Rebase { get; private set; } = IsGivenUp(directory, known) ? known.Rebase : null;
 
     public List<string> KeptAside { get; } = [];
 
-    /// <summary>Segments behind the place where the log ends in case B. They stay until that is durable: they are what tells that it is damage.</summary>
+    /// <summary>
+    /// Segments behind the place where the log ends in case B. They stay until that is durable: they are what tells
+    /// that it is damage.
+    /// </summary>
     public List<Segment> Dropped { get; } = [];
 
     /// <summary>The entries and cuts that were read, in their order.</summary>
     public List<RecoveredEntry> Entries { get; } = [];
 
-    public EntryPosition MayHaveAcknowledged => EntryPosition.Later(Map?.Lost ?? default, Rebase is { } rebase ? new(rebase.Position.Term, rebase.Position.Index) : Map?.End ?? default);
+    public EntryPosition MayHaveAcknowledged =>
+        EntryPosition.Later(
+            Map?.Lost ?? default,
+            Rebase is { } rebase ? new(rebase.Position.Term, rebase.Position.Index) : Map?.End ?? default
+        );
 
     /// <summary>The report; the most telling verdict wins over that of the tail.</summary>
     public JournalRecovery Report(IEnumerable<string> setAside)
@@ -52,11 +75,18 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         string note = aside.Length == 0 ? "" : $" Set aside: {string.Join(", ", aside)}.";
         if (directory.Note.Trouble is { } trouble)
         {
-            note += $" {trouble} So it may not be known whether a newer segment is gone; "
+            note +=
+                $" {trouble} So it may not be known whether a newer segment is gone; "
                 + "a start writes that note again.";
         }
 
-        return new JournalRecovery(_verdict, RecoveryTable.LabelOf(_verdict), _sentence + note, MayHaveAcknowledged, aside);
+        return new JournalRecovery(
+            _verdict,
+            RecoveryTable.LabelOf(_verdict),
+            _sentence + note,
+            MayHaveAcknowledged,
+            aside
+        );
     }
 
     /// <summary>Reads and judges.</summary>
@@ -90,28 +120,40 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         if (_isGivenUp && Rebase is { } rebase)
         {
             _verdict = TailVerdict.BeginBehindInstalled;
-            _sentence += $" A state through index {rebase.Position.Index} had been installed from a peer: the journal begins anew behind it.";
+            _sentence +=
+                $" A state through index {rebase.Position.Index} had been installed from a peer: the journal "
+                + $"begins anew behind it.";
         }
     }
 
     private static bool IsGivenUp(JournalDirectory directory, in JournalKnowledge known) =>
-        directory.Used.Count > 0 && RecoveryTable.IsGivenUp(known.Rebase?.Mark ?? 0, directory.Used[^1].Header!.RebaseMark);
+        directory.Used.Count > 0
+        && RecoveryTable.IsGivenUp(known.Rebase?.Mark ?? 0, directory.Used[^1].Header!.RebaseMark);
 
     /// <summary>From the newest segment back to the one in which the manifest's index lies.</summary>
     private bool FindChain()
     {
         if (directory.Used.Count == 0)
         {
-            if (_knowledge.WasBegun || directory.IsNewestMissing || directory.OrphanHoldsLaterWrite || _knowledge.ManifestIndex > 0)
+            if (
+                _knowledge.WasBegun
+                || directory.IsNewestMissing
+                || directory.OrphanHoldsLaterWrite
+                || _knowledge.ManifestIndex > 0
+            )
             {
                 string file = directory.Orphan?.File.Path ?? options.Directory;
-                string held = _knowledge.ManifestIndex == 0
-                    ? "the manifest holds nothing yet, and everything that was acknowledged would be lost"
-                    : $"the manifest holds everything through index {_knowledge.ManifestIndex}, and what was acknowledged after it would be lost";
+                string held =
+                    _knowledge.ManifestIndex == 0
+                        ? "the manifest holds nothing yet, and everything that was acknowledged would be lost"
+                        : $"the manifest holds everything through index {_knowledge.ManifestIndex}, and what "
+                            + $"was acknowledged after it would be lost";
                 throw new JournalDamagedException(
-                    $"{file} holds no readable journal, but this node has written one: {held}. Nothing was changed. Put the journal's files back (was the journal directory changed?), or {WayOn}.",
+                    $"{file} holds no readable journal, but this node has written one: {held}. Nothing was "
+                        + $"changed. Put the journal's files back (was the journal directory changed?), or {WayOn}.",
                     file,
-                    0);
+                    0
+                );
             }
 
             return false;
@@ -121,13 +163,19 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         Live.Add(segment);
         while (Rebase is null && segment.Header!.Position.Index > _knowledge.ManifestIndex)
         {
-            var previous = segment.Header.PreviousIncarnation == 0 ? null : directory.WithIncarnation(segment.Header.PreviousIncarnation);
+            var previous =
+                segment.Header.PreviousIncarnation == 0
+                    ? null
+                    : directory.WithIncarnation(segment.Header.PreviousIncarnation);
             if (previous is null)
             {
                 throw new JournalDamagedException(
-                    $"The journal segment before {segment.File.Path} is missing or has lost its header: entries {_knowledge.ManifestIndex + 1} to {segment.Header.Position.Index} would be lost. Nothing was changed. Put the file back, or {WayOn}.",
+                    $"The journal segment before {segment.File.Path} is missing or has lost its header: "
+                        + $"entries {_knowledge.ManifestIndex + 1} to {segment.Header.Position.Index} would be "
+                        + $"lost. Nothing was changed. Put the file back, or {WayOn}.",
                     segment.File.Path,
-                    0);
+                    0
+                );
             }
 
             segment = previous;
@@ -165,7 +213,9 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                 long gapWrite = isWhole ? walker.Write : walker.ExpectedWrite;
                 var behind = FrameScan.Behind(segment, isWhole ? walker.Offset : offset, end, gapWrite);
                 bool wasWhole = isWhole || !isLast || WasWhole(segment, behind);
-                var survey = wasWhole ? DamageSurvey.OfAll(Map!, _knowledge.ManifestIndex, Live[i..], offset, gapWrite) : null;
+                var survey = wasWhole
+                    ? DamageSurvey.OfAll(Map!, _knowledge.ManifestIndex, Live[i..], offset, gapWrite)
+                    : null;
                 var decided = Judge(i, behind, survey);
                 if (decided == TailVerdict.PassOverApplied)
                 {
@@ -208,7 +258,17 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         if (header.IsReplicated || header.Type == FrameType.Cut)
         {
             var configuration = header.Type == FrameType.Configuration ? Map.Configuration : default;
-            Entries.Add(new RecoveredEntry(header.Type, header.Index, header.Term, header.OperationsBefore, header.OperationCount, payload.Length, configuration));
+            Entries.Add(
+                new RecoveredEntry(
+                    header.Type,
+                    header.Index,
+                    header.Term,
+                    header.OperationsBefore,
+                    header.OperationCount,
+                    payload.Length,
+                    configuration
+                )
+            );
         }
 
         _lastFrame = header.Type;
@@ -220,7 +280,10 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         }
     }
 
-    /// <summary>Whether anything but a further segment shows that what cannot be read had been durable. That the log ends before the manifest shows nothing when an earlier start found it damaged.</summary>
+    /// <summary>
+    /// Whether anything but a further segment shows that what cannot be read had been durable. That the log ends before
+    /// the manifest shows nothing when an earlier start found it damaged.
+    /// </summary>
     private bool WasWhole(Segment segment, in BehindGap behind) =>
         behind.HasLaterWrite
         || directory.OrphanHoldsLaterWrite
@@ -232,25 +295,41 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
 
     private EntryPosition ManifestEnd => new(_knowledge.ManifestTerm, _knowledge.ManifestIndex);
 
-    private TailVerdict Judge(int i, in BehindGap behind, DamageSurvey? survey) => RecoveryTable.JudgeFirstInvalidFrame(
-        wasWhole: survey is not null,
-        stoppedInOrder: _lastFrame == FrameType.CleanStop,
-        _knowledge.HasPeers,
-        manifestHoldsTheGap: i == 0 && behind.ResumeOffset >= 0 && behind.Resume.Index <= _knowledge.ManifestIndex + 1 && (!_knowledge.HasPeers || MayGoOnBehindManifest(survey!)),
-        voteIsKnown: survey is null || IsForReading || (survey.VoteIsKnown && !directory.OrphanHoldsLaterWrite && !directory.IsNewestMissing)); // a newest segment that is gone, or lost its header, may have held a vote
+    private TailVerdict Judge(int i, in BehindGap behind, DamageSurvey? survey) =>
+        RecoveryTable.JudgeFirstInvalidFrame(
+            wasWhole: survey is not null,
+            stoppedInOrder: _lastFrame == FrameType.CleanStop,
+            _knowledge.HasPeers,
+            manifestHoldsTheGap: i == 0
+                && behind.ResumeOffset >= 0
+                && behind.Resume.Index <= _knowledge.ManifestIndex + 1
+                && (!_knowledge.HasPeers || MayGoOnBehindManifest(survey!)),
+            voteIsKnown: survey is null
+                || IsForReading
+                || (survey.VoteIsKnown && !directory.OrphanHoldsLaterWrite && !directory.IsNewestMissing)
+        ); // a newest segment that is gone, or lost its header, may have held a vote
 
-    /// <summary>A member that goes on behind the gap must know who belongs to the cluster there: nobody tells it again.</summary>
+    /// <summary>
+    /// A member that goes on behind the gap must know who belongs to the cluster there: nobody tells it again.
+    /// </summary>
     private bool MayGoOnBehindManifest(DamageSurvey survey) => survey.ConfigurationIsKnown || !EndsBeforeManifest;
 
     private void PassOver(Segment segment, long offset, in BehindGap behind, long gapWrite)
     {
         var resume = behind.Resume;
         var gap = DamageSurvey.OfGap(Map!, _knowledge.ManifestIndex, segment, offset, behind.ResumeOffset, gapWrite);
-        Decide(TailVerdict.PassOverApplied, $"{segment.File.Path} is damaged from offset {offset} to {behind.ResumeOffset}; the manifest holds all of it, so nothing is lost.");
+        Decide(
+            TailVerdict.PassOverApplied,
+            $"{segment.File.Path} is damaged from offset {offset} to {behind.ResumeOffset}; the manifest "
+                + $"holds all of it, so nothing is lost."
+        );
         long term = resume.Index - 1 == _knowledge.ManifestIndex ? _knowledge.ManifestTerm : 0;
         Map!.BeginAgainAt(new JournalPosition(resume.Index - 1, term, resume.OperationsBefore), gap);
         Entries.Clear();
-        segment.Landmarks = resume.Landmarks == FrameHeader.UnknownLandmarks ? segment.Landmarks : resume.Landmarks - (resume.IsLandmark ? 1 : 0);
+        segment.Landmarks =
+            resume.Landmarks == FrameHeader.UnknownLandmarks
+                ? segment.Landmarks
+                : resume.Landmarks - (resume.IsLandmark ? 1 : 0);
         _lastFrame = default;
     }
 
@@ -262,29 +341,41 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
             case TailVerdict.StopAndExplain when directory.IsNewestMissing:
                 throw new JournalDamagedException(
                     $"The journal's newest segment is missing from {options.Directory}, or has lost its header, as "
-                    + $"{NewestNote.PathIn(options.Directory)} shows: what was acknowledged after index "
-                    + $"{Math.Max(Map.Position.Index, _knowledge.ManifestIndex)} would be lost. Nothing was changed. "
-                    + $"Put the file back, or {WayOn}.",
+                        + $"{NewestNote.PathIn(options.Directory)} shows: what was acknowledged after index "
+                        + $"{Math.Max(Map.Position.Index, _knowledge.ManifestIndex)} would be lost. Nothing "
+                        + $"was changed. "
+                        + $"Put the file back, or {WayOn}.",
                     options.Directory,
-                    0);
+                    0
+                );
             case TailVerdict.StopAndExplain:
                 Damaged(segment.File.Path, offset, survey!.End.Index);
                 break;
             case TailVerdict.RepairFromPeers:
                 KeepAside(segment);
                 GiveUpBehind(survey!);
-                Decide(decided, $"{place}; what followed was durable and is damaged, through index {MayHaveAcknowledged.Index}: peers must give it back.");
+                Decide(
+                    decided,
+                    $"{place}; what followed was durable and is damaged, through index "
+                        + $"{MayHaveAcknowledged.Index}: peers must give it back."
+                );
                 break;
             case TailVerdict.GoOnAfterCleanStop:
                 Decide(decided, $"{place}; the node had stopped in order.");
                 break;
             default:
-                Decide(decided, $"{place}; the node had not stopped in order, and no write behind that place had been acknowledged.");
+                Decide(
+                    decided,
+                    $"{place}; the node had not stopped in order, and no write behind that place had been acknowledged."
+                );
                 break;
         }
     }
 
-    /// <summary>What cannot be read may have been acknowledged, and the vote in it counts. A log that ends before the manifest begins anew behind it, if it is known who belongs to the cluster there.</summary>
+    /// <summary>
+    /// What cannot be read may have been acknowledged, and the vote in it counts. A log that ends before the manifest
+    /// begins anew behind it, if it is known who belongs to the cluster there.
+    /// </summary>
     private void GiveUpBehind(DamageSurvey survey)
     {
         // Behind what is left there is at least one entry when a segment is missing.
@@ -293,7 +384,12 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         if (EndsBeforeManifest && survey.ConfigurationIsKnown)
         {
             var (index, configuration) = survey.ConfigurationAtManifest();
-            Rebase = new JournalRebase(Live[0].Header!.RebaseMark, new JournalPosition(_knowledge.ManifestIndex, _knowledge.ManifestTerm, _knowledge.ManifestOperations), index, configuration);
+            Rebase = new JournalRebase(
+                Live[0].Header!.RebaseMark,
+                new JournalPosition(_knowledge.ManifestIndex, _knowledge.ManifestTerm, _knowledge.ManifestOperations),
+                index,
+                configuration
+            );
         }
     }
 
@@ -306,19 +402,26 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     }
 
     /// <summary>Where nothing can be put back. An older copy must not be: a member has voted since.</summary>
-    private string WayOn => _knowledge.HasPeers
-        ? "replace this member, whose last vote may be lost too: `rookery cluster node replace NAME` on another one, and a join with an empty data directory"
-        : "restore a backup";
+    private string WayOn =>
+        _knowledge.HasPeers
+            ? "replace this member, whose last vote may be lost too: `rookery cluster node replace NAME` on "
+                + "another one, and a join with an empty data directory"
+            : "restore a backup";
 
     private void Damaged(string file, long offset, long provenThrough)
     {
         long from = Math.Max(Map!.Position.Index, _knowledge.ManifestIndex) + 1;
         long through = Math.Max(provenThrough, _knowledge.ManifestIndex);
-        string loss = through >= from ? $"entries {from} to at least {through} would be lost" : $"entries from {from} on would be lost, if there were any";
+        string loss =
+            through >= from
+                ? $"entries {from} to at least {through} would be lost"
+                : $"entries from {from} on would be lost, if there were any";
         throw new JournalDamagedException(
-            $"{file} is damaged at offset {offset}, in a part that had been made durable: {loss}. Nothing was changed. Put back an undamaged copy of the file, or {WayOn}.",
+            $"{file} is damaged at offset {offset}, in a part that had been made durable: {loss}. Nothing "
+                + $"was changed. Put back an undamaged copy of the file, or {WayOn}.",
             file,
-            offset);
+            offset
+        );
     }
 
     private void Decide(TailVerdict decided, string what)

@@ -17,14 +17,18 @@ internal enum SegmentHeaderState
 }
 
 /// <summary>
-/// The first block of a segment. It repeats all that older segments said and that still counts, so that recycling them loses nothing, and it says where
-/// the segment before it ends, so that what a torn write left behind that place can never be read as part of the log again.
+/// The first block of a segment. It repeats all that older segments said and that still counts, so that recycling them
+/// loses nothing, and it says where the segment before it ends, so that what a torn write left behind that place can
+/// never be read as part of the log again.
 /// </summary>
 internal sealed record SegmentHeader
 {
     public const int Bytes = 4096;
 
-    /// <summary>What is written. Since version 2 a write may end with a note of what is committed, and votes, starts and stops tell where the log ends; version 1 is read, and goes on in a segment of this version.</summary>
+    /// <summary>
+    /// What is written. Since version 2 a write may end with a note of what is committed, and votes, starts and stops
+    /// tell where the log ends; version 1 is read, and goes on in a segment of this version.
+    /// </summary>
     public const int FormatVersion = 2;
     public const int MaxVoteBytes = 64 + Payload.OverheadBytes;
     public const int MaxConfigurationBytes = 2048 + Payload.OverheadBytes;
@@ -63,10 +67,14 @@ internal sealed record SegmentHeader
     /// <summary>The log before the first frame.</summary>
     public required JournalPosition Position { get; init; }
 
-    /// <summary>The mark of the last time that the journal began anew (<see cref="JournalRebase.Mark"/>); 0 when it never did.</summary>
+    /// <summary>
+    /// The mark of the last time that the journal began anew (<see cref="JournalRebase.Mark"/>); 0 when it never did.
+    /// </summary>
     public required long RebaseMark { get; init; }
 
-    /// <summary>What the store may have acknowledged and had lost when the segment was begun (<see cref="LogMap.Lost"/>).</summary>
+    /// <summary>
+    /// What the store may have acknowledged and had lost when the segment was begun (<see cref="LogMap.Lost"/>).
+    /// </summary>
     public required EntryPosition Lost { get; init; }
 
     public required ReadOnlyMemory<byte> Vote { get; init; }
@@ -85,9 +93,11 @@ internal sealed record SegmentHeader
             return SegmentHeaderState.Unused;
         }
 
-        if (block.Length < Bytes
+        if (
+            block.Length < Bytes
             || BinaryPrimitives.ReadUInt64LittleEndian(block) != Magic
-            || BinaryPrimitives.ReadUInt32LittleEndian(block[ChecksumOffset..]) != Checksum.Of(block[..ChecksumOffset]))
+            || BinaryPrimitives.ReadUInt32LittleEndian(block[ChecksumOffset..]) != Checksum.Of(block[..ChecksumOffset])
+        )
         {
             return SegmentHeaderState.Unreadable;
         }
@@ -96,7 +106,9 @@ internal sealed record SegmentHeader
         if (version is < 1 or > FormatVersion)
         {
             throw new JournalFormatException(
-                $"{path} has journal format version {version}, and this program reads versions up to {FormatVersion}: start the version of Rookery that wrote it.");
+                $"{path} has journal format version {version}, and this program reads versions up to "
+                    + $"{FormatVersion}: start the version of Rookery that wrote it."
+            );
         }
 
         int voteLength = BinaryPrimitives.ReadUInt16LittleEndian(block[132..]);
@@ -120,10 +132,14 @@ internal sealed record SegmentHeader
             Position = new JournalPosition(
                 BinaryPrimitives.ReadInt64LittleEndian(block[88..]),
                 BinaryPrimitives.ReadInt64LittleEndian(block[96..]),
-                BinaryPrimitives.ReadInt64LittleEndian(block[104..])),
+                BinaryPrimitives.ReadInt64LittleEndian(block[104..])
+            ),
             ConfigurationIndex = BinaryPrimitives.ReadInt64LittleEndian(block[112..]),
             RebaseMark = BinaryPrimitives.ReadInt64LittleEndian(block[120..]),
-            Lost = new EntryPosition(BinaryPrimitives.ReadInt64LittleEndian(block[LostOffset..]), BinaryPrimitives.ReadInt64LittleEndian(block[(LostOffset + sizeof(long))..])),
+            Lost = new EntryPosition(
+                BinaryPrimitives.ReadInt64LittleEndian(block[LostOffset..]),
+                BinaryPrimitives.ReadInt64LittleEndian(block[(LostOffset + sizeof(long))..])
+            ),
             Vote = block.Slice(VoteOffset, voteLength).ToArray(),
             Configuration = block.Slice(ConfigurationOffset, configurationLength).ToArray(),
         };

@@ -2,7 +2,10 @@ using System.Globalization;
 
 namespace Rookery.Journal;
 
-/// <summary>Names of files in a journal directory. The number is the place, not the order: the order is in the headers, because segments are recycled.</summary>
+/// <summary>
+/// Names of files in a journal directory. The number is the place, not the order: the order is in the headers, because
+/// segments are recycled.
+/// </summary>
 internal static class SegmentName
 {
     public const string PartSuffix = ".part";
@@ -12,8 +15,11 @@ internal static class SegmentName
 
     public static string Of(int slot) => string.Create(CultureInfo.InvariantCulture, $"{Prefix}{slot:D8}{Suffix}");
 
-    /// <summary>The n-th name for a copy of <paramref name="name"/> that is kept for its owner and never read again.</summary>
-    public static string Aside(string name, int number) => string.Create(CultureInfo.InvariantCulture, $"{name}{AsideSuffix}-{number}");
+    /// <summary>
+    /// The n-th name for a copy of <paramref name="name"/> that is kept for its owner and never read again.
+    /// </summary>
+    public static string Aside(string name, int number) =>
+        string.Create(CultureInfo.InvariantCulture, $"{name}{AsideSuffix}-{number}");
 
     public static bool TryParse(string name, out int slot)
     {

@@ -2,10 +2,14 @@ using Rookery.Disk;
 
 namespace Rookery.Journal;
 
-/// <summary>Makes segment files and keeps those that are ready for use. Any thread; no lock is held across disk work.</summary>
+/// <summary>
+/// Makes segment files and keeps those that are ready for use. Any thread; no lock is held across disk work.
+/// </summary>
 internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorder io) : IDisposable
 {
-    /// <summary>Zeros are synced in pieces of this size, so that a commit never waits behind more of them than this.</summary>
+    /// <summary>
+    /// Zeros are synced in pieces of this size, so that a commit never waits behind more of them than this.
+    /// </summary>
     private const int PieceBytes = 512 * 1024;
 
     private static readonly byte[] Zeros = new byte[PieceBytes];
@@ -28,7 +32,9 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
     /// <summary>New files get numbers above <paramref name="slot"/>.</summary>
     public void SlotIsTaken(int slot) => _nextSlot = Math.Max(_nextSlot, slot + 1);
 
-    /// <summary>A segment of ordinary length whose blocks are all written once: a spare, or a new one when there is none.</summary>
+    /// <summary>
+    /// A segment of ordinary length whose blocks are all written once: a spare, or a new one when there is none.
+    /// </summary>
     public Segment Take()
     {
         lock (_gate)
@@ -54,10 +60,17 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
         return true;
     }
 
-    /// <summary>Takes back a segment whose frames nobody needs: keeps it for reuse, or deletes it when it is of another length or there are enough.</summary>
+    /// <summary>
+    /// Takes back a segment whose frames nobody needs: keeps it for reuse, or deletes it when it is of another length
+    /// or there are enough.
+    /// </summary>
     public void Release(Segment segment)
     {
-        if (!segment.KeptAside && segment.Length == options.SegmentBytes && Ready < Math.Max(options.RecycledSegments, options.SpareSegments))
+        if (
+            !segment.KeptAside
+            && segment.Length == options.SegmentBytes
+            && Ready < Math.Max(options.RecycledSegments, options.SpareSegments)
+        )
         {
             Keep(segment);
             return;
@@ -67,10 +80,15 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
         disk.Delete(PathOf(segment.Name));
     }
 
-    /// <summary>A file of exactly this length under a name that recovery does not read, for a write larger than an ordinary segment.</summary>
+    /// <summary>
+    /// A file of exactly this length under a name that recovery does not read, for a write larger than an ordinary
+    /// segment.
+    /// </summary>
     public Segment BeginOversized(long length) => BeginPart(length);
 
-    /// <summary>Gives a wholly written and synced file its name. It appears in the directory whole or not at all.</summary>
+    /// <summary>
+    /// Gives a wholly written and synced file its name. It appears in the directory whole or not at all.
+    /// </summary>
     public Segment Publish(Segment part)
     {
         part.Dispose();
@@ -147,7 +165,9 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
 
     private string PathOf(string name) => Path.Join(options.Directory, name);
 
-    /// <summary>The reason for giving up is on its way to the caller; a part file that stays is deleted at the next start.</summary>
+    /// <summary>
+    /// The reason for giving up is on its way to the caller; a part file that stays is deleted at the next start.
+    /// </summary>
     private void DeleteQuietly(string path)
     {
         try

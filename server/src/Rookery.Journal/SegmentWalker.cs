@@ -2,7 +2,10 @@ using Rookery.Disk;
 
 namespace Rookery.Journal;
 
-/// <summary>Walks the frames of one segment in order and checks every byte of them: checksums, incarnation, and that writes follow each other.</summary>
+/// <summary>
+/// Walks the frames of one segment in order and checks every byte of them: checksums, incarnation, and that writes
+/// follow each other.
+/// </summary>
 internal sealed class SegmentWalker : IDisposable
 {
     private const int WindowBytes = 256 * 1024;
@@ -37,7 +40,10 @@ internal sealed class SegmentWalker : IDisposable
     /// <summary>The journal write that the next frame belongs to.</summary>
     public long ExpectedWrite => _inWrite ? Write : Write + 1;
 
-    /// <summary>The next frame, or false when there is none that is whole and belongs here. Then <see cref="Offset"/> is the first byte not understood.</summary>
+    /// <summary>
+    /// The next frame, or false when there is none that is whole and belongs here. Then <see cref="Offset"/> is the
+    /// first byte not understood.
+    /// </summary>
     /// <exception cref="JournalFormatException">A whole frame of a type this program does not know.</exception>
     public bool Next(out FrameHeader header, out ReadOnlyMemory<byte> payload)
     {
@@ -49,7 +55,10 @@ internal sealed class SegmentWalker : IDisposable
         if (!Enum.IsDefined(header.Type) || (header.Flags | FrameFlags.All) != FrameFlags.All)
         {
             throw new JournalFormatException(
-                $"{_segment.File.Path} holds a frame of type {(int)header.Type} with flags {(int)header.Flags} at offset {Offset}, which this program does not know: start the version of Rookery that wrote it.");
+                $"{_segment.File.Path} holds a frame of type {(int)header.Type} with flags "
+                    + $"{(int)header.Flags} at offset {Offset}, which this program does not know: start the "
+                    + $"version of Rookery that wrote it."
+            );
         }
 
         Write = header.Write;
@@ -63,7 +72,9 @@ internal sealed class SegmentWalker : IDisposable
         _window.Return();
     }
 
-    /// <summary>Of the two copies of a vote one is enough: rot of a single block must not make a node forget whom it voted for.</summary>
+    /// <summary>
+    /// Of the two copies of a vote one is enough: rot of a single block must not make a node forget whom it voted for.
+    /// </summary>
     private bool TryVoteCopy(out FrameHeader header, out ReadOnlyMemory<byte> payload) =>
         TryFrame(FrameLayout.RoundUp(Offset) + FrameLayout.BlockBytes, out header, out payload)
         && (header.Flags & FrameFlags.VoteCopy) != FrameFlags.None
@@ -73,12 +84,14 @@ internal sealed class SegmentWalker : IDisposable
     {
         payload = default;
         header = default;
-        if (offset + FrameHeader.Bytes > _end
+        if (
+            offset + FrameHeader.Bytes > _end
             || !FrameHeader.TryRead(Fetch(offset, FrameHeader.Bytes).Span, out header)
             || header.Incarnation != _segment.Incarnation
             || header.Write != ExpectedWrite
             || header.PayloadLength < 0
-            || header.PayloadLength > _end - offset - FrameHeader.Bytes)
+            || header.PayloadLength > _end - offset - FrameHeader.Bytes
+        )
         {
             return false;
         }
@@ -103,7 +116,10 @@ internal sealed class SegmentWalker : IDisposable
             }
 
             _windowStart = offset;
-            _windowLength = _segment.File.Read(_window.Span[..(int)Math.Min(_window.Length, _segment.Length - Math.Min(offset, _segment.Length))], offset);
+            _windowLength = _segment.File.Read(
+                _window.Span[..(int)Math.Min(_window.Length, _segment.Length - Math.Min(offset, _segment.Length))],
+                offset
+            );
         }
 
         int from = (int)(offset - _windowStart);

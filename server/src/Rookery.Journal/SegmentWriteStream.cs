@@ -3,8 +3,13 @@ using Rookery.Disk;
 
 namespace Rookery.Journal;
 
-/// <summary>Turns frames into one journal write: consecutive bytes, padded at the end, handed to the disk 1 MiB at a time.</summary>
-/// <remarks>The buffer grows to the largest write, at most 1 MiB, and lives as long as the journal. A large write goes out in pieces because each finished piece is a sign of life of a slow card.</remarks>
+/// <summary>
+/// Turns frames into one journal write: consecutive bytes, padded at the end, handed to the disk 1 MiB at a time.
+/// </summary>
+/// <remarks>
+/// The buffer grows to the largest write, at most 1 MiB, and lives as long as the journal. A large write goes out in
+/// pieces because each finished piece is a sign of life of a slow card.
+/// </remarks>
 internal sealed class SegmentWriteStream(IIoRecorder io)
 {
     public const int PieceBytes = 1024 * 1024;
@@ -70,7 +75,10 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
         _file = null;
     }
 
-    /// <summary>Writes bytes of a file over themselves. A process that died after a failed sync may have left pages that look clean and are not on the device.</summary>
+    /// <summary>
+    /// Writes bytes of a file over themselves. A process that died after a failed sync may have left pages that look
+    /// clean and are not on the device.
+    /// </summary>
     public void Rewrite(IDiskFile target, long from, long to)
     {
         Begin(target, from, to - from);

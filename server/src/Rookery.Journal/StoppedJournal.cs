@@ -2,7 +2,10 @@ using Rookery.Disk;
 
 namespace Rookery.Journal;
 
-/// <summary>The journal of a node that does not run, opened to be read and judged as a start would. Nothing in it changes, so that it can be looked at on a card that is dying, and again.</summary>
+/// <summary>
+/// The journal of a node that does not run, opened to be read and judged as a start would. Nothing in it changes, so
+/// that it can be looked at on a card that is dying, and again.
+/// </summary>
 public sealed class StoppedJournal : IDisposable
 {
     private readonly IDisposable _directoryLock;
@@ -37,7 +40,9 @@ public sealed class StoppedJournal : IDisposable
     /// <summary>What a start would find and do.</summary>
     public JournalRecovery Recovery { get; }
 
-    /// <summary>The entries and cuts in it, in their order; none when the manifest holds a state that takes their place.</summary>
+    /// <summary>
+    /// The entries and cuts in it, in their order; none when the manifest holds a state that takes their place.
+    /// </summary>
     public IReadOnlyList<RecoveredEntry> Entries { get; }
 
     /// <summary>The end of what can be read.</summary>
@@ -50,17 +55,27 @@ public sealed class StoppedJournal : IDisposable
     public ReadOnlyMemory<byte> Vote => _appender.Map.Vote;
 
     /// <summary>Opens it.</summary>
-    /// <exception cref="JournalDamagedException">A segment that is not in the manifest is missing, or <see cref="JournalKnowledge.HasPeers"/> is not set and there is damage.</exception>
-    /// <exception cref="JournalFormatException">A newer format version or frame type, or files of two stores.</exception>
-    /// <exception cref="DiskException">The disk refused; <see cref="Errno.WouldBlock"/> when another process uses the directory.</exception>
-    public static StoppedJournal Open(IDisk disk, JournalOptions options, JournalKnowledge knowledge, IIoRecorder io) => new(disk, options, knowledge, io);
+    /// <exception cref="JournalDamagedException">A segment that is not in the manifest is missing, or
+    /// <see cref="JournalKnowledge.HasPeers"/> is not set and there is damage.</exception>
+    /// <exception cref="JournalFormatException">A newer format version or frame type, or files of two
+    /// stores.</exception>
+    /// <exception cref="DiskException">The disk refused; <see cref="Errno.WouldBlock"/> when another process uses the
+    /// directory.</exception>
+    public static StoppedJournal Open(IDisk disk, JournalOptions options, JournalKnowledge knowledge, IIoRecorder io) =>
+        new(disk, options, knowledge, io);
 
-    /// <summary>A reader whose first frame has <paramref name="fromIndex"/> or the lowest index that there is above it; without frames when there are none.</summary>
+    /// <summary>
+    /// A reader whose first frame has <paramref name="fromIndex"/> or the lowest index that there is above it; without
+    /// frames when there are none.
+    /// </summary>
     public JournalReader Read(long fromIndex)
     {
         lock (_appender.Gate)
         {
-            return new JournalReader(_appender, _isGivenUp ? long.MaxValue : Math.Max(fromIndex, _appender.Map.FirstIndex));
+            return new JournalReader(
+                _appender,
+                _isGivenUp ? long.MaxValue : Math.Max(fromIndex, _appender.Map.FirstIndex)
+            );
         }
     }
 

@@ -1,6 +1,8 @@
 namespace Rookery.Journal;
 
-/// <summary>What recovery decided at the end of the journal. docs/explanation/durability.md argues each under the same label.</summary>
+/// <summary>
+/// What recovery decided at the end of the journal. docs/explanation/durability.md argues each under the same label.
+/// </summary>
 public enum TailVerdict
 {
     /// <summary>N: there was no journal; a new one was begun.</summary>
@@ -15,12 +17,17 @@ public enum TailVerdict
     /// <summary>B: perhaps acknowledged; any peer's frame will do.</summary>
     RepairFromPeers,
 
-    /// <summary>C: perhaps acknowledged, and a lone node must not choose what to lose; or the vote of a member may be gone.</summary>
+    /// <summary>
+    /// C: perhaps acknowledged, and a lone node must not choose what to lose; or the vote of a member may be gone.
+    /// </summary>
     StopAndExplain,
 
     /// <summary>D: damaged, but the manifest holds every frame of the gap.</summary>
     PassOverApplied,
 
-    /// <summary>I: the manifest holds a state installed from a peer; the journal is given up, its vote apart, and begins behind that state.</summary>
+    /// <summary>
+    /// I: the manifest holds a state installed from a peer; the journal is given up, its vote apart, and begins behind
+    /// that state.
+    /// </summary>
     BeginBehindInstalled,
 }

@@ -4,7 +4,10 @@ using Microsoft.Extensions.Logging;
 
 namespace Rookery.Server;
 
-/// <summary>Work that goes on when its request is answered. The server waits for it when it stops, so that it has a node for as long as it runs. Safe for several threads.</summary>
+/// <summary>
+/// Work that goes on when its request is answered. The server waits for it when it stops, so that it has a node for as
+/// long as it runs. Safe for several threads.
+/// </summary>
 /// <param name="log">Where faults are told.</param>
 internal sealed class BackgroundWork(ILogger log) : IHostedService
 {

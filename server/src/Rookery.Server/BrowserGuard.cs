@@ -4,8 +4,9 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server;
 
 /// <summary>
-/// Keeps web pages of others away from a node. A page of any site may make its visitor's browser send requests to 127.0.0.1: as a plain POST, as a WebSocket, or
-/// under a name of its own that it lets point there (DNS rebinding). So a node that listens on loopback in plain HTTP answers only to names of loopback, and no node answers pages of
+/// Keeps web pages of others away from a node. A page of any site may make its visitor's browser send requests to
+/// 127.0.0.1: as a plain POST, as a WebSocket, or under a name of its own that it lets point there (DNS rebinding). So
+/// a node that listens on loopback in plain HTTP answers only to names of loopback, and no node answers pages of
 /// others: a browser sends its client certificate for them as well.
 /// </summary>
 internal sealed class BrowserGuard(ServerOptions options)
@@ -22,7 +23,9 @@ internal sealed class BrowserGuard(ServerOptions options)
     {
         if (_isLocal && !IsLoopback(request.Host))
         {
-            return $"This node serves only this machine, and so answers to 127.0.0.1 and localhost, not to '{request.Host.Value}'. Use one of them, or start it with --insecure and an address beyond loopback.";
+            return $"This node serves only this machine, and so answers to 127.0.0.1 and localhost, not to "
+                + $"'{request.Host.Value}'. Use one of them, or start it with --insecure and an address beyond "
+                + $"loopback.";
         }
 
         var headers = request.Headers;
@@ -31,18 +34,21 @@ internal sealed class BrowserGuard(ServerOptions options)
             return $"A page of {headers.Origin} asked, and pages of others may not use this node.";
         }
 
-        return IsForeign(headers, request) && !MayBeLinked(headers, request, scope) ? "A page of another site asked, and pages of others may not use this node." : null;
+        return IsForeign(headers, request) && !MayBeLinked(headers, request, scope)
+            ? "A page of another site asked, and pages of others may not use this node."
+            : null;
     }
 
     // Sent by browsers, and not for scripts to change; "same-site" is another port of this machine, and some requests
     // of such a page carry no Origin. Browsers that do not send it name the
     // page that they come from.
-    private static bool IsForeign(IHeaderDictionary headers, HttpRequest request) => headers["Sec-Fetch-Site"].ToString() switch
-    {
-        "" => headers.Referer.Count > 0 && !IsOwn(headers.Referer.ToString(), request),
-        "cross-site" or "same-site" => true,
-        _ => false,
-    };
+    private static bool IsForeign(IHeaderDictionary headers, HttpRequest request) =>
+        headers["Sec-Fetch-Site"].ToString() switch
+        {
+            "" => headers.Referer.Count > 0 && !IsOwn(headers.Referer.ToString(), request),
+            "cross-site" or "same-site" => true,
+            _ => false,
+        };
 
     // Following a link to what people look at is no harm. Some other GET requests do something: they give numbers
     // away, take places, make packages.
@@ -67,7 +73,8 @@ internal sealed class BrowserGuard(ServerOptions options)
         }
 
         string name = host.Host;
-        bool isLoopback = name.Equals("localhost", StringComparison.OrdinalIgnoreCase)
+        bool isLoopback =
+            name.Equals("localhost", StringComparison.OrdinalIgnoreCase)
             || (IPAddress.TryParse(name.AsSpan().Trim("[]"), out var address) && IPAddress.IsLoopback(address));
         if (isLoopback)
         {

@@ -6,8 +6,9 @@ using Microsoft.Extensions.Logging;
 namespace Rookery.Server;
 
 /// <summary>
-/// Counts the connections of each remote address, and closes those that are too many on arrival: nobody alone takes all that the node serves at once, with or without a credential. This machine's own do not count,
-/// because a proxy here brings everybody's. Thread-safe.
+/// Counts the connections of each remote address, and closes those that are too many on arrival: nobody alone takes all
+/// that the node serves at once, with or without a credential. This machine's own do not count, because a proxy here
+/// brings everybody's. Thread-safe.
 /// </summary>
 /// <param name="most">How many one address may have at once.</param>
 /// <param name="log">Told of the first that is refused, and at most once a minute.</param>
@@ -72,7 +73,13 @@ internal sealed class ConnectionsByAddress(int most, ILogger log, TimeProvider t
             _warnedAt = time.GetTimestamp();
         }
 
-        log.LogWarning(LogEvents.TooManyConnections, "{Address} has {Count} connections to this node, the most that one address may have: it gets no more until some end.", host, most);
+        log.LogWarning(
+            LogEvents.TooManyConnections,
+            "{Address} has {Count} connections to this node, the most that one address may have: it gets no "
+                + "more until some end.",
+            host,
+            most
+        );
         return false;
     }
 

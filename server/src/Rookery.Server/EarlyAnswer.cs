@@ -21,7 +21,8 @@ internal static class EarlyAnswer
 
     /// <summary>Whether a request was refused that has a body, of which some may be unread.</summary>
     public static bool IsDue(HttpContext http) =>
-        http.Response.StatusCode >= StatusCodes.Status400BadRequest && http.Features.Get<IHttpRequestBodyDetectionFeature>() is { CanHaveBody: true };
+        http.Response.StatusCode >= StatusCodes.Status400BadRequest
+        && http.Features.Get<IHttpRequestBodyDetectionFeature>() is { CanHaveBody: true };
 
     /// <summary>
     /// Sends the answer and reads on: until the body ends, its client is silent for a second, or has sent too much or
@@ -39,20 +40,34 @@ internal static class EarlyAnswer
 
             await ReadAsync(http.Request.BodyReader, time, stopping, http.RequestAborted);
         }
-        catch (Exception over) when (over is IOException or BadHttpRequestException or OperationCanceledException or InvalidOperationException)
+        catch (Exception over)
+            when (over
+                    is IOException
+                        or BadHttpRequestException
+                        or OperationCanceledException
+                        or InvalidOperationException
+            )
         {
             // The client left, or sends what cannot be read: there is nobody left to wait for.
         }
     }
 
-    private static async Task ReadAsync(PipeReader body, TimeProvider time, CancellationToken stopping, CancellationToken left)
+    private static async Task ReadAsync(
+        PipeReader body,
+        TimeProvider time,
+        CancellationToken stopping,
+        CancellationToken left
+    )
     {
         long begun = time.GetTimestamp();
         using var silence = new CancellationTokenSource(MostSilence, time);
         using var end = CancellationTokenSource.CreateLinkedTokenSource(silence.Token, stopping, left);
 
         // Not a token of the read: the server takes a read that was ended by one for open.
-        await using var interrupt = end.Token.UnsafeRegister(static reader => ((PipeReader)reader!).CancelPendingRead(), body);
+        await using var interrupt = end.Token.UnsafeRegister(
+            static reader => ((PipeReader)reader!).CancelPendingRead(),
+            body
+        );
         long bytes = 0;
         while (bytes < MostBytes && time.GetElapsedTime(begun) < MostTime)
         {

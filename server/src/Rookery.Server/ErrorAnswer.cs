@@ -5,8 +5,9 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server;
 
 /// <summary>
-/// Writes a refusal in RavenDB's shape, {"Url","Type","Message","Error"}: its clients make their exception from the last segment of Type, take their text from
-/// Error (from Message for 409), and throw a TypeError when a 503 has no body. Every refusal of this server has this body.
+/// Writes a refusal in RavenDB's shape, {"Url","Type","Message","Error"}: its clients make their exception from the
+/// last segment of Type, take their text from Error (from Message for 409), and throw a TypeError when a 503 has no
+/// body. Every refusal of this server has this body.
 /// </summary>
 public static class ErrorAnswer
 {
@@ -22,7 +23,10 @@ public static class ErrorAnswer
     /// <summary>The type for requests that nobody may send; clients expect it with 403.</summary>
     public const string Forbidden = "Raven.Client.Exceptions.Security.AuthorizationException";
 
-    /// <summary>Answers with <paramref name="status"/> and the body. An answer that has begun is broken off: half of it cannot become an error, and must not look like a whole one.</summary>
+    /// <summary>
+    /// Answers with <paramref name="status"/> and the body. An answer that has begun is broken off: half of it cannot
+    /// become an error, and must not look like a whole one.
+    /// </summary>
     /// <param name="http">The request.</param>
     /// <param name="status">The HTTP status.</param>
     /// <param name="type">The full name of RavenDB's exception.</param>
@@ -48,7 +52,10 @@ public static class ErrorAnswer
     }
 
     // Quotes and signs as they are: the sentence is read by people too. Nothing shows this type of content as a page.
-    private static readonly JsonWriterOptions Readable = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+    private static readonly JsonWriterOptions Readable = new()
+    {
+        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+    };
 
     private static byte[] Encode(string url, string type, string message)
     {

@@ -3,7 +3,10 @@ using Microsoft.AspNetCore.Http;
 
 namespace Rookery.Server;
 
-/// <summary>Answers that are put together whole in memory, of figures and of the disk's work: few at once, so that whoever asks for many of them costs no more than these. Thread-safe.</summary>
+/// <summary>
+/// Answers that are put together whole in memory, of figures and of the disk's work: few at once, so that whoever asks
+/// for many of them costs no more than these. Thread-safe.
+/// </summary>
 internal sealed class LargeAnswers
 {
     /// <summary>How many are made and sent at once.</summary>
@@ -38,7 +41,12 @@ internal sealed class LargeAnswers
         {
             http.Response.Headers.RetryAfter = "1";
             await ErrorAnswer.WriteAsync(
-                http, StatusCodes.Status429TooManyRequests, ErrorAnswer.RavenException, $"{Most} answers with histories or disk work are being sent by this node already, which is the most. Try again in a second.");
+                http,
+                StatusCodes.Status429TooManyRequests,
+                ErrorAnswer.RavenException,
+                $"{Most} answers with histories or disk work are being sent by this node already, which is "
+                    + $"the most. Try again in a second."
+            );
             return;
         }
 
@@ -57,7 +65,12 @@ internal sealed class LargeAnswers
     {
         if (!sending.IsCompleted)
         {
-            using var late = _time.CreateTimer(static left => ((HttpContext)left!).Abort(), http, LongestSending, Timeout.InfiniteTimeSpan);
+            using var late = _time.CreateTimer(
+                static left => ((HttpContext)left!).Abort(),
+                http,
+                LongestSending,
+                Timeout.InfiniteTimeSpan
+            );
             await sending;
             return;
         }

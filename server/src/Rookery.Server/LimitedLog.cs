@@ -35,7 +35,12 @@ internal sealed class LimitedLog(ILogger log, TimeProvider time) : ILogger
 
     /// <inheritdoc/>
     public void Log<TState>(
-        LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+        LogLevel logLevel,
+        EventId eventId,
+        TState state,
+        Exception? exception,
+        Func<TState, Exception?, string> formatter
+    )
     {
         if (!TryPass(out long untold))
         {
@@ -44,7 +49,11 @@ internal sealed class LimitedLog(ILogger log, TimeProvider time) : ILogger
 
         if (untold > 0)
         {
-            log.LogWarning(LogEvents.HttpServer, "{Count} lines about requests were left out: they came faster than one in three minutes.", untold);
+            log.LogWarning(
+                LogEvents.HttpServer,
+                "{Count} lines about requests were left out: they came faster than one in three minutes.",
+                untold
+            );
         }
 
         log.Log(logLevel, eventId, state, exception, formatter);

@@ -4,5 +4,6 @@ namespace Rookery.Server;
 public static class ProductVersion
 {
     /// <summary>As set in Directory.Build.props ("0.1.0").</summary>
-    public static string Text { get; } = typeof(ProductVersion).Assembly.GetName().Version is { } version ? version.ToString(3) : "0.0.0";
+    public static string Text { get; } =
+        typeof(ProductVersion).Assembly.GetName().Version is { } version ? version.ToString(3) : "0.0.0";
 }

@@ -4,8 +4,9 @@ using Rookery.Indexing.Indexes;
 namespace Rookery.Server;
 
 /// <summary>
-/// Whether this node serves documents. It begins as "opening", serves once it was given an opened <see cref="Node"/> without a diagnosis, and ends as "stopping".
-/// While it does not, everything but the routes marked <see cref="WithoutData"/> answers 503 with the sentence. Any thread may ask or tell.
+/// Whether this node serves documents. It begins as "opening", serves once it was given an opened <see cref="Node"/>
+/// without a diagnosis, and ends as "stopping". While it does not, everything but the routes marked
+/// <see cref="WithoutData"/> answers 503 with the sentence. Any thread may ask or tell.
 /// </summary>
 public sealed class Readiness
 {

@@ -8,8 +8,8 @@ using Rookery.Storage;
 namespace Rookery.Server;
 
 /// <summary>
-/// What every request passes: it is counted and timed, refused with a sentence when a page of another site sent it or while documents are not served, and answered in RavenDB's error shape when its
-/// handler throws or no route knows it.
+/// What every request passes: it is counted and timed, refused with a sentence when a page of another site sent it or
+/// while documents are not served, and answered in RavenDB's error shape when its handler throws or no route knows it.
 /// </summary>
 internal sealed class RequestGate(ServerContext context, RequestDelegate next)
 {
@@ -46,7 +46,9 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         {
             if (_access.Refusal(http, endpoint) is { } refusal)
             {
-                return refusal.MayBeBehind ? JudgeBehindBarrierAsync(http, endpoint, needsDocuments) : RefuseAsync(http, refusal);
+                return refusal.MayBeBehind
+                    ? JudgeBehindBarrierAsync(http, endpoint, needsDocuments)
+                    : RefuseAsync(http, refusal);
             }
 
             return Pass(http, endpoint, needsDocuments);
@@ -65,7 +67,12 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
     {
         if (needsDocuments && context.Readiness.Reason is { } reason)
         {
-            return ErrorAnswer.WriteAsync(http, StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, reason);
+            return ErrorAnswer.WriteAsync(
+                http,
+                StatusCodes.Status503ServiceUnavailable,
+                ErrorAnswer.RavenException,
+                reason
+            );
         }
 
         endpoint?.Metadata.GetMetadata<RouteParameters>()?.Check(http, IsWrite(http, endpoint));
@@ -78,12 +85,14 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
     }
 
     private static bool IsWrite(HttpContext http, Endpoint endpoint) =>
-        !HttpMethods.IsGet(http.Request.Method) && !HttpMethods.IsHead(http.Request.Method)
+        !HttpMethods.IsGet(http.Request.Method)
+        && !HttpMethods.IsHead(http.Request.Method)
         && endpoint.Metadata.GetMetadata<RouteScope>() != RouteScope.Read;
 
     /// <summary>
-    /// A member that has just started knows only whom it had applied before. Clients take it as final that they are not known, so that is said behind the read barrier only; and 503, which
-    /// sends them to another node, where there is none.
+    /// A member that has just started knows only whom it had applied before. Clients take it as final that they are not
+    /// known, so that is said behind the read barrier only; and 503, which sends them to another node, where there is
+    /// none.
     /// </summary>
     private async Task JudgeBehindBarrierAsync(HttpContext http, Endpoint? endpoint, bool needsDocuments)
     {
@@ -91,7 +100,11 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         try
         {
             var refusal = _access.Refusal(http, endpoint);
-            await (refusal is null ? Pass(http, endpoint, needsDocuments) : RefuseAsync(http, refusal.Value.MayBeBehind && !isFresh ? _access.NotKnownYet() : refusal.Value));
+            await (
+                refusal is null
+                    ? Pass(http, endpoint, needsDocuments)
+                    : RefuseAsync(http, refusal.Value.MayBeBehind && !isFresh ? _access.NotKnownYet() : refusal.Value)
+            );
         }
         catch (RefusedException refused)
         {
@@ -106,7 +119,14 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             http.Response.Headers.WWWAuthenticate = "Bearer realm=\"rookery\"";
         }
 
-        return ErrorAnswer.WriteAsync(http, refused.Status, refused.Status == StatusCodes.Status503ServiceUnavailable ? ErrorAnswer.RavenException : ErrorAnswer.Forbidden, refused.Sentence);
+        return ErrorAnswer.WriteAsync(
+            http,
+            refused.Status,
+            refused.Status == StatusCodes.Status503ServiceUnavailable
+                ? ErrorAnswer.RavenException
+                : ErrorAnswer.Forbidden,
+            refused.Sentence
+        );
     }
 
     private async Task FinishAsync(HttpContext http, Task handling, RouteMetrics? route, RouteTotal? total, long begun)
@@ -115,9 +135,14 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         {
             await handling;
         }
-        catch (OperationCanceledException left) when (left.CancellationToken == http.RequestAborted || http.RequestAborted.IsCancellationRequested || context.Stopping.IsCancellationRequested)
+        catch (OperationCanceledException left)
+            when (left.CancellationToken == http.RequestAborted
+                || http.RequestAborted.IsCancellationRequested
+                || context.Stopping.IsCancellationRequested
+            )
         {
-            // The client left, or the node does; nobody waits for an answer. A write learns that sooner than the token does.
+            // The client left, or the node does; nobody waits for an answer. A write learns that sooner than the token
+            // does.
             http.Abort();
         }
         catch (Exception left) when (left is ConnectionResetException or ConnectionAbortedException)
@@ -130,7 +155,12 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             // A read stored nothing, so it may be tried again.
             LargeBuffers.Trim();
             http.Response.Headers.RetryAfter = "1";
-            await ErrorAnswer.WriteAsync(http, StatusCodes.Status429TooManyRequests, ErrorAnswer.RavenException, "There is no memory for this answer now. Ask for less at once, or try again in a second.");
+            await ErrorAnswer.WriteAsync(
+                http,
+                StatusCodes.Status429TooManyRequests,
+                ErrorAnswer.RavenException,
+                "There is no memory for this answer now. Ask for less at once, or try again in a second."
+            );
         }
         catch (BadHttpRequestException refused)
         {
@@ -139,16 +169,23 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         catch (IOException malformed) when (malformed.InnerException is OverflowException)
         {
             // The server's word for a chunk that is said to be larger than any number it counts with.
-            await ErrorAnswer.WriteAsync(http, StatusCodes.Status400BadRequest, ErrorAnswer.BadRequest, ExplainMalformed(http));
+            await ErrorAnswer.WriteAsync(
+                http,
+                StatusCodes.Status400BadRequest,
+                ErrorAnswer.BadRequest,
+                ExplainMalformed(http)
+            );
         }
         catch (Exception failure)
         {
-            LogOf(http).LogError(
-                LogEvents.RequestFailed,
-                failure,
-                "{Method} {Path} failed",
-                http.Request.Method,
-                http.Request.Path.Value);
+            LogOf(http)
+                .LogError(
+                    LogEvents.RequestFailed,
+                    failure,
+                    "{Method} {Path} failed",
+                    http.Request.Method,
+                    http.Request.Path.Value
+                );
             await AnswerFailureAsync(http, failure);
         }
         finally
@@ -168,20 +205,27 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             : context.RequestLog;
 
     private static string ExplainMalformed(HttpContext http) =>
-        $"The body of {http.Request.Method} {http.Request.Path} is malformed HTTP, or its connection broke before its end; nothing of it was stored.";
+        $"The body of {http.Request.Method} {http.Request.Path} is malformed HTTP, or its connection broke "
+        + $"before its end; nothing of it was stored.";
 
-    private static string Explain(BadHttpRequestException refused, HttpContext http) => refused.StatusCode switch
-    {
-        StatusCodes.Status413PayloadTooLarge =>
-            $"The body of {http.Request.Method} {http.Request.Path} is larger than this route takes; send it in parts, or use bulk insert or import.",
-        StatusCodes.Status408RequestTimeout =>
-            $"The body of {http.Request.Method} {http.Request.Path} came too slowly; nothing of it was stored.",
-        _ => ExplainMalformed(http),
-    };
+    private static string Explain(BadHttpRequestException refused, HttpContext http) =>
+        refused.StatusCode switch
+        {
+            StatusCodes.Status413PayloadTooLarge =>
+                $"The body of {http.Request.Method} {http.Request.Path} is larger than this route takes; "
+                    + $"send it in parts, or use bulk insert or import.",
+            StatusCodes.Status408RequestTimeout =>
+                $"The body of {http.Request.Method} {http.Request.Path} came too slowly; nothing of it was stored.",
+            _ => ExplainMalformed(http),
+        };
 
-    private static Task AnswerFailureAsync(HttpContext http, Exception failure) => ErrorAnswer.WriteAsync(
-        http,
-        StatusCodes.Status500InternalServerError,
-        ErrorAnswer.RavenException,
-        failure is DamagedException ? failure.Message : "The node could not answer because of a fault of its own; its log has the details.");
+    private static Task AnswerFailureAsync(HttpContext http, Exception failure) =>
+        ErrorAnswer.WriteAsync(
+            http,
+            StatusCodes.Status500InternalServerError,
+            ErrorAnswer.RavenException,
+            failure is DamagedException
+                ? failure.Message
+                : "The node could not answer because of a fault of its own; its log has the details."
+        );
 }

@@ -2,7 +2,10 @@ using System.Collections.Concurrent;
 
 namespace Rookery.Server;
 
-/// <summary>Counts requests and their durations by route pattern. Recording is a few interlocked additions; no allocation, no lock.</summary>
+/// <summary>
+/// Counts requests and their durations by route pattern. Recording is a few interlocked additions; no allocation, no
+/// lock.
+/// </summary>
 public sealed class RequestMetrics(TimeProvider time)
 {
     private readonly ConcurrentDictionary<string, RouteMetrics> _routes = new(StringComparer.Ordinal);
@@ -12,13 +15,21 @@ public sealed class RequestMetrics(TimeProvider time)
     /// <summary>Requests being answered now.</summary>
     public long InFlight => Interlocked.Read(ref _inFlight);
 
-    /// <summary>Requests begun that needed documents. Health checks and scrapes do not count: they are no work.</summary>
+    /// <summary>
+    /// Requests begun that needed documents. Health checks and scrapes do not count: they are no work.
+    /// </summary>
     public long DocumentRequests => Interlocked.Read(ref _documentRequests);
 
-    /// <summary>Requests that read documents and were answered, of all routes; feeds, which end when their listener leaves, streams and exports, which take as long as their reader does, are none.</summary>
+    /// <summary>
+    /// Requests that read documents and were answered, of all routes; feeds, which end when their listener leaves,
+    /// streams and exports, which take as long as their reader does, are none.
+    /// </summary>
     public RouteMetrics Reads { get; } = new("reads");
 
-    /// <summary>Requests that change documents and were answered, of all routes; bulk inserts and imports, which take as long as their writer does, are none.</summary>
+    /// <summary>
+    /// Requests that change documents and were answered, of all routes; bulk inserts and imports, which take as long as
+    /// their writer does, are none.
+    /// </summary>
     public RouteMetrics Writes { get; } = new("writes");
 
     /// <summary>The counters of every route that was mapped.</summary>
@@ -52,7 +63,10 @@ public sealed class RequestMetrics(TimeProvider time)
     }
 }
 
-/// <summary>Endpoint metadata: what a route's requests count towards beside their own route, whose pattern reads and writes may share.</summary>
+/// <summary>
+/// Endpoint metadata: what a route's requests count towards beside their own route, whose pattern reads and writes may
+/// share.
+/// </summary>
 /// <param name="Sum">The sum.</param>
 internal sealed record RouteTotal(RouteMetrics Sum);
 
@@ -60,12 +74,29 @@ internal sealed record RouteTotal(RouteMetrics Sum);
 /// <param name="pattern">The route's pattern, as mapped.</param>
 public sealed class RouteMetrics(string pattern)
 {
-    private static readonly long[] Bounds = [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 10_000_000];
+    private static readonly long[] Bounds =
+    [
+        100,
+        250,
+        500,
+        1_000,
+        2_500,
+        5_000,
+        10_000,
+        25_000,
+        50_000,
+        100_000,
+        250_000,
+        1_000_000,
+        10_000_000,
+    ];
     private readonly long[] _buckets = new long[Bounds.Length + 1];
     private readonly long[] _byStatusClass = new long[6];
     private long _totalMicroseconds;
 
-    /// <summary>Upper bounds of the duration buckets, in microseconds, ascending; one more bucket follows for what is slower.</summary>
+    /// <summary>
+    /// Upper bounds of the duration buckets, in microseconds, ascending; one more bucket follows for what is slower.
+    /// </summary>
     public static ReadOnlySpan<long> BucketBounds => Bounds;
 
     /// <summary>The route's pattern.</summary>

@@ -6,13 +6,22 @@ using Rookery.Indexing.Indexes;
 
 namespace Rookery.Server;
 
-/// <summary>What a route needs besides its request: the clock, the limits, the counters, the log. One per server, alive as long as it.</summary>
+/// <summary>
+/// What a route needs besides its request: the clock, the limits, the counters, the log. One per server, alive as long
+/// as it.
+/// </summary>
 /// <param name="options">How this server was asked to run.</param>
 /// <param name="time">The clock.</param>
 /// <param name="log">Where the owner of the node reads what happened.</param>
 /// <param name="memory">The budget of the process.</param>
 /// <param name="io">What the disk was asked to do.</param>
-public sealed class ServerContext(ServerOptions options, TimeProvider time, ILogger log, MemoryBudget memory, IoTimeline io)
+public sealed class ServerContext(
+    ServerOptions options,
+    TimeProvider time,
+    ILogger log,
+    MemoryBudget memory,
+    IoTimeline io
+)
 {
     private AccessGate? _access;
     private Raven.Indexes.AutomaticIndexes? _automaticIndexes;
@@ -25,7 +34,10 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
     /// <summary>The clock. Nothing else may be asked for the time.</summary>
     public TimeProvider Time => time;
 
-    /// <summary>What time it is: for the cluster where that is known, otherwise by this machine's clock, which may have none while it is off.</summary>
+    /// <summary>
+    /// What time it is: for the cluster where that is known, otherwise by this machine's clock, which may have none
+    /// while it is off.
+    /// </summary>
     public DateTimeOffset KnownTime => Readiness.Node?.Consensus.Time.Known ?? time.GetUtcNow();
 
     /// <summary>Where the owner of the node reads what happened. Never per request.</summary>
@@ -54,7 +66,9 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
     /// <summary>What bounds answers that are whole in memory and no documents.</summary>
     internal LargeAnswers LargeAnswers { get; } = new(time);
 
-    /// <summary>What queries hold that gather results before they answer: sorted ones, groups, distinct values.</summary>
+    /// <summary>
+    /// What queries hold that gather results before they answer: sorted ones, groups, distinct values.
+    /// </summary>
     internal MemoryShare QueryMemory { get; } = memory.AddShare("queries", memory.TotalBytes / 8);
 
     /// <summary>What bounds how many queries hold a thread for long.</summary>
@@ -64,27 +78,39 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
     internal BackgroundWork Background { get; } = new(log);
 
     /// <summary>Makes and retires the indexes that queries need.</summary>
-    internal Raven.Indexes.AutomaticIndexes AutomaticIndexes => LazyInitializer.EnsureInitialized(ref _automaticIndexes, () => new Raven.Indexes.AutomaticIndexes(this));
+    internal Raven.Indexes.AutomaticIndexes AutomaticIndexes =>
+        LazyInitializer.EnsureInitialized(ref _automaticIndexes, () => new Raven.Indexes.AutomaticIndexes(this));
 
     /// <summary>Who may use which route.</summary>
     internal AccessGate Access => LazyInitializer.EnsureInitialized(ref _access, () => new AccessGate(this));
 
-    /// <summary>Whether somebody claimed the cluster, or was given all rights otherwise. The node must be open.</summary>
+    /// <summary>
+    /// Whether somebody claimed the cluster, or was given all rights otherwise. The node must be open.
+    /// </summary>
     public bool HasOwner => Access.IsClaimed(Node);
 
-    /// <summary>Deletes automatic indexes that no query needs any more, on all members. The leader does it, the others nothing.</summary>
+    /// <summary>
+    /// Deletes automatic indexes that no query needs any more, on all members. The leader does it, the others nothing.
+    /// </summary>
     public Task RetireIndexesAsync() => AutomaticIndexes.RetireAsync();
 
     /// <summary>Whether documents are served, and if not, why.</summary>
     public Readiness Readiness { get; } = new();
 
-    /// <summary>The opened node. Routes without <see cref="WithoutData"/> run only when it is there; the others ask <see cref="Readiness"/>.</summary>
+    /// <summary>
+    /// The opened node. Routes without <see cref="WithoutData"/> run only when it is there; the others ask
+    /// <see cref="Readiness"/>.
+    /// </summary>
     /// <exception cref="InvalidOperationException">It is not open yet.</exception>
-    public Node Node => Readiness.Node ?? throw new InvalidOperationException("A route that needs documents ran before they were open.");
+    public Node Node =>
+        Readiness.Node
+        ?? throw new InvalidOperationException("A route that needs documents ran before they were open.");
 
     /// <summary>The indexes of the opened node, as <see cref="Node"/>.</summary>
     /// <exception cref="InvalidOperationException">It is not open yet.</exception>
-    public IndexHost Indexes => Readiness.Indexes ?? throw new InvalidOperationException("A route that needs indexes ran before they were open.");
+    public IndexHost Indexes =>
+        Readiness.Indexes
+        ?? throw new InvalidOperationException("A route that needs indexes ran before they were open.");
 
     /// <summary>What its owner should know of this node now; none while nobody watches.</summary>
     public Func<IReadOnlyList<ActiveAlert>> ActiveAlerts { get; set; } = static () => [];
@@ -99,12 +125,16 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
     public LogRing RecentLog { get; init; } = new();
 
     /// <summary>What this node knows of itself and of other members, for whoever watches.</summary>
-    internal Observation.NodeObservation Observation => LazyInitializer.EnsureInitialized(ref _observation, () => new Observation.NodeObservation(this));
+    internal Observation.NodeObservation Observation =>
+        LazyInitializer.EnsureInitialized(ref _observation, () => new Observation.NodeObservation(this));
 
     /// <summary>Passes requests on to other members, and answers theirs.</summary>
-    internal Observation.PassedOnRequests PassedOn => LazyInitializer.EnsureInitialized(ref _passedOn, () => new Observation.PassedOnRequests(this));
+    internal Observation.PassedOnRequests PassedOn =>
+        LazyInitializer.EnsureInitialized(ref _passedOn, () => new Observation.PassedOnRequests(this));
 
-    /// <summary>Answers another member on the port for members, whose path begins with /observe/. The port has proven who asks.</summary>
+    /// <summary>
+    /// Answers another member on the port for members, whose path begins with /observe/. The port has proven who asks.
+    /// </summary>
     public Task AnswerMemberAsync(HttpContext http) => new Observation.MemberQuestions(this).AnswerAsync(http);
 
     /// <summary>Cancelled when the server begins to stop; long answers (streams, feeds) end then.</summary>

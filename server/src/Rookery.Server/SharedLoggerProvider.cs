@@ -7,14 +7,13 @@ internal sealed class SharedLoggerProvider(ILogger log) : ILoggerProvider
 {
     public ILogger CreateLogger(string categoryName) => new ServerLogger(log);
 
-    public void Dispose()
-    {
-    }
+    public void Dispose() { }
 
     /// <summary>The log without what the server calls an error and is none.</summary>
     private sealed class ServerLogger(ILogger log) : ILogger
     {
-        // A request that was refused in the middle of its body, and whose connection is therefore closed without reading the rest (bulk insert).
+        // A request that was refused in the middle of its body, and whose connection is therefore closed without
+        // reading the rest (bulk insert).
         private const string ClosedBeforeEnd = "RequestBodyDrainBodyReaderInvalidState";
 
         public IDisposable? BeginScope<TState>(TState state)
@@ -22,7 +21,13 @@ internal sealed class SharedLoggerProvider(ILogger log) : ILoggerProvider
 
         public bool IsEnabled(LogLevel logLevel) => log.IsEnabled(logLevel);
 
-        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+        public void Log<TState>(
+            LogLevel logLevel,
+            EventId eventId,
+            TState state,
+            Exception? exception,
+            Func<TState, Exception?, string> formatter
+        )
         {
             if (eventId.Name is not ClosedBeforeEnd)
             {

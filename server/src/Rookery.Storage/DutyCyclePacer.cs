@@ -1,9 +1,10 @@
 namespace Rookery.Storage;
 
 /// <summary>
-/// Lets background work have a share of one core's time: after each piece it rests in proportion to what the piece took. What writers wait for is never held up.
-/// The share may be changed at any time. At 0 work is paused: no merge and no scrub begins. What runs already, or what others asked for, goes on at a twentieth, because writers, or a member that fell behind, may
-/// come to wait for its end.
+/// Lets background work have a share of one core's time: after each piece it rests in proportion to what the piece
+/// took. What writers wait for is never held up. The share may be changed at any time. At 0 work is paused: no merge
+/// and no scrub begins. What runs already, or what others asked for, goes on at a twentieth, because writers, or a
+/// member that fell behind, may come to wait for its end.
 /// </summary>
 public sealed class DutyCyclePacer : IBackgroundPacer, IDisposable
 {
@@ -16,7 +17,8 @@ public sealed class DutyCyclePacer : IBackgroundPacer, IDisposable
 
     private readonly TimeProvider _time;
 
-    // Without a spin before it sleeps: rests are a millisecond long, and an eighth of the time of a resting build of an index was spent on yielding.
+    // Without a spin before it sleeps: rests are a millisecond long, and an eighth of the time of a resting build of an
+    // index was spent on yielding.
     private readonly ManualResetEventSlim _ended = new(initialState: false, spinCount: 0);
     private double _share = ShareWithoutSensor;
     private long _restedAt;

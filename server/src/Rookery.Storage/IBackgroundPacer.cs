@@ -1,6 +1,9 @@
 namespace Rookery.Storage;
 
-/// <summary>Makes flush, compaction and scrub give way to foreground work and to heat. Its calls may block; nothing is locked meanwhile.</summary>
+/// <summary>
+/// Makes flush, compaction and scrub give way to foreground work and to heat. Its calls may block; nothing is locked
+/// meanwhile.
+/// </summary>
 public interface IBackgroundPacer
 {
     /// <summary>Called after each small piece of background work.</summary>

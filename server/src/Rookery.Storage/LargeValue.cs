@@ -5,8 +5,9 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// What a row holds instead of a large value: [u64 length][u32 chunk bytes][bytes that all chunk keys begin with], little-endian.
-/// A chunk's key is [u32 database][table 255][u64 journal index][u16 how many large values the batch had stored before][u32 chunk], big-endian: unique, because indexes are.
+/// What a row holds instead of a large value: [u64 length][u32 chunk bytes][bytes that all chunk keys begin with],
+/// little-endian. A chunk's key is [u32 database][table 255][u64 journal index][u16 how many large values the batch had
+/// stored before][u32 chunk], big-endian: unique, because indexes are.
 /// </summary>
 internal readonly ref struct LargeValue
 {
@@ -75,7 +76,10 @@ internal readonly ref struct LargeValue
         {
             (long chunk, long within) = Math.DivRem(offset, ChunkBytes);
             WriteChunkKey(key, Stem, (uint)chunk);
-            Invariant.Holds(Lookup.TryGetAnyKind(state, visibleBatch, key, out Row row), "the chunks of a large value live as long as its row");
+            Invariant.Holds(
+                Lookup.TryGetAnyKind(state, visibleBatch, key, out Row row),
+                "the chunks of a large value live as long as its row"
+            );
             using (row)
             {
                 ReadOnlySpan<byte> part = row.Stored[(int)within..];
@@ -94,7 +98,10 @@ internal readonly ref struct LargeValue
         for (long chunk = 0; chunk * ChunkBytes < Length; chunk++)
         {
             WriteChunkKey(key, Stem, (uint)chunk);
-            Invariant.Holds(Lookup.TryGetAnyKind(state, visibleBatch, key, out Row row), "the chunks of a large value live as long as its row");
+            Invariant.Holds(
+                Lookup.TryGetAnyKind(state, visibleBatch, key, out Row row),
+                "the chunks of a large value live as long as its row"
+            );
             row.Dispose();
         }
     }

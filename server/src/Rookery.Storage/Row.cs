@@ -3,7 +3,10 @@ using Rookery.Disk;
 
 namespace Rookery.Storage;
 
-/// <summary>A row that was looked up. Keeps its block in memory until disposed (exactly once); its snapshot or batch must stay open as long.</summary>
+/// <summary>
+/// A row that was looked up. Keeps its block in memory until disposed (exactly once); its snapshot or batch must stay
+/// open as long.
+/// </summary>
 public readonly unsafe struct Row : IDisposable
 {
     private readonly EngineState _state;
@@ -31,7 +34,10 @@ public readonly unsafe struct Row : IDisposable
     /// <summary>Bytes of its value.</summary>
     public long Length => IsLarge ? new LargeValue(Stored).Length : Stored.Length;
 
-    /// <summary>Whether the value lies in chunks: then it is read with <see cref="CopyTo"/> and <see cref="Value"/> is not to be used.</summary>
+    /// <summary>
+    /// Whether the value lies in chunks: then it is read with <see cref="CopyTo"/> and <see cref="Value"/> is not to be
+    /// used.
+    /// </summary>
     public bool IsLarge => Kind == RowKind.LargeReference;
 
     /// <summary>The whole value of a row that is not large, in place: valid until <see cref="Dispose"/>.</summary>
@@ -53,7 +59,8 @@ public readonly unsafe struct Row : IDisposable
     /// <param name="target">Where to.</param>
     /// <param name="offset">The first byte.</param>
     /// <param name="count">How many; offset and count lie within <see cref="Length"/>.</param>
-    /// <exception cref="DamagedException">A chunk cannot be trusted. Some bytes may have been written to <paramref name="target"/>.</exception>
+    /// <exception cref="DamagedException">A chunk cannot be trusted. Some bytes may have been written to
+    /// <paramref name="target"/>.</exception>
     public void CopyTo(IBufferWriter<byte> target, long offset, long count)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(offset);
@@ -69,7 +76,10 @@ public readonly unsafe struct Row : IDisposable
         }
     }
 
-    /// <summary>Reads a large value, chunk by chunk, each checked, and keeps nothing of it: afterwards it is known to be readable.</summary>
+    /// <summary>
+    /// Reads a large value, chunk by chunk, each checked, and keeps nothing of it: afterwards it is known to be
+    /// readable.
+    /// </summary>
     /// <exception cref="DamagedException">A chunk cannot be trusted.</exception>
     public void ReadThrough()
     {
@@ -79,7 +89,9 @@ public readonly unsafe struct Row : IDisposable
         }
     }
 
-    /// <summary>Memory that stays in use until <see cref="Dispose"/>, in bytes: that of its block, 0 for a row of a memtable.</summary>
+    /// <summary>
+    /// Memory that stays in use until <see cref="Dispose"/>, in bytes: that of its block, 0 for a row of a memtable.
+    /// </summary>
     public int BlockBytes => _run.BlockBytes;
 
     /// <summary>Lets go of the block.</summary>

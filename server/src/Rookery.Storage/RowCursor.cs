@@ -3,7 +3,9 @@ using Rookery.Disk;
 
 namespace Rookery.Storage;
 
-/// <summary>A walk over the rows of a range. One thread at a time. Spans are valid until the next move or dispose.</summary>
+/// <summary>
+/// A walk over the rows of a range. One thread at a time. Spans are valid until the next move or dispose.
+/// </summary>
 public sealed class RowCursor : IDisposable
 {
     private readonly EngineState _state;
@@ -16,7 +18,15 @@ public sealed class RowCursor : IDisposable
     private bool _begun;
     private bool _ended;
 
-    internal RowCursor(EngineState state, int visibleBatch, RangeTombstoneSet rangeTombstones, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, bool backward, IRowCursor? rows = null)
+    internal RowCursor(
+        EngineState state,
+        int visibleBatch,
+        RangeTombstoneSet rangeTombstones,
+        ReadOnlySpan<byte> from,
+        ReadOnlySpan<byte> toExclusive,
+        bool backward,
+        IRowCursor? rows = null
+    )
     {
         _state = state;
         _visibleBatch = visibleBatch;
@@ -58,7 +68,10 @@ public sealed class RowCursor : IDisposable
             return false;
         }
 
-        bool found = _begun ? _rows.Move() : _backward ? _rows.SeekBackward(_toExclusive) : _rows.SeekForward(_from);
+        bool found =
+            _begun ? _rows.Move()
+            : _backward ? _rows.SeekBackward(_toExclusive)
+            : _rows.SeekForward(_from);
         _begun = true;
         while (found && IsInRange())
         {
@@ -97,9 +110,11 @@ public sealed class RowCursor : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _rows.Dispose();
 
-    private bool IsCovered() => !_rangeTombstones.IsEmpty && _rangeTombstones.CoveringSequence(_rows.Key) > _rows.Sequence;
+    private bool IsCovered() =>
+        !_rangeTombstones.IsEmpty && _rangeTombstones.CoveringSequence(_rows.Key) > _rows.Sequence;
 
-    private bool IsInRange() => _backward
-        ? _rows.Key.SequenceCompareTo(_from) >= 0
-        : _toExclusive.Length == 0 || _rows.Key.SequenceCompareTo(_toExclusive) < 0;
+    private bool IsInRange() =>
+        _backward
+            ? _rows.Key.SequenceCompareTo(_from) >= 0
+            : _toExclusive.Length == 0 || _rows.Key.SequenceCompareTo(_toExclusive) < 0;
 }

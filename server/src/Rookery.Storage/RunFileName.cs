@@ -15,6 +15,11 @@ internal static class RunFileName
     {
         fileId = 0;
         return name.EndsWith(Extension, StringComparison.Ordinal)
-            && long.TryParse(name.AsSpan(0, name.Length - Extension.Length), NumberStyles.None, CultureInfo.InvariantCulture, out fileId);
+            && long.TryParse(
+                name.AsSpan(0, name.Length - Extension.Length),
+                NumberStyles.None,
+                CultureInfo.InvariantCulture,
+                out fileId
+            );
     }
 }

@@ -3,12 +3,15 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// The log-structured store of one node: a memtable, frozen memtables on their way to disk, immutable sorted runs, and two manifest slots.
-/// It keeps nothing safe by itself before a flush: whoever applies batches holds the journal until <see cref="ManifestDurable"/> lets it go.
+/// The log-structured store of one node: a memtable, frozen memtables on their way to disk, immutable sorted runs, and
+/// two manifest slots. It keeps nothing safe by itself before a flush: whoever applies batches holds the journal until
+/// <see cref="ManifestDurable"/> lets it go.
 /// </summary>
 /// <remarks>
-/// Threads: one applies (<see cref="Begin"/> to <see cref="Apply"/>), one does background work (<see cref="Flush"/>, <see cref="CompactOnce"/>, <see cref="ScrubOnce"/>,
-/// <see cref="TrimIdle"/>, <see cref="Checkpoint"/>), any number read. None of them waits for another, except a writer for a flush that is far behind.
+/// Threads: one applies (<see cref="Begin"/> to <see cref="Apply"/>), one does background work (<see cref="Flush"/>,
+/// <see cref="CompactOnce"/>, <see cref="ScrubOnce"/>,
+/// <see cref="TrimIdle"/>, <see cref="Checkpoint"/>), any number read. None of them waits for another, except a writer
+/// for a flush that is far behind.
 /// </remarks>
 public sealed partial class StorageEngine : IDisposable
 {
@@ -59,9 +62,16 @@ public sealed partial class StorageEngine : IDisposable
     /// <param name="budget">What memtables and block cache draw on.</param>
     /// <param name="io">Takes notes of disk work.</param>
     /// <param name="time">For the age of readers.</param>
-    /// <exception cref="StorageFormatException">It was written by a newer version, or no manifest slot can be trusted.</exception>
+    /// <exception cref="StorageFormatException">It was written by a newer version, or no manifest slot can be
+    /// trusted.</exception>
     /// <exception cref="DiskException">The disk refused, or another process has the directory open.</exception>
-    public static StorageEngine Open(IDisk disk, StorageOptions options, MemoryBudget budget, IIoRecorder io, TimeProvider time) => new(disk, options, budget, io, time);
+    public static StorageEngine Open(
+        IDisk disk,
+        StorageOptions options,
+        MemoryBudget budget,
+        IIoRecorder io,
+        TimeProvider time
+    ) => new(disk, options, budget, io, time);
 
     /// <summary>
     /// Deletes the runs that the manifest did not name when it was opened: left-overs of a crash. Called when the
@@ -88,19 +98,28 @@ public sealed partial class StorageEngine : IDisposable
     /// <summary>The journal index of the last batch applied.</summary>
     public long AppliedIndex => _context.Published.Current.Position.Index;
 
-    /// <summary>How often <see cref="Install"/> has replaced all there was. It rises before a snapshot can see the new state.</summary>
+    /// <summary>
+    /// How often <see cref="Install"/> has replaced all there was. It rises before a snapshot can see the new state.
+    /// </summary>
     public long Installs => Volatile.Read(ref _context.Installs);
 
-    /// <summary>Names this store for as long as it exists: drawn at random when the directory, or the checkpoint in it, is first opened to be written. Empty in a checkpoint that is only read.</summary>
+    /// <summary>
+    /// Names this store for as long as it exists: drawn at random when the directory, or the checkpoint in it, is first
+    /// opened to be written. Empty in a checkpoint that is only read.
+    /// </summary>
     public Guid StoreId => _context.Durable.Manifest.StoreId;
 
-    /// <summary>Called on the background thread when a manifest is durable: the journal up to it may be released.</summary>
+    /// <summary>
+    /// Called on the background thread when a manifest is durable: the journal up to it may be released.
+    /// </summary>
     public Action<ManifestPosition>? ManifestDurable { get; set; }
 
     /// <summary>Called when a damaged place is found, once for each, on the thread that found it.</summary>
     public Action<DamageEvent>? DamageFound { get; set; }
 
-    /// <summary>Called when there may be background work: a memtable was frozen, a flush was asked for. Must return at once.</summary>
+    /// <summary>
+    /// Called when there may be background work: a memtable was frozen, a flush was asked for. Must return at once.
+    /// </summary>
     public Action? WorkArrived { get; set; }
 
     /// <summary>Whether a damaged place is known that was not repaired since.</summary>
@@ -110,21 +129,29 @@ public sealed partial class StorageEngine : IDisposable
     public string? Health => Failure ?? (_context.Sources.Damage.Events is [var first, ..] ? first.Sentence : null);
 
     /// <summary>
-    /// Whether a thread drives the background work; otherwise a full memtable is flushed by the writer itself. That thread says so before its first step, because two
-    /// threads that flush at once would write the same memtable twice.
+    /// Whether a thread drives the background work; otherwise a full memtable is flushed by the writer itself. That
+    /// thread says so before its first step, because two threads that flush at once would write the same memtable
+    /// twice.
     /// </summary>
     public bool HasBackgroundWork { get; set; }
 
-    /// <summary>Why the last flush or the last step of compaction failed, in one sentence: it is to be tried again after a rest. Null when neither did.</summary>
+    /// <summary>
+    /// Why the last flush or the last step of compaction failed, in one sentence: it is to be tried again after a rest.
+    /// Null when neither did.
+    /// </summary>
     public string? Failure => Volatile.Read(ref _flushFailure) ?? Volatile.Read(ref _compactionFailure);
 
     /// <summary>Bytes of the active memtable, which only a flush gives back.</summary>
     public long MemtableBytes => _context.Published.Current.Active.Bytes;
 
-    /// <summary>Begins the batch of one journal frame, when need be after waiting for a flush. Without background work it flushes itself.</summary>
+    /// <summary>
+    /// Begins the batch of one journal frame, when need be after waiting for a flush. Without background work it
+    /// flushes itself.
+    /// </summary>
     /// <param name="index">The frame's index, higher than the last.</param>
     /// <param name="term">The frame's term.</param>
-    /// <param name="bytes">About how many bytes it will put: a large batch begins a memtable of its own, instead of making a nearly full one twice as large.</param>
+    /// <param name="bytes">About how many bytes it will put: a large batch begins a memtable of its own, instead of
+    /// making a nearly full one twice as large.</param>
     /// <exception cref="ObjectDisposedException">The engine was closed, perhaps while this waited.</exception>
     public WriteBatch Begin(long index, long term, long bytes = 0)
     {
@@ -141,7 +168,8 @@ public sealed partial class StorageEngine : IDisposable
 
     /// <summary>Makes the batch visible, all at once, to snapshots opened afterwards. Never syncs.</summary>
     /// <param name="applied">What <see cref="Begin"/> gave.</param>
-    /// <param name="lastSequence">The last operation number that the frame used, by operations that wrote nothing too.</param>
+    /// <param name="lastSequence">The last operation number that the frame used, by operations that wrote nothing
+    /// too.</param>
     public void Apply(WriteBatch applied, long lastSequence)
     {
         Invariant.Holds(applied == _batch && _batch.IsOpen, "the batch that is applied is the one that was begun");
@@ -160,7 +188,9 @@ public sealed partial class StorageEngine : IDisposable
             }
 
             current.Active.CompleteBatch(position, own);
-            _context.Published.Replace(new EngineState(_context.Sources, current.Active, current.Frozen, current.Runs, all, position));
+            _context.Published.Replace(
+                new EngineState(_context.Sources, current.Active, current.Frozen, current.Runs, all, position)
+            );
             _batch.Close();
         }
 
@@ -187,10 +217,15 @@ public sealed partial class StorageEngine : IDisposable
     /// <exception cref="ObjectDisposedException">The engine was closed.</exception>
     public Snapshot OpenSnapshot() => new(_context.Published.Acquire());
 
-    /// <summary>Whether a writer waits for a flush, or soon will: while one memtable is flushed, the next is filling.</summary>
+    /// <summary>
+    /// Whether a writer waits for a flush, or soon will: while one memtable is flushed, the next is filling.
+    /// </summary>
     public bool IsFlushBehind => _context.IsUrgent;
 
-    /// <summary>Whether <see cref="Flush"/> has something to do: a frozen memtable, a flush that was asked for, or a deleted range whose space waits.</summary>
+    /// <summary>
+    /// Whether <see cref="Flush"/> has something to do: a frozen memtable, a flush that was asked for, or a deleted
+    /// range whose space waits.
+    /// </summary>
     public bool FlushDue
     {
         get
@@ -202,14 +237,20 @@ public sealed partial class StorageEngine : IDisposable
         }
     }
 
-    /// <summary>Asks that what is applied be flushed soon (a journal that grows old, a clean stop). <see cref="Flush"/> then does it.</summary>
+    /// <summary>
+    /// Asks that what is applied be flushed soon (a journal that grows old, a clean stop). <see cref="Flush"/> then
+    /// does it.
+    /// </summary>
     public void RequestFlush()
     {
         Volatile.Write(ref _flushRequested, true);
         WorkArrived?.Invoke();
     }
 
-    /// <summary>Writes the oldest frozen memtable into runs and flips the manifest. A failure is kept for <see cref="Health"/>; nothing is lost, and it can be tried again.</summary>
+    /// <summary>
+    /// Writes the oldest frozen memtable into runs and flips the manifest. A failure is kept for <see cref="Health"/>;
+    /// nothing is lost, and it can be tried again.
+    /// </summary>
     /// <returns>Whether a manifest was made durable.</returns>
     public bool Flush()
     {
@@ -218,22 +259,31 @@ public sealed partial class StorageEngine : IDisposable
         _flushEnded.Set();
         if (done)
         {
-            _context.Arenas.Trim();                      // mapped anew in milliseconds when the next memtable grows; a merge may need that memory before
+            // mapped anew in milliseconds when the next memtable grows; a merge may need that memory before
+            _context.Arenas.Trim();
             ManifestDurable?.Invoke(Durable);
         }
 
         return done;
     }
 
-    /// <summary>Does one step of compaction: writes at most one output file, or keeps runs as they are in a larger one.</summary>
+    /// <summary>
+    /// Does one step of compaction: writes at most one output file, or keeps runs as they are in a larger one.
+    /// </summary>
     /// <returns>Whether there was a step to do and it was done.</returns>
     public bool CompactOnce() => Try(_compactor.Step, "compaction", ref _compactionFailure);
 
-    /// <summary>Checks some bytes of the runs against their checksums, going round. Damage is reported by <see cref="DamageFound"/>.</summary>
+    /// <summary>
+    /// Checks some bytes of the runs against their checksums, going round. Damage is reported by
+    /// <see cref="DamageFound"/>.
+    /// </summary>
     /// <returns>Whether the round is complete.</returns>
     public bool ScrubOnce(long budgetBytes) => _scrubber.Step(budgetBytes);
 
-    /// <summary>Gives memory back that is not in use, and the files that only a reader still held; about every half minute. Writes nothing when there is nothing.</summary>
+    /// <summary>
+    /// Gives memory back that is not in use, and the files that only a reader still held; about every half minute.
+    /// Writes nothing when there is nothing.
+    /// </summary>
     public void TrimIdle()
     {
         _context.Readers.Bound();
@@ -242,8 +292,12 @@ public sealed partial class StorageEngine : IDisposable
         _context.Cache.TrimIdle();
     }
 
-    /// <summary>Makes a directory that <see cref="Open"/> opens: what is durable now, by hard links (copies across file systems). On the background thread, or while there is none.</summary>
-    /// <param name="targetDirectory">Missing or empty. When this fails it holds an incomplete checkpoint, which has no manifest.</param>
+    /// <summary>
+    /// Makes a directory that <see cref="Open"/> opens: what is durable now, by hard links (copies across file
+    /// systems). On the background thread, or while there is none.
+    /// </summary>
+    /// <param name="targetDirectory">Missing or empty. When this fails it holds an incomplete checkpoint, which has no
+    /// manifest.</param>
     /// <returns>What it contains: the journal after that is the caller's to add.</returns>
     public ManifestPosition Checkpoint(string targetDirectory) => new Checkpointer(_context).CopyTo(targetDirectory);
 
@@ -258,12 +312,14 @@ public sealed partial class StorageEngine : IDisposable
         try
         {
             long revision = ManifestSlots.NewestRevision(disk, directory);
-            return revision > 1 || disk.List(directory).Any(static name => RunFileName.TryParse(name, out _)) ? StorageUse.InUse
-                : revision == 1 ? StorageUse.Begun : StorageUse.None;
+            return revision > 1 || disk.List(directory).Any(static name => RunFileName.TryParse(name, out _))
+                    ? StorageUse.InUse
+                : revision == 1 ? StorageUse.Begun
+                : StorageUse.None;
         }
         catch (StorageFormatException)
         {
-            return StorageUse.InUse;                    // a newer program wrote the manifest
+            return StorageUse.InUse; // a newer program wrote the manifest
         }
     }
 
@@ -277,7 +333,10 @@ public sealed partial class StorageEngine : IDisposable
     /// <summary>What is there and what was done.</summary>
     public StorageStatistics Statistics() => EngineStatistics.Of(_context, _compactor, Health);
 
-    /// <summary>Closes the files. What was not flushed is the journal's. Snapshots must be disposed and background work ended before.</summary>
+    /// <summary>
+    /// Closes the files. What was not flushed is the journal's. Snapshots must be disposed and background work ended
+    /// before.
+    /// </summary>
     public void Dispose()
     {
         if (_disposed)
@@ -305,7 +364,9 @@ public sealed partial class StorageEngine : IDisposable
         {
             EngineState current = _context.Published.Current;
             long limit = _context.Options.MemtableBytes;
-            bool isFull = current.Active.Bytes >= limit || (bytes >= limit / 4 && current.Active.Bytes + bytes > limit && !current.Active.IsEmpty);
+            bool isFull =
+                current.Active.Bytes >= limit
+                || (bytes >= limit / 4 && current.Active.Bytes + bytes > limit && !current.Active.IsEmpty);
             if (isFull && current.Frozen.Length > 0)
             {
                 _flushEnded.Reset();
@@ -327,7 +388,7 @@ public sealed partial class StorageEngine : IDisposable
     {
         if (!HasBackgroundWork)
         {
-            Flush();                                    // nobody else would
+            Flush(); // nobody else would
             GrowAfterFailure();
             return;
         }
@@ -340,7 +401,8 @@ public sealed partial class StorageEngine : IDisposable
         GrowAfterFailure();
     }
 
-    // What is in the journal is applied, whatever the disk says to a flush: the failure is there to be seen, and the journal ends before memory does.
+    // What is in the journal is applied, whatever the disk says to a flush: the failure is there to be seen, and the
+    // journal ends before memory does.
     private void GrowAfterFailure()
     {
         if (Volatile.Read(ref _flushFailure) is not null)
@@ -377,7 +439,16 @@ public sealed partial class StorageEngine : IDisposable
     private void Freeze(EngineState current)
     {
         var active = new Memtable(_context.Arenas);
-        _context.Published.Replace(new EngineState(_context.Sources, active, [current.Active, .. current.Frozen], current.Runs, current.RangeTombstones, current.Position));
+        _context.Published.Replace(
+            new EngineState(
+                _context.Sources,
+                active,
+                [current.Active, .. current.Frozen],
+                current.Runs,
+                current.RangeTombstones,
+                current.Position
+            )
+        );
         active.Release();
     }
 

@@ -1,6 +1,8 @@
 namespace Rookery.Storage;
 
-/// <summary>How an engine is opened. Sizes are parameters so that simulation flushes and compacts in every run.</summary>
+/// <summary>
+/// How an engine is opened. Sizes are parameters so that simulation flushes and compacts in every run.
+/// </summary>
 public sealed record StorageOptions
 {
     /// <summary>The directory that holds the manifest slots and the run files; made when it is missing.</summary>
@@ -9,7 +11,10 @@ public sealed record StorageOptions
     /// <summary>The tables. Numbers and groups are part of the format: they never change meaning.</summary>
     public required IReadOnlyList<TableDefinition> Tables { get; init; }
 
-    /// <summary>Bytes after which the memtable is frozen and flushed; 0 derives it from the memory budget (an eighth, 1 to 64 MiB). Up to two are in memory.</summary>
+    /// <summary>
+    /// Bytes after which the memtable is frozen and flushed; 0 derives it from the memory budget (an eighth, 1 to 64
+    /// MiB). Up to two are in memory.
+    /// </summary>
     public long MemtableBytes { get; init; }
 
     /// <summary>Memory for blocks of runs, in bytes; 0 derives it from the memory budget (three eighths).</summary>
@@ -24,19 +29,28 @@ public sealed record StorageOptions
     /// <summary>Bytes of one chunk of a large value. A value longer than this is large.</summary>
     public int ChunkBytes { get; init; } = 64 * 1024;
 
-    /// <summary>How many sorted runs of one size tier are merged into one. See docs/explanation/storage.md for why 8.</summary>
+    /// <summary>
+    /// How many sorted runs of one size tier are merged into one. See docs/explanation/storage.md for why 8.
+    /// </summary>
     public int FanIn { get; init; } = 8;
 
     /// <summary>
-    /// How many deletions of each group stay in runs although nothing that they hide is left here, so that a store that is behind can be given what changed (<see cref="StorageEngine.BeginChanges"/>);
-    /// an eighth of the group's rows when that is more. 0 keeps none.
+    /// How many deletions of each group stay in runs although nothing that they hide is left here, so that a store that
+    /// is behind can be given what changed (<see cref="StorageEngine.BeginChanges"/>); an eighth of the group's rows
+    /// when that is more. 0 keeps none.
     /// </summary>
     public long KeptDeletions { get; init; }
 
-    /// <summary>Bytes of memtables that readers may keep after they were flushed; 0 derives it from <see cref="MemtableBytes"/> (two of them).</summary>
+    /// <summary>
+    /// Bytes of memtables that readers may keep after they were flushed; 0 derives it from <see cref="MemtableBytes"/>
+    /// (two of them).
+    /// </summary>
     public long ReaderMemoryBytes { get; init; }
 
-    /// <summary>Bytes of runs that readers may keep after merges took their place, and never more than a quarter of what is free on the disk.</summary>
+    /// <summary>
+    /// Bytes of runs that readers may keep after merges took their place, and never more than a quarter of what is free
+    /// on the disk.
+    /// </summary>
     public long ReaderFileBytes { get; init; } = 4L * 1024 * 1024 * 1024;
 
     /// <summary>Says which rows compaction may drop; null keeps all.</summary>

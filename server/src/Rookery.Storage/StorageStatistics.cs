@@ -33,7 +33,9 @@ public sealed record StorageStatistics
     /// <summary>Flushes and compactions that failed and will be tried again.</summary>
     public required long Failures { get; init; }
 
-    /// <summary>How long ago the oldest state that a reader still holds was replaced; zero when readers hold only the newest.</summary>
+    /// <summary>
+    /// How long ago the oldest state that a reader still holds was replaced; zero when readers hold only the newest.
+    /// </summary>
     public required TimeSpan OldestReaderAge { get; init; }
 
     /// <summary>Bytes of flushed memtables that readers of older states keep in memory.</summary>

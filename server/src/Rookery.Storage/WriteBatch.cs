@@ -4,9 +4,10 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// The rows of one journal frame on their way into the memtable. They go there at once but nobody sees them before <see cref="StorageEngine.Apply"/>; the batch
-/// itself sees them (<see cref="TryGet"/>), and can take them back to a mark, so that a command that is refused half-way leaves nothing.
-/// One thread, one batch at a time. Versions of one key are put in order: sequences never fall.
+/// The rows of one journal frame on their way into the memtable. They go there at once but nobody sees them before
+/// <see cref="StorageEngine.Apply"/>; the batch itself sees them (<see cref="TryGet"/>), and can take them back to a
+/// mark, so that a command that is refused half-way leaves nothing. One thread, one batch at a time. Versions of one
+/// key are put in order: sequences never fall.
 /// </summary>
 public sealed unsafe class WriteBatch
 {
@@ -28,7 +29,9 @@ public sealed unsafe class WriteBatch
     /// <summary>The frame's term.</summary>
     public long Term { get; private set; }
 
-    /// <summary>Whether it is between <see cref="StorageEngine.Begin"/> and <see cref="StorageEngine.Apply"/>.</summary>
+    /// <summary>
+    /// Whether it is between <see cref="StorageEngine.Begin"/> and <see cref="StorageEngine.Apply"/>.
+    /// </summary>
     internal bool IsOpen => _state is not null;
 
     /// <summary>The range tombstones put by now.</summary>
@@ -46,7 +49,10 @@ public sealed unsafe class WriteBatch
     // The batch that is being written is the one after the last complete one.
     private int OwnBatch => State.Active.LastBatch + 1;
 
-    /// <summary>Stores a value. Longer than <see cref="StorageOptions.ChunkBytes"/> it becomes large by itself; what it replaces is not released by itself.</summary>
+    /// <summary>
+    /// Stores a value. Longer than <see cref="StorageOptions.ChunkBytes"/> it becomes large by itself; what it replaces
+    /// is not released by itself.
+    /// </summary>
     public void Put(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> value) => Put(key, sequence, value, []);
 
     /// <summary>Stores a value that is <paramref name="head"/> and then <paramref name="tail"/>.</summary>
@@ -65,8 +71,13 @@ public sealed unsafe class WriteBatch
     /// <summary>Deletes a key, whether it exists or not.</summary>
     public void Delete(ReadOnlySpan<byte> key, long sequence) => Insert(key, sequence, RowKind.Tombstone, [], []);
 
-    /// <summary>Deletes every row in [from, toExclusive) whose sequence is lower than <paramref name="sequence"/>.</summary>
-    /// <remarks>Chunks of large values go with it only where the range covers a whole database; otherwise release them one by one before.</remarks>
+    /// <summary>
+    /// Deletes every row in [from, toExclusive) whose sequence is lower than <paramref name="sequence"/>.
+    /// </summary>
+    /// <remarks>
+    /// Chunks of large values go with it only where the range covers a whole database; otherwise release them one by
+    /// one before.
+    /// </remarks>
     public void DeleteRange(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, long sequence)
     {
         Invariant.Holds(from.SequenceCompareTo(toExclusive) < 0, "a range has its start below its end");
@@ -74,7 +85,10 @@ public sealed unsafe class WriteBatch
         Cover();
     }
 
-    /// <summary>Gives back the chunks of a large value that this batch replaces or deletes. Nothing happens for a row that is not large. Snapshots that see it still read it.</summary>
+    /// <summary>
+    /// Gives back the chunks of a large value that this batch replaces or deletes. Nothing happens for a row that is
+    /// not large. Snapshots that see it still read it.
+    /// </summary>
     public void ReleaseLarge(in Row previous, long sequence)
     {
         if (previous.IsLarge)
@@ -91,7 +105,8 @@ public sealed unsafe class WriteBatch
     /// <param name="key">The whole key.</param>
     /// <param name="row">The row, to be disposed before the batch is applied, when there is one.</param>
     /// <exception cref="DamagedException">The place that would hold it cannot be trusted.</exception>
-    public bool TryGet(ReadOnlySpan<byte> key, out Row row) => Lookup.TryGet(State, OwnBatch, _rangeTombstones, key, out row);
+    public bool TryGet(ReadOnlySpan<byte> key, out Row row) =>
+        Lookup.TryGet(State, OwnBatch, _rangeTombstones, key, out row);
 
     /// <summary>Walks a range, the rows that the batch has put by now included. Ended before the next put.</summary>
     public RowCursor Seek(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, bool backward = false) =>
@@ -103,7 +118,10 @@ public sealed unsafe class WriteBatch
     /// <summary>Takes back everything since <paramref name="mark"/>.</summary>
     public void RollBack(BatchMark mark)
     {
-        Invariant.Holds(IsOpen && mark.Rows <= _nodes.Count && mark.RangeTombstones <= _ranges.Count, "a batch goes back, not forward");
+        Invariant.Holds(
+            IsOpen && mark.Rows <= _nodes.Count && mark.RangeTombstones <= _ranges.Count,
+            "a batch goes back, not forward"
+        );
         for (int i = mark.Rows; i < _nodes.Count; i++)
         {
             ((MemtableNode*)_nodes[i])->Batch = MemtableNode.TakenBack;
@@ -157,20 +175,40 @@ public sealed unsafe class WriteBatch
         Insert(key, sequence, RowKind.LargeReference, reference, []);
     }
 
-    private void Insert(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail)
+    private void Insert(
+        ReadOnlySpan<byte> key,
+        long sequence,
+        RowKind kind,
+        ReadOnlySpan<byte> head,
+        ReadOnlySpan<byte> tail
+    )
     {
-        Invariant.Holds(key.Length is >= MemtableNode.KeyspaceBytes and <= RunWriter.KeyLimitBytes, "a key has a database, a table and at most its limit of bytes");
-        Invariant.Holds(key[MemtableNode.KeyspaceBytes - 1] < TableMap.Released && State.Sources.Tables.Knows(key[MemtableNode.KeyspaceBytes - 1]), "rows belong to a table that the engine was told of");
+        Invariant.Holds(
+            key.Length is >= MemtableNode.KeyspaceBytes and <= RunWriter.KeyLimitBytes,
+            "a key has a database, a table and at most its limit of bytes"
+        );
+        Invariant.Holds(
+            key[MemtableNode.KeyspaceBytes - 1] < TableMap.Released
+                && State.Sources.Tables.Knows(key[MemtableNode.KeyspaceBytes - 1]),
+            "rows belong to a table that the engine was told of"
+        );
         Add(key, sequence, kind, head, tail);
     }
 
-    private void Add(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail)
+    private void Add(
+        ReadOnlySpan<byte> key,
+        long sequence,
+        RowKind kind,
+        ReadOnlySpan<byte> head,
+        ReadOnlySpan<byte> tail
+    )
     {
         Invariant.Holds(sequence >= State.Position.Sequence, "sequences never fall");
         _nodes.Add((nint)State.Active.Insert(key, sequence, kind, head, tail));
     }
 
-    private void Cover() => _rangeTombstones = RangeTombstoneSet.Union([State.RangeTombstones, new RangeTombstoneSet(_ranges)]);
+    private void Cover() =>
+        _rangeTombstones = RangeTombstoneSet.Union([State.RangeTombstones, new RangeTombstoneSet(_ranges)]);
 }
 
 /// <summary>A place in a <see cref="WriteBatch"/>.</summary>

@@ -13,17 +13,29 @@ internal static class AvahiBrowse
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(6);
 
     /// <summary>What it found, why it could not, and whether there is no such program here.</summary>
-    public static async Task<(IReadOnlyList<MdnsService> Found, string? Trouble, bool IsMissing)> RunAsync(CancellationToken cancellationToken)
+    public static async Task<(IReadOnlyList<MdnsService> Found, string? Trouble, bool IsMissing)> RunAsync(
+        CancellationToken cancellationToken
+    )
     {
         try
         {
-            using var process = Process.Start(new ProcessStartInfo("avahi-browse", ["--terminate", "--parsable", "--resolve", "_rookery._tcp"]) { RedirectStandardOutput = true, RedirectStandardError = true, UseShellExecute = false });
+            using var process = Process.Start(
+                new ProcessStartInfo("avahi-browse", ["--terminate", "--parsable", "--resolve", "_rookery._tcp"])
+                {
+                    RedirectStandardOutput = true,
+                    RedirectStandardError = true,
+                    UseShellExecute = false,
+                }
+            );
             if (process is null)
             {
                 return ([], null, true);
             }
 
-            var (output, errors) = (process.StandardOutput.ReadToEndAsync(cancellationToken), process.StandardError.ReadToEndAsync(cancellationToken));
+            var (output, errors) = (
+                process.StandardOutput.ReadToEndAsync(cancellationToken),
+                process.StandardError.ReadToEndAsync(cancellationToken)
+            );
             using var patience = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
             patience.CancelAfter(Patience);
             try
@@ -39,7 +51,9 @@ internal static class AvahiBrowse
             }
 
             string said = (await errors).Trim();
-            return process.ExitCode == 0 ? (NetworkTables.Services(await output), null, false) : ([], said.Length > 0 ? said.Split('\n')[^1] : $"avahi-browse ended with {process.ExitCode}.", false);
+            return process.ExitCode == 0
+                ? (NetworkTables.Services(await output), null, false)
+                : ([], said.Length > 0 ? said.Split('\n')[^1] : $"avahi-browse ended with {process.ExitCode}.", false);
         }
         catch (Win32Exception)
         {
@@ -61,10 +75,20 @@ internal static class AvahiBrowse
         return [.. found.Select(ToNode).OfType<AnnouncedNode>()];
     }
 
-    /// <summary>Null for one that does not say all of it. A link-local address leads nowhere without an interface.</summary>
+    /// <summary>
+    /// Null for one that does not say all of it. A link-local address leads nowhere without an interface.
+    /// </summary>
     private static AnnouncedNode? ToNode(MdnsService service) =>
-        service is { NodeId: { } node, ClusterId: { } cluster, Name: { } name, PeerPort: { } port and > 0 and <= IPEndPoint.MaxPort } && MemberName.IsValid(name)
-            && IPAddress.TryParse(service.Address, out var address) && !address.IsIPv6LinkLocal
+        service
+            is {
+                NodeId: { } node,
+                ClusterId: { } cluster,
+                Name: { } name,
+                PeerPort: { } port and > 0 and <= IPEndPoint.MaxPort
+            }
+        && MemberName.IsValid(name)
+        && IPAddress.TryParse(service.Address, out var address)
+        && !address.IsIPv6LinkLocal
             ? new AnnouncedNode(node, name, cluster, new IPEndPoint(address, port).ToString(), service.FormingMark)
             : null;
 }

@@ -12,25 +12,59 @@ internal static class BackupCommand
 {
     public static Command Create()
     {
-        var to = new Option<string>("--to") { Description = "Directory for the backup; made when it is missing, refused when it is not empty.", HelpName = "DIR", Required = true };
+        var to = new Option<string>("--to")
+        {
+            Description = "Directory for the backup; made when it is missing, refused when it is not empty.",
+            HelpName = "DIR",
+            Required = true,
+        };
         var address = new NodeAddress(isRemote: true);
-        var data = new Option<string?>("--data") { Description = "Data directory of a stopped node, instead of --url.", HelpName = "DIR" };
+        var data = new Option<string?>("--data")
+        {
+            Description = "Data directory of a stopped node, instead of --url.",
+            HelpName = "DIR",
+        };
         var journal = StoppedNode.JournalOption();
-        var command = address.AddTo(new Command("backup", "Copy all databases of a node into a directory, while it runs.") { to, data, journal });
-        command.SetAction((parsed, cancellation) => RunAsync(parsed, address, parsed.GetValue(to)!, parsed.GetValue(data), parsed.GetValue(journal), cancellation));
+        var command = address.AddTo(
+            new Command("backup", "Copy all databases of a node into a directory, while it runs.") { to, data, journal }
+        );
+        command.SetAction(
+            (parsed, cancellation) =>
+                RunAsync(
+                    parsed,
+                    address,
+                    parsed.GetValue(to)!,
+                    parsed.GetValue(data),
+                    parsed.GetValue(journal),
+                    cancellation
+                )
+        );
         return command;
     }
 
-    private static async Task<int> RunAsync(ParseResult parsed, NodeAddress address, string to, string? data, string? journal, CancellationToken cancellation)
+    private static async Task<int> RunAsync(
+        ParseResult parsed,
+        NodeAddress address,
+        string to,
+        string? data,
+        string? journal,
+        CancellationToken cancellation
+    )
     {
         if (address.IsNamed(parsed) && data is not null)
         {
-            return await Refusal.WriteAsync("--url names a running node and --data a stopped one; give one of them.", ExitCode.Configuration);
+            return await Refusal.WriteAsync(
+                "--url names a running node and --data a stopped one; give one of them.",
+                ExitCode.Configuration
+            );
         }
 
         if (journal is not null && data is null)
         {
-            return await Refusal.WriteAsync("--journal belongs to --data: a running node knows where its journal lies.", ExitCode.Configuration);
+            return await Refusal.WriteAsync(
+                "--journal belongs to --data: a running node knows where its journal lies.",
+                ExitCode.Configuration
+            );
         }
 
         string directory = Path.GetFullPath(to);
@@ -63,17 +97,16 @@ internal static class BackupCommand
         using var writer = new BackupWriter(new PosixDisk(), directory);
         using var progress = new Progress("files", TimeProvider.System);
         using var interruption = new Interruption(progress, () => WhatIsThere(writer));
-        while (Take(writer, await download.NextAsync(cancellation), progress))
-        {
-        }
+        while (Take(writer, await download.NextAsync(cancellation), progress)) { }
 
         return await CompleteAsync(writer, progress);
     }
 
     /// <summary>What is in the directory when it ends on its way.</summary>
-    private static string WhatIsThere(BackupWriter writer) => writer.IsComplete
-        ? $"The backup in {writer.Directory} is complete and checked."
-        : $"{writer.Directory} is no backup: delete it, and give the same command again.";
+    private static string WhatIsThere(BackupWriter writer) =>
+        writer.IsComplete
+            ? $"The backup in {writer.Directory} is complete and checked."
+            : $"{writer.Directory} is no backup: delete it, and give the same command again.";
 
     private static bool Take(BackupWriter writer, in BackupPiece piece, Progress progress)
     {
@@ -87,8 +120,15 @@ internal static class BackupCommand
         progress.Clear();
         await Console.Error.WriteLineAsync("Reading the backup back to check it.");
         string device = new PosixDisk().DeviceOf(writer.Directory);
-        writer.Complete(new MemoryBudget(MemorySize.DefaultBytes()), new IoTimeline(TimeProvider.System, device), TimeProvider.System);
-        await Console.Out.WriteLineAsync($"Backup complete in {writer.Directory}: {Amount.Of(writer.Files, "file")}, {Amount.Bytes(writer.Bytes)}, durable and checked.");
+        writer.Complete(
+            new MemoryBudget(MemorySize.DefaultBytes()),
+            new IoTimeline(TimeProvider.System, device),
+            TimeProvider.System
+        );
+        await Console.Out.WriteLineAsync(
+            $"Backup complete in {writer.Directory}: {Amount.Of(writer.Files, "file")}, "
+                + $"{Amount.Bytes(writer.Bytes)}, durable and checked."
+        );
         return ExitCode.Success;
     }
 }

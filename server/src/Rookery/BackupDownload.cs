@@ -30,10 +30,16 @@ internal sealed class BackupDownload : IDisposable
         var client = node.NewClient(Timeout.InfiniteTimeSpan);
         try
         {
-            var response = await client.GetAsync(new Uri(node.Address, "/admin/node/backup"), HttpCompletionOption.ResponseHeadersRead, cancellation);
+            var response = await client.GetAsync(
+                new Uri(node.Address, "/admin/node/backup"),
+                HttpCompletionOption.ResponseHeadersRead,
+                cancellation
+            );
             if (response.StatusCode != HttpStatusCode.OK)
             {
-                throw new BackupException($"The node at {node.Address} gave no backup: {await ReasonAsync(node, response, cancellation)}");
+                throw new BackupException(
+                    $"The node at {node.Address} gave no backup: {await ReasonAsync(node, response, cancellation)}"
+                );
             }
 
             var stream = await response.Content.ReadAsStreamAsync(cancellation);
@@ -42,7 +48,9 @@ internal sealed class BackupDownload : IDisposable
         }
         catch (HttpRequestException failure)
         {
-            throw new BackupException(node.Describe(failure, "Name its address with --url, or the directory of a stopped node with --data."));
+            throw new BackupException(
+                node.Describe(failure, "Name its address with --url, or the directory of a stopped node with --data.")
+            );
         }
     }
 
@@ -58,11 +66,15 @@ internal sealed class BackupDownload : IDisposable
         }
         catch (OperationCanceledException) when (!cancellation.IsCancellationRequested)
         {
-            throw new BackupException($"The node sent nothing for {LongestSilence.TotalSeconds} s. See its log, and take another backup.");
+            throw new BackupException(
+                $"The node sent nothing for {LongestSilence.TotalSeconds} s. See its log, and take another backup."
+            );
         }
         catch (IOException failure) when (failure is not BackupException)
         {
-            throw new BackupException("The connection to the node broke before the backup was complete. Take another backup.");
+            throw new BackupException(
+                "The connection to the node broke before the backup was complete. Take another backup."
+            );
         }
     }
 
@@ -73,13 +85,19 @@ internal sealed class BackupDownload : IDisposable
         _client.Dispose();
     }
 
-    private static async Task<string> ReasonAsync(NodeConnection node, HttpResponseMessage response, CancellationToken cancellation)
+    private static async Task<string> ReasonAsync(
+        NodeConnection node,
+        HttpResponseMessage response,
+        CancellationToken cancellation
+    )
     {
         byte[] body = await response.Content.ReadAsByteArrayAsync(cancellation);
         try
         {
             using var json = JsonDocument.Parse(body);
-            return json.RootElement.GetProperty("Message").GetString() is { } said ? NodeSentence.ForOwner(said, node) : $"status {(int)response.StatusCode}";
+            return json.RootElement.GetProperty("Message").GetString() is { } said
+                ? NodeSentence.ForOwner(said, node)
+                : $"status {(int)response.StatusCode}";
         }
         catch (Exception other) when (other is JsonException or KeyNotFoundException or InvalidOperationException)
         {

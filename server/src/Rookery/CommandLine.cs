@@ -51,26 +51,39 @@ internal static class CommandLine
     /// <summary>Runs a command line.</summary>
     /// <param name="arguments">Its words.</param>
     /// <param name="error">Where it says what is wrong with them; null for stderr.</param>
-    public static Task<int> RunAsync(string[] arguments, TextWriter? error = null) => Refusal.GuardAsync(() => InvokeAsync(arguments, error ?? Console.Error));
+    public static Task<int> RunAsync(string[] arguments, TextWriter? error = null) =>
+        Refusal.GuardAsync(() => InvokeAsync(arguments, error ?? Console.Error));
 
     private static async Task<int> InvokeAsync(string[] arguments, TextWriter error)
     {
         var parsed = Tree(arguments).Parse(arguments);
 
-        // A word that is not known is the cause when the library also misses a command or a value. An option that is not known it takes for the name that a command wants.
-        string? unknown = parsed.UnmatchedTokens is [var unmatched, ..] ? unmatched : parsed.CommandResult.Children.OfType<ArgumentResult>().SelectMany(static argument => argument.Tokens).Select(static token => token.Value).FirstOrDefault(IsOption);
+        // A word that is not known is the cause when the library also misses a command or a value. An option that is
+        // not known it takes for the name that a command wants.
+        string? unknown = parsed.UnmatchedTokens is [var unmatched, ..]
+            ? unmatched
+            : parsed
+                .CommandResult.Children.OfType<ArgumentResult>()
+                .SelectMany(static argument => argument.Tokens)
+                .Select(static token => token.Value)
+                .FirstOrDefault(IsOption);
         if (parsed.Errors.Count > 0 && unknown is null && parsed.CommandResult is { Command.Subcommands.Count: > 0 })
         {
             // Nothing is wrong but that no command was named: the help says which there are.
-            await Tree(arguments).Parse([.. arguments, "--help"]).InvokeAsync(new InvocationConfiguration { Output = error });
+            await Tree(arguments)
+                .Parse([.. arguments, "--help"])
+                .InvokeAsync(new InvocationConfiguration { Output = error });
             return ExitCode.Configuration;
         }
 
         string? empty = Empty(parsed.CommandResult);
         if (parsed.Errors.Count > 0 || unknown is not null || empty is not null)
         {
-            string wrong = empty is not null ? $"{empty} is empty: an environment variable that is not set, perhaps."
-                : unknown is not null ? $"\"{unknown}\" is no command or option here.{Spelling.Suggest(unknown, parsed.CommandResult.Command)}"
+            string wrong =
+                empty is not null ? $"{empty} is empty: an environment variable that is not set, perhaps."
+                : unknown is not null
+                    ? $"\"{unknown}\" is no command or option "
+                        + $"here.{Spelling.Suggest(unknown, parsed.CommandResult.Command)}"
                 : Missing(parsed) is { } missing ? $"{missing} is missing."
                 : parsed.Errors[0].Message;
             await error.WriteLineAsync($"{wrong} See `{PathOf(parsed.CommandResult)} --help`.");
@@ -78,14 +91,24 @@ internal static class CommandLine
         }
 
         // `serve` ends by itself on SIGTERM; the library would end the process two seconds later, with another code.
-        return await parsed.InvokeAsync(new InvocationConfiguration { ProcessTerminationTimeout = null, EnableDefaultExceptionHandler = false });
+        return await parsed.InvokeAsync(
+            new InvocationConfiguration { ProcessTerminationTimeout = null, EnableDefaultExceptionHandler = false }
+        );
     }
 
-    /// <summary>The commands. Of a command that is named by the first word no other is made: that would take longer than most of them work.</summary>
+    /// <summary>
+    /// The commands. Of a command that is named by the first word no other is made: that would take longer than most of
+    /// them work.
+    /// </summary>
     public static RootCommand Tree(string[] arguments)
     {
         var root = new RootCommand("Rookery, a document database for small machines.");
-        var named = arguments.Length == 0 ? [] : Commands.Where(command => string.Equals(command.Name, arguments[0], StringComparison.Ordinal)).ToArray();
+        var named =
+            arguments.Length == 0
+                ? []
+                : Commands
+                    .Where(command => string.Equals(command.Name, arguments[0], StringComparison.Ordinal))
+                    .ToArray();
         foreach (var (_, create) in named.Length > 0 ? named : Commands)
         {
             root.Subcommands.Add(create());
@@ -94,17 +117,27 @@ internal static class CommandLine
         return root;
     }
 
-    /// <summary>The first argument that the command needs and was not given, said before what else is wrong; the library says only that one is missing.</summary>
+    /// <summary>
+    /// The first argument that the command needs and was not given, said before what else is wrong; the library says
+    /// only that one is missing.
+    /// </summary>
     private static string? Missing(ParseResult parsed) =>
-        parsed.CommandResult.Command.Arguments.FirstOrDefault(argument => argument.Arity.MinimumNumberOfValues > 0 && parsed.GetResult(argument) is not { Tokens.Count: > 0 })?.Name;
+        parsed
+            .CommandResult.Command.Arguments.FirstOrDefault(argument =>
+                argument.Arity.MinimumNumberOfValues > 0 && parsed.GetResult(argument) is not { Tokens.Count: > 0 }
+            )
+            ?.Name;
 
     /// <summary>The first argument or option whose value is an empty text, which is no name of anything.</summary>
-    private static string? Empty(CommandResult command) => command.Children.FirstOrDefault(static child => child.Tokens.Any(static token => token.Value.Length == 0)) switch
-    {
-        OptionResult option => option.Option.Name,
-        ArgumentResult argument => argument.Argument.Name,
-        _ => null,
-    };
+    private static string? Empty(CommandResult command) =>
+        command.Children.FirstOrDefault(static child =>
+            child.Tokens.Any(static token => token.Value.Length == 0)
+        ) switch
+        {
+            OptionResult option => option.Option.Name,
+            ArgumentResult argument => argument.Argument.Name,
+            _ => null,
+        };
 
     private static string PathOf(CommandResult result)
     {

@@ -5,7 +5,9 @@ using Rookery.Terminal;
 
 namespace Rookery;
 
-/// <summary>`rookery completion`: what a shell needs to complete the commands and options, made from the commands themselves.</summary>
+/// <summary>
+/// `rookery completion`: what a shell needs to complete the commands and options, made from the commands themselves.
+/// </summary>
 internal static class CompletionCommand
 {
     private static readonly string[] Shells = ["bash", "zsh", "fish"];
@@ -14,28 +16,58 @@ internal static class CompletionCommand
     {
         var shell = new Argument<string>("SHELL") { Description = $"{string.Join(", ", Shells)}." };
         shell.CompletionSources.Add(Shells);
-        var command = new Command("completion", "Print what lets a shell complete commands and options: source <(rookery completion bash).") { shell };
-        command.SetAction((parsed, _) => Refusal.GuardAsync(() =>
+        var command = new Command(
+            "completion",
+            "Print what lets a shell complete commands and options: source <(rookery completion bash)."
+        )
         {
-            var nodes = Collect(CommandLine.Tree([]), string.Empty).ToList();
-            Output.Lines(parsed.GetValue(shell)! switch
-            {
-                "bash" => Bash(nodes),
-                "zsh" => Zsh(nodes),
-                "fish" => Fish(nodes),
-                var other => throw new AdminException($"There is nothing for \"{other}\"; there are {string.Join(", ", Shells)}.", ExitCode.Configuration),
-            });
-            return Task.FromResult(ExitCode.Success);
-        }));
+            shell,
+        };
+        command.SetAction(
+            (parsed, _) =>
+                Refusal.GuardAsync(() =>
+                {
+                    var nodes = Collect(CommandLine.Tree([]), string.Empty).ToList();
+                    Output.Lines(
+                        parsed.GetValue(shell)! switch
+                        {
+                            "bash" => Bash(nodes),
+                            "zsh" => Zsh(nodes),
+                            "fish" => Fish(nodes),
+                            var other => throw new AdminException(
+                                $"There is nothing for \"{other}\"; there are {string.Join(", ", Shells)}.",
+                                ExitCode.Configuration
+                            ),
+                        }
+                    );
+                    return Task.FromResult(ExitCode.Success);
+                })
+        );
         return command;
     }
 
     private static IEnumerable<Node> Collect(Command command, string path)
     {
-        (string, string)[] options = [.. command.Options.Where(static option => !option.Hidden).Select(static option => (option.Name, option.Description ?? string.Empty)).Append(("--help", "Show help."))];
+        (string, string)[] options =
+        [
+            .. command
+                .Options.Where(static option => !option.Hidden)
+                .Select(static option => (option.Name, option.Description ?? string.Empty))
+                .Append(("--help", "Show help.")),
+        ];
         Command[] inner = [.. command.Subcommands.Where(static sub => !sub.Hidden)];
-        var values = command.Arguments.SelectMany(static argument => argument.CompletionSources).SelectMany(static source => source(CompletionContext.Empty)).Select(static value => (value.Label, string.Empty));
-        yield return new Node(path, [.. inner.SelectMany(static sub => NamesOf(sub).Select(name => (name, sub.Description ?? string.Empty))), .. values], [.. options.DistinctBy(static option => option.Item1, StringComparer.Ordinal)]);
+        var values = command
+            .Arguments.SelectMany(static argument => argument.CompletionSources)
+            .SelectMany(static source => source(CompletionContext.Empty))
+            .Select(static value => (value.Label, string.Empty));
+        yield return new Node(
+            path,
+            [
+                .. inner.SelectMany(static sub => NamesOf(sub).Select(name => (name, sub.Description ?? string.Empty))),
+                .. values,
+            ],
+            [.. options.DistinctBy(static option => option.Item1, StringComparer.Ordinal)]
+        );
         foreach (var node in inner.SelectMany(sub => NamesOf(sub).SelectMany(name => Collect(sub, $"{path} {name}"))))
         {
             yield return node;
@@ -44,7 +76,8 @@ internal static class CompletionCommand
 
     private static IEnumerable<string> NamesOf(Command command) => [command.Name, .. command.Aliases];
 
-    // Goes along the words as far as they name commands, and offers what stands below; where nothing does, names of files.
+    // Goes along the words as far as they name commands, and offers what stands below; where nothing does, names of
+    // files.
     private static IEnumerable<string> Bash(List<Node> nodes)
     {
         yield return "# bash completion of rookery: source <(rookery completion bash)";
@@ -59,7 +92,8 @@ internal static class CompletionCommand
         yield return "  case \"$path\" in";
         foreach (var node in nodes)
         {
-            yield return $"    '{node.Path}') [[ $current == -* ]] && words='{Names(node.Options)}' || words='{Names(node.Commands)}' ;;";
+            yield return $"    '{node.Path}') [[ $current == -* ]] && words='{Names(node.Options)}' || "
+                + $"words='{Names(node.Commands)}' ;;";
         }
 
         yield return "  esac";
@@ -84,13 +118,15 @@ internal static class CompletionCommand
         yield return "  case \"$place\" in";
         foreach (var node in nodes)
         {
-            yield return $"    '{node.Path}') if [[ $PREFIX == -* ]]; then offered=({Described(node.Options)}); else offered=({Described(node.Commands)}); fi ;;";
+            yield return $"    '{node.Path}') if [[ $PREFIX == -* ]]; then offered=({Described(node.Options)}); else "
+                + $"offered=({Described(node.Commands)}); fi ;;";
         }
 
         yield return "  esac";
         yield return "  if (( ${#offered} )); then _describe rookery offered; else _files; fi";
         yield return "}";
-        yield return "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _rookery \"$@\"; else compdef _rookery rookery; fi";
+        yield return "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _rookery \"$@\"; "
+            + "else compdef _rookery rookery; fi";
     }
 
     private static IEnumerable<string> Fish(List<Node> nodes)
@@ -110,23 +146,35 @@ internal static class CompletionCommand
         {
             foreach (var (name, description) in node.Commands)
             {
-                yield return $"complete -c rookery -n \"__rookery_at '{node.Path}'\" -f -a {name} -d {InFish(Short(description))}";
+                yield return $"complete -c rookery -n \"__rookery_at '{node.Path}'\" -f -a {name} -d "
+                    + $"{InFish(Short(description))}";
             }
 
             foreach (var (name, description) in node.Options)
             {
-                yield return $"complete -c rookery -n \"__rookery_at '{node.Path}'\" {(name.StartsWith("--", StringComparison.Ordinal) ? $"-l {name[2..]}" : $"-s {name[1..]}")} -d {InFish(Short(description))}";
+                yield return $"complete -c rookery -n \"__rookery_at '{node.Path}'\" "
+                    + $"{(name.StartsWith("--", StringComparison.Ordinal) ? $"-l {name[2..]}" : $"-s {name[1..]}")}"
+                    + $" -d {InFish(Short(description))}";
             }
         }
     }
 
     private static string PathsOf(IEnumerable<Node> nodes, string separator) =>
-        string.Join(separator, nodes.Where(static node => node.Path.Length > 0).Select(static node => $"'{node.Path}'"));
+        string.Join(
+            separator,
+            nodes.Where(static node => node.Path.Length > 0).Select(static node => $"'{node.Path}'")
+        );
 
-    private static string Names(IEnumerable<(string Name, string Description)> words) => string.Join(' ', words.Select(static word => word.Name));
+    private static string Names(IEnumerable<(string Name, string Description)> words) =>
+        string.Join(' ', words.Select(static word => word.Name));
 
     private static string Described(IEnumerable<(string Name, string Description)> words) =>
-        string.Join(' ', words.Select(static word => InZsh($"{word.Name}:{Short(word.Description).Replace(":", "\\:", StringComparison.Ordinal)}")));
+        string.Join(
+            ' ',
+            words.Select(static word =>
+                InZsh($"{word.Name}:{Short(word.Description).Replace(":", "\\:", StringComparison.Ordinal)}")
+            )
+        );
 
     /// <summary>The first sentence, without what the default is.</summary>
     private static string Short(string description)
@@ -137,8 +185,15 @@ internal static class CompletionCommand
 
     private static string InZsh(string text) => $"'{text.Replace("'", "'\\''", StringComparison.Ordinal)}'";
 
-    private static string InFish(string text) => $"'{text.Replace("\\", "\\\\", StringComparison.Ordinal).Replace("'", "\\'", StringComparison.Ordinal)}'";
+    private static string InFish(string text) =>
+        $"'{text.Replace("\\", "\\\\", StringComparison.Ordinal).Replace("'", "\\'", StringComparison.Ordinal)}'";
 
-    /// <summary>A command, by the words that lead to it, each behind a space; with the words that may stand below it.</summary>
-    private sealed record Node(string Path, IReadOnlyList<(string Name, string Description)> Commands, IReadOnlyList<(string Name, string Description)> Options);
+    /// <summary>
+    /// A command, by the words that lead to it, each behind a space; with the words that may stand below it.
+    /// </summary>
+    private sealed record Node(
+        string Path,
+        IReadOnlyList<(string Name, string Description)> Commands,
+        IReadOnlyList<(string Name, string Description)> Options
+    );
 }

@@ -9,7 +9,10 @@ using Rookery.Transfer;
 
 namespace Rookery;
 
-/// <summary>`rookery export`: writes the documents of a running node's database, or of a stopped node, one a line, and what it does to stderr.</summary>
+/// <summary>
+/// `rookery export`: writes the documents of a running node's database, or of a stopped node, one a line, and what it
+/// does to stderr.
+/// </summary>
 internal static class ExportCommand
 {
     private const int PartBytes = 64 << 10;
@@ -18,24 +21,90 @@ internal static class ExportCommand
     public static Command Create()
     {
         var address = new NodeAddress(isRemote: true);
-        var running = new Argument<string?>("DB") { Description = "A database of the running node at --url; `.` is the one that `rookery login` wrote down.", Arity = ArgumentArity.ZeroOrOne };
-        var to = new Option<string?>("--to") { Description = "File to write, with DB; one that ends in .gz is packed; - is stdout [default: stdout].", HelpName = "FILE" };
-        var replace = new Option<bool>("--replace") { Description = "Put it in the place of a file that is there; otherwise that is refused." };
-        var data = new Option<string?>("--data") { Description = "Data directory of a stopped node, instead of DB.", HelpName = "DIR" };
+        var running = new Argument<string?>("DB")
+        {
+            Description = "A database of the running node at --url; `.` is the one that `rookery login` wrote down.",
+            Arity = ArgumentArity.ZeroOrOne,
+        };
+        var to = new Option<string?>("--to")
+        {
+            Description = "File to write, with DB; one that ends in .gz is packed; - is stdout [default: stdout].",
+            HelpName = "FILE",
+        };
+        var replace = new Option<bool>("--replace")
+        {
+            Description = "Put it in the place of a file that is there; otherwise that is refused.",
+        };
+        var data = new Option<string?>("--data")
+        {
+            Description = "Data directory of a stopped node, instead of DB.",
+            HelpName = "DIR",
+        };
         var journal = StoppedNode.JournalOption();
-        var database = new Option<string?>("--database") { Description = "With --data, only this database [default: all, one after the other].", HelpName = "NAME" };
-        var command = address.AddTo(new Command("export", "Write the documents of a database, or of a stopped node, one JSON object a line.") { running, to, replace, data, journal, database });
-        command.SetAction((parsed, cancellation) => parsed.GetValue(data) is not { } directory ? DownloadAsync(parsed, address, parsed.GetValue(running), parsed.GetValue(to) is "-" ? null : parsed.GetValue(to), parsed.GetValue(replace), parsed.GetValue(journal) ?? parsed.GetValue(database))
-            : parsed.GetValue(running) is not null || parsed.GetValue(to) is not null || parsed.GetValue(replace) || address.IsNamed(parsed) ? Refusal.WriteAsync("--data names a stopped node; DB, --to, --replace and --url belong to a running one.", ExitCode.Configuration)
-            : RunAsync(directory, parsed.GetValue(journal), parsed.GetValue(database), cancellation));
+        var database = new Option<string?>("--database")
+        {
+            Description = "With --data, only this database [default: all, one after the other].",
+            HelpName = "NAME",
+        };
+        var command = address.AddTo(
+            new Command("export", "Write the documents of a database, or of a stopped node, one JSON object a line.")
+            {
+                running,
+                to,
+                replace,
+                data,
+                journal,
+                database,
+            }
+        );
+        command.SetAction(
+            (parsed, cancellation) =>
+                parsed.GetValue(data) is not { } directory
+                    ? DownloadAsync(
+                        parsed,
+                        address,
+                        parsed.GetValue(running),
+                        parsed.GetValue(to) is "-" ? null : parsed.GetValue(to),
+                        parsed.GetValue(replace),
+                        parsed.GetValue(journal) ?? parsed.GetValue(database)
+                    )
+                : parsed.GetValue(running) is not null
+                || parsed.GetValue(to) is not null
+                || parsed.GetValue(replace)
+                || address.IsNamed(parsed)
+                    ? Refusal.WriteAsync(
+                        "--data names a stopped node; DB, --to, --replace and --url belong to a running one.",
+                        ExitCode.Configuration
+                    )
+                : RunAsync(directory, parsed.GetValue(journal), parsed.GetValue(database), cancellation)
+        );
         return command;
     }
 
-    private static async Task<int> DownloadAsync(ParseResult parsed, NodeAddress address, string? database, string? to, bool replaces, string? ofStopped) =>
-        database is null ? await Refusal.WriteAsync("Say which database of the running node, or name the data directory of a stopped one with --data.", ExitCode.Configuration)
-        : replaces && to is null ? await Refusal.WriteAsync("--replace belongs to --to, which names the file.", ExitCode.Configuration)
-        : ofStopped is not null ? await Refusal.WriteAsync("--journal and --database belong to --data, which names a stopped node.", ExitCode.Configuration)
-        : await address.WorkAsync(parsed, client => ExportDownload.RunAsync(client, address.DatabaseOf(database), to, replaces, TimeProvider.System));
+    private static async Task<int> DownloadAsync(
+        ParseResult parsed,
+        NodeAddress address,
+        string? database,
+        string? to,
+        bool replaces,
+        string? ofStopped
+    ) =>
+        database is null
+            ? await Refusal.WriteAsync(
+                "Say which database of the running node, or name the data directory of a stopped one with --data.",
+                ExitCode.Configuration
+            )
+        : replaces && to is null
+            ? await Refusal.WriteAsync("--replace belongs to --to, which names the file.", ExitCode.Configuration)
+        : ofStopped is not null
+            ? await Refusal.WriteAsync(
+                "--journal and --database belong to --data, which names a stopped node.",
+                ExitCode.Configuration
+            )
+        : await address.WorkAsync(
+            parsed,
+            client => ExportDownload.RunAsync(client, address.DatabaseOf(database), to, replaces, TimeProvider.System)
+        );
 
     private static Task<int> RunAsync(string data, string? journal, string? name, CancellationToken cancellation)
     {
@@ -43,16 +112,31 @@ internal static class ExportCommand
         return StoppedNode.UseAsync(data, journal, node => ExportAsync(node, data, name, gaps, cancellation), gaps.Add);
     }
 
-    private static async Task<int> ExportAsync(Node node, string data, string? name, ExportGaps gaps, CancellationToken cancellation)
+    private static async Task<int> ExportAsync(
+        Node node,
+        string data,
+        string? name,
+        ExportGaps gaps,
+        CancellationToken cancellation
+    )
     {
-        var databases = name is null ? node.Databases.All : node.Databases.TryGet(name, out var found) ? [found] : [];
+        var databases =
+            name is null ? node.Databases.All
+            : node.Databases.TryGet(name, out var found) ? [found]
+            : [];
         if (name is not null && databases.Count == 0)
         {
             return await Refusal.WriteAsync(
-                $"There is no database \"{name}\" in {data}; there are: {string.Join(", ", node.Databases.All.Select(database => database.Name))}.", ExitCode.Failure);
+                $"There is no database \"{name}\" in {data}; there are: "
+                    + $"{string.Join(", ", node.Databases.All.Select(database => database.Name))}.",
+                ExitCode.Failure
+            );
         }
 
-        using var interruption = new Interruption(progress: null, () => "What was written is not whole, and an export cannot be gone on with: give the same command again.");
+        using var interruption = new Interruption(
+            progress: null,
+            () => "What was written is not whole, and an export cannot be gone on with: give the same command again."
+        );
         foreach (var database in databases)
         {
             await ExportAsync(database, Tty.IsOutput ? Output.Visible : Output.Stream, gaps, cancellation);
@@ -60,10 +144,19 @@ internal static class ExportCommand
 
         return gaps.Count == 0
             ? ExitCode.Success
-            : await Refusal.WriteAsync($"The export lacks what could not be read: {gaps.Count} {(gaps.Count == 1 ? "range" : "ranges")}, named above. Everything else was exported.", ExitCode.Failure);
+            : await Refusal.WriteAsync(
+                $"The export lacks what could not be read: {gaps.Count} "
+                    + $"{(gaps.Count == 1 ? "range" : "ranges")}, named above. Everything else was exported.",
+                ExitCode.Failure
+            );
     }
 
-    private static async Task ExportAsync(Database database, Stream output, ExportGaps gaps, CancellationToken cancellation)
+    private static async Task ExportAsync(
+        Database database,
+        Stream output,
+        ExportGaps gaps,
+        CancellationToken cancellation
+    )
     {
         using var reader = database.OpenReader();
         using var export = new NdjsonExport(reader, damage => gaps.Add(database, damage));

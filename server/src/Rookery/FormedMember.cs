@@ -8,10 +8,14 @@ using Rookery.Server;
 
 namespace Rookery;
 
-/// <summary>A node that forms a cluster with others by itself, as its configuration says: how it does, and how it joins once they let it in.</summary>
+/// <summary>
+/// A node that forms a cluster with others by itself, as its configuration says: how it does, and how it joins once
+/// they let it in.
+/// </summary>
 internal static class FormedMember
 {
-    private const UnixFileMode ForOthers = UnixFileMode.GroupRead | UnixFileMode.GroupWrite | UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
+    private const UnixFileMode ForOthers =
+        UnixFileMode.GroupRead | UnixFileMode.GroupWrite | UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
 
     private const string Joining = "This node joins the cluster that it formed with others, and serves nothing before.";
 
@@ -22,23 +26,39 @@ internal static class FormedMember
     /// <param name="announcement">What it says of itself.</param>
     /// <param name="secrets">Learns the phrase, so that it is nowhere shown.</param>
     /// <param name="letIn">Is completed when it was let in.</param>
-    public static FormingOptions? OptionsFor(ServeConfiguration configuration, ServiceAnnouncement? announcement, SecretFilter secrets, TaskCompletionSource letIn) => configuration.Form is not { } form ? null : new FormingOptions
-    {
-        Expect = form.Expect,
-        ReadPhrase = () =>
-        {
-            string phrase = ReadPhrase(form.PhraseFile);
-            secrets.Hide(phrase);
-            return phrase;
-        },
-        Announce = mark => announcement?.TellMark(mark),
-        Admitted = () => letIn.TrySetResult(),
-    };
+    public static FormingOptions? OptionsFor(
+        ServeConfiguration configuration,
+        ServiceAnnouncement? announcement,
+        SecretFilter secrets,
+        TaskCompletionSource letIn
+    ) =>
+        configuration.Form is not { } form
+            ? null
+            : new FormingOptions
+            {
+                Expect = form.Expect,
+                ReadPhrase = () =>
+                {
+                    string phrase = ReadPhrase(form.PhraseFile);
+                    secrets.Hide(phrase);
+                    return phrase;
+                },
+                Announce = mark => announcement?.TellMark(mark),
+                Admitted = () => letIn.TrySetResult(),
+            };
 
     /// <summary>Joins the cluster that let the node in, if one did; asks until it answers.</summary>
     /// <returns>False when the process is to stop.</returns>
-    /// <exception cref="ConfigurationException">Who the node is cannot be read, or another process holds its data.</exception>
-    public static async Task<bool> JoinAsync(PosixDisk disk, ServeConfiguration configuration, SystemdNotifier systemd, ILogger log, TimeProvider time, Task stopping)
+    /// <exception cref="ConfigurationException">Who the node is cannot be read, or another process holds its
+    /// data.</exception>
+    public static async Task<bool> JoinAsync(
+        PosixDisk disk,
+        ServeConfiguration configuration,
+        SystemdNotifier systemd,
+        ILogger log,
+        TimeProvider time,
+        Task stopping
+    )
     {
         try
         {
@@ -48,31 +68,62 @@ internal static class FormedMember
                 return true;
             }
 
-            if (join.Begin(disk, new NodeOptions { DataDirectory = directory }, new MemoryBudget(configuration.MemoryBytes), new IoTimeline(time, disk.DeviceOf(directory)), time) is { } kept)
+            if (
+                join.Begin(
+                    disk,
+                    new NodeOptions { DataDirectory = directory },
+                    new MemoryBudget(configuration.MemoryBytes),
+                    new IoTimeline(time, disk.DeviceOf(directory)),
+                    time
+                ) is
+                { } kept
+            )
             {
-                log.LogWarning(LogEvents.JoinDeclined, "Others formed a cluster and let this node in, but it stays what it is: {Reason}", kept);
+                log.LogWarning(
+                    LogEvents.JoinDeclined,
+                    "Others formed a cluster and let this node in, but it stays what it is: {Reason}",
+                    kept
+                );
                 return true;
             }
 
             // It may take until a card is back: a service that is not ready is ended, and what follows it waits.
             systemd.Ready(Joining);
             using var ends = new CancellationTokenSource();
-            var ending = stopping.ContinueWith(_ => ends.Cancel(), CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+            var ending = stopping.ContinueWith(
+                _ => ends.Cancel(),
+                CancellationToken.None,
+                TaskContinuationOptions.ExecuteSynchronously,
+                TaskScheduler.Default
+            );
             return await JoinAsync(join, disk, configuration, systemd, log, time, ends.Token);
         }
-        catch (Exception wrong) when (wrong is IdentityException or DataDirectoryInUseException or DataFormatException or DiskException)
+        catch (Exception wrong)
+            when (wrong is IdentityException or DataDirectoryInUseException or DataFormatException or DiskException)
         {
             throw new ConfigurationException(wrong.Message);
         }
     }
 
-    private static async Task<bool> JoinAsync(FormedJoin join, PosixDisk disk, ServeConfiguration configuration, SystemdNotifier systemd, ILogger log, TimeProvider time, CancellationToken stopping)
+    private static async Task<bool> JoinAsync(
+        FormedJoin join,
+        PosixDisk disk,
+        ServeConfiguration configuration,
+        SystemdNotifier systemd,
+        ILogger log,
+        TimeProvider time,
+        CancellationToken stopping
+    )
     {
-        var node = new JoiningNode(join.NodeName, [.. PeerAddresses.Of(configuration.PeerListen).Take(MemberAddress.Most)], configuration.PublicUrl);
+        var node = new JoiningNode(
+            join.NodeName,
+            [.. PeerAddresses.Of(configuration.PeerListen).Take(MemberAddress.Most)],
+            configuration.PublicUrl
+        );
         IReadOnlyList<string> announced = [];
         try
         {
-            for (string? told = null; ;)
+            for (string? told = null; ; )
             {
                 try
                 {
@@ -85,7 +136,15 @@ internal static class FormedMember
                     systemd.Tell($"{Joining} {refused.Message}");
                     if (!string.Equals(told, refused.Message, StringComparison.Ordinal))
                     {
-                        log.LogWarning(LogEvents.JoinWaits, "This node was let into a cluster and has not joined it yet; it asks again every {Seconds} s. {Reason} If that cluster is gone for good, stop this node, and let it join another: `rookery cluster join TOKEN --data {Directory}`.", Pause.TotalSeconds, told = refused.Message, configuration.DataDirectory);
+                        log.LogWarning(
+                            LogEvents.JoinWaits,
+                            "This node was let into a cluster and has not joined it yet; it asks again every "
+                                + "{Seconds} s. {Reason} If that cluster is gone for good, stop this node, and let "
+                                + "it join another: `rookery cluster join TOKEN --data {Directory}`.",
+                            Pause.TotalSeconds,
+                            told = refused.Message,
+                            configuration.DataDirectory
+                        );
                     }
 
                     await Task.Delay(Pause, time, stopping);
@@ -104,7 +163,12 @@ internal static class FormedMember
     {
         try
         {
-            return [.. from node in await AvahiBrowse.FindNodesAsync(stopping) where string.Equals(node.ClusterId, clusterId, StringComparison.Ordinal) select node.Address];
+            return
+            [
+                .. from node in await AvahiBrowse.FindNodesAsync(stopping)
+                where string.Equals(node.ClusterId, clusterId, StringComparison.Ordinal)
+                select node.Address,
+            ];
         }
         catch (IOException)
         {
@@ -131,7 +195,10 @@ internal static class FormedMember
         try
         {
             string phrase = File.ReadAllText(path);
-            return (new FileInfo(path).UnixFileMode & ForOthers) != UnixFileMode.None ? throw new ConfigurationException($"{path} holds the phrase and is not for its user alone: `chmod 600 {path}`.")
+            return (new FileInfo(path).UnixFileMode & ForOthers) != UnixFileMode.None
+                    ? throw new ConfigurationException(
+                        $"{path} holds the phrase and is not for its user alone: `chmod 600 {path}`."
+                    )
                 : FormingPhrase.WhyTooShort(phrase) is { } tooShort ? throw new ConfigurationException(tooShort)
                 : phrase;
         }

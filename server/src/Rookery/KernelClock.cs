@@ -2,7 +2,10 @@ using System.Runtime.InteropServices;
 
 namespace Rookery;
 
-/// <summary>What the kernel knows of the machine's clock. Whoever sets it from a source of time (timesyncd, chrony, ntpd) tells the kernel; without that for some hours, it says so.</summary>
+/// <summary>
+/// What the kernel knows of the machine's clock. Whoever sets it from a source of time (timesyncd, chrony, ntpd) tells
+/// the kernel; without that for some hours, it says so.
+/// </summary>
 internal static partial class KernelClock
 {
     // What adjtimex(2) returns when the clock is not synchronised.
@@ -11,16 +14,19 @@ internal static partial class KernelClock
     // struct timex has 208 bytes on 64-bit Linux, fewer on 32-bit.
     private const int TimexBytes = 256;
 
-    /// <summary>Whether the clock follows a source of time. A system call of half a microsecond that changes nothing and needs no privilege.</summary>
+    /// <summary>
+    /// Whether the clock follows a source of time. A system call of half a microsecond that changes nothing and needs
+    /// no privilege.
+    /// </summary>
     public static bool IsSynchronised()
     {
         if (!OperatingSystem.IsLinux())
         {
-            return true;                                // other systems set their clocks themselves, and are for development
+            return true; // other systems set their clocks themselves, and are for development
         }
 
         Span<byte> timex = stackalloc byte[TimexBytes];
-        timex.Clear();                                  // no modes: only read
+        timex.Clear(); // no modes: only read
         return ReadKernelClock(ref MemoryMarshal.GetReference(timex)) is >= 0 and not TimeError;
     }
 

@@ -6,15 +6,21 @@ namespace Rookery;
 /// <summary>The board that this process runs on.</summary>
 internal static class MachineBoard
 {
-    /// <summary>The environment variable that names a directory with <c>sys</c> and <c>proc</c> of a simulated board.</summary>
+    /// <summary>
+    /// The environment variable that names a directory with <c>sys</c> and <c>proc</c> of a simulated board.
+    /// </summary>
     public const string SimulationVariable = "ROOKERY_SIMULATED_BOARD";
 
     /// <summary>Opens it; its devices are those below the data and the journal.</summary>
-    public static LinuxBoard Open(IDisk disk, TimeProvider time, params IEnumerable<string?> directories) => new(
-        disk,
-        time,
-        directories.OfType<string>().Select(directory => DeviceOf(disk, directory)),
-        Environment.GetEnvironmentVariable(SimulationVariable) is { Length: > 0 } simulated ? Path.GetFullPath(simulated) : "/");
+    public static LinuxBoard Open(IDisk disk, TimeProvider time, params IEnumerable<string?> directories) =>
+        new(
+            disk,
+            time,
+            directories.OfType<string>().Select(directory => DeviceOf(disk, directory)),
+            Environment.GetEnvironmentVariable(SimulationVariable) is { Length: > 0 } simulated
+                ? Path.GetFullPath(simulated)
+                : "/"
+        );
 
     /// <summary>The device that a directory lies on, or will, by the nearest above it that exists already.</summary>
     public static string DeviceOf(IDisk disk, string path)

@@ -5,7 +5,10 @@ using Rookery.Server;
 
 namespace Rookery;
 
-/// <summary>Lets a node's background work go by what its board reports, and tells the owner of what is wrong with it, once each time.</summary>
+/// <summary>
+/// Lets a node's background work go by what its board reports, and tells the owner of what is wrong with it, once each
+/// time.
+/// </summary>
 internal sealed class NodeCare : IDisposable
 {
     private readonly Node _node;
@@ -25,7 +28,10 @@ internal sealed class NodeCare : IDisposable
     /// <summary>Says whether documents are indexed now; false until it is set.</summary>
     public Func<bool> IsIndexing { get; set; } = static () => false;
 
-    /// <summary>The share of a core that indexing may take now. It and maintenance have half each of what the board allows while both work.</summary>
+    /// <summary>
+    /// The share of a core that indexing may take now. It and maintenance have half each of what the board allows while
+    /// both work.
+    /// </summary>
     public double IndexingShare => BoardCare.BackgroundShareOf(_watch.Reading) / (_node.IsMaintaining ? 2 : 1);
 
     public void Dispose() => _watch.Sampled = null;

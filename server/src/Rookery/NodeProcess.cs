@@ -39,19 +39,30 @@ internal static class NodeProcess
         using var systemd = new SystemdNotifier(disk, time);
         SettleRecovery(configuration, disk);
 
-        // A node that others let in while it was served stops for that, joins, and is served as another; the code to claim it by, which may stand on a screen, stays.
+        // A node that others let in while it was served stops for that, joins, and is served as another; the code to
+        // claim it by, which may stand on a screen, stays.
         var secrets = AccessSecrets.Create(PresetClaimCode(configuration.ClaimCodeFile));
         log.Recent.Secrets.Hide(secrets.ClaimCode);
         log.Recent.Secrets.Hide(secrets.LocalToken);
         string? webhookToken = Webhook.ReadToken(configuration.Webhook, log.Recent.Secrets);
-        while (await FormedMember.JoinAsync(disk, configuration, systemd, log, time, stop.Received) && await ServeAsync(configuration, secrets, webhookToken, disk, stop, systemd, log, time))
-        {
-        }
+        while (
+            await FormedMember.JoinAsync(disk, configuration, systemd, log, time, stop.Received)
+            && await ServeAsync(configuration, secrets, webhookToken, disk, stop, systemd, log, time)
+        ) { }
     }
 
     /// <summary>Serves until the process is to stop, or the node was let into a cluster.</summary>
     /// <returns>Whether it was let in.</returns>
-    private static async Task<bool> ServeAsync(ServeConfiguration configuration, AccessSecrets secrets, string? webhookToken, PosixDisk disk, StopSignal stop, SystemdNotifier systemd, StandardErrorLog log, TimeProvider time)
+    private static async Task<bool> ServeAsync(
+        ServeConfiguration configuration,
+        AccessSecrets secrets,
+        string? webhookToken,
+        PosixDisk disk,
+        StopSignal stop,
+        SystemdNotifier systemd,
+        StandardErrorLog log,
+        TimeProvider time
+    )
     {
         if (JoinClient.WhyUnfinished(disk, configuration.DataDirectory) is { } unfinished)
         {
@@ -61,13 +72,27 @@ internal static class NodeProcess
         var memory = new MemoryBudget(configuration.MemoryBytes);
         ProcessMemory.Charge(memory);
         string dataDevice = MachineBoard.DeviceOf(disk, configuration.DataDirectory);
-        string journalDevice = configuration.JournalDirectory is { } journal ? MachineBoard.DeviceOf(disk, journal) : dataDevice;
+        string journalDevice = configuration.JournalDirectory is { } journal
+            ? MachineBoard.DeviceOf(disk, journal)
+            : dataDevice;
         var io = new IoTimeline(time, journalDevice, dataDevice) { SlowSyncSeen = slow => LogSlowSync(log, slow) };
         var identity = ShownIdentity.TryLoad(disk, configuration);
-        var announcement = identity is null ? null : ServiceAnnouncement.TryCreate(disk, identity.Ids, identity.Name, configuration.Listen.Port, configuration.PeerListen.Port, log);
+        var announcement = identity is null
+            ? null
+            : ServiceAnnouncement.TryCreate(
+                disk,
+                identity.Ids,
+                identity.Name,
+                configuration.Listen.Port,
+                configuration.PeerListen.Port,
+                log
+            );
         var formed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var cluster = new ClusterRoutes(log);
-        using var watch = new BoardWatch(MachineBoard.Open(disk, time, configuration.DataDirectory, configuration.JournalDirectory), time);
+        using var watch = new BoardWatch(
+            MachineBoard.Open(disk, time, configuration.DataDirectory, configuration.JournalDirectory),
+            time
+        );
         var options = OptionsFor(configuration, identity, secrets) with
         {
             AdminRoutes = cluster.All,
@@ -81,7 +106,16 @@ internal static class NodeProcess
         var context = new ServerContext(options, time, log, memory, io) { RecentLog = log.Recent };
         await using var app = RookeryServer.Build(context);
 
-        await using var member = MemberOf(configuration, identity, FormedMember.OptionsFor(configuration, announcement, log.Recent.Secrets, formed), context, disk, watch, log, time);
+        await using var member = MemberOf(
+            configuration,
+            identity,
+            FormedMember.OptionsFor(configuration, announcement, log.Recent.Secrets, formed),
+            context,
+            disk,
+            watch,
+            log,
+            time
+        );
         cluster.Member = member;
 
         // Opening the data takes as long as the journal is long; meanwhile the address answers that it does.
@@ -94,7 +128,9 @@ internal static class NodeProcess
         }
 
         using var alerts = new AlertWatch(context);
-        await using var sender = context.AlertSender = configuration.Webhook is { } webhook ? new AlertSender(context, webhook, webhookToken) : null;
+        await using var sender = context.AlertSender = configuration.Webhook is { } webhook
+            ? new AlertSender(context, webhook, webhookToken)
+            : null;
         using var node = await opening;
         await StartAsync(member, configuration);
         using var care = new NodeCare(node, watch, log);
@@ -105,8 +141,15 @@ internal static class NodeProcess
         Announce(node, configuration, systemd, log);
         var told = LocalAccess.TellAsync(disk, configuration, secrets, context, announcement, log);
         var retiring = node.Diagnosis is null ? RetireIndexesAsync(context) : Task.CompletedTask;
-        var telling = node.Diagnosis is null ? TellStatusAsync(systemd, announcement, member, context) : Task.CompletedTask;
-        using var idle = new IdleMemory(() => context.Metrics.DocumentRequests + node.BackgroundSteps, static () => Environment.WorkingSet, () => GiveBackMemory(indexes), time);
+        var telling = node.Diagnosis is null
+            ? TellStatusAsync(systemd, announcement, member, context)
+            : Task.CompletedTask;
+        using var idle = new IdleMemory(
+            () => context.Metrics.DocumentRequests + node.BackgroundSteps,
+            static () => Environment.WorkingSet,
+            () => GiveBackMemory(indexes),
+            time
+        );
         bool isJoining = await Task.WhenAny(stop.Received, formed.Task) == formed.Task;
         if (!isJoining)
         {
@@ -130,18 +173,26 @@ internal static class NodeProcess
             await member.DisposeAsync();
         }
 
-        indexing.Dispose();                             // it reads what the node closes
+        indexing.Dispose(); // it reads what the node closes
         node.StopCleanly();
         return isJoining;
     }
 
-    // Before anything is read of who the node is: the data may be those of a newer program, and a recovery that was cut off may have to be completed first.
+    // Before anything is read of who the node is: the data may be those of a newer program, and a recovery that was cut
+    // off may have to be completed first.
     private static void SettleRecovery(ServeConfiguration configuration, PosixDisk disk)
     {
         try
         {
             FormatLevel.Check(disk, configuration.DataDirectory);
-            DataRecovery.Settle(disk, new NodeOptions { DataDirectory = configuration.DataDirectory, JournalDirectory = configuration.JournalDirectory });
+            DataRecovery.Settle(
+                disk,
+                new NodeOptions
+                {
+                    DataDirectory = configuration.DataDirectory,
+                    JournalDirectory = configuration.JournalDirectory,
+                }
+            );
         }
         catch (Exception wrong) when (wrong is DataDirectoryInUseException or DataFormatException or DiskException)
         {
@@ -157,7 +208,9 @@ internal static class NodeProcess
         }
 
         string code = Encoding.UTF8.GetString(ServeCommand.ReadBytes(path, "The file of the claim code"));
-        return ClaimCode.WhyUnusable(code) is { } why ? throw new ConfigurationException($"The claim code in {path} {why}.") : code.Trim();
+        return ClaimCode.WhyUnusable(code) is { } why
+            ? throw new ConfigurationException($"The claim code in {path} {why}.")
+            : code.Trim();
     }
 
     private static void GiveBackMemory(IndexHost indexes)
@@ -167,37 +220,57 @@ internal static class NodeProcess
         ProcessMemory.GiveBack();
     }
 
-    // A lone writer waits for the disk on its request's thread, and so may a reader; the pool adds no thread at once beyond its minimum, one a core.
+    // A lone writer waits for the disk on its request's thread, and so may a reader; the pool adds no thread at once
+    // beyond its minimum, one a core.
     private static void LeaveThreadsForOthers()
     {
         ThreadPool.GetMinThreads(out int workers, out int completions);
         ThreadPool.SetMinThreads(workers + 2, completions);
     }
 
-    private static ServerOptions OptionsFor(ServeConfiguration configuration, ShownIdentity? identity, AccessSecrets secrets) => new()
-    {
-        Listen = configuration.Listen,
-        IsSecure = configuration.IsSecure,
-        NodeTag = identity?.Tag ?? "A",
-        NodeName = identity?.Name ?? string.Empty,
-        ClusterName = identity?.ClusterName ?? string.Empty,
-        Identity = identity is null ? null : () => identity.Current,
-        MachineMetrics = configuration.MachineMetrics,
-        Settings = configuration.Shown,
-        LocalKeyHash = configuration.IsSecure ? secrets.LocalTokenHash : default,
-        ClaimCode = configuration.IsSecure ? secrets.ClaimCode : null,
-        BatchBytesLimit = (int)Math.Min(32 << 20, configuration.MemoryBytes / 8),
-        QueryBytesLimit = (int)Math.Min(4 << 20, configuration.MemoryBytes / 64),
-        // A connection that is being served pins a few 4 KiB pages and its buffers: about 48 KiB; they may take a quarter of the budget.
-        ConnectionsLimit = (int)Math.Clamp(configuration.MemoryBytes / 4 / (48 << 10), 256, 16_384),
-    };
+    private static ServerOptions OptionsFor(
+        ServeConfiguration configuration,
+        ShownIdentity? identity,
+        AccessSecrets secrets
+    ) =>
+        new()
+        {
+            Listen = configuration.Listen,
+            IsSecure = configuration.IsSecure,
+            NodeTag = identity?.Tag ?? "A",
+            NodeName = identity?.Name ?? string.Empty,
+            ClusterName = identity?.ClusterName ?? string.Empty,
+            Identity = identity is null ? null : () => identity.Current,
+            MachineMetrics = configuration.MachineMetrics,
+            Settings = configuration.Shown,
+            LocalKeyHash = configuration.IsSecure ? secrets.LocalTokenHash : default,
+            ClaimCode = configuration.IsSecure ? secrets.ClaimCode : null,
+            BatchBytesLimit = (int)Math.Min(32 << 20, configuration.MemoryBytes / 8),
+            QueryBytesLimit = (int)Math.Min(4 << 20, configuration.MemoryBytes / 64),
+            // A connection that is being served pins a few 4 KiB pages and its buffers: about 48 KiB; they may take a
+            // quarter of the budget.
+            ConnectionsLimit = (int)Math.Clamp(configuration.MemoryBytes / 4 / (48 << 10), 256, 16_384),
+        };
 
-    /// <summary>The part of a node that belongs to a cluster, by the identity beside its data; null for a node alone.</summary>
-    private static ClusterMember? MemberOf(ServeConfiguration configuration, ShownIdentity? identity, FormingOptions? forming, ServerContext context, PosixDisk disk, BoardWatch watch, StandardErrorLog log, TimeProvider time)
+    /// <summary>
+    /// The part of a node that belongs to a cluster, by the identity beside its data; null for a node alone.
+    /// </summary>
+    private static ClusterMember? MemberOf(
+        ServeConfiguration configuration,
+        ShownIdentity? identity,
+        FormingOptions? forming,
+        ServerContext context,
+        PosixDisk disk,
+        BoardWatch watch,
+        StandardErrorLog log,
+        TimeProvider time
+    )
     {
         if (configuration.Peers.FirstOrDefault(static place => !MemberAddress.IsValid(place)) is { } wrongPlace)
         {
-            throw new ConfigurationException($"\"{wrongPlace}\" is no address at which another member could be. {MemberAddress.Rule}");
+            throw new ConfigurationException(
+                $"\"{wrongPlace}\" is no address at which another member could be. {MemberAddress.Rule}"
+            );
         }
 
         try
@@ -209,7 +282,12 @@ internal static class NodeProcess
                     DataDirectory = configuration.DataDirectory,
                     Listen = configuration.PeerListen,
                     Addresses = () => PeerAddresses.Of(configuration.PeerListen),
-                    ClientUrls = () => [.. PeerAddresses.Of(configuration.Listen).Select(address => $"{(configuration.IsSecure ? "https" : "http")}://{address}")],
+                    ClientUrls = () =>
+                        [
+                            .. PeerAddresses
+                                .Of(configuration.Listen)
+                                .Select(address => $"{(configuration.IsSecure ? "https" : "http")}://{address}"),
+                        ],
                     PeerPlaces = configuration.Peers,
                     Browse = AvahiBrowse.FindNodesAsync,
                     Forming = forming,
@@ -222,7 +300,8 @@ internal static class NodeProcess
                     Log = sentence => log.LogWarning(LogEvents.ClusterTrouble, "{Sentence}", sentence),
                     Note = sentence => log.LogInformation(LogEvents.ClusterNote, "{Sentence}", sentence),
                 },
-                time);
+                time
+            );
         }
         catch (IdentityException wrong)
         {
@@ -241,21 +320,54 @@ internal static class NodeProcess
         }
         catch (Exception failure) when (failure is IOException or SocketException)
         {
-            throw new ConfigurationException($"Could not listen on {configuration.PeerListen} for other members: {(failure.InnerException ?? failure).Message}.");
+            throw new ConfigurationException(
+                $"Could not listen on {configuration.PeerListen} for other members: "
+                    + $"{(failure.InnerException ?? failure).Message}."
+            );
         }
     }
 
     private static RaftConsensus OpenAlone(NodeStore store, StandardErrorLog log) =>
-        RaftConsensus.Open(store, new ConsensusOptions { IsClockSynchronised = KernelClock.IsSynchronised, TroubleFound = trouble => log.LogWarning(LogEvents.ClusterTrouble, "{Trouble}", trouble) });
+        RaftConsensus.Open(
+            store,
+            new ConsensusOptions
+            {
+                IsClockSynchronised = KernelClock.IsSynchronised,
+                TroubleFound = trouble => log.LogWarning(LogEvents.ClusterTrouble, "{Trouble}", trouble),
+            }
+        );
 
-    private static Node OpenNode(ServeConfiguration configuration, ClusterMember? member, ClusterRoutes cluster, PosixDisk disk, MemoryBudget memory, IoTimeline io, TimeProvider time, StandardErrorLog log)
+    private static Node OpenNode(
+        ServeConfiguration configuration,
+        ClusterMember? member,
+        ClusterRoutes cluster,
+        PosixDisk disk,
+        MemoryBudget memory,
+        IoTimeline io,
+        TimeProvider time,
+        StandardErrorLog log
+    )
     {
         try
         {
-            var options = new NodeOptions { DataDirectory = configuration.DataDirectory, JournalDirectory = configuration.JournalDirectory, TroubleFound = trouble => log.LogError(LogEvents.StorageTrouble, "{Trouble}", trouble) };
-            return !Node.IsDataDirectory(disk, options.DataDirectory) && Node.WhyNotNew(disk, options) is { } foreign ? throw new ConfigurationException(foreign)
-                : member is not null ? Node.Open(member.Configure(options), disk, memory, io, time, member.OpenConsensus)
-                : Node.Open(options, disk, memory, io, time, store => cluster.BeAlone(OpenAlone(store, log), store.ClusterRecords));
+            var options = new NodeOptions
+            {
+                DataDirectory = configuration.DataDirectory,
+                JournalDirectory = configuration.JournalDirectory,
+                TroubleFound = trouble => log.LogError(LogEvents.StorageTrouble, "{Trouble}", trouble),
+            };
+            return !Node.IsDataDirectory(disk, options.DataDirectory) && Node.WhyNotNew(disk, options) is { } foreign
+                    ? throw new ConfigurationException(foreign)
+                : member is not null
+                    ? Node.Open(member.Configure(options), disk, memory, io, time, member.OpenConsensus)
+                : Node.Open(
+                    options,
+                    disk,
+                    memory,
+                    io,
+                    time,
+                    store => cluster.BeAlone(OpenAlone(store, log), store.ClusterRecords)
+                );
         }
         catch (Exception wrong) when (wrong is DataDirectoryInUseException or ForeignJournalException)
         {
@@ -267,31 +379,44 @@ internal static class NodeProcess
         }
     }
 
-    private static IndexHost IndexesOf(Node node, NodeCare care, ServeConfiguration configuration, PosixDisk disk, MemoryBudget memory, IoTimeline io, StandardErrorLog log, TimeProvider time) => IndexHost.Open(
-        node.Databases,
-        disk,
-        new IndexHostOptions
-        {
-            DataDirectory = configuration.DataDirectory,
-            ShareOfCore = () => care.IndexingShare,
-            Foreground = new ForegroundDelay(time),
-            HasRoom = () => node.HasRoom,
-            TroubleFound = trouble => log.LogWarning(LogEvents.IndexTrouble, "{Trouble}", trouble),
-            Memory = memory,
-            Io = io,
-            Pump = PumpOptions.For(memory.TotalBytes),
-        },
-        time);
+    private static IndexHost IndexesOf(
+        Node node,
+        NodeCare care,
+        ServeConfiguration configuration,
+        PosixDisk disk,
+        MemoryBudget memory,
+        IoTimeline io,
+        StandardErrorLog log,
+        TimeProvider time
+    ) =>
+        IndexHost.Open(
+            node.Databases,
+            disk,
+            new IndexHostOptions
+            {
+                DataDirectory = configuration.DataDirectory,
+                ShareOfCore = () => care.IndexingShare,
+                Foreground = new ForegroundDelay(time),
+                HasRoom = () => node.HasRoom,
+                TroubleFound = trouble => log.LogWarning(LogEvents.IndexTrouble, "{Trouble}", trouble),
+                Memory = memory,
+                Io = io,
+                Pump = PumpOptions.For(memory.TotalBytes),
+            },
+            time
+        );
 
     private static void LogSlowSync(StandardErrorLog log, SlowSync slow)
     {
         string before = string.Join(", ", slow.Before.Select(sync => sync.DurationMicroseconds / 1000));
         log.LogWarning(
             LogEvents.SlowSync,
-            "A sync of the journal on {Device} took {Milliseconds} ms; those before it took {Before} ms. A card that stalls like this is worn or shared.",
+            "A sync of the journal on {Device} took {Milliseconds} ms; those before it took {Before} ms. A "
+                + "card that stalls like this is worn or shared.",
             slow.Device,
             slow.Sync.DurationMicroseconds / 1000,
-            before.Length > 0 ? before : "no");
+            before.Length > 0 ? before : "no"
+        );
     }
 
     // A directory in use is the better reason when the address is taken too: both name the same other process.
@@ -304,20 +429,37 @@ internal static class NodeProcess
         catch (Exception failure) when (failure is IOException or SocketException)
         {
             using var node = await opening;
-            throw new ConfigurationException($"Could not listen on {where}: {(failure.InnerException ?? failure).Message}.");
+            throw new ConfigurationException(
+                $"Could not listen on {where}: {(failure.InnerException ?? failure).Message}."
+            );
         }
     }
 
-    private static void Announce(Node node, ServeConfiguration configuration, SystemdNotifier systemd, StandardErrorLog log)
+    private static void Announce(
+        Node node,
+        ServeConfiguration configuration,
+        SystemdNotifier systemd,
+        StandardErrorLog log
+    )
     {
         if (node.Diagnosis is { } diagnosis)
         {
-            log.LogError(LogEvents.Diagnosis, "Diagnosis mode: {Diagnosis} Only /livez, /readyz, /metrics, /debug and /help answer.", diagnosis);
+            log.LogError(
+                LogEvents.Diagnosis,
+                "Diagnosis mode: {Diagnosis} Only /livez, /readyz, /metrics, /debug and /help answer.",
+                diagnosis
+            );
             systemd.Ready("Diagnosis mode: " + diagnosis);
             return;
         }
 
-        log.LogInformation(LogEvents.Serving, "Serving {Directory} on {Address} with {Memory} MiB of memory.", configuration.DataDirectory, configuration.Url, configuration.MemoryBytes >> 20);
+        log.LogInformation(
+            LogEvents.Serving,
+            "Serving {Directory} on {Address} with {Memory} MiB of memory.",
+            configuration.DataDirectory,
+            configuration.Url,
+            configuration.MemoryBytes >> 20
+        );
         systemd.Ready(Serving);
     }
 
@@ -337,8 +479,16 @@ internal static class NodeProcess
         }
     }
 
-    /// <summary>Keeps the line true that systemd is told, and with it who looks at the screen of a card: with whom the node is in a cluster, or what it waits for.</summary>
-    private static async Task TellStatusAsync(SystemdNotifier systemd, ServiceAnnouncement? announcement, ClusterMember? member, ServerContext context)
+    /// <summary>
+    /// Keeps the line true that systemd is told, and with it who looks at the screen of a card: with whom the node is
+    /// in a cluster, or what it waits for.
+    /// </summary>
+    private static async Task TellStatusAsync(
+        SystemdNotifier systemd,
+        ServiceAnnouncement? announcement,
+        ClusterMember? member,
+        ServerContext context
+    )
     {
         try
         {
@@ -346,12 +496,15 @@ internal static class NodeProcess
             do
             {
                 string serving = context.Readiness.Reason is { } reason ? $"Not serving: {reason}" : Serving;
-                string? company = member?.OtherNames is { Count: > 0 } names ? $"This node is in the cluster {member.Identity.ClusterName}, with {string.Join(", ", names)}." : null;
+                string? company = member?.OtherNames is { Count: > 0 } names
+                    ? $"This node is in the cluster {member.Identity.ClusterName}, with {string.Join(", ", names)}."
+                    : null;
                 string? owner = context.HasOwner ? "It has an owner." : null;
-                systemd.Tell(string.Join(' ', ((string?[])[serving, member?.FormingStatus, company, owner]).OfType<string>()));
+                systemd.Tell(
+                    string.Join(' ', ((string?[])[serving, member?.FormingStatus, company, owner]).OfType<string>())
+                );
                 announcement?.TellRole(member?.IsVoter);
-            }
-            while (await timer.WaitForNextTickAsync(context.Stopping));
+            } while (await timer.WaitForNextTickAsync(context.Stopping));
         }
         catch (OperationCanceledException)
         {

@@ -7,7 +7,9 @@ namespace Rookery;
 /// <summary>Where others may reach this machine.</summary>
 internal static class PeerAddresses
 {
-    /// <summary>The address that is listened on; where that is any, the addresses of this machine that leave it.</summary>
+    /// <summary>
+    /// The address that is listened on; where that is any, the addresses of this machine that leave it.
+    /// </summary>
     public static IReadOnlyList<string> Of(IPEndPoint listen)
     {
         if (!listen.Address.Equals(IPAddress.Any) && !listen.Address.Equals(IPAddress.IPv6Any))
@@ -17,7 +19,9 @@ internal static class PeerAddresses
 
         var found =
             from address in OfThisMachine()
-            where address.AddressFamily == AddressFamily.InterNetwork || (listen.Address.Equals(IPAddress.IPv6Any) && !address.IsIPv6LinkLocal)
+            where
+                address.AddressFamily == AddressFamily.InterNetwork
+                || (listen.Address.Equals(IPAddress.IPv6Any) && !address.IsIPv6LinkLocal)
             select new IPEndPoint(address, listen.Port).ToString();
         return [.. found];
     }
@@ -25,7 +29,8 @@ internal static class PeerAddresses
     /// <summary>The addresses of this machine that leave it.</summary>
     public static IEnumerable<IPAddress> OfThisMachine() =>
         from card in NetworkInterface.GetAllNetworkInterfaces()
-        where card.OperationalStatus == OperationalStatus.Up && card.NetworkInterfaceType != NetworkInterfaceType.Loopback
+        where
+            card.OperationalStatus == OperationalStatus.Up && card.NetworkInterfaceType != NetworkInterfaceType.Loopback
         from unicast in card.GetIPProperties().UnicastAddresses
         where !IPAddress.IsLoopback(unicast.Address)
         select unicast.Address;

@@ -3,7 +3,10 @@ using System.Runtime.InteropServices;
 
 namespace Rookery;
 
-/// <summary>One GET over plain HTTP to an IPv4 address in numbers, by the kernel's own calls: the framework's sockets and addresses take longer to be loaded and compiled than the question and its answer.</summary>
+/// <summary>
+/// One GET over plain HTTP to an IPv4 address in numbers, by the kernel's own calls: the framework's sockets and
+/// addresses take longer to be loaded and compiled than the question and its answer.
+/// </summary>
 internal static unsafe partial class PlainQuestion
 {
     private const int MostBytes = 1 << 20;
@@ -43,7 +46,8 @@ internal static unsafe partial class PlainQuestion
     /// <param name="address">Of the other, in the order in which it is written.</param>
     /// <param name="port">Where it listens.</param>
     /// <param name="request">What is sent.</param>
-    /// <param name="patience">How long all of the answer may take once the connection stands, and the connection before that.</param>
+    /// <param name="patience">How long all of the answer may take once the connection stands, and the connection before
+    /// that.</param>
     /// <param name="length">How much came.</param>
     public static byte[]? Ask(uint address, ushort port, ReadOnlySpan<byte> request, TimeSpan patience, out int length)
     {
@@ -62,7 +66,10 @@ internal static unsafe partial class PlainQuestion
             to[0] = Internet;
             BinaryPrimitives.WriteUInt16BigEndian(written[2..], port);
             BinaryPrimitives.WriteUInt32BigEndian(written[4..], address);
-            if (!SetTimeout(socket, SendTimeout, (long)patience.TotalMilliseconds) || Connect(socket, to, AddressBytes) != 0)
+            if (
+                !SetTimeout(socket, SendTimeout, (long)patience.TotalMilliseconds)
+                || Connect(socket, to, AddressBytes) != 0
+            )
             {
                 return null;
             }
@@ -90,7 +97,8 @@ internal static unsafe partial class PlainQuestion
         length = 0;
         while (true)
         {
-            // For what is left of it: one that sends a little again and again would otherwise be waited for without end.
+            // For what is left of it: one that sends a little again and again would otherwise be waited for without
+            // end.
             long left = (long)(patience - TimeProvider.System.GetElapsedTime(begun)).TotalMilliseconds;
             if (left <= 0 || !SetTimeout(socket, ReceiveTimeout, left))
             {

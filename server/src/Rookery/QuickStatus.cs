@@ -5,8 +5,11 @@ using Rookery.Terminal;
 namespace Rookery;
 
 /// <summary>
-/// `rookery status` of a node that speaks plain HTTP, in a fraction of the time that the usual way takes: scripts and prompts ask it often. Without the library for command lines, an HTTP
-/// client, sockets, TLS and JSON, of which each takes longer than all the rest: the node puts it into words. Code that was compiled ahead is nearly free, and what is generic over a primitive, or made of wide vectors, is compiled at each start. Whatever is not the plain case, and whatever goes wrong, is left to <see cref="StatusCommand"/>, which says it in sentences.
+/// `rookery status` of a node that speaks plain HTTP, in a fraction of the time that the usual way takes: scripts and
+/// prompts ask it often. Without the library for command lines, an HTTP client, sockets, TLS and JSON, of which each
+/// takes longer than all the rest: the node puts it into words. Code that was compiled ahead is nearly free, and what
+/// is generic over a primitive, or made of wide vectors, is compiled at each start. Whatever is not the plain case, and
+/// whatever goes wrong, is left to <see cref="StatusCommand"/>, which says it in sentences.
 /// </summary>
 internal static class QuickStatus
 {
@@ -25,7 +28,11 @@ internal static class QuickStatus
 
         try
         {
-            if (AddressOf(url) is not { } place || !PlainQuestion.TryReadAddress(place, out uint address, out ushort port) || TryAsk(place, address, port, isJson, out int code) is not { } answer)
+            if (
+                AddressOf(url) is not { } place
+                || !PlainQuestion.TryReadAddress(place, out uint address, out ushort port)
+                || TryAsk(place, address, port, isJson, out int code) is not { } answer
+            )
             {
                 return null;
             }
@@ -65,26 +72,43 @@ internal static class QuickStatus
         return true;
     }
 
-    /// <summary>The one address that is meant, as <see cref="NodeAddress"/> has it; null when there are several, a token goes with it, or it is no plain HTTP. Without its scheme.</summary>
+    /// <summary>
+    /// The one address that is meant, as <see cref="NodeAddress"/> has it; null when there are several, a token goes
+    /// with it, or it is no plain HTTP. Without its scheme.
+    /// </summary>
     private static string? AddressOf(string? url)
     {
         bool isNamed = (url ??= Environment.GetEnvironmentVariable("ROOKERY_URL")) is { Length: > 0 };
         var settings = UserSettings.Read();
-        if (settings.Token is not null || (isNamed && !string.IsNullOrEmpty(Environment.GetEnvironmentVariable("ROOKERY_TOKEN"))) || (!isNamed && settings.Urls.Count > 1))
+        if (
+            settings.Token is not null
+            || (isNamed && !string.IsNullOrEmpty(Environment.GetEnvironmentVariable("ROOKERY_TOKEN")))
+            || (!isNamed && settings.Urls.Count > 1)
+        )
         {
             return null;
         }
 
-        url = isNamed ? url : settings.Urls.Count == 1 ? settings.Urls[0] : NodeAddress.DefaultUrl;
+        url =
+            isNamed ? url
+            : settings.Urls.Count == 1 ? settings.Urls[0]
+            : NodeAddress.DefaultUrl;
         const string Scheme = "http://";
         return url!.StartsWith(Scheme, StringComparison.Ordinal) ? url[Scheme.Length..].TrimEnd('/') : null;
     }
 
-    /// <summary>What the node says of itself, and how the command ends for it; null when it says nothing, or the usual way has more to ask.</summary>
+    /// <summary>
+    /// What the node says of itself, and how the command ends for it; null when it says nothing, or the usual way has
+    /// more to ask.
+    /// </summary>
     private static ReadOnlyMemory<byte>? TryAsk(string place, uint address, ushort port, bool isJson, out int code)
     {
         // HTTP/1.0: the answer comes in one piece and ends with the connection.
-        byte[] question = Encoding.ASCII.GetBytes((isJson ? "GET /readyz?verbose HTTP/1.0\r\nHost: " : "GET /readyz?words HTTP/1.0\r\nHost: ") + place + "\r\n\r\n");
+        byte[] question = Encoding.ASCII.GetBytes(
+            (isJson ? "GET /readyz?verbose HTTP/1.0\r\nHost: " : "GET /readyz?words HTTP/1.0\r\nHost: ")
+                + place
+                + "\r\n\r\n"
+        );
         code = ExitCode.Failure;
         if (PlainQuestion.Ask(address, port, question, Patience, out int length) is not { } answer)
         {
@@ -115,7 +139,8 @@ internal static class QuickStatus
         }
 
         code = isWell ? ExitCode.Success : ExitCode.Failure;
-        // Never as the other branch of a null, which would be an empty answer: an array that is null makes such a memory.
+        // Never as the other branch of a null, which would be an empty answer: an array that is null makes such a
+        // memory.
         return answer.AsMemory((end + 4)..length);
     }
 }

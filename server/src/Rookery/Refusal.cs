@@ -32,7 +32,10 @@ internal static class Refusal
         }
         catch (IOException failure)
         {
-            return await WriteAsync(failure.Message, IsOfConfiguration(failure) ? ExitCode.Configuration : ExitCode.Failure);
+            return await WriteAsync(
+                failure.Message,
+                IsOfConfiguration(failure) ? ExitCode.Configuration : ExitCode.Failure
+            );
         }
     }
 
@@ -43,8 +46,24 @@ internal static class Refusal
         return code;
     }
 
-    /// <summary>Whether another path, or another user, is what helps. A card that rots or dies is none of it: the kernel makes its file system read-only.</summary>
-    private static bool IsOfConfiguration(IOException failure) => failure is
-        DirectoryNotEmptyException or DataDirectoryInUseException or ForeignJournalException or DataFormatException { IsOfDirectory: true } or IdentityException
-        or DiskException { Error: Errno.NoEntry or Errno.NotDirectory or Errno.IsDirectory or Errno.Exists or Errno.AccessDenied or Errno.NotPermitted };
+    /// <summary>
+    /// Whether another path, or another user, is what helps. A card that rots or dies is none of it: the kernel makes
+    /// its file system read-only.
+    /// </summary>
+    private static bool IsOfConfiguration(IOException failure) =>
+        failure
+            is DirectoryNotEmptyException
+                or DataDirectoryInUseException
+                or ForeignJournalException
+                or DataFormatException { IsOfDirectory: true }
+                or IdentityException
+                or DiskException
+                {
+                    Error: Errno.NoEntry
+                        or Errno.NotDirectory
+                        or Errno.IsDirectory
+                        or Errno.Exists
+                        or Errno.AccessDenied
+                        or Errno.NotPermitted
+                };
 }

@@ -11,20 +11,53 @@ internal static class RestoreCommand
 {
     public static Command Create()
     {
-        var from = new Option<string>("--from") { Description = "Directory of the backup.", HelpName = "DIR", Required = true };
-        var data = new Option<string>("--data") { Description = "Data directory to make; refused when it is not empty.", HelpName = "DIR", Required = true };
-        var journal = new Option<string?>("--journal") { Description = "Directory of the journal to make, for a device of its own [default: in the data directory].", HelpName = "DIR" };
-        var database = new Option<string?>("--database") { Description = "Only this database [default: all].", HelpName = "NAME" };
-        var command = new Command("restore", "Make the data directory of a node from a backup.") { from, data, journal, database };
-        command.SetAction((parsed, _) =>
+        var from = new Option<string>("--from")
         {
-            var options = new NodeOptions { DataDirectory = Path.GetFullPath(parsed.GetValue(data)!), JournalDirectory = parsed.GetValue(journal) is { } own ? Path.GetFullPath(own) : null };
-            return Refusal.GuardAsync(() => RunAsync(Path.GetFullPath(parsed.GetValue(from)!), options, parsed.GetValue(database)));
-        });
+            Description = "Directory of the backup.",
+            HelpName = "DIR",
+            Required = true,
+        };
+        var data = new Option<string>("--data")
+        {
+            Description = "Data directory to make; refused when it is not empty.",
+            HelpName = "DIR",
+            Required = true,
+        };
+        var journal = new Option<string?>("--journal")
+        {
+            Description = "Directory of the journal to make, for a device of its own [default: in the data directory].",
+            HelpName = "DIR",
+        };
+        var database = new Option<string?>("--database")
+        {
+            Description = "Only this database [default: all].",
+            HelpName = "NAME",
+        };
+        var command = new Command("restore", "Make the data directory of a node from a backup.")
+        {
+            from,
+            data,
+            journal,
+            database,
+        };
+        command.SetAction(
+            (parsed, _) =>
+            {
+                var options = new NodeOptions
+                {
+                    DataDirectory = Path.GetFullPath(parsed.GetValue(data)!),
+                    JournalDirectory = parsed.GetValue(journal) is { } own ? Path.GetFullPath(own) : null,
+                };
+                return Refusal.GuardAsync(() =>
+                    RunAsync(Path.GetFullPath(parsed.GetValue(from)!), options, parsed.GetValue(database))
+                );
+            }
+        );
         return command;
     }
 
-    private static string WhatToDelete(NodeOptions options) => options.JournalDirectory is { } journal ? $"it and {journal}" : "it";
+    private static string WhatToDelete(NodeOptions options) =>
+        options.JournalDirectory is { } journal ? $"it and {journal}" : "it";
 
     private static async Task<int> RunAsync(string from, NodeOptions options, string? database)
     {
@@ -46,17 +79,26 @@ internal static class RestoreCommand
                 progress.Report(0, copied);
             },
         };
-        using var interruption = new Interruption(progress, () => restoration.IsUnfinished
-            ? $"{options.DataDirectory} is not complete, and no node opens it: delete {WhatToDelete(options)}, and give the same command again."
-            : $"{options.DataDirectory} is as it was, or complete.");
+        using var interruption = new Interruption(
+            progress,
+            () =>
+                restoration.IsUnfinished
+                    ? $"{options.DataDirectory} is not complete, and no node opens it: delete "
+                        + $"{WhatToDelete(options)}, and give the same command again."
+                    : $"{options.DataDirectory} is as it was, or complete."
+        );
         foreach (var (name, documents) in restoration.Run(from, database))
         {
             progress.Clear();
             await Console.Out.WriteLineAsync($"{name}: {Amount.Of(documents, "document")}.");
         }
 
-        string start = options.JournalDirectory is { } journal ? $"--data {options.DataDirectory} --journal {journal}" : $"--data {options.DataDirectory}";
-        await Console.Out.WriteLineAsync($"Restored into {options.DataDirectory}, durable and checked. Start it with `rookery serve {start}`.");
+        string start = options.JournalDirectory is { } journal
+            ? $"--data {options.DataDirectory} --journal {journal}"
+            : $"--data {options.DataDirectory}";
+        await Console.Out.WriteLineAsync(
+            $"Restored into {options.DataDirectory}, durable and checked. Start it with `rookery serve {start}`."
+        );
         return ExitCode.Success;
     }
 }

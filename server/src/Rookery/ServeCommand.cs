@@ -8,35 +8,112 @@ internal static class ServeCommand
 {
     public static Command Create()
     {
-        var data = new Option<string?>("--data") { Description = "Directory of the data; made when it is missing.", HelpName = "DIR" };
-        var listen = new Option<string?>("--listen") { Description = "Address to listen on; https asks everybody for a credential [default: http://127.0.0.1:8080].", HelpName = "URL" };
-        var journal = new Option<string?>("--journal") { Description = "Directory of the journal, for a device of its own [default: DIR/journal].", HelpName = "DIR" };
-        var peerListen = new Option<string?>("--peer-listen") { Description = "Address at which a member of a cluster listens for the others [default: that of --listen, its port + 1000, or - 1000 from 64536 on].", HelpName = "ADDRESS:PORT" };
-        var welcome = new Option<string?>("--welcome") { Description = "Address of a page in plain HTTP for people who do not know the node yet: its authority's certificate, and how to trust it [default: none].", HelpName = "ADDRESS:PORT" };
-        var peers = new Option<string?>("--peers") { Description = "Where other members may be, beside the places where they were seen last: after all have moved at once.", HelpName = "HOST:PORT,…" };
-        var publicUrl = new Option<string?>("--public-url") { Description = "URL by which clients reach this node, where it is not that of --listen.", HelpName = "URL" };
-        var memory = new Option<string?>("--memory") { Description = "Memory of the whole process, such as 128M or 2G [default: a quarter of the machine's, at least 96M].", HelpName = "SIZE" };
-        var machineMetrics = new Option<string?>("--machine-metrics") { Description = $"Where node_exporter tells of this machine; shown at /metrics/machine [default: {ServeConfiguration.UsualMachineMetrics}].", HelpName = "URL" };
-        var claimCodeFile = new Option<string?>("--claim-code-file") { Description = "File with the code by which a node without an owner is claimed [default: the node makes one at each start].", HelpName = "FILE" };
-        var config = new Option<string?>("--config") { Description = "JSON file with the same settings; what is said on the command line wins.", HelpName = "FILE" };
-        var insecure = new Option<bool>("--insecure") { Description = "Allow plain HTTP without credentials beyond this machine." };
-        var command = new Command("serve", "Run a node until SIGTERM.") { data, listen, peerListen, welcome, peers, publicUrl, journal, memory, machineMetrics, claimCodeFile, config, insecure };
-        command.SetAction((parsed, _) => RunAsync(
-            new ServeSettings
-            {
-                Data = parsed.GetValue(data),
-                Listen = parsed.GetValue(listen),
-                Journal = parsed.GetValue(journal),
-                PeerListen = parsed.GetValue(peerListen),
-                Welcome = parsed.GetValue(welcome),
-                Peers = parsed.GetValue(peers),
-                PublicUrl = parsed.GetValue(publicUrl),
-                Memory = parsed.GetValue(memory),
-                MachineMetrics = parsed.GetValue(machineMetrics),
-                ClaimCodeFile = parsed.GetValue(claimCodeFile),
-                Insecure = parsed.GetValue(insecure) ? true : null,
-            },
-            parsed.GetValue(config)));
+        var data = new Option<string?>("--data")
+        {
+            Description = "Directory of the data; made when it is missing.",
+            HelpName = "DIR",
+        };
+        var listen = new Option<string?>("--listen")
+        {
+            Description =
+                "Address to listen on; https asks everybody for a credential [default: http://127.0.0.1:8080].",
+            HelpName = "URL",
+        };
+        var journal = new Option<string?>("--journal")
+        {
+            Description = "Directory of the journal, for a device of its own [default: DIR/journal].",
+            HelpName = "DIR",
+        };
+        var peerListen = new Option<string?>("--peer-listen")
+        {
+            Description =
+                "Address at which a member of a cluster listens for the others [default: that of --listen, its "
+                + "port + 1000, or - 1000 from 64536 on].",
+            HelpName = "ADDRESS:PORT",
+        };
+        var welcome = new Option<string?>("--welcome")
+        {
+            Description =
+                "Address of a page in plain HTTP for people who do not know the node yet: its authority's "
+                + "certificate, and how to trust it [default: none].",
+            HelpName = "ADDRESS:PORT",
+        };
+        var peers = new Option<string?>("--peers")
+        {
+            Description =
+                "Where other members may be, beside the places where they were seen last: after all have moved "
+                + "at once.",
+            HelpName = "HOST:PORT,…",
+        };
+        var publicUrl = new Option<string?>("--public-url")
+        {
+            Description = "URL by which clients reach this node, where it is not that of --listen.",
+            HelpName = "URL",
+        };
+        var memory = new Option<string?>("--memory")
+        {
+            Description =
+                "Memory of the whole process, such as 128M or 2G [default: a quarter of the machine's, at least 96M].",
+            HelpName = "SIZE",
+        };
+        var machineMetrics = new Option<string?>("--machine-metrics")
+        {
+            Description =
+                $"Where node_exporter tells of this machine; shown at /metrics/machine [default: "
+                + $"{ServeConfiguration.UsualMachineMetrics}].",
+            HelpName = "URL",
+        };
+        var claimCodeFile = new Option<string?>("--claim-code-file")
+        {
+            Description =
+                "File with the code by which a node without an owner is claimed [default: the node makes one "
+                + "at each start].",
+            HelpName = "FILE",
+        };
+        var config = new Option<string?>("--config")
+        {
+            Description = "JSON file with the same settings; what is said on the command line wins.",
+            HelpName = "FILE",
+        };
+        var insecure = new Option<bool>("--insecure")
+        {
+            Description = "Allow plain HTTP without credentials beyond this machine.",
+        };
+        var command = new Command("serve", "Run a node until SIGTERM.")
+        {
+            data,
+            listen,
+            peerListen,
+            welcome,
+            peers,
+            publicUrl,
+            journal,
+            memory,
+            machineMetrics,
+            claimCodeFile,
+            config,
+            insecure,
+        };
+        command.SetAction(
+            (parsed, _) =>
+                RunAsync(
+                    new ServeSettings
+                    {
+                        Data = parsed.GetValue(data),
+                        Listen = parsed.GetValue(listen),
+                        Journal = parsed.GetValue(journal),
+                        PeerListen = parsed.GetValue(peerListen),
+                        Welcome = parsed.GetValue(welcome),
+                        Peers = parsed.GetValue(peers),
+                        PublicUrl = parsed.GetValue(publicUrl),
+                        Memory = parsed.GetValue(memory),
+                        MachineMetrics = parsed.GetValue(machineMetrics),
+                        ClaimCodeFile = parsed.GetValue(claimCodeFile),
+                        Insecure = parsed.GetValue(insecure) ? true : null,
+                    },
+                    parsed.GetValue(config)
+                )
+        );
         return command;
     }
 
@@ -46,7 +123,13 @@ internal static class ServeCommand
         {
             var file = configurationFile is null ? null : ReadFile(Path.GetFullPath(configurationFile));
             var configuration = ServeConfiguration.From(file is null ? settings : settings.Over(file));
-            await NodeProcess.RunAsync(configuration with { Shown = ShownSetting.Of(settings, file, configuration) }, TimeProvider.System);
+            await NodeProcess.RunAsync(
+                configuration with
+                {
+                    Shown = ShownSetting.Of(settings, file, configuration),
+                },
+                TimeProvider.System
+            );
             return ExitCode.Success;
         }
         catch (ConfigurationException wrong)
@@ -58,10 +141,12 @@ internal static class ServeCommand
 
     /// <summary>The settings of a configuration file.</summary>
     /// <exception cref="ConfigurationException">It cannot be read, or something in it is wrong.</exception>
-    internal static ServeSettings ReadFile(string path) => ConfigurationFile.Parse(path, ReadBytes(path, "The configuration file"));
+    internal static ServeSettings ReadFile(string path) =>
+        ConfigurationFile.Parse(path, ReadBytes(path, "The configuration file"));
 
     /// <summary>What a file that the configuration names holds.</summary>
-    /// <exception cref="ConfigurationException">It cannot be read; the sentence begins with <paramref name="what"/> it is.</exception>
+    /// <exception cref="ConfigurationException">It cannot be read; the sentence begins with <paramref name="what"/> it
+    /// is.</exception>
     internal static byte[] ReadBytes(string path, string what)
     {
         try
@@ -74,11 +159,12 @@ internal static class ServeCommand
         }
     }
 
-    private static string Describe(Exception unreadable) => unreadable switch
-    {
-        FileNotFoundException or DirectoryNotFoundException => "there is no such file",
-        UnauthorizedAccessException => "permission denied, or it is a directory",
-        PathTooLongException => "its name is too long",
-        _ => "the system refuses to read it",
-    };
+    private static string Describe(Exception unreadable) =>
+        unreadable switch
+        {
+            FileNotFoundException or DirectoryNotFoundException => "there is no such file",
+            UnauthorizedAccessException => "permission denied, or it is a directory",
+            PathTooLongException => "its name is too long",
+            _ => "the system refuses to read it",
+        };
 }

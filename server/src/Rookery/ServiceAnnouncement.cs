@@ -8,8 +8,9 @@ using Rookery.Server;
 namespace Rookery;
 
 /// <summary>
-/// What the node says of itself by mDNS: a service file of Avahi (avahi.service(5)) in the directory that systemd gave the service for the time that it runs ($RUNTIME_DIRECTORY).
-/// `rookery-announce.service` of the package carries it to /etc/avahi/services, where only root may write. Without systemd nothing is announced.
+/// What the node says of itself by mDNS: a service file of Avahi (avahi.service(5)) in the directory that systemd gave
+/// the service for the time that it runs ($RUNTIME_DIRECTORY). `rookery-announce.service` of the package carries it to
+/// /etc/avahi/services, where only root may write. Without systemd nothing is announced.
 /// </summary>
 internal sealed class ServiceAnnouncement
 {
@@ -36,7 +37,15 @@ internal sealed class ServiceAnnouncement
     private string? _mark;
     private string? _role;
 
-    private ServiceAnnouncement(IDisk disk, string directory, NodeIds ids, string name, int port, int peerPort, ILogger log)
+    private ServiceAnnouncement(
+        IDisk disk,
+        string directory,
+        NodeIds ids,
+        string name,
+        int port,
+        int peerPort,
+        ILogger log
+    )
     {
         _disk = disk;
         _directory = directory;
@@ -47,13 +56,26 @@ internal sealed class ServiceAnnouncement
         _log = log;
     }
 
-    /// <summary>The announcement of a node of a cluster that clients reach at <paramref name="port"/>, and members at <paramref name="peerPort"/>; null where systemd gave no directory for it.</summary>
-    public static ServiceAnnouncement? TryCreate(IDisk disk, NodeIds ids, string name, int port, int peerPort, ILogger log) =>
+    /// <summary>
+    /// The announcement of a node of a cluster that clients reach at <paramref name="port"/>, and members at
+    /// <paramref name="peerPort"/>; null where systemd gave no directory for it.
+    /// </summary>
+    public static ServiceAnnouncement? TryCreate(
+        IDisk disk,
+        NodeIds ids,
+        string name,
+        int port,
+        int peerPort,
+        ILogger log
+    ) =>
         Environment.GetEnvironmentVariable("RUNTIME_DIRECTORY") is { Length: > 0 } directory
             ? new ServiceAnnouncement(disk, directory.Split(':')[0], ids, name, port, peerPort, log)
             : null;
 
-    /// <summary>Says that the node is in <paramref name="state"/>, from now on. What cannot be written is logged: the node serves without it.</summary>
+    /// <summary>
+    /// Says that the node is in <paramref name="state"/>, from now on. What cannot be written is logged: the node
+    /// serves without it.
+    /// </summary>
     public void Tell(string state)
     {
         lock (_gate)
@@ -63,7 +85,9 @@ internal sealed class ServiceAnnouncement
         }
     }
 
-    /// <summary>Says by what others that form a cluster with this node know it, from now on; null that it forms none.</summary>
+    /// <summary>
+    /// Says by what others that form a cluster with this node know it, from now on; null that it forms none.
+    /// </summary>
     public void TellMark(string? mark)
     {
         lock (_gate)
@@ -73,13 +97,22 @@ internal sealed class ServiceAnnouncement
     }
 
     /// <summary>
-    /// Says whether the node votes, from now on; null that it is not known. Who leads is not said: it changes of itself, and what is announced is written to the card.
+    /// Says whether the node votes, from now on; null that it is not known. Who leads is not said: it changes of
+    /// itself, and what is announced is written to the card.
     /// </summary>
     public void TellRole(bool? isVoter)
     {
         lock (_gate)
         {
-            TellIfNews(ref _role, isVoter switch { null => null, true => "voter", false => "learner" });
+            TellIfNews(
+                ref _role,
+                isVoter switch
+                {
+                    null => null,
+                    true => "voter",
+                    false => "learner",
+                }
+            );
         }
     }
 
@@ -105,24 +138,26 @@ internal sealed class ServiceAnnouncement
         }
     }
 
-    private string Text() => $"""
-        <?xml version="1.0" standalone="no"?>
-        <!DOCTYPE service-group SYSTEM "avahi-service.dtd">
-        <service-group>
-          <name>{SecurityElement.Escape(_name)}</name>
-          <service>
-            <type>_rookery._tcp</type>
-            <port>{_port}</port>
-            <txt-record>cluster={_ids.ClusterId}</txt-record>
-            <txt-record>node={_ids.NodeId}</txt-record>
-            <txt-record>name={SecurityElement.Escape(_name)}</txt-record>
-            <txt-record>version={ProductVersion.Text}</txt-record>
-            <txt-record>state={_state}</txt-record>
-            <txt-record>peers={_peerPort}</txt-record>{Optional("role", _role)}{Optional("forming", _mark)}
-          </service>
-        </service-group>
+    private string Text() =>
+        $"""
+            <?xml version="1.0" standalone="no"?>
+            <!DOCTYPE service-group SYSTEM "avahi-service.dtd">
+            <service-group>
+              <name>{SecurityElement.Escape(_name)}</name>
+              <service>
+                <type>_rookery._tcp</type>
+                <port>{_port}</port>
+                <txt-record>cluster={_ids.ClusterId}</txt-record>
+                <txt-record>node={_ids.NodeId}</txt-record>
+                <txt-record>name={SecurityElement.Escape(_name)}</txt-record>
+                <txt-record>version={ProductVersion.Text}</txt-record>
+                <txt-record>state={_state}</txt-record>
+                <txt-record>peers={_peerPort}</txt-record>{Optional("role", _role)}{Optional("forming", _mark)}
+              </service>
+            </service-group>
 
-        """;
+            """;
 
-    private static string Optional(string name, string? text) => text is null ? string.Empty : $"\n    <txt-record>{name}={text}</txt-record>";
+    private static string Optional(string name, string? text) =>
+        text is null ? string.Empty : $"\n    <txt-record>{name}={text}</txt-record>";
 }

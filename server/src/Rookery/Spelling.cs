@@ -5,14 +5,21 @@ namespace Rookery;
 /// <summary>Guesses what a misspelt word was to be.</summary>
 internal static class Spelling
 {
-    /// <summary>A question to append to the sentence that the word is not known; empty when nothing comes near.</summary>
+    /// <summary>
+    /// A question to append to the sentence that the word is not known; empty when nothing comes near.
+    /// </summary>
     public static string Suggest(string word, Command command)
     {
-        var words = IsOption(word) ? command.Options.Where(static option => !option.Hidden).Select(static option => option.Name) : command.Subcommands.Where(static sub => !sub.Hidden).Select(static sub => sub.Name);
+        var words = IsOption(word)
+            ? command.Options.Where(static option => !option.Hidden).Select(static option => option.Name)
+            : command.Subcommands.Where(static sub => !sub.Hidden).Select(static sub => sub.Name);
         string? nearest = words.MinBy(other => Distance(word, other));
 
         // Two letters of a long word, one of a short one.
-        return nearest is not null && Distance(word, nearest) <= Math.Min(2, Math.Max(1, word.TrimStart('-').Length / 3)) ? $" Did you mean {nearest}?" : string.Empty;
+        return
+            nearest is not null && Distance(word, nearest) <= Math.Min(2, Math.Max(1, word.TrimStart('-').Length / 3))
+            ? $" Did you mean {nearest}?"
+            : string.Empty;
     }
 
     /// <summary>How many letters have to be added, taken away, replaced or exchanged with their neighbour.</summary>
@@ -23,8 +30,13 @@ internal static class Spelling
         {
             for (int column = 0; column <= other.Length; column++)
             {
-                costs[row, column] = row == 0 ? column : column == 0 ? row
-                    : Math.Min(Math.Min(costs[row - 1, column], costs[row, column - 1]) + 1, costs[row - 1, column - 1] + (one[row - 1] == other[column - 1] ? 0 : 1));
+                costs[row, column] =
+                    row == 0 ? column
+                    : column == 0 ? row
+                    : Math.Min(
+                        Math.Min(costs[row - 1, column], costs[row, column - 1]) + 1,
+                        costs[row - 1, column - 1] + (one[row - 1] == other[column - 1] ? 0 : 1)
+                    );
                 if (row > 1 && column > 1 && one[row - 1] == other[column - 2] && one[row - 2] == other[column - 1])
                 {
                     costs[row, column] = Math.Min(costs[row, column], costs[row - 2, column - 2] + 1);

@@ -7,8 +7,9 @@ using Rookery.Terminal;
 namespace Rookery;
 
 /// <summary>
-/// The log: one line an event. systemd's journal gets each with its grade and number as fields; containers and terminals get it on stderr, with the time unless somebody else stamps it. The last lines stay in
-/// memory, for whoever asks the node.
+/// The log: one line an event. systemd's journal gets each with its grade and number as fields; containers and
+/// terminals get it on stderr, with the time unless somebody else stamps it. The last lines stay in memory, for whoever
+/// asks the node.
 /// </summary>
 internal sealed class StandardErrorLog(TimeProvider time) : ILogger
 {
@@ -27,7 +28,13 @@ internal sealed class StandardErrorLog(TimeProvider time) : ILogger
 
     public bool IsEnabled(LogLevel logLevel) => logLevel is >= LogLevel.Information and not LogLevel.None;
 
-    public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+    public void Log<TState>(
+        LogLevel logLevel,
+        EventId eventId,
+        TState state,
+        Exception? exception,
+        Func<TState, Exception?, string> formatter
+    )
     {
         if (!IsEnabled(logLevel))
         {
@@ -46,7 +53,10 @@ internal sealed class StandardErrorLog(TimeProvider time) : ILogger
         }
 
         // The journal takes the grade of a line from a number before it (sd-daemon(3)).
-        string stamp = _journal is not null ? $"<{JournalSocket.PriorityOf(logLevel)}>" : _stampedByOthers ? string.Empty : now.ToString("yyyy-MM-ddTHH:mm:ss.fffZ ");
+        string stamp =
+            _journal is not null ? $"<{JournalSocket.PriorityOf(logLevel)}>"
+            : _stampedByOthers ? string.Empty
+            : now.ToString("yyyy-MM-ddTHH:mm:ss.fffZ ");
         lock (_oneLine)
         {
             Write(stamp, text);
@@ -60,15 +70,20 @@ internal sealed class StandardErrorLog(TimeProvider time) : ILogger
     private void Write(string stamp, string text)
     {
         // What was taken of the first lost line has no end yet.
-        string before = _lost == 0 ? string.Empty
-            : $"\n{stamp}warning: Nobody read the log for a while; {Amount.Of(_lost, "line")} did not come here.\n";
-        _lost = Messages.TryWriteWithin($"{before}{stamp}{text}\n", _lost > 0 ? TimeSpan.Zero : Patience) ? 0 : _lost + 1;
+        string before =
+            _lost == 0
+                ? string.Empty
+                : $"\n{stamp}warning: Nobody read the log for a while; {Amount.Of(_lost, "line")} did not come here.\n";
+        _lost = Messages.TryWriteWithin($"{before}{stamp}{text}\n", _lost > 0 ? TimeSpan.Zero : Patience)
+            ? 0
+            : _lost + 1;
     }
 
-    private static string NameOf(LogLevel level) => level switch
-    {
-        LogLevel.Information => "info",
-        LogLevel.Warning => "warning",
-        _ => "error",
-    };
+    private static string NameOf(LogLevel level) =>
+        level switch
+        {
+            LogLevel.Information => "info",
+            LogLevel.Warning => "warning",
+            _ => "error",
+        };
 }

@@ -6,21 +6,34 @@ namespace Rookery;
 /// <summary>Options that take a whole number within bounds.</summary>
 internal static class WholeNumber
 {
-    /// <summary>One that is null when it is not given. Another value than a number within the bounds is refused by the option's name.</summary>
-    public static Option<int?> Option(string name, string description, string helpName, int least, int most) => new(name)
-    {
-        Description = description,
-        HelpName = helpName,
-        CustomParser = said =>
+    /// <summary>
+    /// One that is null when it is not given. Another value than a number within the bounds is refused by the option's
+    /// name.
+    /// </summary>
+    public static Option<int?> Option(string name, string description, string helpName, int least, int most) =>
+        new(name)
         {
-            string text = said.Tokens[0].Value;
-            if (int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int number) && number >= least && number <= most)
+            Description = description,
+            HelpName = helpName,
+            CustomParser = said =>
             {
-                return number;
-            }
+                string text = said.Tokens[0].Value;
+                if (
+                    int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int number)
+                    && number >= least
+                    && number <= most
+                )
+                {
+                    return number;
+                }
 
-            said.AddError(string.Create(CultureInfo.InvariantCulture, $"{name} must be a whole number from {least} to {most}, not \"{text}\"."));
-            return null;
-        },
-    };
+                said.AddError(
+                    string.Create(
+                        CultureInfo.InvariantCulture,
+                        $"{name} must be a whole number from {least} to {most}, not \"{text}\"."
+                    )
+                );
+                return null;
+            },
+        };
 }

@@ -8,8 +8,16 @@ public sealed class DependencyRuleTests
     /// <summary>Types that open or change files by themselves. The simulated disk would not see what they do.</summary>
     private static readonly string[] FileTypes =
     [
-        "System.IO.File", "System.IO.FileInfo", "System.IO.FileStream", "System.IO.FileSystemInfo", "System.IO.Directory", "System.IO.DirectoryInfo",
-        "System.IO.DriveInfo", "System.IO.RandomAccess", "System.IO.FileSystemWatcher", "System.IO.MemoryMappedFiles.MemoryMappedFile",
+        "System.IO.File",
+        "System.IO.FileInfo",
+        "System.IO.FileStream",
+        "System.IO.FileSystemInfo",
+        "System.IO.Directory",
+        "System.IO.DirectoryInfo",
+        "System.IO.DriveInfo",
+        "System.IO.RandomAccess",
+        "System.IO.FileSystemWatcher",
+        "System.IO.MemoryMappedFiles.MemoryMappedFile",
     ];
 
     public static TheoryData<string> Rooms => [.. House.Rooms];
@@ -21,32 +29,65 @@ public sealed class DependencyRuleTests
     public void A_project_refers_only_to_rooms_below_it(string room)
     {
         string project = Path.Join(House.Sources, room, room + ".csproj");
-        var references = XDocument.Load(project).Descendants("ProjectReference").Select(reference => Path.GetFileNameWithoutExtension(reference.Attribute("Include")!.Value.Replace('\\', '/')));
-        Assert.All(references.Where(reference => !(room is "Rookery" && reference is "Rookery.Cluster")), reference => AssertIsBelow(room, reference));
+        var references = XDocument
+            .Load(project)
+            .Descendants("ProjectReference")
+            .Select(reference =>
+                Path.GetFileNameWithoutExtension(reference.Attribute("Include")!.Value.Replace('\\', '/'))
+            );
+        Assert.All(
+            references.Where(reference => !(room is "Rookery" && reference is "Rookery.Cluster")),
+            reference => AssertIsBelow(room, reference)
+        );
     }
 
-    /// <summary>Consensus orders what Documents carries out. How clients speak to a node is not its affair: the program at the top puts both together.</summary>
+    /// <summary>
+    /// Consensus orders what Documents carries out. How clients speak to a node is not its affair: the program at the
+    /// top puts both together.
+    /// </summary>
     [Fact]
     public void The_cluster_knows_the_core_and_the_rooms_below_the_server()
     {
         string[] allowed = [.. House.Rooms.TakeWhile(static room => room is not "Rookery.Server"), "Rookery.Raft"];
-        Assert.All(House.Read("Rookery.Cluster").Assemblies.Where(static name => name.StartsWith("Rookery", StringComparison.Ordinal)), name => Assert.Contains(name, allowed));
+        Assert.All(
+            House
+                .Read("Rookery.Cluster")
+                .Assemblies.Where(static name => name.StartsWith("Rookery", StringComparison.Ordinal)),
+            name => Assert.Contains(name, allowed)
+        );
         Assert.Empty(House.Read("Rookery.Cluster").Types.Intersect(FileTypes, StringComparer.Ordinal));
     }
 
     [Theory]
     [MemberData(nameof(Libraries))]
     public void An_assembly_refers_only_to_rooms_below_it(string room) =>
-        Assert.All(House.Read(room).Assemblies.Where(name => name.StartsWith("Rookery", StringComparison.OrdinalIgnoreCase)), reference => AssertIsBelow(room, reference));
+        Assert.All(
+            House.Read(room).Assemblies.Where(name => name.StartsWith("Rookery", StringComparison.OrdinalIgnoreCase)),
+            reference => AssertIsBelow(room, reference)
+        );
 
-    /// <summary>So that a run of it can be repeated: no room of ours, no clock, thread, socket or file, no task.</summary>
+    /// <summary>
+    /// So that a run of it can be repeated: no room of ours, no clock, thread, socket or file, no task.
+    /// </summary>
     [Fact]
     public void The_consensus_core_knows_nothing_else()
     {
         var core = House.Read("Rookery.Raft");
         Assert.DoesNotContain(core.Assemblies, name => name.StartsWith("Rookery", StringComparison.OrdinalIgnoreCase));
-        string[] outside = ["System.IO.", "System.Net.", "System.Threading.", "System.Diagnostics.Stopwatch", "System.DateTime", "System.TimeProvider", "System.Environment"];
-        Assert.DoesNotContain(core.Types, type => Array.Exists(outside, forbidden => type.StartsWith(forbidden, StringComparison.Ordinal)));
+        string[] outside =
+        [
+            "System.IO.",
+            "System.Net.",
+            "System.Threading.",
+            "System.Diagnostics.Stopwatch",
+            "System.DateTime",
+            "System.TimeProvider",
+            "System.Environment",
+        ];
+        Assert.DoesNotContain(
+            core.Types,
+            type => Array.Exists(outside, forbidden => type.StartsWith(forbidden, StringComparison.Ordinal))
+        );
     }
 
     [Theory]
@@ -65,14 +106,20 @@ public sealed class DependencyRuleTests
     {
         if (room is not "Rookery.Server")
         {
-            Assert.DoesNotContain(House.Read(room).Assemblies, name => name.StartsWith("Microsoft.AspNetCore", StringComparison.Ordinal));
+            Assert.DoesNotContain(
+                House.Read(room).Assemblies,
+                name => name.StartsWith("Microsoft.AspNetCore", StringComparison.Ordinal)
+            );
         }
     }
 
     [Fact]
     public void Every_room_is_known_here()
     {
-        var found = Directory.EnumerateDirectories(House.Sources).Where(room => Directory.EnumerateFiles(room, "*.csproj").Any()).Select(room => Path.GetFileName(room)!);
+        var found = Directory
+            .EnumerateDirectories(House.Sources)
+            .Where(room => Directory.EnumerateFiles(room, "*.csproj").Any())
+            .Select(room => Path.GetFileName(room)!);
         Assert.Equal(House.Rooms.ToHashSet(StringComparer.Ordinal), found.ToHashSet(StringComparer.Ordinal));
     }
 
@@ -80,7 +127,11 @@ public sealed class DependencyRuleTests
     public void Every_project_is_in_the_solution()
     {
         string solution = File.ReadAllText(Path.Join(House.Root, "Rookery.slnx"));
-        Assert.All(House.FilesOf(House.Root, "*.csproj"), project => Assert.Contains($"\"{Path.GetRelativePath(House.Root, project)}\"", solution, StringComparison.Ordinal));
+        Assert.All(
+            House.FilesOf(House.Root, "*.csproj"),
+            project =>
+                Assert.Contains($"\"{Path.GetRelativePath(House.Root, project)}\"", solution, StringComparison.Ordinal)
+        );
     }
 
     [Fact]
@@ -97,6 +148,9 @@ public sealed class DependencyRuleTests
     private static void AssertIsBelow(string room, string reference)
     {
         int below = Array.IndexOf(House.Rooms, reference);
-        Assert.True(below >= 0 && below < Array.IndexOf(House.Rooms, room), $"{room} refers to {reference}, which is not below it");
+        Assert.True(
+            below >= 0 && below < Array.IndexOf(House.Rooms, room),
+            $"{room} refers to {reference}, which is not below it"
+        );
     }
 }

@@ -3,19 +3,21 @@ using System.Text.RegularExpressions;
 namespace Rookery.Architecture.Tests;
 
 /// <summary>
-/// Apply gives the same rows on every node, whatever the version of its runtime: what depends on tables of Unicode, on culture, on a clock or on chance is decided where a
-/// command is made. Compiled patches run in apply too.
+/// Apply gives the same rows on every node, whatever the version of its runtime: what depends on tables of Unicode, on
+/// culture, on a clock or on chance is decided where a command is made. Compiled patches run in apply too.
 /// </summary>
 public sealed partial class DeterminismTests
 {
     private static readonly string[] Folders = ["Apply", "Patching"];
 
     [Fact]
-    public void Nothing_in_apply_depends_on_the_version_of_the_runtime_the_clock_or_chance() => Assert.Empty(
-        from folder in Folders
-        from path in House.FilesOf(Path.Join(House.Sources, "Rookery.Documents", folder), "*.cs")
-        from found in Forbidden().Matches(File.ReadAllText(path))
-        select $"{Path.GetRelativePath(House.Root, path)}: {found.Value}");
+    public void Nothing_in_apply_depends_on_the_version_of_the_runtime_the_clock_or_chance() =>
+        Assert.Empty(
+            from folder in Folders
+            from path in House.FilesOf(Path.Join(House.Sources, "Rookery.Documents", folder), "*.cs")
+            from found in Forbidden().Matches(File.ReadAllText(path))
+            select $"{Path.GetRelativePath(House.Root, path)}: {found.Value}"
+        );
 
     [Theory]
     [InlineData("name.ToLowerInvariant()")]
@@ -36,6 +38,7 @@ public sealed partial class DeterminismTests
     [GeneratedRegex(
         @"(?<!Ascii\.)\bTo(?:Lower|Upper)\w*\(|\bchar\.(?:Is|To|GetUnicode)(?!Ascii)\w*|\bRune\.|IgnoreCase|CurrentCulture|\bNormalize\(|\bCompareInfo\b|\bTimeProvider\b|\bDateTime\w*\.(?:Utc)?Now|\bRandom|\bGuid\.New",
         RegexOptions.CultureInvariant | RegexOptions.ExplicitCapture,
-        matchTimeoutMilliseconds: 10_000)]
+        matchTimeoutMilliseconds: 10_000
+    )]
     private static partial Regex Forbidden();
 }

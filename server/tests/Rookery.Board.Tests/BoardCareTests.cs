@@ -25,7 +25,18 @@ public sealed class BoardCareTests
     [Fact]
     public void What_is_wrong_is_said_for_five_minutes_after_it_was_seen_last()
     {
-        var (time, board) = (new SimulatedTimeProvider(), new SimulatedBoard { Next = new BoardReading { TemperatureCelsius = 60, KnownFlags = Throttling.All, Now = Throttling.UnderVoltage } });
+        var (time, board) = (
+            new SimulatedTimeProvider(),
+            new SimulatedBoard
+            {
+                Next = new BoardReading
+                {
+                    TemperatureCelsius = 60,
+                    KnownFlags = Throttling.All,
+                    Now = Throttling.UnderVoltage,
+                },
+            }
+        );
         using var watch = new BoardWatch(board, time);
         board.Next = new BoardReading { TemperatureCelsius = 60, KnownFlags = Throttling.All };
         time.Advance(TimeSpan.FromSeconds(290));

@@ -18,8 +18,15 @@ public sealed class LinuxBoardTests
         Assert.Equal("Raspberry Pi 4 Model B Rev 1.4", board.Model);
         Assert.Equal("10000000f00dcafe", board.SerialNumber);
         Assert.Equal(
-            new BoardReading { TemperatureCelsius = 52.095, KnownFlags = Throttling.All, FrequencyHertz = 600_000_000, MaximumFrequencyHertz = 1_800_000_000 },
-            board.Read());
+            new BoardReading
+            {
+                TemperatureCelsius = 52.095,
+                KnownFlags = Throttling.All,
+                FrequencyHertz = 600_000_000,
+                MaximumFrequencyHertz = 1_800_000_000,
+            },
+            board.Read()
+        );
     }
 
     [Fact]
@@ -28,23 +35,41 @@ public sealed class LinuxBoardTests
         using var tree = FakeTree.RaspberryPi();
         using var board = Open(tree);
         board.Read();
-        tree.With("sys/class/hwmon/hwmon0/temp1_input", "81000\n").With("sys/devices/platform/soc/soc:firmware/get_throttled", "e0006\n");
+        tree.With("sys/class/hwmon/hwmon0/temp1_input", "81000\n")
+            .With("sys/devices/platform/soc/soc:firmware/get_throttled", "e0006\n");
         var reading = board.Read();
         Assert.Equal(81, reading.TemperatureCelsius);
         Assert.Equal(Throttling.FrequencyCapped | Throttling.Throttled, reading.Now);
-        Assert.Equal(Throttling.FrequencyCapped | Throttling.Throttled | Throttling.SoftTemperatureLimit, reading.Before);
+        Assert.Equal(
+            Throttling.FrequencyCapped | Throttling.Throttled | Throttling.SoftTemperatureLimit,
+            reading.Before
+        );
     }
 
-    /// <summary>Debian's kernel: under-voltage through the hardware monitor alone, the temperature through the thermal zone alone.</summary>
+    /// <summary>
+    /// Debian's kernel: under-voltage through the hardware monitor alone, the temperature through the thermal zone
+    /// alone.
+    /// </summary>
     [Fact]
     public void A_kernel_without_the_firmware_file_tells_what_it_has()
     {
         using var tree = new FakeTree()
-            .With("sys/class/hwmon/hwmon0/name", "rpi_volt\n").With("sys/class/hwmon/hwmon0/in0_lcrit_alarm", "1\n")
-            .With("sys/class/thermal/thermal_zone0/type", "nvme\n").With("sys/class/thermal/thermal_zone0/temp", "99000\n")
-            .With("sys/class/thermal/thermal_zone1/type", "cpu-thermal\n").With("sys/class/thermal/thermal_zone1/temp", "45277\n");
+            .With("sys/class/hwmon/hwmon0/name", "rpi_volt\n")
+            .With("sys/class/hwmon/hwmon0/in0_lcrit_alarm", "1\n")
+            .With("sys/class/thermal/thermal_zone0/type", "nvme\n")
+            .With("sys/class/thermal/thermal_zone0/temp", "99000\n")
+            .With("sys/class/thermal/thermal_zone1/type", "cpu-thermal\n")
+            .With("sys/class/thermal/thermal_zone1/temp", "45277\n");
         using var board = Open(tree);
-        Assert.Equal(new BoardReading { TemperatureCelsius = 45.277, KnownFlags = Throttling.UnderVoltage, Now = Throttling.UnderVoltage }, board.Read());
+        Assert.Equal(
+            new BoardReading
+            {
+                TemperatureCelsius = 45.277,
+                KnownFlags = Throttling.UnderVoltage,
+                Now = Throttling.UnderVoltage,
+            },
+            board.Read()
+        );
     }
 
     [Fact]
@@ -62,7 +87,8 @@ public sealed class LinuxBoardTests
     public void What_is_no_number_is_unknown()
     {
         using var tree = new FakeTree()
-            .With("sys/class/hwmon/hwmon0/name", "cpu_thermal\n").With("sys/class/hwmon/hwmon0/temp1_input", "")
+            .With("sys/class/hwmon/hwmon0/name", "cpu_thermal\n")
+            .With("sys/class/hwmon/hwmon0/temp1_input", "")
             .With("sys/devices/platform/soc/soc:firmware/get_throttled", "none\n");
         using var board = Open(tree);
         Assert.Equal(default, board.Read());
@@ -82,10 +108,12 @@ public sealed class LinuxBoardTests
     [Fact]
     public void The_command_tells_what_held_since_boot()
     {
-        using var tree = FakeTree.RaspberryPi().WithExecutable("usr/bin/vcgencmd", "#!/bin/sh\necho \"throttled=0x50005\"\n");
+        using var tree = FakeTree
+            .RaspberryPi()
+            .WithExecutable("usr/bin/vcgencmd", "#!/bin/sh\necho \"throttled=0x50005\"\n");
         using var board = Open(tree);
         var reading = board.Read();
-        Assert.Equal(Throttling.None, reading.Now);         // the file is newer than the command's word
+        Assert.Equal(Throttling.None, reading.Now); // the file is newer than the command's word
         Assert.Equal(Throttling.UnderVoltage | Throttling.Throttled, reading.Before);
     }
 
@@ -93,7 +121,10 @@ public sealed class LinuxBoardTests
     public void A_command_that_is_refused_is_not_asked_again()
     {
         using var tree = new FakeTree();
-        tree.WithExecutable("usr/bin/vcgencmd", $"#!/bin/sh\necho x >> {tree.Path}/asked\necho \"Can't open device file: /dev/vcio\"\nexit 255\n");
+        tree.WithExecutable(
+            "usr/bin/vcgencmd",
+            $"#!/bin/sh\necho x >> {tree.Path}/asked\necho \"Can't open device file: /dev/vcio\"\nexit 255\n"
+        );
         using var board = Open(tree);
         _time.Advance(TimeSpan.FromMinutes(10));
         Assert.Equal(default, board.Read());
@@ -112,7 +143,8 @@ public sealed class LinuxBoardTests
                 WrittenBytes = 102_400 * 512,
                 Card = new CardRegisters("SD", "SC32G", "0x000003", "0x5344", "04/2023", new SdClasses(10, 1, 10, 1)),
             },
-            device);
+            device
+        );
     }
 
     [Fact]
@@ -120,11 +152,16 @@ public sealed class LinuxBoardTests
     {
         using var tree = new FakeTree()
             .With("sys/class/block/mmcblk0/stat", "1 2 3 4 5 6 7 8 9 10 11\n")
-            .With("sys/class/block/mmcblk0/device/type", "MMC\n").With("sys/class/block/mmcblk0/device/name", "BJTD4R\n")
-            .With("sys/class/block/mmcblk0/device/life_time", "0x03 0x00\n").With("sys/class/block/mmcblk0/device/pre_eol_info", "0x02\n");
+            .With("sys/class/block/mmcblk0/device/type", "MMC\n")
+            .With("sys/class/block/mmcblk0/device/name", "BJTD4R\n")
+            .With("sys/class/block/mmcblk0/device/life_time", "0x03 0x00\n")
+            .With("sys/class/block/mmcblk0/device/pre_eol_info", "0x02\n");
         using var board = Open(tree, "mmcblk0");
         var device = Assert.Single(board.ReadStorage());
-        Assert.Equal((7 * 512, 0.3, null, 2), (device.WrittenBytes, device.LifeUsedA, device.LifeUsedB, device.SpareBlocksUsed));
+        Assert.Equal(
+            (7 * 512, 0.3, null, 2),
+            (device.WrittenBytes, device.LifeUsedA, device.LifeUsedB, device.SpareBlocksUsed)
+        );
         Assert.False(device.Card!.IsSdCard);
     }
 
@@ -154,5 +191,6 @@ public sealed class LinuxBoardTests
         board.ReadStorage();
     }
 
-    private LinuxBoard Open(FakeTree tree, params string[] devices) => new(new PosixDisk(), _time, devices is [] ? OnCard : devices, tree.Path);
+    private LinuxBoard Open(FakeTree tree, params string[] devices) =>
+        new(new PosixDisk(), _time, devices is [] ? OnCard : devices, tree.Path);
 }

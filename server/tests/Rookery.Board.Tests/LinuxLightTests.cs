@@ -13,8 +13,11 @@ public sealed class LinuxLightTests : IDisposable
     [Fact]
     public void A_light_blinks_and_shows_again_what_it_showed_before()
     {
-        _tree.With("sys/class/leds/PWR/trigger", "none [default-on]\n").With("sys/class/leds/PWR/brightness", "255\n")
-            .With("sys/class/leds/ACT/trigger", "none rc-feedback [mmc0] timer\n").With("sys/class/leds/ACT/brightness", "0\n");
+        _tree
+            .With("sys/class/leds/PWR/trigger", "none [default-on]\n")
+            .With("sys/class/leds/PWR/brightness", "255\n")
+            .With("sys/class/leds/ACT/trigger", "none rc-feedback [mmc0] timer\n")
+            .With("sys/class/leds/ACT/brightness", "0\n");
         using var board = new LinuxBoard(new PosixDisk(), _time, [], _tree.Path);
         Assert.Equal("ACT", board.Light!.Name);
         var blinking = board.Light.TryBlink(out string? whyNot);
@@ -46,16 +49,28 @@ public sealed class LinuxLightTests : IDisposable
     [Fact]
     public void Processors_and_memory_of_the_machine_are_told_and_waiting_for_a_disk_is_no_work()
     {
-        _tree.With("proc/stat", "cpu  100 20 30 400 50 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n").With("proc/meminfo", "MemTotal:        1000 kB\nMemFree:          100 kB\nMemAvailable:     600 kB\n");
+        _tree
+            .With("proc/stat", "cpu  100 20 30 400 50 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n")
+            .With("proc/meminfo", "MemTotal:        1000 kB\nMemFree:          100 kB\nMemAvailable:     600 kB\n");
         using var board = new LinuxBoard(new PosixDisk(), _time, [], _tree.Path);
-        Assert.Equal(new MachineUse { BusyTicks = 171, TotalTicks = 621, MemoryBytes = 1_024_000, AvailableBytes = 614_400 }, board.ReadUse());
+        Assert.Equal(
+            new MachineUse
+            {
+                BusyTicks = 171,
+                TotalTicks = 621,
+                MemoryBytes = 1_024_000,
+                AvailableBytes = 614_400,
+            },
+            board.ReadUse()
+        );
     }
 
     [Theory]
     [InlineData("none [mmc0] timer", "mmc0")]
     [InlineData("[none] mmc0", "none")]
     [InlineData("", "none")]
-    public void The_trigger_that_is_in_force_stands_in_brackets(string triggers, string expected) => Assert.Equal(expected, LinuxLight.TriggerIn(triggers));
+    public void The_trigger_that_is_in_force_stands_in_brackets(string triggers, string expected) =>
+        Assert.Equal(expected, LinuxLight.TriggerIn(triggers));
 
     private string Read(string name) => File.ReadAllText(Path.Join(_tree.Path, "sys/class/leds", name));
 }

@@ -30,7 +30,10 @@ public sealed class ConsensusTests : IDisposable
         Assert.DoesNotContain(outcomes, outcome => outcome.IsCompleted);
         _node.Commit();
         Assert.Equal((syncs + 1, writes + 1), (_disk.CallCount(DiskCalls.Sync), _disk.CallCount(DiskCalls.Write)));
-        Assert.Equal(Enumerable.Range(2, 20).Select(etag => (long)etag), (await Task.WhenAll(outcomes)).Select(outcome => outcome[0].Etag));
+        Assert.Equal(
+            Enumerable.Range(2, 20).Select(etag => (long)etag),
+            (await Task.WhenAll(outcomes)).Select(outcome => outcome[0].Etag)
+        );
     }
 
     [Fact]
@@ -82,7 +85,9 @@ public sealed class ConsensusTests : IDisposable
         Assert.Equal(again[0].Etag, Run(Put("users/|", key: 7))[0].Etag);
     }
 
-    /// <summary>A clock that was set back, as at boot without a network, takes nothing of the order of writes.</summary>
+    /// <summary>
+    /// A clock that was set back, as at boot without a network, takes nothing of the order of writes.
+    /// </summary>
     [Fact]
     public void Log_time_never_falls_back_whatever_the_clock_does()
     {

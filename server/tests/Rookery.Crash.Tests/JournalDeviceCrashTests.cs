@@ -2,7 +2,9 @@ using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;
 
-/// <summary>The journal on a device of its own: what one device keeps of its unsynced sectors has nothing to do with the other.</summary>
+/// <summary>
+/// The journal on a device of its own: what one device keeps of its unsynced sectors has nothing to do with the other.
+/// </summary>
 [Trait("Effort", "Whole")]
 public sealed class JournalDeviceCrashTests
 {
@@ -12,7 +14,10 @@ public sealed class JournalDeviceCrashTests
     public void Acknowledged_commands_survive_whatever_each_device_loses()
     {
         var search = new CrashSearch { Points = Points, Runs = 40 };
-        search.Verify(static seed => NodeWorkload.Run(seed, journalElsewhere: true), static (image, run, operation) => run.Check(image, operation));
+        search.Verify(
+            static seed => NodeWorkload.Run(seed, journalElsewhere: true),
+            static (image, run, operation) => run.Check(image, operation)
+        );
         Assert.True(search.Judged >= Points || CrashSearch.IsReplay, $"only {search.Judged} power cuts were judged");
     }
 }

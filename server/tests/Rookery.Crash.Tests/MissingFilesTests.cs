@@ -26,7 +26,10 @@ public sealed class MissingFilesTests
         for (int gone = 1; gone < (1 << parts.Length) - 1; gone++)
         {
             var image = disk.AfterPowerLoss(gone);
-            string[] missing = [.. parts.Where((_, part) => (gone & (1 << part)) != 0).SelectMany(static files => files)];
+            string[] missing =
+            [
+                .. parts.Where((_, part) => (gone & (1 << part)) != 0).SelectMany(static files => files),
+            ];
             byte[][] bytes = Array.ConvertAll(missing, image.ReadAll);
             Array.ForEach(missing, image.Delete);
             string story = $"without {string.Join(", ", missing)}";
@@ -56,7 +59,10 @@ public sealed class MissingFilesTests
     [InlineData(25, true, true)]
     [InlineData(25, true, false)]
     public void Whichever_two_files_are_empty_or_garbage_no_node_starts_with_less_than_it_held(
-        int rounds, bool empty, bool stopsCleanly)
+        int rounds,
+        bool empty,
+        bool stopsCleanly
+    )
     {
         var (disk, run) = NodeWorkload.RunWithFault(Seed, rounds, fault: null);
         Stop(disk, run, stopsCleanly);
@@ -89,8 +95,15 @@ public sealed class MissingFilesTests
     /// <summary>Each file but locks, and all runs together.</summary>
     private static string[][] PartsOf(SimulatedDisk disk)
     {
-        var files = disk.Files.Where(static path => !path.EndsWith("/lock", StringComparison.Ordinal)).ToLookup(static path => path.EndsWith(".run", StringComparison.Ordinal));
-        string[][] runs = files[true].Any() ? [[.. files[true]]] : [];
+        var files = disk
+            .Files.Where(static path => !path.EndsWith("/lock", StringComparison.Ordinal))
+            .ToLookup(static path => path.EndsWith(".run", StringComparison.Ordinal));
+        string[][] runs = files[true].Any()
+            ?
+            [
+                [.. files[true]],
+            ]
+            : [];
         return [.. files[false].Select(static path => new[] { path }), .. runs];
     }
 
@@ -146,7 +159,10 @@ public sealed class MissingFilesTests
         }
         catch (IOException refusal)
         {
-            Assert.True(refusal.Message.Contains("/data/node", StringComparison.Ordinal), $"{story}: {refusal.Message}");
+            Assert.True(
+                refusal.Message.Contains("/data/node", StringComparison.Ordinal),
+                $"{story}: {refusal.Message}"
+            );
         }
         catch (Exception broken)
         {

@@ -14,12 +14,15 @@ internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
     public ImmutableSortedDictionary<string, ModelDocument> Documents { get; init; } =
         ImmutableSortedDictionary.Create<string, ModelDocument>(StringComparer.Ordinal);
 
-    public ImmutableSortedDictionary<long, ModelTombstone> Tombstones { get; init; } = ImmutableSortedDictionary<long, ModelTombstone>.Empty;
+    public ImmutableSortedDictionary<long, ModelTombstone> Tombstones { get; init; } =
+        ImmutableSortedDictionary<long, ModelTombstone>.Empty;
 
-    public ImmutableSortedDictionary<string, long> Identities { get; init; } = ImmutableSortedDictionary.Create<string, long>(StringComparer.Ordinal);
+    public ImmutableSortedDictionary<string, long> Identities { get; init; } =
+        ImmutableSortedDictionary.Create<string, long>(StringComparer.Ordinal);
 
     /// <summary>Idempotency keys, the command with each, and what it was answered.</summary>
-    public ImmutableDictionary<ulong, (byte[] Command, string Answer)> Keys { get; init; } = ImmutableDictionary<ulong, (byte[] Command, string Answer)>.Empty;
+    public ImmutableDictionary<ulong, (byte[] Command, string Answer)> Keys { get; init; } =
+        ImmutableDictionary<ulong, (byte[] Command, string Answer)>.Empty;
 
     /// <summary>Etags up to here have no tombstones any more.</summary>
     public long Horizon { get; init; }
@@ -35,30 +38,50 @@ internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
     {
         var database = this;
         string lower = id.ToLowerInvariant();
-        if (Documents.TryGetValue(lower, out var previous) && !string.Equals(previous.Collection, collection, StringComparison.OrdinalIgnoreCase))
+        if (
+            Documents.TryGetValue(lower, out var previous)
+            && !string.Equals(previous.Collection, collection, StringComparison.OrdinalIgnoreCase)
+        )
         {
-            database = database with { Tombstones = Tombstones.SetItem(etag, new ModelTombstone(previous.Id, previous.Collection, Moved: true)) };
+            database = database with
+            {
+                Tombstones = Tombstones.SetItem(
+                    etag,
+                    new ModelTombstone(previous.Id, previous.Collection, Moved: true)
+                ),
+            };
         }
 
         return database with
         {
-            Documents = database.Documents.SetItem(lower, new ModelDocument(id, collection, body, etag, expiresAtTicks)),
+            Documents = database.Documents.SetItem(
+                lower,
+                new ModelDocument(id, collection, body, etag, expiresAtTicks)
+            ),
             LastDocumentEtag = etag,
         };
     }
 
-    public ModelDatabase Delete(string id, long etag) => Documents.TryGetValue(id.ToLowerInvariant(), out var previous)
-        ? this with
-        {
-            Documents = Documents.Remove(id.ToLowerInvariant()),
-            Tombstones = Tombstones.SetItem(etag, new ModelTombstone(previous.Id, previous.Collection, Moved: false)),
-            LastDocumentEtag = etag,
-        }
-        : this;
+    public ModelDatabase Delete(string id, long etag) =>
+        Documents.TryGetValue(id.ToLowerInvariant(), out var previous)
+            ? this with
+            {
+                Documents = Documents.Remove(id.ToLowerInvariant()),
+                Tombstones = Tombstones.SetItem(
+                    etag,
+                    new ModelTombstone(previous.Id, previous.Collection, Moved: false)
+                ),
+                LastDocumentEtag = etag,
+            }
+            : this;
 }
 
 /// <summary>A node as the model knows it: everything that a client can see.</summary>
-internal sealed record Model(ImmutableSortedDictionary<uint, ModelDatabase> Databases, uint LastDatabaseNumber, long LastEtag)
+internal sealed record Model(
+    ImmutableSortedDictionary<uint, ModelDatabase> Databases,
+    uint LastDatabaseNumber,
+    long LastEtag
+)
 {
     public static Model Empty { get; } = new(ImmutableSortedDictionary<uint, ModelDatabase>.Empty, 0, 0);
 
@@ -67,5 +90,7 @@ internal sealed record Model(ImmutableSortedDictionary<uint, ModelDatabase> Data
         ImmutableSortedDictionary.Create<string, (string Value, long Version)>(StringComparer.Ordinal);
 
     public ModelDatabase? Find(string name) =>
-        Databases.Values.FirstOrDefault(database => string.Equals(database.Name, name, StringComparison.OrdinalIgnoreCase));
+        Databases.Values.FirstOrDefault(database =>
+            string.Equals(database.Name, name, StringComparison.OrdinalIgnoreCase)
+        );
 }

@@ -9,13 +9,18 @@ internal static class ModelComparison
     public static void Check(SteppedNode node, Model model, string story)
     {
         Equal(
-            model.Databases.Values.OrderBy(database => database.Name, StringComparer.OrdinalIgnoreCase).Select(database => (database.Number, database.Name, database.HistoryId)),
+            model
+                .Databases.Values.OrderBy(database => database.Name, StringComparer.OrdinalIgnoreCase)
+                .Select(database => (database.Number, database.Name, database.HistoryId)),
             node.Core.Databases.All.Select(database => (database.Number, database.Name, database.HistoryId)),
-            $"{story}: databases");
+            $"{story}: databases"
+        );
         Equal(
             model.Records.Select(pair => (pair.Key, pair.Value.Value, pair.Value.Version)),
-            node.Core.ClusterRecords.List(string.Empty).Select(record => (record.Key, Encoding.ASCII.GetString(record.Value.Span), record.Version)),
-            $"{story}: cluster records");
+            node.Core.ClusterRecords.List(string.Empty)
+                .Select(record => (record.Key, Encoding.ASCII.GetString(record.Value.Span), record.Version)),
+            $"{story}: cluster records"
+        );
         foreach (var expected in model.Databases.Values)
         {
             Assert.True(node.Core.Databases.TryGet(expected.Name, out var database), story);
@@ -40,7 +45,10 @@ internal static class ModelComparison
         Equal(expected.Documents.Values, found, $"{story}: documents");
         foreach (var document in expected.Documents.Values.Take(3))
         {
-            Assert.True(reader.TryGetDocument(Encoding.UTF8.GetBytes(document.Id.ToUpperInvariant()), out var one), $"{story}: {document.Id}");
+            Assert.True(
+                reader.TryGetDocument(Encoding.UTF8.GetBytes(document.Id.ToUpperInvariant()), out var one),
+                $"{story}: {document.Id}"
+            );
             using (one)
             {
                 Assert.Equal(document, Read(one.View, one.Etag));
@@ -56,18 +64,23 @@ internal static class ModelComparison
         {
             while (cursor.MoveNext())
             {
-                changes.Add(cursor.IsTombstone
-                    ? (cursor.Etag, cursor.Tombstone.Id, true, cursor.Tombstone.Moved)
-                    : (cursor.Etag, Encoding.UTF8.GetString(cursor.View.Id), false, false));
+                changes.Add(
+                    cursor.IsTombstone
+                        ? (cursor.Etag, cursor.Tombstone.Id, true, cursor.Tombstone.Moved)
+                        : (cursor.Etag, Encoding.UTF8.GetString(cursor.View.Id), false, false)
+                );
             }
         }
 
         Equal(
-            expected.Tombstones.Select(pair => (pair.Key, pair.Value.Id, true, pair.Value.Moved))
+            expected
+                .Tombstones.Select(pair => (pair.Key, pair.Value.Id, true, pair.Value.Moved))
                 .Concat(documents.Select(document => (document.Etag, document.Id, false, false)))
-                .OrderBy(change => change.Item1).ThenBy(change => !change.Item3),
+                .OrderBy(change => change.Item1)
+                .ThenBy(change => !change.Item3),
             changes,
-            $"{story}: changes");
+            $"{story}: changes"
+        );
 
         foreach (var collection in documents.GroupBy(document => document.Collection, StringComparer.OrdinalIgnoreCase))
         {
@@ -90,31 +103,63 @@ internal static class ModelComparison
     {
         var statistics = reader.ReadStatistics();
         Equal(
-            [new DatabaseStatistics(expected.Documents.Count, expected.Tombstones.Count, expected.LastDocumentEtag, expected.LastEtag, expected.Horizon, expected.Identities.Count)],
+            [
+                new DatabaseStatistics(
+                    expected.Documents.Count,
+                    expected.Tombstones.Count,
+                    expected.LastDocumentEtag,
+                    expected.LastEtag,
+                    expected.Horizon,
+                    expected.Identities.Count
+                ),
+            ],
             [statistics],
-            $"{story}: counters");
+            $"{story}: counters"
+        );
         Equal(
-            expected.Documents.Values.GroupBy(document => document.Collection.Length == 0 ? "@empty" : document.Collection.ToLowerInvariant(), StringComparer.Ordinal)
-                .OrderBy(group => group.Key, StringComparer.Ordinal).Select(group => (group.Key, (long)group.Count())),
+            expected
+                .Documents.Values.GroupBy(
+                    document => document.Collection.Length == 0 ? "@empty" : document.Collection.ToLowerInvariant(),
+                    StringComparer.Ordinal
+                )
+                .OrderBy(group => group.Key, StringComparer.Ordinal)
+                .Select(group => (group.Key, (long)group.Count())),
             reader.ReadCollections().Select(collection => (collection.Name.ToLowerInvariant(), collection.Documents)),
-            $"{story}: collections");
+            $"{story}: collections"
+        );
         Equal(
-            expected.Identities.Select(pair => new IdentityValue(pair.Key, pair.Value)), reader.ReadIdentities(), $"{story}: identities");
+            expected.Identities.Select(pair => new IdentityValue(pair.Key, pair.Value)),
+            reader.ReadIdentities(),
+            $"{story}: identities"
+        );
     }
 
-    private static ModelDocument Read(in Documents.Json.DocumentView view, long etag) => new(
-        Encoding.UTF8.GetString(view.Id), Encoding.UTF8.GetString(view.Collection), Encoding.UTF8.GetString(view.Body), etag, view.ExpiresAtTicks);
+    private static ModelDocument Read(in Documents.Json.DocumentView view, long etag) =>
+        new(
+            Encoding.UTF8.GetString(view.Id),
+            Encoding.UTF8.GetString(view.Collection),
+            Encoding.UTF8.GetString(view.Body),
+            etag,
+            view.ExpiresAtTicks
+        );
 
     private static void Equal<T>(IEnumerable<T> expected, IEnumerable<T> found, string story)
     {
         var wanted = expected.ToList();
         var had = found.ToList();
-        int same = wanted.Zip(had).TakeWhile(pair => EqualityComparer<T>.Default.Equals(pair.First, pair.Second)).Count();
+        int same = wanted
+            .Zip(had)
+            .TakeWhile(pair => EqualityComparer<T>.Default.Equals(pair.First, pair.Second))
+            .Count();
         if (same < Math.Max(wanted.Count, had.Count))
         {
-            Assert.Fail($"{story}: {wanted.Count} expected, {had.Count} found; at {same} expected {Text(wanted, same)}, found {Text(had, same)}");
+            Assert.Fail(
+                $"{story}: {wanted.Count} expected, {had.Count} found; at {same} expected "
+                    + $"{Text(wanted, same)}, found {Text(had, same)}"
+            );
         }
     }
 
-    private static string Text<T>(List<T> items, int position) => position < items.Count ? items[position]!.ToString()! : "nothing";
+    private static string Text<T>(List<T> items, int position) =>
+        position < items.Count ? items[position]!.ToString()! : "nothing";
 }

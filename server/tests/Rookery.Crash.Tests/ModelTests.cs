@@ -7,7 +7,9 @@ public sealed class ModelTests
 {
     /// <summary>ROOKERY_SEED replays one seed.</summary>
     private static IEnumerable<int> Seeds(int count) =>
-        int.TryParse(Environment.GetEnvironmentVariable("ROOKERY_SEED"), out int seed) ? [seed] : Enumerable.Range(0, count);
+        int.TryParse(Environment.GetEnvironmentVariable("ROOKERY_SEED"), out int seed)
+            ? [seed]
+            : Enumerable.Range(0, count);
 
     [Fact]
     public void Random_commands_come_to_what_a_model_says_also_after_restarts()
@@ -23,9 +25,7 @@ public sealed class ModelTests
             {
                 string story = $"seed {seed}, round {round} (replay: ROOKERY_SEED={seed})";
                 RunSome(node, commands, random.Next(1, 9), story);
-                while (random.Next(3) == 0 && node.Core.WorkOnce())
-                {
-                }
+                while (random.Next(3) == 0 && node.Core.WorkOnce()) { }
 
                 if (round % 6 == 0)
                 {
@@ -68,9 +68,7 @@ public sealed class ModelTests
         for (int i = 0; i < 150; i++)
         {
             RunSome(node, commands, 1, $"seed {seed}");
-            while (works && node.Core.WorkOnce())
-            {
-            }
+            while (works && node.Core.WorkOnce()) { }
 
             // Each start has entries of its own, and some rows hold the index of theirs.
             if (i % 40 == 39)
@@ -99,7 +97,10 @@ public sealed class ModelTests
         foreach (var (outcome, expected) in answers)
         {
             Assert.True(outcome.IsCompletedSuccessfully, story);
-            Assert.True(string.Equals(expected, RandomCommands.Describe(outcome.Result), StringComparison.Ordinal), $"{story}: expected {expected}, answered {RandomCommands.Describe(outcome.Result)}");
+            Assert.True(
+                string.Equals(expected, RandomCommands.Describe(outcome.Result), StringComparison.Ordinal),
+                $"{story}: expected {expected}, answered {RandomCommands.Describe(outcome.Result)}"
+            );
         }
     }
 }

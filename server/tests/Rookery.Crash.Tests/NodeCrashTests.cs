@@ -2,7 +2,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;
 
-/// <summary>Ten thousand power cuts of a whole node in every run of the tests: these, and those of <see cref="JournalDeviceCrashTests"/>, which run beside them.</summary>
+/// <summary>
+/// Ten thousand power cuts of a whole node in every run of the tests: these, and those of
+/// <see cref="JournalDeviceCrashTests"/>, which run beside them.
+/// </summary>
 [Trait("Effort", "Whole")]
 public sealed class NodeCrashTests
 {
@@ -20,14 +23,19 @@ public sealed class NodeCrashTests
                 done += run.Run.Done;
                 return run;
             },
-            static (image, run, operation) => run.Check(image, operation));
+            static (image, run, operation) => run.Check(image, operation)
+        );
         if (!CrashSearch.IsReplay)
         {
             Assert.True(search.Judged >= Points, $"only {search.Judged} power cuts were judged");
-            Assert.True(done is { Flushes: > 600, Compactions: > 1200, ReleasedFrames: > 3000, Restarts: > 120 }, $"the work is too small: {done}");
+            Assert.True(
+                done is { Flushes: > 600, Compactions: > 1200, ReleasedFrames: > 3000, Restarts: > 120 },
+                $"the work is too small: {done}"
+            );
         }
     }
 
     [Fact]
-    public void Two_searches_make_ten_thousand_power_cuts() => Assert.InRange(Points + JournalDeviceCrashTests.Points, 10_000, int.MaxValue);
+    public void Two_searches_make_ten_thousand_power_cuts() =>
+        Assert.InRange(Points + JournalDeviceCrashTests.Points, 10_000, int.MaxValue);
 }

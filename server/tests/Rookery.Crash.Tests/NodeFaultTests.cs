@@ -16,18 +16,31 @@ public sealed class NodeFaultTests
     [InlineData(Errno.NoSpace, DiskCalls.Write, 5000, false)]
     [InlineData(Errno.NoSpace, DiskCalls.Changing, 0, true)]
     [InlineData(Errno.ReadOnly, DiskCalls.Changing, 0, true)]
-    public void Whatever_call_fails_acknowledged_commands_survive_and_a_latched_node_reads_on(Errno error, DiskCalls calls, int shortWriteBytes, bool sticky)
+    public void Whatever_call_fails_acknowledged_commands_survive_and_a_latched_node_reads_on(
+        Errno error,
+        DiskCalls calls,
+        int shortWriteBytes,
+        bool sticky
+    )
     {
         long count = NodeWorkload.RunWithFault(Seed, Rounds, fault: null).Disk.CallCount(calls);
         int refused = 0;
         for (long call = 1; call <= count; call++)
         {
-            var fault = new DiskFault(call, error) { Calls = calls, ShortWriteBytes = shortWriteBytes, Sticky = sticky };
+            var fault = new DiskFault(call, error)
+            {
+                Calls = calls,
+                ShortWriteBytes = shortWriteBytes,
+                Sticky = sticky,
+            };
             try
             {
                 var (disk, run) = NodeWorkload.RunWithFault(Seed, Rounds, fault);
                 refused += run.Failure is null ? 0 : 1;
-                Assert.True(run.Failure is null || run.Failure.Contains("/data", StringComparison.Ordinal), run.Failure);
+                Assert.True(
+                    run.Failure is null || run.Failure.Contains("/data", StringComparison.Ordinal),
+                    run.Failure
+                );
                 disk.ClearFaults();
                 disk.KillProcess();
                 run.CheckOnce(disk.AfterPowerLoss(call), disk.OperationCount);
@@ -67,7 +80,9 @@ public sealed class NodeFaultTests
                 }
                 catch (Exception broken)
                 {
-                    Assert.Fail($"crash at {operation}, image {seed}, call {call} of recovery, which said {refusal}: {broken}");
+                    Assert.Fail(
+                        $"crash at {operation}, image {seed}, call {call} of recovery, which said {refusal}: {broken}"
+                    );
                 }
 
                 if (calls < call)
@@ -104,7 +119,10 @@ public sealed class NodeFaultTests
                 catch (IOException damage)
                 {
                     // A segment that lost its header is named by the one that follows it.
-                    Assert.True(damage.Message.Contains(Path.GetDirectoryName(file)! + "/", StringComparison.Ordinal), $"{story}: {damage}");
+                    Assert.True(
+                        damage.Message.Contains(Path.GetDirectoryName(file)! + "/", StringComparison.Ordinal),
+                        $"{story}: {damage}"
+                    );
                     reported++;
                 }
                 catch (Exception broken)
@@ -122,7 +140,7 @@ public sealed class NodeFaultTests
     {
         const int Head = 160;
         const int Foot = 64;
-        for (int offset = 0; offset < length;)
+        for (int offset = 0; offset < length; )
         {
             yield return offset;
             int next = offset + (offset < Head || offset >= length - Foot ? 11 : Math.Max(11, length / 12));

@@ -31,11 +31,13 @@ public sealed class NodeOpeningTests
         long changes = disk.CallCount(DiskCalls.Write | DiskCalls.Delete | DiskCalls.Rename);
         Assert.Equal(
             "/data/node is in use by another process: stop that first.",
-            Assert.Throws<DataDirectoryInUseException>(() => Open(disk, SteppedNode.Directory, "/data/other")).Message);
+            Assert.Throws<DataDirectoryInUseException>(() => Open(disk, SteppedNode.Directory, "/data/other")).Message
+        );
         Assert.Equal(changes, disk.CallCount(DiskCalls.Write | DiskCalls.Delete | DiskCalls.Rename));
         Assert.Equal(
             "/data/journal is in use by another process: stop that first.",
-            Assert.Throws<DataDirectoryInUseException>(() => Open(disk, "/data/second", "/data/journal")).Message);
+            Assert.Throws<DataDirectoryInUseException>(() => Open(disk, "/data/second", "/data/journal")).Message
+        );
     }
 
     [Fact]
@@ -45,7 +47,10 @@ public sealed class NodeOpeningTests
         Open(disk, SteppedNode.Directory, "/data/journal").Dispose();
         using var node = Open(disk, SteppedNode.Directory, "/data/elsewhere");
         Assert.Contains("there is no journal in /data/elsewhere", node.Diagnosis, StringComparison.Ordinal);
-        var refused = await node.Consensus.ProposeAsync(CommandEncoder.CreateDatabase("db", "0123456789012345678901"), CancellationToken.None);
+        var refused = await node.Consensus.ProposeAsync(
+            CommandEncoder.CreateDatabase("db", "0123456789012345678901"),
+            CancellationToken.None
+        );
         Assert.Equal((RejectionKind.Diagnosis, node.Diagnosis), (refused.Rejection!.Kind, refused.Rejection.Message));
         Assert.False(await node.Consensus.ReadBarrierAsync(CancellationToken.None));
         Assert.Empty(node.Databases.All);
@@ -65,7 +70,10 @@ public sealed class NodeOpeningTests
         var refused = Assert.Throws<ForeignJournalException>(() => Open(disk, "/data/one", "/data/journal-two"));
         Assert.StartsWith("/data/journal-two/", refused.Message, StringComparison.Ordinal);
         Assert.Throws<ForeignJournalException>(() => Open(disk, "/data/three", "/data/journal-two"));
-        Assert.DoesNotContain(disk.Files, static path => path.StartsWith("/data/three/format", StringComparison.Ordinal));
+        Assert.DoesNotContain(
+            disk.Files,
+            static path => path.StartsWith("/data/three/format", StringComparison.Ordinal)
+        );
         foreach (string name in (string[])["one", "two"])
         {
             using var node = Open(disk, $"/data/{name}", $"/data/journal-{name}");
@@ -81,8 +89,18 @@ public sealed class NodeOpeningTests
         Task<CommandOutcome>[] creations;
         using (var node = Open(disk, SteppedNode.Directory, null))
         {
-            creations = [.. Enumerable.Range(0, 50).Select(i => node.Consensus.ProposeAsync(
-                CommandEncoder.CreateDatabase($"db{i}", "0123456789012345678901"), CancellationToken.None).AsTask())];
+            creations =
+            [
+                .. Enumerable
+                    .Range(0, 50)
+                    .Select(i =>
+                        node.Consensus.ProposeAsync(
+                                CommandEncoder.CreateDatabase($"db{i}", "0123456789012345678901"),
+                                CancellationToken.None
+                            )
+                            .AsTask()
+                    ),
+            ];
             Assert.All(await Task.WhenAll(creations), outcome => Assert.Null(outcome.Rejection));
             node.StopCleanly();
         }
@@ -92,11 +110,19 @@ public sealed class NodeOpeningTests
         Assert.Null(again.Diagnosis);
     }
 
-    private static Node Open(SimulatedDisk disk, string directory, string? journal) => Node.Open(
-        new NodeOptions { DataDirectory = directory, JournalDirectory = journal, SegmentBytes = 64 << 10, Reserve = new ReserveRule(0, 0) },
-        disk,
-        new MemoryBudget(16 << 20),
-        SteppedNode.NoRecorder.Instance,
-        new SimulatedTimeProvider(),
-        RaftConsensus.Alone);
+    private static Node Open(SimulatedDisk disk, string directory, string? journal) =>
+        Node.Open(
+            new NodeOptions
+            {
+                DataDirectory = directory,
+                JournalDirectory = journal,
+                SegmentBytes = 64 << 10,
+                Reserve = new ReserveRule(0, 0),
+            },
+            disk,
+            new MemoryBudget(16 << 20),
+            SteppedNode.NoRecorder.Instance,
+            new SimulatedTimeProvider(),
+            RaftConsensus.Alone
+        );
 }

@@ -6,7 +6,8 @@ using Rookery.Simulation;
 namespace Rookery.Crash.Tests;
 
 /// <summary>
-/// Seeded work on a whole node, with a note of what was acknowledged, and when: commands of every kind, flushes, compactions, spare segments, kills and clean stops.
+/// Seeded work on a whole node, with a note of what was acknowledged, and when: commands of every kind, flushes,
+/// compactions, spare segments, kills and clean stops.
 /// </summary>
 internal sealed class NodeWorkload
 {
@@ -18,7 +19,8 @@ internal sealed class NodeWorkload
     private readonly RandomCommands _commands;
     private readonly Queue<Model> _proposed = [];
 
-    // By operations: what a node is when it has applied everything up to there. Indexes would not do, because each start has entries of its own.
+    // By operations: what a node is when it has applied everything up to there. Indexes would not do, because each
+    // start has entries of its own.
     private readonly Dictionary<long, Model> _models;
     private readonly List<(int Operation, long Operations)> _begun;
     private readonly List<(int Operation, long Operations)> _acknowledged;
@@ -39,24 +41,40 @@ internal sealed class NodeWorkload
     /// <summary>What the work came to on disk, to show that it reaches what it should.</summary>
     public WorkDone Done { get; private set; }
 
-    /// <summary>The sentence with which the node refused to open, to stop or to write on; null when it did all.</summary>
+    /// <summary>
+    /// The sentence with which the node refused to open, to stop or to write on; null when it did all.
+    /// </summary>
     public string? Failure { get; private set; }
 
     /// <summary>Runs the work of a seed on a new disk.</summary>
     /// <param name="seed">The seed.</param>
     /// <param name="journalElsewhere">Whether the journal has a device of its own.</param>
     /// <param name="behind">Stands between the node and the disk.</param>
-    public static (SimulatedDisk Disk, NodeWorkload Run) Run(int seed, bool journalElsewhere = false, Func<IDisk, IDisk>? behind = null)
+    public static (SimulatedDisk Disk, NodeWorkload Run) Run(
+        int seed,
+        bool journalElsewhere = false,
+        Func<IDisk, IDisk>? behind = null
+    )
     {
-        var disk = journalElsewhere ? SimulatedDisk.WithSecondDevice("/data", SteppedNode.OtherDevice) : new SimulatedDisk("/data");
-        var run = new NodeWorkload(disk, behind?.Invoke(disk) ?? disk, journalElsewhere, seed, operations: 0, Model.Empty);
+        var disk = journalElsewhere
+            ? SimulatedDisk.WithSecondDevice("/data", SteppedNode.OtherDevice)
+            : new SimulatedDisk("/data");
+        var run = new NodeWorkload(
+            disk,
+            behind?.Invoke(disk) ?? disk,
+            journalElsewhere,
+            seed,
+            operations: 0,
+            Model.Empty
+        );
         run.Work(80);
         return (disk, run);
     }
 
     /// <summary>
-    /// Runs the work of a seed until a call fails in a way that ends it, if one does: opening is refused with a sentence, or the node latches. What a latched node
-    /// does is checked: it answers nothing, touches nothing and reads on.
+    /// Runs the work of a seed until a call fails in a way that ends it, if one does: opening is refused with a
+    /// sentence, or the node latches. What a latched node does is checked: it answers nothing, touches nothing and
+    /// reads on.
     /// </summary>
     public static (SimulatedDisk Disk, NodeWorkload Run) RunWithFault(int seed, int rounds, DiskFault? fault)
     {
@@ -80,8 +98,8 @@ internal sealed class NodeWorkload
     }
 
     /// <summary>
-    /// Opens a crash image; fails unless it is the node after all acknowledged frames, or after one more that was being written. Every fourth goes on working
-    /// and loses power again, perhaps while it recovers.
+    /// Opens a crash image; fails unless it is the node after all acknowledged frames, or after one more that was being
+    /// written. Every fourth goes on working and loses power again, perhaps while it recovers.
     /// </summary>
     public void Check(SimulatedDisk image, int operation)
     {
@@ -101,7 +119,11 @@ internal sealed class NodeWorkload
         long most = _begun.FindLast(attempt => attempt.Operation <= operation).Operations;
         using var node = SteppedNode.Open(image, _time, _journalElsewhere);
         long found = node.Core.Journal.OperationsBeforeNext;
-        Assert.True(found >= least && found <= most, $"operations to {least} were acknowledged, to {most} written; found to {found}. {node.Core.Journal.Recovery.Sentence}");
+        Assert.True(
+            found >= least && found <= most,
+            $"operations to {least} were acknowledged, to {most} written; found to {found}. "
+                + $"{node.Core.Journal.Recovery.Sentence}"
+        );
         Assert.Null(node.Core.Storage.Health);
         ModelComparison.Check(node, _models[found], $"operation {found}");
         return new NodeWorkload(image, image, _journalElsewhere, operation, found, _models[found]);
@@ -158,7 +180,8 @@ internal sealed class NodeWorkload
             var proposed = _node.Propose(step.Command);
             if (proposed is { IsCompleted: true, Result.Rejection: { Kind: RejectionKind.Damaged } damaged })
             {
-                // What it looks up could not be read: it is in no frame, and the model has it. Nothing of this round is written.
+                // What it looks up could not be read: it is in no frame, and the model has it. Nothing of this round is
+                // written.
                 Failure = damaged.Message;
                 return;
             }
@@ -209,9 +232,7 @@ internal sealed class NodeWorkload
     {
         try
         {
-            for (int i = steps; i > 0 && _node.Core.WorkOnce(); i--)
-            {
-            }
+            for (int i = steps; i > 0 && _node.Core.WorkOnce(); i--) { }
         }
         catch (DiskException)
         {
@@ -225,9 +246,7 @@ internal sealed class NodeWorkload
         try
         {
             node.Core.Storage.RequestFlush();
-            for (int i = 0; i < 20 && node.Core.WorkOnce(); i++)
-            {
-            }
+            for (int i = 0; i < 20 && node.Core.WorkOnce(); i++) { }
 
             node.Core.Storage.ScrubOnce(long.MaxValue);
         }

@@ -2,45 +2,61 @@ using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;
 
-/// <summary>The search is worth something only if it finds mistakes: each of these nodes answers, or goes on, before something is synced.</summary>
+/// <summary>
+/// The search is worth something only if it finds mistakes: each of these nodes answers, or goes on, before something
+/// is synced.
+/// </summary>
 public sealed class PlantedCrashTests
 {
     private const string Journal = SteppedNode.Directory + "/journal";
     private const string Storage = SteppedNode.Directory + "/storage";
 
     [Fact]
-    public void The_search_catches_a_journal_that_acknowledges_before_the_sync() => Caught(static path => path.Contains("/journal-", StringComparison.Ordinal));
+    public void The_search_catches_a_journal_that_acknowledges_before_the_sync() =>
+        Caught(static path => path.Contains("/journal-", StringComparison.Ordinal));
 
     [Fact]
-    public void The_search_catches_a_journal_that_forgets_to_sync_its_directory() => Caught(static path => path is Journal);
+    public void The_search_catches_a_journal_that_forgets_to_sync_its_directory() =>
+        Caught(static path => path is Journal);
 
     [Fact]
-    public void The_search_catches_a_journal_that_is_released_before_the_manifest_is_synced() => Caught(static path => path.Contains("/manifest", StringComparison.Ordinal));
+    public void The_search_catches_a_journal_that_is_released_before_the_manifest_is_synced() =>
+        Caught(static path => path.Contains("/manifest", StringComparison.Ordinal));
 
     [Fact]
-    public void The_search_catches_a_manifest_that_names_runs_before_they_are_synced() => Caught(static path => path.EndsWith(".run", StringComparison.Ordinal));
+    public void The_search_catches_a_manifest_that_names_runs_before_they_are_synced() =>
+        Caught(static path => path.EndsWith(".run", StringComparison.Ordinal));
 
     [Fact]
-    public void The_search_catches_a_manifest_that_names_runs_before_their_directory_is_synced() => Caught(static path => path is Storage);
+    public void The_search_catches_a_manifest_that_names_runs_before_their_directory_is_synced() =>
+        Caught(static path => path is Storage);
 
     [Fact]
-    public void The_search_catches_a_data_directory_whose_own_name_is_not_synced() => Caught(static path => path is "/data");
+    public void The_search_catches_a_data_directory_whose_own_name_is_not_synced() =>
+        Caught(static path => path is "/data");
 
     [Fact]
     public void A_failure_says_how_to_replay_it()
     {
-        var failure = Assert.Throws<CrashFoundException>(() => new CrashSearch { Points = 400, Runs = 4 }.Verify(
-            static seed => Work(seed, static path => path.Contains("/journal-", StringComparison.Ordinal)),
-            static (image, run, operation) => run.Check(image, operation)));
+        var failure = Assert.Throws<CrashFoundException>(() =>
+            new CrashSearch { Points = 400, Runs = 4 }.Verify(
+                static seed => Work(seed, static path => path.Contains("/journal-", StringComparison.Ordinal)),
+                static (image, run, operation) => run.Check(image, operation)
+            )
+        );
         Assert.Matches(
             @"Power loss \d+:\d+:\d+ breaks a promise. Replay: ROOKERY_CRASH=\d+:\d+:\d+ dotnet test server/tests/Rookery.Crash.Tests --filter FullyQualifiedName~PlantedCrashTests.A_failure_says_how_to_replay_it",
-            failure.Message);
+            failure.Message
+        );
     }
 
     /// <summary>Finds a power cut that shows the mistake, and that the same cut shows it again.</summary>
     private static void Caught(Func<string, bool> skips)
     {
-        var found = new CrashSearch { Points = 2000, Runs = 20 }.Find(seed => Work(seed, skips), static (image, run, operation) => run.Check(image, operation));
+        var found = new CrashSearch { Points = 2000, Runs = 20 }.Find(
+            seed => Work(seed, skips),
+            static (image, run, operation) => run.Check(image, operation)
+        );
         Assert.NotNull(found);
         var point = found.Value.Point;
         var (disk, again) = Work(point.Run, skips);

@@ -49,7 +49,9 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
             time.Advance(TimeSpan.FromSeconds(_random.Next(100)));
         }
 
-        var database = Model.Databases.Values.Skip(Model.Databases.Count == 0 ? 0 : _random.Next(Model.Databases.Count)).FirstOrDefault();
+        var database = Model
+            .Databases.Values.Skip(Model.Databases.Count == 0 ? 0 : _random.Next(Model.Databases.Count))
+            .FirstOrDefault();
         int dice = _random.Next(100);
         var step = (database, dice) switch
         {
@@ -83,8 +85,14 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
         uint number = Model.LastDatabaseNumber + 1;
         return new Step(
             command,
-            Model with { Databases = Model.Databases.Add(number, new ModelDatabase(number, name, history)), LastDatabaseNumber = number, LastEtag = etag },
-            $"Configured {etag} 0-0 ");
+            Model with
+            {
+                Databases = Model.Databases.Add(number, new ModelDatabase(number, name, history)),
+                LastDatabaseNumber = number,
+                LastEtag = etag,
+            },
+            $"Configured {etag} 0-0 "
+        );
     }
 
     private Step DeleteDatabase(ModelDatabase database)
@@ -92,8 +100,13 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
         long etag = Model.LastEtag + 1;
         return new Step(
             CommandEncoder.DeleteDatabases([database.Name.ToUpperInvariant()]),
-            Model with { Databases = Model.Databases.Remove(database.Number), LastEtag = etag },
-            $"Deleted {etag} 0-0 ");
+            Model with
+            {
+                Databases = Model.Databases.Remove(database.Number),
+                LastEtag = etag,
+            },
+            $"Deleted {etag} 0-0 "
+        );
     }
 
     /// <summary>Some cluster records, stored and deleted all or none; what one expects may be wrong.</summary>
@@ -110,7 +123,12 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
             etag++;
             string key = $"member/{_random.Next(6)}";
             long version = after.TryGetValue(key, out var previous) ? previous.Version : ClusterRecord.Absent;
-            long? expected = _random.Next(3) switch { 0 => null, 1 => version, _ => _random.Next(4) == 0 ? _random.Next(100) : version };
+            long? expected = _random.Next(3) switch
+            {
+                0 => null,
+                1 => version,
+                _ => _random.Next(4) == 0 ? _random.Next(100) : version,
+            };
             if (refusal is null && expected is { } wanted && wanted != version)
             {
                 refusal = $"ConcurrencyConflict {wanted} {version} at {i}";
@@ -130,7 +148,15 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
             after = after.SetItem(key, (value, etag));
         }
 
-        return new Step(writer.Complete(), Model with { Records = refusal is null ? after : Model.Records, LastEtag = etag }, refusal ?? answer.ToString());
+        return new Step(
+            writer.Complete(),
+            Model with
+            {
+                Records = refusal is null ? after : Model.Records,
+                LastEtag = etag,
+            },
+            refusal ?? answer.ToString()
+        );
     }
 
     private Step Batch(ModelDatabase before, IdempotencyKey key = default)
@@ -153,7 +179,9 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
                 refusal = $"ConcurrencyConflict {expected} {actual} at {i}";
             }
 
-            var expectation = expected is null ? ExpectedChangeVector.None : ExpectedChangeVector.MustEqual(Encoding.UTF8.GetBytes(expected));
+            var expectation = expected is null
+                ? ExpectedChangeVector.None
+                : ExpectedChangeVector.MustEqual(Encoding.UTF8.GetBytes(expected));
             if (_random.Next(4) == 0)
             {
                 writer.Delete(Encoding.UTF8.GetBytes(id), expectation);
@@ -186,8 +214,7 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
                 {
                     next++;
                     database = database with { Identities = database.Identities.SetItem(id, next) };
-                }
-                while (database.Documents.ContainsKey($"seq/{next}"));
+                } while (database.Documents.ContainsKey($"seq/{next}"));
                 database = Put(writer, database, id, default, etag, $"seq/{next}");
                 continue;
             }
@@ -204,7 +231,16 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
         long etag = Model.LastEtag + 1;
         int number = _random.Next(1000);
         bool parsed = BatchRequestParser.TryParseMergePatch(
-            Encoding.UTF8.GetBytes($"{{\"n\":{number}}}"), Encoding.UTF8.GetBytes(id), default, createIfMissing: false, returnsDocument: true, database.Number, default, out var batch, out var error);
+            Encoding.UTF8.GetBytes($"{{\"n\":{number}}}"),
+            Encoding.UTF8.GetBytes(id),
+            default,
+            createIfMissing: false,
+            returnsDocument: true,
+            database.Number,
+            default,
+            out var batch,
+            out var error
+        );
         Assert.True(parsed, error.ToString());
         var previous = database.Documents.GetValueOrDefault(id.ToLowerInvariant());
         if (previous is null)
@@ -214,13 +250,23 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
 
         if (previous.Body.StartsWith("\"Max\"", StringComparison.Ordinal))
         {
-            return Ended(batch.Command, database.Put(previous.Id, previous.Collection, $"{previous.Body},\"n\":{number}", 0, etag), etag, $"Patched {etag} 0-0 ");
+            return Ended(
+                batch.Command,
+                database.Put(previous.Id, previous.Collection, $"{previous.Body},\"n\":{number}", 0, etag),
+                etag,
+                $"Patched {etag} 0-0 "
+            );
         }
 
         string body = $"\"n\":{number}{previous.Body[previous.Body.IndexOf(',', StringComparison.Ordinal)..]}";
         return string.Equals(body, previous.Body, StringComparison.Ordinal)
             ? Ended(batch.Command, database, etag, $"NotModified {previous.Etag} 0-0 ")
-            : Ended(batch.Command, database.Put(previous.Id, previous.Collection, body, previous.ExpiresAtTicks, etag), etag, $"Patched {etag} 0-0 ");
+            : Ended(
+                batch.Command,
+                database.Put(previous.Id, previous.Collection, body, previous.ExpiresAtTicks, etag),
+                etag,
+                $"Patched {etag} 0-0 "
+            );
     }
 
     private Step Hilo(ModelDatabase database)
@@ -233,17 +279,33 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
             long end = max - _random.Next(2);
             long last = Math.Max(0, end - _random.Next(5));
             return max == end
-                ? Ended(CommandEncoder.HiloReturn(database.Number, "users"u8, last, end, default), HiloPut(database, last, etag), etag, $"Numbered {etag} 0-{last} ")
-                : Ended(CommandEncoder.HiloReturn(database.Number, "users"u8, last, end, default), database, etag, "NotFound 0 0-0 ");
+                ? Ended(
+                    CommandEncoder.HiloReturn(database.Number, "users"u8, last, end, default),
+                    HiloPut(database, last, etag),
+                    etag,
+                    $"Numbered {etag} 0-{last} "
+                )
+                : Ended(
+                    CommandEncoder.HiloReturn(database.Number, "users"u8, last, end, default),
+                    database,
+                    etag,
+                    "NotFound 0 0-0 "
+                );
         }
 
         return Ended(
-            CommandEncoder.HiloNext(database.Number, "users"u8, 0, 0, 0, (byte)'/', default), HiloPut(database, max + 32, etag), etag, $"Numbered {etag} {max + 1}-{max + 32} ");
+            CommandEncoder.HiloNext(database.Number, "users"u8, 0, 0, 0, (byte)'/', default),
+            HiloPut(database, max + 32, etag),
+            etag,
+            $"Numbered {etag} {max + 1}-{max + 32} "
+        );
     }
 
     /// <summary>A batch may have made the document something else: then its numbers begin again.</summary>
     private static long MaxOf(ModelDocument document) =>
-        document.Body.StartsWith("\"Max\":", StringComparison.Ordinal) ? long.Parse(document.Body["\"Max\":".Length..].Split(',')[0], CultureInfo.InvariantCulture) : 0;
+        document.Body.StartsWith("\"Max\":", StringComparison.Ordinal)
+            ? long.Parse(document.Body["\"Max\":".Length..].Split(',')[0], CultureInfo.InvariantCulture)
+            : 0;
 
     private static ModelDatabase HiloPut(ModelDatabase database, long max, long etag) =>
         database.Put("Raven/Hilo/users", "@hilo", $"\"Max\":{max}", 0, etag);
@@ -256,9 +318,13 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
         {
             return Ended(
                 CommandEncoder.IdentityNext(database.Number, "seq|"u8, default),
-                database with { Identities = database.Identities.SetItem("seq|", value + 1) },
+                database with
+                {
+                    Identities = database.Identities.SetItem("seq|", value + 1),
+                },
                 etag,
-                $"Numbered 0 {value + 1}-{value + 1} ");
+                $"Numbered 0 {value + 1}-{value + 1} "
+            );
         }
 
         long wanted = _random.Next(20);
@@ -266,12 +332,19 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
         long now = !database.Identities.ContainsKey("seq|") || force || wanted > value ? wanted : value;
         return Ended(
             CommandEncoder.IdentitySeed(database.Number, "seq|"u8, wanted, force, default),
-            database with { Identities = database.Identities.SetItem("seq|", now) },
+            database with
+            {
+                Identities = database.Identities.SetItem("seq|", now),
+            },
             etag,
-            $"Numbered 0 {now}-{now} ");
+            $"Numbered 0 {now}-{now} "
+        );
     }
 
-    /// <summary>A batch under a new key, the same one again, whose answer comes back, or another one under a key that was used, which is refused.</summary>
+    /// <summary>
+    /// A batch under a new key, the same one again, whose answer comes back, or another one under a key that was used,
+    /// which is refused.
+    /// </summary>
     private Step WithKey(ModelDatabase database)
     {
         if (_random.Next(2) == 0 && _keys > 0 && database.Keys.Count > 0)
@@ -283,13 +356,23 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
                 if (_random.Next(2) == 0)
                 {
                     bool isSame = other.Command.Written.Span.SequenceEqual(first.Command);
-                    return Ended(other.Command, database, other.After.LastEtag, isSame ? first.Answer : "IdempotencyKeyReused   at -1");
+                    return Ended(
+                        other.Command,
+                        database,
+                        other.After.LastEtag,
+                        isSame ? first.Answer : "IdempotencyKeyReused   at -1"
+                    );
                 }
 
                 other.Command.Dispose();
                 var again = CommandBuffer.Rent();
                 again.Write(first.Command);
-                return Ended(again, database, Model.LastEtag + new CommandReader(first.Command).OperationCount, first.Answer);
+                return Ended(
+                    again,
+                    database,
+                    Model.LastEtag + new CommandReader(first.Command).OperationCount,
+                    first.Answer
+                );
             }
         }
 
@@ -301,7 +384,16 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
             ? step
             : step with
             {
-                After = step.After with { Databases = step.After.Databases.SetItem(database.Number, after with { Keys = after.Keys.Add(fresh, (command, step.Answer)) }) },
+                After = step.After with
+                {
+                    Databases = step.After.Databases.SetItem(
+                        database.Number,
+                        after with
+                        {
+                            Keys = after.Keys.Add(fresh, (command, step.Answer)),
+                        }
+                    ),
+                },
             };
     }
 
@@ -311,10 +403,17 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
         using var writer = new ExpiryWriter(database.Number);
         long etag = Model.LastEtag;
         int deleted = 0;
-        foreach (var document in database.Documents.Values.Where(document => document.ExpiresAtTicks != 0 && document.ExpiresAtTicks <= now).Take(20))
+        foreach (
+            var document in database
+                .Documents.Values.Where(document => document.ExpiresAtTicks != 0 && document.ExpiresAtTicks <= now)
+                .Take(20)
+        )
         {
             bool changedSince = _random.Next(10) == 0;
-            writer.Add(Encoding.UTF8.GetBytes(document.Id.ToLowerInvariant()), changedSince ? document.Etag - 1 : document.Etag);
+            writer.Add(
+                Encoding.UTF8.GetBytes(document.Id.ToLowerInvariant()),
+                changedSince ? document.Etag - 1 : document.Etag
+            );
             etag++;
             if (!changedSince)
             {
@@ -323,7 +422,9 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
             }
         }
 
-        return writer.Count == 0 ? Identity(database) : Ended(writer.Complete(), database, etag, $"Deleted 0 {deleted}-0 ");
+        return writer.Count == 0
+            ? Identity(database)
+            : Ended(writer.Complete(), database, etag, $"Deleted 0 {deleted}-0 ");
     }
 
     private Step Horizon(ModelDatabase database)
@@ -332,51 +433,86 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
         long horizon = Model.LastEtag;
         return Ended(
             CommandEncoder.SetTombstoneHorizon(database.Number, horizon),
-            database with { Horizon = horizon, Tombstones = database.Tombstones.RemoveRange(database.Tombstones.Keys.Where(at => at <= horizon).ToList()) },
+            database with
+            {
+                Horizon = horizon,
+                Tombstones = database.Tombstones.RemoveRange(
+                    database.Tombstones.Keys.Where(at => at <= horizon).ToList()
+                ),
+            },
             etag,
-            $"Configured {horizon} 0-0 ");
+            $"Configured {horizon} 0-0 "
+        );
     }
 
-    private ModelDatabase Put(BatchWriter writer, ModelDatabase database, string id, ExpectedChangeVector expected, long etag, string? storedAs = null)
+    private ModelDatabase Put(
+        BatchWriter writer,
+        ModelDatabase database,
+        string id,
+        ExpectedChangeVector expected,
+        long etag,
+        string? storedAs = null
+    )
     {
         // Now and then a document that is stored in chunks, and in a segment of its own.
         string padding = Padding(_random.Next(80) == 0 ? 70_000 : _random.Next(200));
         string body = $"\"n\":{_random.Next(1000)},\"pad\":\"{padding}\"";
         string collection = Collections[_random.Next(Collections.Length)];
-        long expires = _random.Next(5) == 0 ? time.GetUtcNow().UtcTicks + (_random.Next(300) * TimeSpan.TicksPerSecond) : 0;
-        writer.Put(Encoding.UTF8.GetBytes(id), expected, new ParsedDocument
-        {
-            BodyHead = Encoding.UTF8.GetBytes(body),
-            Collection = Encoding.UTF8.GetBytes(collection),
-            ExpiresAtTicks = expires,
-            Metadata = expires == 0 ? default : Encoding.UTF8.GetBytes($"\"@expires\":\"{new DateTime(expires, DateTimeKind.Utc):O}\""),
-        });
+        long expires =
+            _random.Next(5) == 0 ? time.GetUtcNow().UtcTicks + (_random.Next(300) * TimeSpan.TicksPerSecond) : 0;
+        writer.Put(
+            Encoding.UTF8.GetBytes(id),
+            expected,
+            new ParsedDocument
+            {
+                BodyHead = Encoding.UTF8.GetBytes(body),
+                Collection = Encoding.UTF8.GetBytes(collection),
+                ExpiresAtTicks = expires,
+                Metadata =
+                    expires == 0
+                        ? default
+                        : Encoding.UTF8.GetBytes($"\"@expires\":\"{new DateTime(expires, DateTimeKind.Utc):O}\""),
+            }
+        );
         return database.Put(storedAs ?? id, collection, body, expires, etag);
     }
 
     private Step Ended(CommandBuffer command, ModelDatabase database, long etag, string answer) =>
-        new(command, Model with { Databases = Model.Databases.SetItem(database.Number, database with { LastEtag = etag }), LastEtag = etag }, answer);
+        new(
+            command,
+            Model with
+            {
+                Databases = Model.Databases.SetItem(database.Number, database with { LastEtag = etag }),
+                LastEtag = etag,
+            },
+            answer
+        );
 
     /// <summary>Half of all text can be compressed.</summary>
-    private string Padding(int length) => _random.Next(2) == 0
-        ? new string((char)('a' + _random.Next(26)), length)
-        : Convert.ToBase64String(Bytes(length * 3 / 4));
+    private string Padding(int length) =>
+        _random.Next(2) == 0
+            ? new string((char)('a' + _random.Next(26)), length)
+            : Convert.ToBase64String(Bytes(length * 3 / 4));
 
-    private string RandomId(ModelDatabase database) => _random.Next(20) switch
-    {
-        0 => $"users/{_random.Next(40)}".ToUpperInvariant(),
-        1 when database.Documents.Count > 0 => database.Documents.Values.ElementAt(_random.Next(database.Documents.Count)).Id,
-        _ => $"users/{_random.Next(40)}",
-    };
+    private string RandomId(ModelDatabase database) =>
+        _random.Next(20) switch
+        {
+            0 => $"users/{_random.Next(40)}".ToUpperInvariant(),
+            1 when database.Documents.Count > 0 => database
+                .Documents.Values.ElementAt(_random.Next(database.Documents.Count))
+                .Id,
+            _ => $"users/{_random.Next(40)}",
+        };
 
-    private string? RandomExpectation(ModelDatabase database, ModelDocument? previous) => _random.Next(12) switch
-    {
-        0 => string.Empty,
-        1 => database.ChangeVectorOf(_random.Next(100)),
-        2 or 3 or 4 when previous is not null => database.ChangeVectorOf(previous.Etag),
-        2 => string.Empty,
-        _ => null,
-    };
+    private string? RandomExpectation(ModelDatabase database, ModelDocument? previous) =>
+        _random.Next(12) switch
+        {
+            0 => string.Empty,
+            1 => database.ChangeVectorOf(_random.Next(100)),
+            2 or 3 or 4 when previous is not null => database.ChangeVectorOf(previous.Etag),
+            2 => string.Empty,
+            _ => null,
+        };
 
     private byte[] Bytes(int count)
     {

@@ -6,8 +6,8 @@ using Rookery.Storage;
 namespace Rookery.Crash.Tests;
 
 /// <summary>
-/// All rows of an engine as text. Stale rows by etag and the chunks of large values are left out: when compaction drops them is each node's own business.
-/// A large value stands in full where its row is.
+/// All rows of an engine as text. Stale rows by etag and the chunks of large values are left out: when compaction drops
+/// them is each node's own business. A large value stands in full where its row is.
 /// </summary>
 internal static class Rows
 {
@@ -22,7 +22,13 @@ internal static class Rows
         using var rows = snapshot.Seek([], []);
         while (rows.MoveNext())
         {
-            if (Key.TableOf(rows.Key) >= FirstTableOfTheEngine || (filter.Concerns(Key.TableOf(rows.Key)) && filter.IsStale(rows.Key, rows.Sequence, rows.IsLarge ? [] : rows.Value, snapshot)))
+            if (
+                Key.TableOf(rows.Key) >= FirstTableOfTheEngine
+                || (
+                    filter.Concerns(Key.TableOf(rows.Key))
+                    && filter.IsStale(rows.Key, rows.Sequence, rows.IsLarge ? [] : rows.Value, snapshot)
+                )
+            )
             {
                 continue;
             }

@@ -5,7 +5,9 @@ using Rookery.Documents.Commands;
 
 namespace Rookery.Crash.Tests;
 
-/// <summary>A node without threads: the test decides when a frame is committed and when background work is done.</summary>
+/// <summary>
+/// A node without threads: the test decides when a frame is committed and when background work is done.
+/// </summary>
 internal sealed class SteppedNode : IDisposable
 {
     public const string Directory = "/data/node";
@@ -29,29 +31,34 @@ internal sealed class SteppedNode : IDisposable
 
     public RaftConsensus Consensus { get; }
 
-    public static SteppedNode Open(IDisk disk, TimeProvider time, bool journalElsewhere = false) => new(NodeStore.Open(
-        new NodeOptions
-        {
-            DataDirectory = Directory,
-            JournalDirectory = journalElsewhere ? OtherDevice : null,
-            SegmentBytes = 64 << 10,
-            MemtableBytes = 48 << 10,
-            RunBytes = 32 << 10,
-            Reserve = new ReserveRule(0, 0),
-        },
-        disk,
-        new MemoryBudget(16 << 20),
-        NoRecorder.Instance,
-        time));
+    public static SteppedNode Open(IDisk disk, TimeProvider time, bool journalElsewhere = false) =>
+        new(
+            NodeStore.Open(
+                new NodeOptions
+                {
+                    DataDirectory = Directory,
+                    JournalDirectory = journalElsewhere ? OtherDevice : null,
+                    SegmentBytes = 64 << 10,
+                    MemtableBytes = 48 << 10,
+                    RunBytes = 32 << 10,
+                    Reserve = new ReserveRule(0, 0),
+                },
+                disk,
+                new MemoryBudget(16 << 20),
+                NoRecorder.Instance,
+                time
+            )
+        );
 
-    public Task<CommandOutcome> Propose(CommandBuffer command) => Consensus.ProposeAsync(command, CancellationToken.None).AsTask();
+    public Task<CommandOutcome> Propose(CommandBuffer command) =>
+        Consensus.ProposeAsync(command, CancellationToken.None).AsTask();
 
-    /// <summary>Commits everything that was proposed, and tells how many commands each frame held that was applied.</summary>
+    /// <summary>
+    /// Commits everything that was proposed, and tells how many commands each frame held that was applied.
+    /// </summary>
     public void Commit(Action<int>? committed = null)
     {
-        while (Step(committed))
-        {
-        }
+        while (Step(committed)) { }
     }
 
     private bool Step(Action<int>? committed)
@@ -79,8 +86,6 @@ internal sealed class SteppedNode : IDisposable
 
         public long Begin() => 0;
 
-        public void Record(IoKind kind, long begun, long bytes)
-        {
-        }
+        public void Record(IoKind kind, long begun, long bytes) { }
     }
 }

@@ -14,9 +14,18 @@ internal readonly record struct WorkDone(long Flushes, long Compactions, long Re
     {
         var statistics = core.Storage.Statistics();
         return new WorkDone(
-            Flushes + statistics.Flushes, Compactions + statistics.Compactions, Math.Max(ReleasedFrames, core.Journal.FirstIndex - 1), Restarts + 1);
+            Flushes + statistics.Flushes,
+            Compactions + statistics.Compactions,
+            Math.Max(ReleasedFrames, core.Journal.FirstIndex - 1),
+            Restarts + 1
+        );
     }
 
-    public static WorkDone operator +(WorkDone left, WorkDone right) => new(
-        left.Flushes + right.Flushes, left.Compactions + right.Compactions, left.ReleasedFrames + right.ReleasedFrames, left.Restarts + right.Restarts);
+    public static WorkDone operator +(WorkDone left, WorkDone right) =>
+        new(
+            left.Flushes + right.Flushes,
+            left.Compactions + right.Compactions,
+            left.ReleasedFrames + right.ReleasedFrames,
+            left.Restarts + right.Restarts
+        );
 }

@@ -6,7 +6,10 @@ public sealed class CrashSearchTests
 {
     [Fact]
     public void The_search_finds_nothing_in_a_log_without_mistakes() =>
-        new CrashSearch { Points = 3000, Runs = 10 }.Verify(seed => ToyLog.Run(ToyLogMistake.None, seed), (image, log, operation) => log.Check(image, operation));
+        new CrashSearch { Points = 3000, Runs = 10 }.Verify(
+            seed => ToyLog.Run(ToyLogMistake.None, seed),
+            (image, log, operation) => log.Check(image, operation)
+        );
 
     [Theory]
     [InlineData(ToyLogMistake.AcknowledgesBeforeSync)]
@@ -17,7 +20,10 @@ public sealed class CrashSearchTests
     public void The_search_catches_a_log_that(ToyLogMistake mistake)
     {
         var search = new CrashSearch { Points = 3000, Runs = 10 };
-        var found = search.Find(seed => ToyLog.Run(mistake, seed), (image, log, operation) => log.Check(image, operation));
+        var found = search.Find(
+            seed => ToyLog.Run(mistake, seed),
+            (image, log, operation) => log.Check(image, operation)
+        );
         Assert.NotNull(found);
 
         // What it names fails again.
@@ -31,9 +37,14 @@ public sealed class CrashSearchTests
     {
         var search = new CrashSearch { Points = 300, Runs = 3 };
         var failure = Assert.Throws<CrashFoundException>(() =>
-            search.Verify(seed => ToyLog.Run(ToyLogMistake.AcknowledgesBeforeSync, seed), (image, log, operation) => log.Check(image, operation)));
+            search.Verify(
+                seed => ToyLog.Run(ToyLogMistake.AcknowledgesBeforeSync, seed),
+                (image, log, operation) => log.Check(image, operation)
+            )
+        );
         Assert.Matches(
             @"ROOKERY_CRASH=\d+:\d+:\d+ dotnet test server/tests/Rookery.Disk.Tests --filter FullyQualifiedName~CrashSearchTests.A_failure_says_how_to_replay_it",
-            failure.Message);
+            failure.Message
+        );
     }
 }

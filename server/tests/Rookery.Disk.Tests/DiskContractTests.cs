@@ -24,7 +24,10 @@ public abstract class DiskContractTests(IDisk disk, string directory)
     public void Opening_says_which_name_is_missing_or_taken()
     {
         Assert.Equal(Errno.NoEntry, Assert.Throws<DiskException>(() => disk.Open(In("none"), DiskOpen.Read)).Error);
-        Assert.Equal(Errno.NoEntry, Assert.Throws<DiskException>(() => disk.Open(In("none"), DiskOpen.ReadWrite)).Error);
+        Assert.Equal(
+            Errno.NoEntry,
+            Assert.Throws<DiskException>(() => disk.Open(In("none"), DiskOpen.ReadWrite)).Error
+        );
         disk.Open(In("a"), DiskOpen.CreateNew).Dispose();
         var taken = Assert.Throws<DiskException>(() => disk.Open(In("a"), DiskOpen.CreateNew));
         Assert.Equal(Errno.Exists, taken.Error);

@@ -19,7 +19,10 @@ public sealed class IoTimelineTests
         long start = _clock.GetUtcNow().ToUnixTimeMilliseconds() * 1000;
         Work(IoKind.JournalWrite, 250, 4096);
         Work(IoKind.JournalSync, 7000, 0);
-        Assert.Equal([new IoEvent(IoKind.JournalWrite, start, 250, 4096), new IoEvent(IoKind.JournalSync, start + 250, 7000, 0)], _timeline.EventsSince(0));
+        Assert.Equal(
+            [new IoEvent(IoKind.JournalWrite, start, 250, 4096), new IoEvent(IoKind.JournalSync, start + 250, 7000, 0)],
+            _timeline.EventsSince(0)
+        );
         Assert.Equal(IoKind.JournalSync, Assert.Single(_timeline.EventsSince(start + 250)).Kind);
         Assert.Empty(_timeline.EventsSince(start + 7250));
     }
@@ -112,7 +115,10 @@ public sealed class IoTimelineTests
         }
 
         Assert.Equal(expected.Values, _timeline.RollUps(begin, Second + 1));
-        Assert.Equal(expected.Values.Where(one => one.UnixSecond >= begin + 100 && one.UnixSecond < begin + 200), _timeline.RollUps(begin + 100, begin + 200));
+        Assert.Equal(
+            expected.Values.Where(one => one.UnixSecond >= begin + 100 && one.UnixSecond < begin + 200),
+            _timeline.RollUps(begin + 100, begin + 200)
+        );
 
         var minutes = _timeline.RollUps(begin, Second + 1, 60);
         Assert.All(minutes, one => Assert.Equal(0, one.UnixSecond % 60));
@@ -193,7 +199,11 @@ public sealed class IoTimelineTests
         }
 
         var slow = _timeline.SlowEventsSince(0);
-        long[] reads = [.. slow.Where(one => one.Kind == IoKind.Read && one.DurationMicroseconds >= 10_000).Select(one => one.Bytes)];
+        long[] reads =
+        [
+            .. slow.Where(one => one.Kind == IoKind.Read && one.DurationMicroseconds >= 10_000)
+                .Select(one => one.Bytes),
+        ];
         Assert.Equal(Enumerable.Range(1, 20).Select(i => (i * 5000L) - 1), reads);
         Assert.DoesNotContain(slow, one => one.Kind == IoKind.JournalSync);
         Assert.Equal(20, slow.Count);
@@ -254,25 +264,32 @@ public sealed class IoTimelineTests
         var slow = Assert.Single(seen);
         Assert.Equal("mmcblk0p2", slow.Device);
         Assert.Equal(1_000_001, slow.Sync.DurationMicroseconds);
-        Assert.Equal([.. Enumerable.Range(10, 31).Select(i => (long)i), 1_000_000], slow.Before.Select(sync => sync.DurationMicroseconds));
+        Assert.Equal(
+            [.. Enumerable.Range(10, 31).Select(i => (long)i), 1_000_000],
+            slow.Before.Select(sync => sync.DurationMicroseconds)
+        );
     }
 
     [Fact]
     public void Threads_may_record_and_ask_at_once()
     {
-        Parallel.For(0, 4, worker =>
-        {
-            for (int i = 0; i < 20_000; i++)
+        Parallel.For(
+            0,
+            4,
+            worker =>
             {
-                _timeline.Record((IoKind)(1 + (i % 9)), _timeline.Begin(), 1);
-                if (i % 5000 == worker)
+                for (int i = 0; i < 20_000; i++)
                 {
-                    _ = _timeline.RollUps(0, long.MaxValue);
-                    _ = _timeline.SlowEventsSince(0);
-                    _clock.Advance(TimeSpan.FromSeconds(1));
+                    _timeline.Record((IoKind)(1 + (i % 9)), _timeline.Begin(), 1);
+                    if (i % 5000 == worker)
+                    {
+                        _ = _timeline.RollUps(0, long.MaxValue);
+                        _ = _timeline.SlowEventsSince(0);
+                        _clock.Advance(TimeSpan.FromSeconds(1));
+                    }
                 }
             }
-        });
+        );
         Assert.Equal(80_000, _timeline.RollUps(0, long.MaxValue).Sum(one => one.Bytes));
     }
 

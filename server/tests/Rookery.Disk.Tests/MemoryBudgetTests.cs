@@ -47,7 +47,7 @@ public sealed class MemoryBudgetTests
         Assert.True(first.TryReserve(50));
         Assert.False(second.TryReserve(11));
         Assert.Equal(0, second.UsedBytes);
-        Assert.Equal(0, small.UsedBytes);               // nor is anything left of what the other refused
+        Assert.Equal(0, small.UsedBytes); // nor is anything left of what the other refused
         Assert.True(second.TryReserve(10));
         Assert.Equal(60, rows.UsedBytes);
         second.Reserve(40);
@@ -72,19 +72,23 @@ public sealed class MemoryBudgetTests
     {
         var budget = new MemoryBudget(1000);
         var share = budget.AddShare("buffers", 1000);
-        Parallel.For(0, 4, worker =>
-        {
-            var random = new Random(worker);
-            for (int i = 0; i < 20_000; i++)
+        Parallel.For(
+            0,
+            4,
+            worker =>
             {
-                int bytes = random.Next(600);
-                if (share.TryReserve(bytes))
+                var random = new Random(worker);
+                for (int i = 0; i < 20_000; i++)
                 {
-                    Assert.InRange(budget.UsedBytes, bytes, 1000);
-                    share.Release(bytes);
+                    int bytes = random.Next(600);
+                    if (share.TryReserve(bytes))
+                    {
+                        Assert.InRange(budget.UsedBytes, bytes, 1000);
+                        share.Release(bytes);
+                    }
                 }
             }
-        });
+        );
         Assert.Equal(0, budget.UsedBytes);
         Assert.Equal(0, share.UsedBytes);
     }

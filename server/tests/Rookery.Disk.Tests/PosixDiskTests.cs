@@ -8,9 +8,7 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
     private readonly TemporaryDirectory _directory;
 
     public PosixDiskTests()
-        : this(new PosixDisk(), new TemporaryDirectory())
-    {
-    }
+        : this(new PosixDisk(), new TemporaryDirectory()) { }
 
     private PosixDiskTests(PosixDisk disk, TemporaryDirectory directory)
         : base(disk, directory.Path) => (_disk, _directory) = (disk, directory);
@@ -29,7 +27,9 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
         Assert.Equal("unknown", _disk.DeviceOf("/proc/self"));
     }
 
-    /// <summary>In a directory that is a stranger's, such as that of a backup, anything may lie under the name of a file.</summary>
+    /// <summary>
+    /// In a directory that is a stranger's, such as that of a backup, anything may lie under the name of a file.
+    /// </summary>
     [Fact]
     public void A_pipe_where_a_file_is_read_is_refused_and_not_waited_for()
     {
@@ -49,7 +49,10 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
         const UnixFileMode owner = UnixFileMode.UserRead | UnixFileMode.UserWrite;
         _disk.CreateDirectory(_directory["own"]);
         _disk.Open(_directory["own/file"], DiskOpen.CreateNew).Dispose();
-        Assert.Equal((owner | UnixFileMode.UserExecute, owner), (File.GetUnixFileMode(_directory["own"]), File.GetUnixFileMode(_directory["own/file"])));
+        Assert.Equal(
+            (owner | UnixFileMode.UserExecute, owner),
+            (File.GetUnixFileMode(_directory["own"]), File.GetUnixFileMode(_directory["own/file"]))
+        );
     }
 
     [Fact]
@@ -57,7 +60,8 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
     {
         string path = _directory["read"];
         File.WriteAllBytes(path, new byte[4096]);
-        var accessed = new DateTime(2020, 1, 1, 0, 0, 0, DateTimeKind.Utc);     // before the write, so that relatime would note a read
+        // before the write, so that relatime would note a read
+        var accessed = new DateTime(2020, 1, 1, 0, 0, 0, DateTimeKind.Utc);
         File.SetLastAccessTimeUtc(path, accessed);
         using (var file = _disk.Open(path, DiskOpen.Read))
         {

@@ -24,7 +24,12 @@ public sealed class PowerLossTests
         for (int operation = promised; operation <= promisedLater; operation++)
         {
             var seen = Outcomes(operation);
-            Assert.Equal(operation == promised ? ["abcd"] : operation == promisedLater ? ["axyd"] : ["abcd", "abyd", "axcd", "axyd"], seen);
+            Assert.Equal(
+                operation == promised ? ["abcd"]
+                    : operation == promisedLater ? ["axyd"]
+                    : ["abcd", "abyd", "axcd", "axyd"],
+                seen
+            );
         }
     }
 
@@ -148,7 +153,13 @@ public sealed class PowerLossTests
             _disk.SyncDirectory("/data");
         }
 
-        string[] seen = Distinct(Images(_disk.OperationCount).Select(image => (image.Exists("/data/a") ? "source " : string.Empty) + (image.Exists("/other/b") ? "target" : string.Empty)));
+        string[] seen = Distinct(
+            Images(_disk.OperationCount)
+                .Select(image =>
+                    (image.Exists("/data/a") ? "source " : string.Empty)
+                    + (image.Exists("/other/b") ? "target" : string.Empty)
+                )
+        );
         Assert.Equal(sourceSynced ? ["target"] : ["source ", "source target", "target"], seen);
     }
 
@@ -214,7 +225,10 @@ public sealed class PowerLossTests
             using var again = image.Open("/data/a", DiskOpen.ReadWrite);
             again.Write(Sectors("z"), 512);
             string after = Letters(image.AfterPowerLoss(seed + 1).ReadAll("/data/a"));
-            Assert.True(after.EndsWith('z') || string.Equals(after, found, StringComparison.Ordinal), $"seed {seed}: {found} became {after}");
+            Assert.True(
+                after.EndsWith('z') || string.Equals(after, found, StringComparison.Ordinal),
+                $"seed {seed}: {found} became {after}"
+            );
             seen.Add(after);
             again.Sync();
             Assert.Equal(found[0] + "z", Letters(image.AfterPowerLoss(seed + 2).ReadAll("/data/a")));
@@ -250,7 +264,9 @@ public sealed class PowerLossTests
                 int first = random.Next(8);
                 int count = random.Next(1, 9 - first);
                 file.Write(Enumerable.Repeat(value, count * 512).ToArray(), first * 512);
-                history.AddRange(Enumerable.Range(first, count).Select(sector => (subject.OperationCount, sector, value)));
+                history.AddRange(
+                    Enumerable.Range(first, count).Select(sector => (subject.OperationCount, sector, value))
+                );
                 if (random.Next(3) == 0)
                 {
                     file.Sync();
@@ -267,15 +283,22 @@ public sealed class PowerLossTests
                 {
                     var known = history.Where(write => write.Sector == sector && write.Operation <= crash).ToList();
                     byte durable = known.LastOrDefault(write => write.Operation < lastSync).Value;
-                    var allowed = known.Where(write => write.Operation > lastSync).Select(write => write.Value).Append(durable);
-                    Assert.True(allowed.Contains(content[sector * 512]), $"seed {seed}, crash {crash}, trial {trial}, sector {sector}");
+                    var allowed = known
+                        .Where(write => write.Operation > lastSync)
+                        .Select(write => write.Value)
+                        .Append(durable);
+                    Assert.True(
+                        allowed.Contains(content[sector * 512]),
+                        $"seed {seed}, crash {crash}, trial {trial}, sector {sector}"
+                    );
                     Assert.Equal(-1, content.AsSpan(sector * 512, 512).IndexOfAnyExcept(content[sector * 512]));
                 }
             }
         }
     }
 
-    private static byte[] Sectors(string letters) => [.. letters.SelectMany(letter => Enumerable.Repeat((byte)letter, 512))];
+    private static byte[] Sectors(string letters) =>
+        [.. letters.SelectMany(letter => Enumerable.Repeat((byte)letter, 512))];
 
     private static string Letters(byte[] content) =>
         Encoding.ASCII.GetString([.. content.Chunk(512).Select(sector => sector[0] == 0 ? (byte)'.' : sector[0])]);
@@ -289,12 +312,19 @@ public sealed class PowerLossTests
         return file;
     }
 
-    private IEnumerable<SimulatedDisk> Images(int operation) => Enumerable.Range(0, Seeds).Select(seed => _disk.CrashAt(operation, seed));
+    private IEnumerable<SimulatedDisk> Images(int operation) =>
+        Enumerable.Range(0, Seeds).Select(seed => _disk.CrashAt(operation, seed));
 
     private string[] Outcomes(int operation) =>
-        Distinct(Images(operation).Select(image => image.Exists("/data/a") ? Letters(image.ReadAll("/data/a")) : "-").Select(letters => letters.Length == 0 ? "-" : letters));
+        Distinct(
+            Images(operation)
+                .Select(image => image.Exists("/data/a") ? Letters(image.ReadAll("/data/a")) : "-")
+                .Select(letters => letters.Length == 0 ? "-" : letters)
+        );
 
-    private string[] NameOutcomes(string directory) => Distinct(Images(_disk.OperationCount).Select(image => string.Join(',', image.List(directory))));
+    private string[] NameOutcomes(string directory) =>
+        Distinct(Images(_disk.OperationCount).Select(image => string.Join(',', image.List(directory))));
 
-    private static string[] Distinct(IEnumerable<string> outcomes) => [.. outcomes.Distinct(StringComparer.Ordinal).Order(StringComparer.Ordinal)];
+    private static string[] Distinct(IEnumerable<string> outcomes) =>
+        [.. outcomes.Distinct(StringComparer.Ordinal).Order(StringComparer.Ordinal)];
 }

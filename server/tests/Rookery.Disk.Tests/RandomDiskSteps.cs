@@ -16,7 +16,8 @@ internal sealed class RandomDiskSteps(int seed, string directory)
         }
         catch (DiskException)
         {
-            // Which of several reasons comes first differs; DiskContractTests hold both disks to the ones that callers tell apart.
+            // Which of several reasons comes first differs; DiskContractTests hold both disks to the ones that callers
+            // tell apart.
             return "refused";
         }
     }

@@ -19,7 +19,10 @@ public sealed class SimulatedDiskTests() : DiskContractTests(new SimulatedDisk("
                 var action = steps.Next();
                 string expected = RandomDiskSteps.Outcome(real, action);
                 string actual = RandomDiskSteps.Outcome(simulated, action);
-                Assert.True(string.Equals(expected, actual, StringComparison.Ordinal), $"seed {seed}, step {step}: real {expected}, simulated {actual}");
+                Assert.True(
+                    string.Equals(expected, actual, StringComparison.Ordinal),
+                    $"seed {seed}, step {step}: real {expected}, simulated {actual}"
+                );
             }
 
             foreach (string path in simulated.Files)
@@ -35,7 +38,14 @@ public sealed class SimulatedDiskTests() : DiskContractTests(new SimulatedDisk("
         var disk = new SimulatedDisk("/data");
         disk.WriteNew("/data/a", "0123"u8);
         disk.Inject(new DiskFault(2, Errno.InputOutput) { Calls = DiskCalls.Read });
-        disk.Inject(new DiskFault(1, Errno.ReadOnly) { Calls = DiskCalls.Changing, PathContains = "journal", Sticky = true });
+        disk.Inject(
+            new DiskFault(1, Errno.ReadOnly)
+            {
+                Calls = DiskCalls.Changing,
+                PathContains = "journal",
+                Sticky = true,
+            }
+        );
 
         Assert.Equal("0123"u8, disk.ReadAll("/data/a"));
         Assert.Equal(Errno.InputOutput, Assert.Throws<DiskException>(() => disk.ReadAll("/data/a")).Error);
@@ -126,8 +136,18 @@ public sealed class SimulatedDiskTests() : DiskContractTests(new SimulatedDisk("
         var clock = new SimulatedTimeProvider();
         var fired = new List<string>();
         var start = clock.GetUtcNow();
-        using var periodic = clock.CreateTimer(_ => fired.Add($"periodic {Seconds()}"), null, TimeSpan.FromSeconds(2), TimeSpan.FromSeconds(2));
-        using var once = clock.CreateTimer(_ => fired.Add($"once {Seconds()}"), null, TimeSpan.FromSeconds(3), Timeout.InfiniteTimeSpan);
+        using var periodic = clock.CreateTimer(
+            _ => fired.Add($"periodic {Seconds()}"),
+            null,
+            TimeSpan.FromSeconds(2),
+            TimeSpan.FromSeconds(2)
+        );
+        using var once = clock.CreateTimer(
+            _ => fired.Add($"once {Seconds()}"),
+            null,
+            TimeSpan.FromSeconds(3),
+            Timeout.InfiniteTimeSpan
+        );
         clock.SetUtcNow(start.AddDays(1));
         clock.Advance(TimeSpan.FromSeconds(5));
 

@@ -17,7 +17,13 @@ public sealed class SpaceReserveTests
     [Fact]
     public void Growth_stops_below_the_reserve_and_goes_on_a_little_above_it()
     {
-        var reserve = new SpaceReserve(_disk, "/data", new ReserveRule(16 * Page, 0.05), TimeSpan.FromSeconds(1), _clock);
+        var reserve = new SpaceReserve(
+            _disk,
+            "/data",
+            new ReserveRule(16 * Page, 0.05),
+            TimeSpan.FromSeconds(1),
+            _clock
+        );
         using var file = _disk.Open("/data/a", DiskOpen.CreateNew);
 
         file.Allocate(84 * Page);

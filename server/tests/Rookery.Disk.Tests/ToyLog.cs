@@ -14,7 +14,9 @@ public enum ToyLogMistake
     IgnoresAFailedSync,
 }
 
-/// <summary>A log of numbered records in two files, with a mistake on request: what the crash search must be able to find.</summary>
+/// <summary>
+/// A log of numbered records in two files, with a mistake on request: what the crash search must be able to find.
+/// </summary>
 internal sealed class ToyLog
 {
     private const int RecordBytes = 700;

@@ -6,7 +6,10 @@ public sealed class FieldPathTests
 {
     [Fact]
     public void A_path_is_written_as_RavenDB_writes_it() =>
-        Assert.Equal("lines[].product.name", new FieldPath([new("lines", true), new("product", false), new("name", false)], 0).ToString());
+        Assert.Equal(
+            "lines[].product.name",
+            new FieldPath([new("lines", true), new("product", false), new("name", false)], 0).ToString()
+        );
 
     [Fact]
     public void Paths_are_the_same_wherever_they_were_written()

@@ -12,7 +12,11 @@ public sealed class AllocationTests
         string directory = System.IO.Directory.CreateTempSubdirectory("rookery-journal-").FullName;
         try
         {
-            var options = new JournalOptions { Directory = Path.Join(directory, "journal"), SegmentBytes = 4 * 1024 * 1024 };
+            var options = new JournalOptions
+            {
+                Directory = Path.Join(directory, "journal"),
+                SegmentBytes = 4 * 1024 * 1024,
+            };
             using var journal = NodeJournal.Open(new PosixDisk(), options, default, new CountingRecorder());
             byte[] payload = PayloadOf(1, 0, 450);
             var frames = new JournalFrame[1];
@@ -27,7 +31,14 @@ public sealed class AllocationTests
             {
                 for (int i = 0; i < count; i++)
                 {
-                    frames[0] = new JournalFrame(FrameType.Batch, journal.LastIndex + 1, 1, journal.OperationsBeforeNext, 2, payload);
+                    frames[0] = new JournalFrame(
+                        FrameType.Batch,
+                        journal.LastIndex + 1,
+                        1,
+                        journal.OperationsBeforeNext,
+                        2,
+                        payload
+                    );
                     journal.Write(frames);
                 }
             }

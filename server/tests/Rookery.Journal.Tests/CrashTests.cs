@@ -7,7 +7,10 @@ public sealed class CrashTests
 {
     [Fact]
     public void Acknowledged_frames_survive_two_power_cuts_and_no_other_frame_appears() =>
-        new CrashSearch { Points = 3000, Runs = 16 }.Verify(seed => JournalWorkload.Run(seed), (image, run, operation) => run.Check(image, operation));
+        new CrashSearch { Points = 3000, Runs = 16 }.Verify(
+            seed => JournalWorkload.Run(seed),
+            (image, run, operation) => run.Check(image, operation)
+        );
 
     [Fact]
     public void The_search_catches_a_journal_that_acknowledges_before_the_sync() =>
@@ -20,5 +23,8 @@ public sealed class CrashTests
     private static bool IsFile(string path) => Path.HasExtension(path);
 
     private static (CrashPoint Point, Exception Cause)? Search(Func<IDisk, IDisk> behind) =>
-        new CrashSearch { Points = 4000, Runs = 16 }.Find(seed => JournalWorkload.Run(seed, behind), (image, run, operation) => run.Check(image, operation));
+        new CrashSearch { Points = 4000, Runs = 16 }.Find(
+            seed => JournalWorkload.Run(seed, behind),
+            (image, run, operation) => run.Check(image, operation)
+        );
 }

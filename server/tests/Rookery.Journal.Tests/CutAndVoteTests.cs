@@ -7,7 +7,10 @@ public sealed class CutAndVoteTests
 {
     private readonly SimulatedDisk _disk = new("/data");
 
-    /// <summary>Index 4 is written, taken back, and written again under the same term: only the last one counts, however the journal is read.</summary>
+    /// <summary>
+    /// Index 4 is written, taken back, and written again under the same term: only the last one counts, however the
+    /// journal is read.
+    /// </summary>
     [Fact]
     public void An_overwritten_suffix_never_comes_back()
     {
@@ -28,7 +31,14 @@ public sealed class CutAndVoteTests
 
         static void Check(NodeJournal journal)
         {
-            byte[][] expected = [PayloadOf(1, 0, 450), PayloadOf(2, 0, 450), PayloadOf(3, 0, 450), PayloadOf(4, 2, 450), PayloadOf(5, 2, 450)];
+            byte[][] expected =
+            [
+                PayloadOf(1, 0, 450),
+                PayloadOf(2, 0, 450),
+                PayloadOf(3, 0, 450),
+                PayloadOf(4, 2, 450),
+                PayloadOf(5, 2, 450),
+            ];
             Assert.Equal(expected, ReadAll(journal).Select(static frame => frame.Payload.ToArray()));
             Assert.Equal(PayloadOf(5, 2, 450), ReadAll(journal, 5).Single().Payload.ToArray());
             Assert.Equal((5, 8), (journal.LastIndex, journal.OperationsBeforeNext));
@@ -69,7 +79,12 @@ public sealed class CutAndVoteTests
             {
                 // A torn write may leave its entry and not its note.
                 using var again = Open(_disk.CrashAt(operation, seed));
-                long[] known = again.LastIndex switch { < 4 => [0], 4 => [0, 3], _ => operation < _disk.OperationCount ? [3, 5] : [5] };
+                long[] known = again.LastIndex switch
+                {
+                    < 4 => [0],
+                    4 => [0, 3],
+                    _ => operation < _disk.OperationCount ? [3, 5] : [5],
+                };
                 Assert.Contains(again.CommittedIndex, known);
             }
         }
@@ -94,7 +109,14 @@ public sealed class CutAndVoteTests
         var journal = Open(_disk);
         byte[] vote = Encode([1, 2, 3]);
         byte[] configuration = Encode([4, 5, 6]);
-        journal.Write([Vote(journal, vote), Next(journal) with { Type = FrameType.Configuration, Payload = configuration }]);
+        journal.Write([
+            Vote(journal, vote),
+            Next(journal) with
+            {
+                Type = FrameType.Configuration,
+                Payload = configuration,
+            },
+        ]);
         for (int i = 0; i < 60; i++)
         {
             Append(journal, 1);
@@ -124,8 +146,9 @@ public sealed class CutAndVoteTests
     }
 
     /// <summary>
-    /// config-not-rolled-back: a segment's header repeats a configuration that a cut takes back. When the segments before it are given back, and the one with the configuration before them, that one is
-    /// still in force, whether the cut fits into the segment or begins the next.
+    /// config-not-rolled-back: a segment's header repeats a configuration that a cut takes back. When the segments
+    /// before it are given back, and the one with the configuration before them, that one is still in force, whether
+    /// the cut fits into the segment or begins the next.
     /// </summary>
     [Fact]
     public void A_configuration_that_a_header_repeats_and_a_cut_takes_back_stays_taken_back()
@@ -144,7 +167,10 @@ public sealed class CutAndVoteTests
             {
                 using var again = Open(other.AfterPowerLoss((int)manifest), manifestIndex: manifest);
                 Assert.Equal((behind, manifest, 1L), (behind, manifest, again.ConfigurationAt(manifest).Index));
-                Assert.Equal(again.FirstIndex == 1 ? [] : first, again.ConfigurationAt(again.Base.Index).Payload.ToArray());
+                Assert.Equal(
+                    again.FirstIndex == 1 ? [] : first,
+                    again.ConfigurationAt(again.Base.Index).Payload.ToArray()
+                );
                 Assert.Equal(journal.LastIndex, again.LastIndex);
                 Append(journal, 4);
                 journal.ReleaseThrough(manifest + 4);
@@ -184,7 +210,10 @@ public sealed class CutAndVoteTests
         Assert.Throws<JournalDamagedException>(() => Open(_disk));
     }
 
-    /// <summary>What a node voted, and how often it was started, is behind the damage: in the same segment, or in one that is given up with it.</summary>
+    /// <summary>
+    /// What a node voted, and how often it was started, is behind the damage: in the same segment, or in one that is
+    /// given up with it.
+    /// </summary>
     [Theory]
     [InlineData(1)]
     [InlineData(12)]

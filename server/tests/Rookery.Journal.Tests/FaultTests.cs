@@ -14,7 +14,11 @@ public sealed class FaultTests
     [InlineData(Errno.NoSpace, 0, true)]
     [InlineData(Errno.NoSpace, 5000, false)]
     [InlineData(Errno.ReadOnly, 0, true)]
-    public void Whatever_call_fails_acknowledged_frames_survive_and_a_latched_journal_writes_nothing(Errno error, int shortWriteBytes, bool sticky)
+    public void Whatever_call_fails_acknowledged_frames_survive_and_a_latched_journal_writes_nothing(
+        Errno error,
+        int shortWriteBytes,
+        bool sticky
+    )
     {
         const int seed = 5;
         const int steps = 40;
@@ -23,7 +27,12 @@ public sealed class FaultTests
         int latched = 0;
         for (long call = 1; call <= count; call++)
         {
-            var fault = new DiskFault(call, error) { Calls = calls, ShortWriteBytes = shortWriteBytes, Sticky = sticky };
+            var fault = new DiskFault(call, error)
+            {
+                Calls = calls,
+                ShortWriteBytes = shortWriteBytes,
+                Sticky = sticky,
+            };
             var (faulty, run, failure) = JournalWorkload.RunWithFault(seed, steps, fault);
             faulty.ClearFaults();
             if (failure is JournalLatchedException)
@@ -56,8 +65,11 @@ public sealed class FaultTests
         _disk.CapacityBytes = _disk.UsedBytes + 4096;
         var failure = Assert.Throws<JournalLatchedException>(() => Append(journal, 20));
         Assert.Equal(
-            $"The journal in {Folder} takes no more writes (Could not reserve space for {Folder}/journal-00000002.segment.part: no space is left on the device). What was acknowledged is safe; put the cause right and start the node again.",
-            failure.Message);
+            $"The journal in {Folder} takes no more writes (Could not reserve space for {Folder}"
+                + $"/journal-00000002.segment.part: no space is left on the device). What was acknowledged is "
+                + $"safe; put the cause right and start the node again.",
+            failure.Message
+        );
         Assert.Equal(7, journal.LastIndex);
         Assert.Throws<JournalLatchedException>(journal.StopCleanly);
         Assert.DoesNotContain(_disk.Files, file => file.EndsWith(".part", StringComparison.Ordinal));
@@ -75,7 +87,9 @@ public sealed class FaultTests
         Append(journal, 20);
     }
 
-    /// <summary>A page whose write-back failed looks clean to the system: the next sync says yes and writes nothing.</summary>
+    /// <summary>
+    /// A page whose write-back failed looks clean to the system: the next sync says yes and writes nothing.
+    /// </summary>
     [Fact]
     public void A_frame_found_after_a_failed_sync_is_made_durable_before_it_counts()
     {
@@ -106,7 +120,11 @@ public sealed class FaultTests
         }
 
         _disk.Inject(new DiskFault(4, Errno.InputOutput) { Calls = DiskCalls.Read });
-        Assert.Contains("journal-00000001.segment", Assert.Throws<DiskException>(() => Open(_disk)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "journal-00000001.segment",
+            Assert.Throws<DiskException>(() => Open(_disk)).Message,
+            StringComparison.Ordinal
+        );
         _disk.ClearFaults();
         using var again = Open(_disk);
         AssertHolds(again, 1, 3);

@@ -20,7 +20,10 @@ public sealed class GoldenTests
         Assert.Equal(Encode([4, 5, 6]), journal.Configuration.ToArray());
         var frames = ReadAll(journal);
         Assert.Equal(Enumerable.Range(1, 20).Select(static i => (long)i), frames.Select(static frame => frame.Index));
-        Assert.Equal([FrameType.Configuration, FrameType.NoOp, FrameType.Batch], frames.Take(3).Select(static frame => frame.Type));
+        Assert.Equal(
+            [FrameType.Configuration, FrameType.NoOp, FrameType.Batch],
+            frames.Take(3).Select(static frame => frame.Type)
+        );
         byte[] content = new byte[Payload.ContentLength(frames[2].Payload.Span)];
         Assert.True(Payload.TryDecode(frames[2].Payload.Span, content));
         Assert.Equal(Compressible(), content);
@@ -33,7 +36,9 @@ public sealed class GoldenTests
         Assert.Equal(22, journal.OperationsBeforeNext - 2);
     }
 
-    /// <summary>The program that wrote them would stop at a frame that it does not know, and could not say that it is too old.</summary>
+    /// <summary>
+    /// The program that wrote them would stop at a frame that it does not know, and could not say that it is too old.
+    /// </summary>
     [Fact]
     public void Nothing_is_added_to_segments_of_an_older_format()
     {
@@ -50,15 +55,17 @@ public sealed class GoldenTests
         Assert.Equal((21, 20), (again.LastIndex, again.CommittedIndex));
     }
 
-    /// <summary>Writes the golden journal when ROOKERY_WRITE_GOLDEN names a directory: once per format version, before its first release.</summary>
+    /// <summary>
+    /// Writes the golden journal when ROOKERY_WRITE_GOLDEN names a directory: once per format version, before its first
+    /// release.
+    /// </summary>
     [Fact]
     public void The_golden_journal_can_be_written_again()
     {
         var disk = new SimulatedDisk("/data");
         using (var journal = Open(disk))
         {
-            journal.Write(
-            [
+            journal.Write([
                 new JournalFrame(FrameType.Vote, 0, 1, 0, 0, Encode([1, 2, 3])),
                 new JournalFrame(FrameType.Configuration, 1, 1, 0, 0, Encode([4, 5, 6])),
                 new JournalFrame(FrameType.NoOp, 2, 1, 0, 0, default),
@@ -66,21 +73,34 @@ public sealed class GoldenTests
             ]);
             for (int index = 4; index <= 22; index++)
             {
-                journal.Write([new JournalFrame(FrameType.Batch, index, 1, index + 1, 1, PayloadOf(index, index > 18 ? 6 : 7, 3000)), NodeJournal.Committed(Math.Min(18, index - 1))]);
+                journal.Write([
+                    new JournalFrame(
+                        FrameType.Batch,
+                        index,
+                        1,
+                        index + 1,
+                        1,
+                        PayloadOf(index, index > 18 ? 6 : 7, 3000)
+                    ),
+                    NodeJournal.Committed(Math.Min(18, index - 1)),
+                ]);
             }
 
             journal.Write([
                 new JournalFrame(FrameType.Cut, 18, 1, 20, 0, default),
                 new JournalFrame(FrameType.Batch, 19, 2, 20, 1, PayloadOf(19, 7, 3000)),
                 new JournalFrame(FrameType.Batch, 20, 2, 21, 1, PayloadOf(20, 7, 3000)),
-                NodeJournal.Committed(19)]);
+                NodeJournal.Committed(19),
+            ]);
             journal.StopCleanly();
         }
 
         Assert.Equal(6, disk.Files.Count); // four segments, the lock and the note of the newest
         if (Environment.GetEnvironmentVariable("ROOKERY_WRITE_GOLDEN") is { Length: > 0 } target)
         {
-            foreach (string file in disk.Files.Where(static file => file.EndsWith(".segment", StringComparison.Ordinal)))
+            foreach (
+                string file in disk.Files.Where(static file => file.EndsWith(".segment", StringComparison.Ordinal))
+            )
             {
                 using var packed = new MemoryStream();
                 using (var zip = new GZipStream(packed, CompressionLevel.SmallestSize))

@@ -4,10 +4,26 @@ using Rookery.Simulation;
 namespace Rookery.Journal.Tests;
 
 /// <summary>What a frame of the log was, for comparison.</summary>
-internal readonly record struct Entry(FrameType Type, long Index, long Term, long OperationsBefore, int OperationCount, int Length, uint Checksum)
+internal readonly record struct Entry(
+    FrameType Type,
+    long Index,
+    long Term,
+    long OperationsBefore,
+    int OperationCount,
+    int Length,
+    uint Checksum
+)
 {
-    public static Entry Of(in JournalFrame frame) => new(
-        frame.Type, frame.Index, frame.Term, frame.OperationsBefore, frame.OperationCount, frame.Payload.Length, Disk.Checksum.Of(frame.Payload.Span));
+    public static Entry Of(in JournalFrame frame) =>
+        new(
+            frame.Type,
+            frame.Index,
+            frame.Term,
+            frame.OperationsBefore,
+            frame.OperationCount,
+            frame.Payload.Length,
+            Disk.Checksum.Of(frame.Payload.Span)
+        );
 }
 
 /// <summary>A log, a vote and a configuration, as promised or as read.</summary>
@@ -20,26 +36,41 @@ internal sealed record LogState(Entry[] Entries, uint Vote, uint Configuration)
     public long Term => Entries.Length == 0 ? 1 : Entries[^1].Term;
 
     /// <summary>The state when this frame is durable too.</summary>
-    public LogState With(in JournalFrame frame) => frame.Type switch
-    {
-        FrameType.Vote => this with { Vote = Disk.Checksum.Of(frame.Payload.Span) },
-        FrameType.Cut => this with { Entries = Entries[..(int)frame.Index] },
-        _ => this with { Entries = [.. Entries, Entry.Of(frame)] },
-    };
+    public LogState With(in JournalFrame frame) =>
+        frame.Type switch
+        {
+            FrameType.Vote => this with { Vote = Disk.Checksum.Of(frame.Payload.Span) },
+            FrameType.Cut => this with { Entries = Entries[..(int)frame.Index] },
+            _ => this with { Entries = [.. Entries, Entry.Of(frame)] },
+        };
 
     /// <summary>The state behind an installed one, whose entries nobody reads.</summary>
     public LogState Behind(JournalRebase rebase)
     {
         var entries = new Entry[rebase.Position.Index];
-        entries[^1] = new Entry(FrameType.Batch, rebase.Position.Index, rebase.Position.Term, rebase.Position.Operations, 0, 0, 0);
+        entries[^1] = new Entry(
+            FrameType.Batch,
+            rebase.Position.Index,
+            rebase.Position.Term,
+            rebase.Position.Operations,
+            0,
+            0,
+            0
+        );
         return this with { Entries = entries, Configuration = Disk.Checksum.Of(rebase.Configuration.Span) };
     }
 
     public bool EqualsFrom(LogState other, long manifestIndex) =>
-        Vote == other.Vote && Configuration == other.Configuration && Entries.Length == other.Entries.Length && Entries.AsSpan((int)manifestIndex).SequenceEqual(other.Entries.AsSpan((int)manifestIndex));
+        Vote == other.Vote
+        && Configuration == other.Configuration
+        && Entries.Length == other.Entries.Length
+        && Entries.AsSpan((int)manifestIndex).SequenceEqual(other.Entries.AsSpan((int)manifestIndex));
 }
 
-/// <summary>Seeded work on a journal, with a note of what was acknowledged, and when: writes small and oversized, cuts, votes, releases, spares, installed states, kills and clean stops.</summary>
+/// <summary>
+/// Seeded work on a journal, with a note of what was acknowledged, and when: writes small and oversized, cuts, votes,
+/// releases, spares, installed states, kills and clean stops.
+/// </summary>
 internal sealed class JournalWorkload
 {
     private readonly SimulatedDisk _disk;
@@ -50,7 +81,14 @@ internal sealed class JournalWorkload
     private readonly List<(int Operation, long Index, JournalRebase? Rebase)> _manifests = [];
     private NodeJournal _journal = null!;
 
-    private JournalWorkload(SimulatedDisk disk, IDisk seen, int seed, LogState start, long manifestIndex, JournalRebase? rebase = null)
+    private JournalWorkload(
+        SimulatedDisk disk,
+        IDisk seen,
+        int seed,
+        LogState start,
+        long manifestIndex,
+        JournalRebase? rebase = null
+    )
     {
         _disk = disk;
         _seen = seen;
@@ -65,7 +103,9 @@ internal sealed class JournalWorkload
 
     private JournalRebase? LastRebase => _manifests[^1].Rebase;
 
-    /// <summary>Runs the work of a seed on a new disk. <paramref name="behind"/> stands between the journal and the disk.</summary>
+    /// <summary>
+    /// Runs the work of a seed on a new disk. <paramref name="behind"/> stands between the journal and the disk.
+    /// </summary>
     public static (SimulatedDisk Disk, JournalWorkload Run) Run(int seed, Func<IDisk, IDisk>? behind = null)
     {
         var empty = new SimulatedDisk("/data");
@@ -75,7 +115,11 @@ internal sealed class JournalWorkload
     }
 
     /// <summary>Runs the work of a seed on a new disk until a call fails, if one does.</summary>
-    public static (SimulatedDisk Disk, JournalWorkload Run, Exception? Failure) RunWithFault(int seed, int steps, DiskFault? fault)
+    public static (SimulatedDisk Disk, JournalWorkload Run, Exception? Failure) RunWithFault(
+        int seed,
+        int steps,
+        DiskFault? fault
+    )
     {
         var faulty = new SimulatedDisk("/data");
         if (fault is not null)
@@ -98,7 +142,10 @@ internal sealed class JournalWorkload
     /// <summary>Tries one more write.</summary>
     public void WriteOnceMore() => Write();
 
-    /// <summary>Opens a crash image; fails unless it holds what was acknowledged and nothing that was not written. Then works on it and cuts the power again.</summary>
+    /// <summary>
+    /// Opens a crash image; fails unless it holds what was acknowledged and nothing that was not written. Then works on
+    /// it and cuts the power again.
+    /// </summary>
     public void Check(SimulatedDisk image, int operation)
     {
         var second = CheckOnce(image, operation);
@@ -113,7 +160,10 @@ internal sealed class JournalWorkload
         var (_, manifestIndex, rebase) = _manifests.FindLast(manifest => manifest.Operation <= operation);
         var promised = _acknowledged.FindLast(promise => promise.Operation <= operation).State;
         var candidates = new List<LogState> { promised };
-        if (_attempts.Find(attempt => attempt.Operation <= operation && ReferenceEquals(attempt.Before, promised)) is { Frames: { } inFlight })
+        if (
+            _attempts.Find(attempt => attempt.Operation <= operation && ReferenceEquals(attempt.Before, promised)) is
+            { Frames: { } inFlight }
+        )
         {
             foreach (var frame in inFlight)
             {
@@ -126,7 +176,9 @@ internal sealed class JournalWorkload
         int match = candidates.FindLastIndex(candidate => candidate.EqualsFrom(read, manifestIndex));
         Assert.True(
             match >= 0,
-            $"promised {promised.Entries.Length} entries, read {read.Entries.Length} above the manifest at {manifestIndex}; {opened.Recovery.Sentence}");
+            $"promised {promised.Entries.Length} entries, read {read.Entries.Length} above the manifest at "
+                + $"{manifestIndex}; {opened.Recovery.Sentence}"
+        );
         Assert.Equal(candidates[match].NextOperation, opened.OperationsBeforeNext);
         return new JournalWorkload(image, image, operation, candidates[match], manifestIndex, rebase);
     }
@@ -136,7 +188,11 @@ internal sealed class JournalWorkload
     {
         var entries = promised.Entries.Take((int)manifestIndex).ToList();
         entries.AddRange(TestJournal.ReadAll(opened, manifestIndex + 1).Select(static frame => Entry.Of(frame)));
-        return new LogState([.. entries], Disk.Checksum.Of(opened.Vote.Span), Disk.Checksum.Of(opened.Configuration.Span));
+        return new LogState(
+            [.. entries],
+            Disk.Checksum.Of(opened.Vote.Span),
+            Disk.Checksum.Of(opened.Configuration.Span)
+        );
     }
 
     private void Work(int steps)
@@ -161,7 +217,9 @@ internal sealed class JournalWorkload
                 _journal.PrepareSpare();
                 break;
             case < 90:
-                _manifests.Add((_disk.OperationCount, _random.NextInt64(ManifestIndex, Log.Entries.Length + 1), LastRebase));
+                _manifests.Add(
+                    (_disk.OperationCount, _random.NextInt64(ManifestIndex, Log.Entries.Length + 1), LastRebase)
+                );
                 _journal.ReleaseThrough(ManifestIndex);
                 break;
             case < 92:
@@ -191,7 +249,11 @@ internal sealed class JournalWorkload
         long index = Math.Max(ManifestIndex + 1, Log.Entries.Length + _random.Next(-3, 20));
         var position = new JournalPosition(index, Log.Term, Log.NextOperation + _random.Next(100));
         var rebase = new JournalRebase(
-            (LastRebase?.Mark ?? 0) + _random.Next(1, 9), position, index - 1, _random.Next(3) == 0 ? default : TestJournal.PayloadOf(index, 5, _random.Next(500)));
+            (LastRebase?.Mark ?? 0) + _random.Next(1, 9),
+            position,
+            index - 1,
+            _random.Next(3) == 0 ? default : TestJournal.PayloadOf(index, 5, _random.Next(500))
+        );
         _manifests.Add((_disk.OperationCount, index, rebase));
         _acknowledged.Add((_disk.OperationCount, Log.Behind(rebase)));
         _journal.Rebase(rebase);
@@ -203,7 +265,16 @@ internal sealed class JournalWorkload
         var state = Log;
         if (_random.Next(15) == 0)
         {
-            Add(new JournalFrame(FrameType.Vote, 0, 1, state.NextOperation, 0, TestJournal.PayloadOf(_acknowledged.Count, 3, 30)));
+            Add(
+                new JournalFrame(
+                    FrameType.Vote,
+                    0,
+                    1,
+                    state.NextOperation,
+                    0,
+                    TestJournal.PayloadOf(_acknowledged.Count, 3, 30)
+                )
+            );
         }
 
         if (_random.Next(10) == 0 && state.Entries.Length > ManifestIndex)
@@ -216,10 +287,24 @@ internal sealed class JournalWorkload
         int count = _random.Next(1, 4);
         for (int i = 0; i < count; i++)
         {
-            int length = _random.Next(20) switch { 0 => 40_000, 1 or 2 => 9_000, < 8 => _random.Next(3000), _ => _random.Next(600) };
+            int length = _random.Next(20) switch
+            {
+                0 => 40_000,
+                1 or 2 => 9_000,
+                < 8 => _random.Next(3000),
+                _ => _random.Next(600),
+            };
             int operations = _random.Next(4);
-            Add(new JournalFrame(
-                FrameType.Batch, state.Entries.Length + 1, state.Term, state.NextOperation, operations, TestJournal.PayloadOf(state.Entries.Length + 1, _acknowledged.Count, length)));
+            Add(
+                new JournalFrame(
+                    FrameType.Batch,
+                    state.Entries.Length + 1,
+                    state.Term,
+                    state.NextOperation,
+                    operations,
+                    TestJournal.PayloadOf(state.Entries.Length + 1, _acknowledged.Count, length)
+                )
+            );
         }
 
         _attempts.Add((_disk.OperationCount, Log, [.. frames]));

@@ -3,7 +3,10 @@ using static Rookery.Journal.Tests.TestJournal;
 
 namespace Rookery.Journal.Tests;
 
-/// <summary>What the damaged journal of a cluster's member still says: how far it may have acknowledged, whom it voted for, who belonged to the cluster.</summary>
+/// <summary>
+/// What the damaged journal of a cluster's member still says: how far it may have acknowledged, whom it voted for, who
+/// belonged to the cluster.
+/// </summary>
 public sealed class MemberDamageTests
 {
     private const string First = Folder + "/journal-00000001.segment";
@@ -33,7 +36,10 @@ public sealed class MemberDamageTests
         Check('A', new EntryPosition(1, 18), lastIndex: 18);
     }
 
-    /// <summary>Cards rot in neighbourhoods: before the first loss was given back, what the segment that knows of it follows is struck too.</summary>
+    /// <summary>
+    /// Cards rot in neighbourhoods: before the first loss was given back, what the segment that knows of it follows is
+    /// struck too.
+    /// </summary>
     [Fact]
     public void What_was_lost_stays_known_when_what_came_before_it_rots_as_well()
     {
@@ -45,7 +51,10 @@ public sealed class MemberDamageTests
         Check('A', new EntryPosition(1, 20), lastIndex: 2);
     }
 
-    /// <summary>Whoever leads a later term without the lost entries was elected without this store's vote: they had not been committed.</summary>
+    /// <summary>
+    /// Whoever leads a later term without the lost entries was elected without this store's vote: they had not been
+    /// committed.
+    /// </summary>
     [Fact]
     public void An_entry_of_a_later_term_makes_good_what_was_lost()
     {
@@ -67,8 +76,16 @@ public sealed class MemberDamageTests
         var journal = Open(_disk, hasPeers: true);
         journal.Rebase(new JournalRebase(1, new JournalPosition(30, term, 60), 0, default));
         _disk.KillProcess();
-        using var again = Open(_disk, manifestIndex: 30, hasPeers: true, rebase: new JournalRebase(1, new JournalPosition(30, term, 60), 0, default));
-        Assert.Equal(term == 1 ? new EntryPosition(1, 40) : new EntryPosition(3, 30), again.Recovery.MayHaveAcknowledged);
+        using var again = Open(
+            _disk,
+            manifestIndex: 30,
+            hasPeers: true,
+            rebase: new JournalRebase(1, new JournalPosition(30, term, 60), 0, default)
+        );
+        Assert.Equal(
+            term == 1 ? new EntryPosition(1, 40) : new EntryPosition(3, 30),
+            again.Recovery.MayHaveAcknowledged
+        );
     }
 
     [Fact]
@@ -82,7 +99,9 @@ public sealed class MemberDamageTests
         Check('B', new EntryPosition(9, 5), lastIndex: 1);
     }
 
-    /// <summary>Only the first frame of a write is at a block boundary; those behind it were acknowledged with it.</summary>
+    /// <summary>
+    /// Only the first frame of a write is at a block boundary; those behind it were acknowledged with it.
+    /// </summary>
     [Fact]
     public void Every_entry_of_a_write_counts()
     {
@@ -122,7 +141,10 @@ public sealed class MemberDamageTests
         for (int start = 0; start < 3; start++)
         {
             using var again = Open(_disk, hasPeers: true);
-            Assert.Equal((start == 0 ? 'B' : 'A', Hex(Vote(5).Payload), 1L), (again.Recovery.Label, Hex(again.Vote), again.LastIndex));
+            Assert.Equal(
+                (start == 0 ? 'B' : 'A', Hex(Vote(5).Payload), 1L),
+                (again.Recovery.Label, Hex(again.Vote), again.LastIndex)
+            );
             _disk.KillProcess();
         }
     }
@@ -141,7 +163,13 @@ public sealed class MemberDamageTests
         _disk.Rot(First, (4 * 4096) + 70, 4);
         if (stops)
         {
-            Assert.Contains("last vote may be lost", Assert.Throws<JournalDamagedException>(() => Assert.Fail(Open(_disk, hasPeers: true).Recovery.ToString())).Message, StringComparison.Ordinal);
+            Assert.Contains(
+                "last vote may be lost",
+                Assert
+                    .Throws<JournalDamagedException>(() => Assert.Fail(Open(_disk, hasPeers: true).Recovery.ToString()))
+                    .Message,
+                StringComparison.Ordinal
+            );
             return;
         }
 
@@ -149,7 +177,10 @@ public sealed class MemberDamageTests
         Assert.Equal(('B', Hex(Vote(5).Payload)), (again.Recovery.Label, Hex(again.Vote)));
     }
 
-    /// <summary>Several blocks are gone at once, as on a card with large pages: whether a vote was among them shows in the first frame behind them.</summary>
+    /// <summary>
+    /// Several blocks are gone at once, as on a card with large pages: whether a vote was among them shows in the first
+    /// frame behind them.
+    /// </summary>
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
@@ -181,7 +212,10 @@ public sealed class MemberDamageTests
         }
 
         using var again = Open(_disk, hasPeers: true);
-        Assert.Equal(('B', 1L, new EntryPosition(1, 5)), (again.Recovery.Label, again.LastIndex, again.Recovery.MayHaveAcknowledged));
+        Assert.Equal(
+            ('B', 1L, new EntryPosition(1, 5)),
+            (again.Recovery.Label, again.LastIndex, again.Recovery.MayHaveAcknowledged)
+        );
     }
 
     [Fact]
@@ -204,8 +238,14 @@ public sealed class MemberDamageTests
         for (int start = 0; start < 2; start++)
         {
             using var again = Open(_disk, manifestIndex: 4, hasPeers: true);
-            Assert.Equal(('D', 4L, 21L, new EntryPosition(1, 21)), (again.Recovery.Label, again.FirstIndex, again.LastIndex, again.Recovery.MayHaveAcknowledged));
-            Assert.Equal((1L, Hex(Encode([7]))), (again.ConfigurationAt(4).Index, Hex(again.ConfigurationAt(4).Payload)));
+            Assert.Equal(
+                ('D', 4L, 21L, new EntryPosition(1, 21)),
+                (again.Recovery.Label, again.FirstIndex, again.LastIndex, again.Recovery.MayHaveAcknowledged)
+            );
+            Assert.Equal(
+                (1L, Hex(Encode([7]))),
+                (again.ConfigurationAt(4).Index, Hex(again.ConfigurationAt(4).Payload))
+            );
             _disk.KillProcess();
         }
     }
@@ -213,7 +253,10 @@ public sealed class MemberDamageTests
     [Theory]
     [InlineData(3, 'B')]
     [InlineData(20, 'D')]
-    public void A_configuration_in_the_gap_is_taken_from_a_later_header_or_left_to_the_peers(int entriesBehind, char label)
+    public void A_configuration_in_the_gap_is_taken_from_a_later_header_or_left_to_the_peers(
+        int entriesBehind,
+        char label
+    )
     {
         var journal = Open(_disk);
         Append(journal, 2);
@@ -224,10 +267,16 @@ public sealed class MemberDamageTests
         using var again = Open(_disk, manifestIndex: 3, hasPeers: true);
         if (label == 'B')
         {
-            Assert.Equal(('B', 2L, new EntryPosition(1, 6)), (again.Recovery.Label, again.LastIndex, again.Recovery.MayHaveAcknowledged));
+            Assert.Equal(
+                ('B', 2L, new EntryPosition(1, 6)),
+                (again.Recovery.Label, again.LastIndex, again.Recovery.MayHaveAcknowledged)
+            );
             _disk.KillProcess();
             using var later = Open(_disk, manifestIndex: 3, hasPeers: true);
-            Assert.Equal(('A', 2L, new EntryPosition(1, 6)), (later.Recovery.Label, later.LastIndex, later.Recovery.MayHaveAcknowledged));
+            Assert.Equal(
+                ('A', 2L, new EntryPosition(1, 6)),
+                (later.Recovery.Label, later.LastIndex, later.Recovery.MayHaveAcknowledged)
+            );
             return;
         }
 
@@ -235,7 +284,10 @@ public sealed class MemberDamageTests
         Assert.Equal((3L, Hex(Encode([7]))), (again.ConfigurationAt(3).Index, Hex(again.ConfigurationAt(3).Payload)));
     }
 
-    /// <summary>The gap reaches from below the manifest to above it: the journal goes on where the manifest ends, and the rest is for the peers.</summary>
+    /// <summary>
+    /// The gap reaches from below the manifest to above it: the journal goes on where the manifest ends, and the rest
+    /// is for the peers.
+    /// </summary>
     [Fact]
     public void A_journal_that_breaks_off_below_the_manifest_begins_anew_behind_it()
     {
@@ -251,9 +303,18 @@ public sealed class MemberDamageTests
         for (int start = 0; start < 3; start++)
         {
             using var again = Open(_disk, manifestIndex: 4, hasPeers: true);
-            Assert.Equal((start == 0 ? 'B' : 'A', 5L, 4L, 8L), (again.Recovery.Label, again.FirstIndex, again.LastIndex, again.OperationsBeforeNext));
-            Assert.Equal((new EntryPosition(1, 20), Hex(Vote(3).Payload)), (again.Recovery.MayHaveAcknowledged, Hex(again.Vote)));
-            Assert.Equal((1L, Hex(Encode([7]))), (again.ConfigurationAt(4).Index, Hex(again.ConfigurationAt(4).Payload)));
+            Assert.Equal(
+                (start == 0 ? 'B' : 'A', 5L, 4L, 8L),
+                (again.Recovery.Label, again.FirstIndex, again.LastIndex, again.OperationsBeforeNext)
+            );
+            Assert.Equal(
+                (new EntryPosition(1, 20), Hex(Vote(3).Payload)),
+                (again.Recovery.MayHaveAcknowledged, Hex(again.Vote))
+            );
+            Assert.Equal(
+                (1L, Hex(Encode([7]))),
+                (again.ConfigurationAt(4).Index, Hex(again.ConfigurationAt(4).Payload))
+            );
             Assert.Empty(again.TakeRecovered());
             _disk.KillProcess();
         }
@@ -265,7 +326,10 @@ public sealed class MemberDamageTests
         AssertHolds(healed, 5, 20);
     }
 
-    /// <summary>What tells that it is damage stays until it is durable what was lost: a power cut at any call of the recovery makes nobody forget.</summary>
+    /// <summary>
+    /// What tells that it is damage stays until it is durable what was lost: a power cut at any call of the recovery
+    /// makes nobody forget.
+    /// </summary>
     [Theory]
     [InlineData(0)]
     [InlineData(4)]
@@ -289,7 +353,10 @@ public sealed class MemberDamageTests
             {
                 var image = _disk.CrashAt(at, seed);
                 using var again = Open(image, manifestIndex, hasPeers: true);
-                Assert.Equal((new EntryPosition(1, 30), Hex(Vote(5).Payload)), (again.Recovery.MayHaveAcknowledged, Hex(again.Vote)));
+                Assert.Equal(
+                    (new EntryPosition(1, 30), Hex(Vote(5).Payload)),
+                    (again.Recovery.MayHaveAcknowledged, Hex(again.Vote))
+                );
             }
         }
     }
@@ -330,7 +397,10 @@ public sealed class MemberDamageTests
     {
         using (var journal = Open(_disk, hasPeers: true))
         {
-            Assert.Equal((label, acknowledged, lastIndex), (journal.Recovery.Label, journal.Recovery.MayHaveAcknowledged, journal.LastIndex));
+            Assert.Equal(
+                (label, acknowledged, lastIndex),
+                (journal.Recovery.Label, journal.Recovery.MayHaveAcknowledged, journal.LastIndex)
+            );
         }
 
         _disk.KillProcess();

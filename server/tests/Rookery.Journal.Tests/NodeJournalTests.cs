@@ -13,7 +13,10 @@ public sealed class NodeJournalTests
     {
         using var journal = Open(_disk);
         Assert.Equal(TailVerdict.BeginNew, journal.Recovery.Verdict);
-        Assert.Equal((1, 0, 0, 0), (journal.FirstIndex, journal.LastIndex, journal.LastTerm, journal.OperationsBeforeNext));
+        Assert.Equal(
+            (1, 0, 0, 0),
+            (journal.FirstIndex, journal.LastIndex, journal.LastTerm, journal.OperationsBeforeNext)
+        );
         Assert.Empty(ReadAll(journal));
     }
 
@@ -56,7 +59,7 @@ public sealed class NodeJournalTests
     public void Zeros_of_a_segment_are_noted_apart_from_writes_of_frames()
     {
         var io = new CountingRecorder();
-        using var journal = Open(_disk, io: io);         // begins a segment, for which there is no spare
+        using var journal = Open(_disk, io: io); // begins a segment, for which there is no spare
         Assert.Equal(SegmentBytes, io.ZeroBytes);
         Assert.True(journal.PrepareSpare());
         Assert.Equal(2 * SegmentBytes, io.ZeroBytes);
@@ -132,7 +135,10 @@ public sealed class NodeJournalTests
             Assert.False(reader.Next(out _));
         }
 
-        Assert.True(journal.LiveBytes > journal.BytesAbove(40) + (4 * SegmentBytes), "what only a reader keeps does not count");
+        Assert.True(
+            journal.LiveBytes > journal.BytesAbove(40) + (4 * SegmentBytes),
+            "what only a reader keeps does not count"
+        );
         Assert.Equal(journal.LiveBytes, journal.BytesAbove(0));
         journal.ReleaseThrough(40);
         Assert.True(journal.FirstIndex > 20);
@@ -144,14 +150,19 @@ public sealed class NodeJournalTests
     public async Task Segments_are_released_on_another_thread_while_frames_are_written()
     {
         const int released = 1500;
-        var options = new JournalOptions { Directory = Folder, SegmentBytes = 2 * 4096, RecycledSegments = 3 };
+        var options = new JournalOptions
+        {
+            Directory = Folder,
+            SegmentBytes = 2 * 4096,
+            RecycledSegments = 3,
+        };
         for (int round = 0; round < 4; round++)
         {
             var card = new SimulatedDisk("/data");
             long last;
             using (var journal = NodeJournal.Open(card, options, default, new CountingRecorder()))
             {
-                Append(journal, released);              // one frame a segment, so the list is long
+                Append(journal, released); // one frame a segment, so the list is long
                 var releasing = Task.Run(() =>
                 {
                     for (long index = 1; index < released; index++)
@@ -161,14 +172,20 @@ public sealed class NodeJournalTests
                 });
                 for (int i = 0; i < released && !releasing.IsCompleted; i++)
                 {
-                    Append(journal, 1);          // bounded: a writer that outruns the other thread would make the list longer and longer
+                    // bounded: a writer that outruns the other thread would make the list longer and longer
+                    Append(journal, 1);
                 }
 
                 await releasing;
                 last = journal.LastIndex;
             }
 
-            using var again = NodeJournal.Open(card, options, new JournalKnowledge(released - 1, 1, HasPeers: false), new CountingRecorder());
+            using var again = NodeJournal.Open(
+                card,
+                options,
+                new JournalKnowledge(released - 1, 1, HasPeers: false),
+                new CountingRecorder()
+            );
             Assert.Equal(last, again.LastIndex);
             AssertHolds(again, released, last);
         }
@@ -224,12 +241,24 @@ public sealed class NodeJournalTests
     public void A_journal_can_begin_behind_a_restored_backup()
     {
         NodeJournal.Create(_disk, Options, new JournalPosition(70, 3, 700), new CountingRecorder());
-        using (var journal = NodeJournal.Open(_disk, Options, new JournalKnowledge(70, 3, HasPeers: false), new CountingRecorder()))
+        using (
+            var journal = NodeJournal.Open(
+                _disk,
+                Options,
+                new JournalKnowledge(70, 3, HasPeers: false),
+                new CountingRecorder()
+            )
+        )
         {
-            Assert.Equal((71, 70, 3, 700), (journal.FirstIndex, journal.LastIndex, journal.LastTerm, journal.OperationsBeforeNext));
+            Assert.Equal(
+                (71, 70, 3, 700),
+                (journal.FirstIndex, journal.LastIndex, journal.LastTerm, journal.OperationsBeforeNext)
+            );
         }
 
-        var refusal = Assert.Throws<DiskException>(() => NodeJournal.Create(_disk, Options, default, new CountingRecorder()));
+        var refusal = Assert.Throws<DiskException>(() =>
+            NodeJournal.Create(_disk, Options, default, new CountingRecorder())
+        );
         Assert.Equal(Errno.NotEmpty, refusal.Error);
     }
 

@@ -3,7 +3,10 @@ using static Rookery.Journal.Tests.TestJournal;
 
 namespace Rookery.Journal.Tests;
 
-/// <summary>A journal that begins anew behind an installed state. Power cuts at every point of it are in <see cref="CrashTests"/>.</summary>
+/// <summary>
+/// A journal that begins anew behind an installed state. Power cuts at every point of it are in
+/// <see cref="CrashTests"/>.
+/// </summary>
 public sealed class RebaseTests
 {
     private readonly SimulatedDisk _disk = new("/data");
@@ -46,7 +49,10 @@ public sealed class RebaseTests
         _disk.KillProcess();
         journal = Open(_disk, manifestIndex: 100, rebase: Behind(mark: 3, index: 100));
         Assert.Equal(('I', TailVerdict.BeginBehindInstalled), (journal.Recovery.Label, journal.Recovery.Verdict));
-        Assert.Equal((101L, 100L, 4L, 500L), (journal.FirstIndex, journal.LastIndex, journal.LastTerm, journal.OperationsBeforeNext));
+        Assert.Equal(
+            (101L, 100L, 4L, 500L),
+            (journal.FirstIndex, journal.LastIndex, journal.LastTerm, journal.OperationsBeforeNext)
+        );
         Assert.Equal(Encode([9, 9]), journal.Vote.ToArray());
         Assert.Equal(new EntryPosition(4, 100), journal.Recovery.MayHaveAcknowledged);
     }
@@ -73,7 +79,9 @@ public sealed class RebaseTests
     /// <summary>An empty directory holds no vote: a mark must not make one be forgotten.</summary>
     [Fact]
     public void A_mark_does_not_make_up_for_a_journal_that_is_gone() =>
-        Assert.Throws<JournalDamagedException>(() => Open(_disk, manifestIndex: 100, rebase: Behind(mark: 3, index: 100)));
+        Assert.Throws<JournalDamagedException>(() =>
+            Open(_disk, manifestIndex: 100, rebase: Behind(mark: 3, index: 100))
+        );
 
     [Fact]
     public void A_reader_of_the_old_log_reads_on_and_its_segments_are_used_again_afterwards()
@@ -115,7 +123,9 @@ public sealed class RebaseTests
         Assert.True(journal.FirstIndex > 21);
     }
 
-    private static JournalRebase Behind(long mark, long index) => new(mark, new JournalPosition(index, 4, 5 * index), index - 2, Encode([7]));
+    private static JournalRebase Behind(long mark, long index) =>
+        new(mark, new JournalPosition(index, 4, 5 * index), index - 2, Encode([7]));
 
-    private static JournalFrame Vote(NodeJournal journal) => new(FrameType.Vote, 0, 5, journal.OperationsBeforeNext, 0, Encode([9, 9]));
+    private static JournalFrame Vote(NodeJournal journal) =>
+        new(FrameType.Vote, 0, 5, journal.OperationsBeforeNext, 0, Encode([9, 9]));
 }

@@ -17,8 +17,15 @@ public sealed class RecoveryTests
         Fill(5);
         _disk.Rot(First, (5 * 4096) + 100, 1);
         using var journal = Open(_disk);
-        Assert.Equal((TailVerdict.CutTornTail, 'A', 4L), (journal.Recovery.Verdict, journal.Recovery.Label, journal.LastIndex));
-        Assert.Equal($"{First} ends at offset 20480, index 4; the node had not stopped in order, and no write behind that place had been acknowledged.", journal.Recovery.Sentence);
+        Assert.Equal(
+            (TailVerdict.CutTornTail, 'A', 4L),
+            (journal.Recovery.Verdict, journal.Recovery.Label, journal.LastIndex)
+        );
+        Assert.Equal(
+            $"{First} ends at offset 20480, index 4; the node had not stopped in order, and no write behind "
+                + $"that place had been acknowledged.",
+            journal.Recovery.Sentence
+        );
         Assert.Equal(new EntryPosition(1, 4), journal.Recovery.MayHaveAcknowledged);
     }
 
@@ -29,7 +36,10 @@ public sealed class RecoveryTests
         _disk.Rot(First, (3 * 4096) + 100, 1);
         using (var journal = Open(_disk, hasPeers: true))
         {
-            Assert.Equal((TailVerdict.RepairFromPeers, 'B', 2L), (journal.Recovery.Verdict, journal.Recovery.Label, journal.LastIndex));
+            Assert.Equal(
+                (TailVerdict.RepairFromPeers, 'B', 2L),
+                (journal.Recovery.Verdict, journal.Recovery.Label, journal.LastIndex)
+            );
             Assert.Equal(new EntryPosition(1, 20), journal.Recovery.MayHaveAcknowledged);
             Assert.Equal("journal-00000001.segment.aside-1", journal.Recovery.KeptAside[0]);
             Append(journal, 20);
@@ -50,8 +60,11 @@ public sealed class RecoveryTests
         int operations = _disk.OperationCount;
         var damage = Assert.Throws<JournalDamagedException>(() => Open(_disk));
         Assert.Equal(
-            $"{First} is damaged at offset 12288, in a part that had been made durable: entries 3 to at least 5 would be lost. Nothing was changed. Put back an undamaged copy of the file, or restore a backup.",
-            damage.Message);
+            $"{First} is damaged at offset 12288, in a part that had been made durable: entries 3 to at "
+                + $"least 5 would be lost. Nothing was changed. Put back an undamaged copy of the file, or restore "
+                + $"a backup.",
+            damage.Message
+        );
         Assert.InRange(_disk.OperationCount - operations, 0, 2); // syncs of the directory and of nothing else
         _disk.Rot(First, (3 * 4096) + 100, 1);
         using var healed = Open(_disk);
@@ -64,7 +77,10 @@ public sealed class RecoveryTests
         Fill(6);
         _disk.Rot(First, (3 * 4096) + 100, 1);
         using var journal = Open(_disk, manifestIndex: 3);
-        Assert.Equal((TailVerdict.PassOverApplied, 'D', 4L, 6L), (journal.Recovery.Verdict, journal.Recovery.Label, journal.FirstIndex, journal.LastIndex));
+        Assert.Equal(
+            (TailVerdict.PassOverApplied, 'D', 4L, 6L),
+            (journal.Recovery.Verdict, journal.Recovery.Label, journal.FirstIndex, journal.LastIndex)
+        );
         AssertHolds(journal, 4, 6);
         Assert.Equal(12, journal.OperationsBeforeNext);
     }
@@ -74,7 +90,11 @@ public sealed class RecoveryTests
     {
         Fill(5);
         _disk.Rot(First, (5 * 4096) + 100, 1);
-        Assert.Contains("entries from 6 on", Assert.Throws<JournalDamagedException>(() => Open(_disk, manifestIndex: 5)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "entries from 6 on",
+            Assert.Throws<JournalDamagedException>(() => Open(_disk, manifestIndex: 5)).Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -100,7 +120,11 @@ public sealed class RecoveryTests
     {
         Fill(20);
         _disk.Delete(missing);
-        Assert.Contains("is missing", Assert.Throws<JournalDamagedException>(() => Open(_disk)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "is missing",
+            Assert.Throws<JournalDamagedException>(() => Open(_disk)).Message,
+            StringComparison.Ordinal
+        );
         using var journal = Open(_disk, manifestIndex: 15);
         AssertHolds(journal, journal.FirstIndex, 20);
     }
@@ -255,11 +279,9 @@ public sealed class RecoveryTests
         for (int call = 2; call < 10; call++)
         {
             var image = _disk.AfterPowerLoss(call);
-            image.Inject(new DiskFault(call, Errno.InputOutput)
-            {
-                Calls = DiskCalls.SyncDirectory,
-                PathContains = Folder,
-            });
+            image.Inject(
+                new DiskFault(call, Errno.InputOutput) { Calls = DiskCalls.SyncDirectory, PathContains = Folder }
+            );
             try
             {
                 using var journal = Open(image);
@@ -281,7 +303,14 @@ public sealed class RecoveryTests
     [Fact]
     public void A_journal_that_was_begun_and_has_no_segment_is_not_begun_anew()
     {
-        var damaged = Assert.Throws<JournalDamagedException>(() => NodeJournal.Open(_disk, Options, new JournalKnowledge(0, 0, HasPeers: false) { WasBegun = true }, new CountingRecorder()));
+        var damaged = Assert.Throws<JournalDamagedException>(() =>
+            NodeJournal.Open(
+                _disk,
+                Options,
+                new JournalKnowledge(0, 0, HasPeers: false) { WasBegun = true },
+                new CountingRecorder()
+            )
+        );
         Assert.Contains("the manifest holds nothing yet", damaged.Message, StringComparison.Ordinal);
     }
 
@@ -296,8 +325,13 @@ public sealed class RecoveryTests
         _disk.WriteNew($"{Folder}/notes.txt", [1, 2, 3]);
         using var journal = Open(_disk);
         Assert.Equal(
-            ["journal-00000007.segment.aside-1", "journal-00000008.segment.aside-1", "journal-00000009.segment.aside-1"],
-            journal.Recovery.KeptAside);
+            [
+                "journal-00000007.segment.aside-1",
+                "journal-00000008.segment.aside-1",
+                "journal-00000009.segment.aside-1",
+            ],
+            journal.Recovery.KeptAside
+        );
         Assert.False(_disk.Exists($"{Folder}/journal-00000010.segment.part"));
         Assert.True(_disk.Exists($"{Folder}/notes.txt"));
         AssertHolds(journal, 1, 3);
@@ -315,31 +349,56 @@ public sealed class RecoveryTests
         }
 
         _disk.WriteNew(Second, other.ReadAll(Second));
-        Assert.Contains("another store", Assert.Throws<JournalFormatException>(() => Open(_disk)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "another store",
+            Assert.Throws<JournalFormatException>(() => Open(_disk)).Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
     public void A_newer_segment_format_is_refused()
     {
         Fill(3);
-        Patch(First, 0, SegmentHeader.Bytes, static block =>
-        {
-            block[8] = SegmentHeader.FormatVersion + 1;
-            System.Buffers.Binary.BinaryPrimitives.WriteUInt32LittleEndian(block.AsSpan(4092), Checksum.Of(block.AsSpan(0, 4092)));
-        });
-        Assert.Contains("format version 3", Assert.Throws<JournalFormatException>(() => Open(_disk)).Message, StringComparison.Ordinal);
+        Patch(
+            First,
+            0,
+            SegmentHeader.Bytes,
+            static block =>
+            {
+                block[8] = SegmentHeader.FormatVersion + 1;
+                System.Buffers.Binary.BinaryPrimitives.WriteUInt32LittleEndian(
+                    block.AsSpan(4092),
+                    Checksum.Of(block.AsSpan(0, 4092))
+                );
+            }
+        );
+        Assert.Contains(
+            "format version 3",
+            Assert.Throws<JournalFormatException>(() => Open(_disk)).Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
     public void An_unknown_frame_type_is_refused_and_not_skipped()
     {
         Fill(3);
-        Patch(First, 3 * 4096, FrameHeader.Bytes, static bytes =>
-        {
-            Assert.True(FrameHeader.TryRead(bytes, out var header));
-            (header with { Type = (FrameType)99 }).WriteTo(bytes);
-        });
-        Assert.Contains("of type 99", Assert.Throws<JournalFormatException>(() => Open(_disk)).Message, StringComparison.Ordinal);
+        Patch(
+            First,
+            3 * 4096,
+            FrameHeader.Bytes,
+            static bytes =>
+            {
+                Assert.True(FrameHeader.TryRead(bytes, out var header));
+                (header with { Type = (FrameType)99 }).WriteTo(bytes);
+            }
+        );
+        Assert.Contains(
+            "of type 99",
+            Assert.Throws<JournalFormatException>(() => Open(_disk)).Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]

@@ -5,7 +5,10 @@ namespace Rookery.Journal.Tests;
 
 public sealed class RotTests
 {
-    /// <summary>After a clean stop every flipped bit is either harmless or named: no frame goes missing, no other content comes back.</summary>
+    /// <summary>
+    /// After a clean stop every flipped bit is either harmless or named: no frame goes missing, no other content comes
+    /// back.
+    /// </summary>
     [Fact]
     public void A_flipped_bit_anywhere_is_harmless_or_reported()
     {
@@ -53,14 +56,20 @@ public sealed class RotTests
         var disk = new SimulatedDisk("/data");
         using var journal = Open(disk);
         Append(journal, 3);
-        disk.Rot(disk.Files.Single(static file => file.EndsWith(".segment", StringComparison.Ordinal)), (2 * 4096) + 200, 1);
+        disk.Rot(
+            disk.Files.Single(static file => file.EndsWith(".segment", StringComparison.Ordinal)),
+            (2 * 4096) + 200,
+            1
+        );
         using var reader = journal.Read(1);
         Assert.True(reader.Next(out _));
         var damage = Assert.Throws<JournalDamagedException>(() => reader.Next(out _));
         Assert.Equal(2 * 4096, damage.Offset);
     }
 
-    /// <summary>The documented limit: the very last write, rotten, with no sign of its sync, cannot be told from a torn one.</summary>
+    /// <summary>
+    /// The documented limit: the very last write, rotten, with no sign of its sync, cannot be told from a torn one.
+    /// </summary>
     [Fact]
     public void Rot_of_the_last_write_alone_looks_torn_unless_something_proves_its_sync()
     {

@@ -9,17 +9,33 @@ internal static class TestJournal
     public const string Folder = "/data/journal";
     public const int SegmentBytes = 32 * 1024;
 
-    public static JournalOptions Options { get; } = new()
-    {
-        Directory = Folder,
-        SegmentBytes = SegmentBytes,
-        RecycledSegments = 3,
-        ClusterId = new Guid(1, 2, 3, new byte[8]),
-        StoreId = new Guid(4, 5, 6, new byte[8]),
-    };
+    public static JournalOptions Options { get; } =
+        new()
+        {
+            Directory = Folder,
+            SegmentBytes = SegmentBytes,
+            RecycledSegments = 3,
+            ClusterId = new Guid(1, 2, 3, new byte[8]),
+            StoreId = new Guid(4, 5, 6, new byte[8]),
+        };
 
-    public static NodeJournal Open(IDisk disk, long manifestIndex = 0, bool hasPeers = false, IIoRecorder? io = null, JournalRebase? rebase = null) =>
-        NodeJournal.Open(disk, Options, new JournalKnowledge(manifestIndex, manifestIndex == 0 ? 0 : 1, hasPeers) { Rebase = rebase, ManifestOperations = 2 * manifestIndex }, io ?? new CountingRecorder());
+    public static NodeJournal Open(
+        IDisk disk,
+        long manifestIndex = 0,
+        bool hasPeers = false,
+        IIoRecorder? io = null,
+        JournalRebase? rebase = null
+    ) =>
+        NodeJournal.Open(
+            disk,
+            Options,
+            new JournalKnowledge(manifestIndex, manifestIndex == 0 ? 0 : 1, hasPeers)
+            {
+                Rebase = rebase,
+                ManifestOperations = 2 * manifestIndex,
+            },
+            io ?? new CountingRecorder()
+        );
 
     /// <summary>Payload bytes that name the index and cannot be compressed.</summary>
     public static byte[] PayloadOf(long index, int variant, int length)
@@ -37,8 +53,15 @@ internal static class TestJournal
     }
 
     /// <summary>The next batch frame of a journal, with two operations.</summary>
-    public static JournalFrame Next(NodeJournal journal, int length = 450, int ahead = 0, long term = 1) => new(
-        FrameType.Batch, journal.LastIndex + 1 + ahead, term, journal.OperationsBeforeNext + (2 * ahead), 2, PayloadOf(journal.LastIndex + 1 + ahead, 0, length));
+    public static JournalFrame Next(NodeJournal journal, int length = 450, int ahead = 0, long term = 1) =>
+        new(
+            FrameType.Batch,
+            journal.LastIndex + 1 + ahead,
+            term,
+            journal.OperationsBeforeNext + (2 * ahead),
+            2,
+            PayloadOf(journal.LastIndex + 1 + ahead, 0, length)
+        );
 
     public static void Append(NodeJournal journal, int count, int length = 450)
     {

@@ -26,12 +26,25 @@ public sealed class BackupRouteTests : IAsyncLifetime
         for (int i = 0; i < 3; i++)
         {
             random.NextBytes(incompressible);
-            Assert.Equal(201, (await _server.SendAsync("PUT", $"{db}/docs?id={i}", $$"""{"t":"{{Convert.ToBase64String(incompressible)}}"}""")).Status);
+            Assert.Equal(
+                201,
+                (
+                    await _server.SendAsync(
+                        "PUT",
+                        $"{db}/docs?id={i}",
+                        $$"""{"t":"{{Convert.ToBase64String(incompressible)}}"}"""
+                    )
+                ).Status
+            );
         }
 
         using var client = new TcpClient { ReceiveBufferSize = 32 << 10 };
         await client.ConnectAsync(_server.Address.Host, _server.Address.Port);
-        await client.GetStream().WriteAsync(Encoding.ASCII.GetBytes($"GET /admin/node/backup HTTP/1.1\r\nHost: {_server.Address.Authority}\r\n\r\n"));
+        await client
+            .GetStream()
+            .WriteAsync(
+                Encoding.ASCII.GetBytes($"GET /admin/node/backup HTTP/1.1\r\nHost: {_server.Address.Authority}\r\n\r\n")
+            );
         await client.GetStream().ReadExactlyAsync(new byte[64]);
         await Assert.ThrowsAsync<BackupException>(_server.Node.BeginBackupAsync);
         while (_server.Log.Lines.IsEmpty)
@@ -47,11 +60,19 @@ public sealed class BackupRouteTests : IAsyncLifetime
         }
     }
 
-    /// <summary>It may lack what was acknowledged through others while it was off, and no backup that says it is complete may.</summary>
+    /// <summary>
+    /// It may lack what was acknowledged through others while it was off, and no backup that says it is complete may.
+    /// </summary>
     [Fact]
     public async Task A_member_that_cannot_say_what_is_newest_gives_no_backup()
     {
-        var member = new RunningServer { Before = static alone => new OneOfThree(alone, static _ => Task.CompletedTask) { Refuses = new Rejection(RejectionKind.NoLeader, "Nobody leads.") } };
+        var member = new RunningServer
+        {
+            Before = static alone => new OneOfThree(alone, static _ => Task.CompletedTask)
+            {
+                Refuses = new Rejection(RejectionKind.NoLeader, "Nobody leads."),
+            },
+        };
         await member.InitializeAsync();
         try
         {

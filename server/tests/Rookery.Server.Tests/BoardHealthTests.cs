@@ -7,31 +7,39 @@ namespace Rookery.Server.Tests;
 
 public sealed class BoardHealthTests
 {
-    private static SimulatedBoard Board() => new()
-    {
-        SerialNumber = "10000000f00dcafe",
-        Next = new BoardReading
+    private static SimulatedBoard Board() =>
+        new()
         {
-            TemperatureCelsius = 83.25,
-            KnownFlags = Throttling.All,
-            Now = Throttling.Throttled,
-            Before = Throttling.UnderVoltage,
-            FrequencyHertz = 600_000_000,
-            MaximumFrequencyHertz = 1_800_000_000,
-        },
-        Storage =
-        [
-            new StorageReading("mmcblk0")
+            SerialNumber = "10000000f00dcafe",
+            Next = new BoardReading
             {
-                WrittenBytes = 4096,
-                LifeUsedA = 0.2,
-                LifeUsedB = 0.3,
-                SpareBlocksUsed = 1,
-                Card = new CardRegisters("SD", "SC32G", "0x000003", "0x5344", "04/2023", new SdClasses(10, 1, 10, null)),
+                TemperatureCelsius = 83.25,
+                KnownFlags = Throttling.All,
+                Now = Throttling.Throttled,
+                Before = Throttling.UnderVoltage,
+                FrequencyHertz = 600_000_000,
+                MaximumFrequencyHertz = 1_800_000_000,
             },
-            new StorageReading("nvme0n1"),
-        ],
-    };
+            Storage =
+            [
+                new StorageReading("mmcblk0")
+                {
+                    WrittenBytes = 4096,
+                    LifeUsedA = 0.2,
+                    LifeUsedB = 0.3,
+                    SpareBlocksUsed = 1,
+                    Card = new CardRegisters(
+                        "SD",
+                        "SC32G",
+                        "0x000003",
+                        "0x5344",
+                        "04/2023",
+                        new SdClasses(10, 1, 10, null)
+                    ),
+                },
+                new StorageReading("nvme0n1"),
+            ],
+        };
 
     [Fact]
     public void Every_figure_that_a_board_tells_is_a_sample_in_base_units()
@@ -51,7 +59,9 @@ public sealed class BoardHealthTests
             "rookery_board_written_bytes_total{device=\"mmcblk0\"} 4096",
             "rookery_board_life_used_ratio{device=\"mmcblk0\"} 0.3",
             "rookery_board_spare_blocks_used{device=\"mmcblk0\"} 1",
-            "rookery_board_card_info{device=\"mmcblk0\",type=\"SD\",name=\"SC32G\",manufacturer=\"0x000003\",oem=\"0x5344\",date=\"04/2023\",speed_class=\"10\",uhs_grade=\"1\",video_class=\"10\",application_class=\"\"} 1",
+            "rookery_board_card_info{device=\"mmcblk0\",type=\"SD\",name=\"SC32G\",manufacturer=\"0x000003\","
+                + "oem=\"0x5344\",date=\"04/2023\",speed_class=\"10\",uhs_grade=\"1\",video_class=\"10\","
+                + "application_class=\"\"} 1",
         ];
         Assert.All(expected, sample => Assert.Contains("\n" + sample + "\n", metrics, StringComparison.Ordinal));
         Assert.DoesNotContain("nvme0n1", metrics, StringComparison.Ordinal);
@@ -62,7 +72,8 @@ public sealed class BoardHealthTests
     public void What_a_board_does_not_tell_is_no_sample()
     {
         using var watch = new BoardWatch(new SimulatedBoard(), new SimulatedTimeProvider());
-        Assert.Equal(3, MetricsOf(watch).Split('\n', StringSplitOptions.RemoveEmptyEntries).Length);    // help, type and sample of rookery_board_info
+        // help, type and sample of rookery_board_info
+        Assert.Equal(3, MetricsOf(watch).Split('\n', StringSplitOptions.RemoveEmptyEntries).Length);
     }
 
     [Fact]
@@ -70,10 +81,17 @@ public sealed class BoardHealthTests
     {
         using var watch = new BoardWatch(Board(), new SimulatedTimeProvider());
         var said = HealthOf(watch).GetProperty("Board");
-        Assert.StartsWith("(Simulated board.) The firmware slows the processor down, for heat or want of power (83 °C now).", said.GetProperty("Trouble").GetString(), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "(Simulated board.) The firmware slows the processor down, for heat or want of power (83 °C now).",
+            said.GetProperty("Trouble").GetString(),
+            StringComparison.Ordinal
+        );
         Assert.True(said.GetProperty("IsSimulated").GetBoolean());
         Assert.Equal(["throttled"], said.GetProperty("Now").EnumerateArray().Select(static flag => flag.GetString()));
-        Assert.Equal(["under_voltage", "throttled"], said.GetProperty("SinceBoot").EnumerateArray().Select(static flag => flag.GetString()));
+        Assert.Equal(
+            ["under_voltage", "throttled"],
+            said.GetProperty("SinceBoot").EnumerateArray().Select(static flag => flag.GetString())
+        );
 
         using var unknown = new BoardWatch(new SimulatedBoard(), new SimulatedTimeProvider());
         said = HealthOf(unknown).GetProperty("Board");

@@ -8,8 +8,28 @@ public sealed class ClusterHealthTests
 {
     /// <summary>A node that has just started beside a member that has not answered it.</summary>
     private static readonly ConsensusStatistics Unknown = new(
-        "Leader", Term: 2, "A", LastIndex: 9, LastTerm: 2, CommitIndex: 9, AppliedIndex: 9, SyncMicroseconds: null, ElectionTimeoutMicroseconds: 1, Trouble: null,
-        [Member("A", isSelf: true) with { IsReachable = true, LagEntries = 0 }, Member("B", isSelf: false) with { IsReachable = false }]);
+        "Leader",
+        Term: 2,
+        "A",
+        LastIndex: 9,
+        LastTerm: 2,
+        CommitIndex: 9,
+        AppliedIndex: 9,
+        SyncMicroseconds: null,
+        ElectionTimeoutMicroseconds: 1,
+        Trouble: null,
+        [
+            Member("A", isSelf: true) with
+            {
+                IsReachable = true,
+                LagEntries = 0,
+            },
+            Member("B", isSelf: false) with
+            {
+                IsReachable = false,
+            },
+        ]
+    );
 
     private static readonly string[] Figures = ["LagEntries", "SyncP99Milliseconds", "HeardSeconds"];
 
@@ -45,6 +65,21 @@ public sealed class ClusterHealthTests
         Assert.DoesNotContain("rookery_cluster_member_sync_seconds{", metrics, StringComparison.Ordinal);
     }
 
-    private static MemberStatistics Member(string tag, bool isSelf) => new(
-        new ClusterViewMember(tag, tag, "pi-" + tag, Urls: [], PublicUrl: null, IsVoter: true, IsLeader: isSelf, isSelf), RecordVersion: 1, IsReachable: null, LagEntries: null, SyncMicroseconds: null);
+    private static MemberStatistics Member(string tag, bool isSelf) =>
+        new(
+            new ClusterViewMember(
+                tag,
+                tag,
+                "pi-" + tag,
+                Urls: [],
+                PublicUrl: null,
+                IsVoter: true,
+                IsLeader: isSelf,
+                isSelf
+            ),
+            RecordVersion: 1,
+            IsReachable: null,
+            LagEntries: null,
+            SyncMicroseconds: null
+        );
 }

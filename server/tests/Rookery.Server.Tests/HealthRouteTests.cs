@@ -30,7 +30,10 @@ public sealed class HealthRouteTests(NodeInDiagnosis broken) : IClassFixture<Nod
         var words = await broken.Http.GetAsync("/readyz?words");
         Assert.Equal(HttpStatusCode.ServiceUnavailable, words.StatusCode);
         Assert.Equal("text/plain", words.Content.Headers.ContentType?.MediaType);
-        Assert.Equal(string.Join('\n', StatusWords.Describe(said.RootElement)) + "\n", await words.Content.ReadAsStringAsync());
+        Assert.Equal(
+            string.Join('\n', StatusWords.Describe(said.RootElement)) + "\n",
+            await words.Content.ReadAsStringAsync()
+        );
         Assert.Equal([StatusWords.Unwell], ready.Headers.GetValues(StatusWords.Header));
         Assert.Equal([StatusWords.Unwell], words.Headers.GetValues(StatusWords.Header));
     }
@@ -64,8 +67,21 @@ public sealed class HealthRouteTests(NodeInDiagnosis broken) : IClassFixture<Nod
         var io = new IoTimeline(time, "unknown");
         var disk = new SimulatedDisk("/data");
         using var node = Node.Open(
-            new NodeOptions { DataDirectory = "/data/node", HasPeers = true }, disk, memory, io, time, static store => RaftConsensus.Open(store, new ConsensusOptions { Network = new Silence(), MayBegin = false }));
-        var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, time, NullLogger.Instance, memory, io);
+            new NodeOptions { DataDirectory = "/data/node", HasPeers = true },
+            disk,
+            memory,
+            io,
+            time,
+            static store =>
+                RaftConsensus.Open(store, new ConsensusOptions { Network = new Silence(), MayBegin = false })
+        );
+        var context = new ServerContext(
+            new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) },
+            time,
+            NullLogger.Instance,
+            memory,
+            io
+        );
         using var indexes = Indexing.Of(node, disk, "/data/node");
         context.Readiness.Opened(node, indexes);
         await using var app = RookeryServer.Build(context, host => host.UseTestServer());
@@ -75,7 +91,11 @@ public sealed class HealthRouteTests(NodeInDiagnosis broken) : IClassFixture<Nod
         Assert.Equal(HttpStatusCode.OK, (await client.GetAsync("/livez")).StatusCode);
         var ready = await client.GetAsync("/readyz");
         Assert.Equal(HttpStatusCode.ServiceUnavailable, ready.StatusCode);
-        Assert.Contains("was not told yet who belongs to the cluster", await ready.Content.ReadAsStringAsync(), StringComparison.Ordinal);
+        Assert.Contains(
+            "was not told yet who belongs to the cluster",
+            await ready.Content.ReadAsStringAsync(),
+            StringComparison.Ordinal
+        );
     }
 
     private sealed class Silence : IPeerNetwork
@@ -85,8 +105,11 @@ public sealed class HealthRouteTests(NodeInDiagnosis broken) : IClassFixture<Nod
             // Nobody hears it.
         }
 
-        public ValueTask<CommandOutcome> ForwardAsync(NodeId leader, CommandBuffer command, CancellationToken cancellationToken) =>
-            throw new InvalidOperationException("nobody leads");
+        public ValueTask<CommandOutcome> ForwardAsync(
+            NodeId leader,
+            CommandBuffer command,
+            CancellationToken cancellationToken
+        ) => throw new InvalidOperationException("nobody leads");
 
         public void SetPeers(IReadOnlyList<PeerAddress> peers)
         {

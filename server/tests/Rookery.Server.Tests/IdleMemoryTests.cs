@@ -74,15 +74,17 @@ public sealed class IdleMemoryTests
         Assert.Equal(1, After(seconds: 10));
     }
 
-    private IdleMemory New(long restBytes) => new(
-        () => _work,
-        () => _resident,
-        () =>
-        {
-            _givenBack++;
-            _resident = Math.Min(_resident, restBytes);
-        },
-        _time);
+    private IdleMemory New(long restBytes) =>
+        new(
+            () => _work,
+            () => _resident,
+            () =>
+            {
+                _givenBack++;
+                _resident = Math.Min(_resident, restBytes);
+            },
+            _time
+        );
 
     private int After(int seconds)
     {

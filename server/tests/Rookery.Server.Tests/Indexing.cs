@@ -8,26 +8,41 @@ namespace Rookery.Server.Tests;
 internal static class Indexing
 {
     /// <summary>Keeps them up to date until it is disposed.</summary>
-    public static IndexingThread Start(Node node, IDisk disk, out IndexHost indexes) => Start(node, disk, static () => true, TimeProvider.System, out indexes);
+    public static IndexingThread Start(Node node, IDisk disk, out IndexHost indexes) =>
+        Start(node, disk, static () => true, TimeProvider.System, out indexes);
 
     /// <summary>The same while it may work, with a clock of its own for those who wait.</summary>
-    public static IndexingThread Start(Node node, IDisk disk, Func<bool> mayWork, TimeProvider time, out IndexHost indexes)
+    public static IndexingThread Start(
+        Node node,
+        IDisk disk,
+        Func<bool> mayWork,
+        TimeProvider time,
+        out IndexHost indexes
+    )
     {
         indexes = Of(node, disk, mayWork: mayWork, time: time);
         return new IndexingThread(indexes, node.Databases, TimeProvider.System);
     }
 
-    public static IndexHost Of(Node node, IDisk disk, string directory = "/data", Func<bool>? mayWork = null, TimeProvider? time = null) => IndexHost.Open(
-        node.Databases,
-        disk,
-        new IndexHostOptions
-        {
-            DataDirectory = directory,
-            ShareOfCore = static () => 1,
-            HasRoom = () => node.HasRoom && mayWork?.Invoke() is not false,
-            TroubleFound = static trouble => throw new InvalidOperationException(trouble),
-            Memory = new MemoryBudget(64 << 20),
-            Io = new IoTimeline(TimeProvider.System, "memory"),
-        },
-        time ?? TimeProvider.System);
+    public static IndexHost Of(
+        Node node,
+        IDisk disk,
+        string directory = "/data",
+        Func<bool>? mayWork = null,
+        TimeProvider? time = null
+    ) =>
+        IndexHost.Open(
+            node.Databases,
+            disk,
+            new IndexHostOptions
+            {
+                DataDirectory = directory,
+                ShareOfCore = static () => 1,
+                HasRoom = () => node.HasRoom && mayWork?.Invoke() is not false,
+                TroubleFound = static trouble => throw new InvalidOperationException(trouble),
+                Memory = new MemoryBudget(64 << 20),
+                Io = new IoTimeline(TimeProvider.System, "memory"),
+            },
+            time ?? TimeProvider.System
+        );
 }

@@ -11,24 +11,61 @@ internal static partial class KnownMetrics
 {
     private static readonly HashSet<string> Words = new(StringComparer.Ordinal)
     {
-        "on", "by", "and", "or", "unless", "ignoring", "without", "group_left", "group_right", "bool", "offset",
+        "on",
+        "by",
+        "and",
+        "or",
+        "unless",
+        "ignoring",
+        "without",
+        "group_left",
+        "group_right",
+        "bool",
+        "offset",
     };
 
-    /// <summary>What /metrics of a node tells that has everything: TLS, a board, slots, a backup, requests, disk work, members.</summary>
+    /// <summary>
+    /// What /metrics of a node tells that has everything: TLS, a board, slots, a backup, requests, disk work, members.
+    /// </summary>
     public static async Task<HashSet<string>> ReadAsync()
     {
         using var watch = new BoardWatch(
             new SimulatedBoard
             {
-                Next = new BoardReading { TemperatureCelsius = 50, KnownFlags = Throttling.All, FrequencyHertz = 1, MaximumFrequencyHertz = 1 },
-                Storage = [new StorageReading("mmcblk0") { WrittenBytes = 1, LifeUsedA = 0.1, LifeUsedB = 0.1, SpareBlocksUsed = 1, Card = new CardRegisters("MMC", null, null, null, null, null) }],
+                Next = new BoardReading
+                {
+                    TemperatureCelsius = 50,
+                    KnownFlags = Throttling.All,
+                    FrequencyHertz = 1,
+                    MaximumFrequencyHertz = 1,
+                },
+                Storage =
+                [
+                    new StorageReading("mmcblk0")
+                    {
+                        WrittenBytes = 1,
+                        LifeUsedA = 0.1,
+                        LifeUsedB = 0.1,
+                        SpareBlocksUsed = 1,
+                        Card = new CardRegisters("MMC", null, null, null, null, null),
+                    },
+                ],
             },
-            new SimulatedTimeProvider());
-        var node = new SecureServer { Board = watch, MachineNotes = static () => new MachineNotes(DateTimeOffset.UnixEpoch.AddYears(50), IsSlotOnTrial: false, HasSlotFallenBack: false) };
+            new SimulatedTimeProvider()
+        );
+        var node = new SecureServer
+        {
+            Board = watch,
+            MachineNotes = static () =>
+                new MachineNotes(DateTimeOffset.UnixEpoch.AddYears(50), IsSlotOnTrial: false, HasSlotFallenBack: false),
+        };
         await node.InitializeAsync();
         try
         {
-            var (first, second) = (await node.SendAsync("GET", "/metrics", SecureServer.LocalKey), await node.SendAsync("GET", "/metrics", SecureServer.LocalKey));
+            var (first, second) = (
+                await node.SendAsync("GET", "/metrics", SecureServer.LocalKey),
+                await node.SendAsync("GET", "/metrics", SecureServer.LocalKey)
+            );
             Assert.Equal((200, 200), (first.Status, second.Status));
             var text = new PrometheusText();
             ClusterHealth.Add(text, Leading());
@@ -42,7 +79,10 @@ internal static partial class KnownMetrics
 
     /// <summary>The metrics in a PromQL expression, without its functions, its words and its labels.</summary>
     public static IEnumerable<string> In(string expression) =>
-        Name().Matches(Apart().Replace(expression, string.Empty)).Select(static match => match.Value).Where(static name => !Words.Contains(name));
+        Name()
+            .Matches(Apart().Replace(expression, string.Empty))
+            .Select(static match => match.Value)
+            .Where(static name => !Words.Contains(name));
 
     /// <summary>The name under which the manual has a metric: of a distribution that of the whole.</summary>
     public static string FamilyOf(string name) => Suffix().Replace(name, string.Empty);
@@ -53,24 +93,56 @@ internal static partial class KnownMetrics
         return family.Groups["type"].Value is "histogram" ? [name + "_bucket", name + "_sum", name + "_count"] : [name];
     }
 
-    private static ConsensusStatistics Leading() => new(
-        "Leader", Term: 2, "A", LastIndex: 9, LastTerm: 2, CommitIndex: 9, AppliedIndex: 9, SyncMicroseconds: 1, ElectionTimeoutMicroseconds: 1, Trouble: null,
-        [
-            new MemberStatistics(new ClusterViewMember("A", "A", "pi-1", [], null, IsVoter: true, IsLeader: true, IsSelf: true), 1, IsReachable: true, LagEntries: 0, SyncMicroseconds: 1) { SpareBytes = 1 },
-        ])
-    {
-        Clock = new ClockStatistics(new ClusterTime(1, IsSure: true), null, 0, IsOwnSynchronised: true),
-        Capacity = new ClusterCapacity("A", 1, null),
-    };
+    private static ConsensusStatistics Leading() =>
+        new(
+            "Leader",
+            Term: 2,
+            "A",
+            LastIndex: 9,
+            LastTerm: 2,
+            CommitIndex: 9,
+            AppliedIndex: 9,
+            SyncMicroseconds: 1,
+            ElectionTimeoutMicroseconds: 1,
+            Trouble: null,
+            [
+                new MemberStatistics(
+                    new ClusterViewMember("A", "A", "pi-1", [], null, IsVoter: true, IsLeader: true, IsSelf: true),
+                    1,
+                    IsReachable: true,
+                    LagEntries: 0,
+                    SyncMicroseconds: 1
+                )
+                {
+                    SpareBytes = 1,
+                },
+            ]
+        )
+        {
+            Clock = new ClockStatistics(new ClusterTime(1, IsSure: true), null, 0, IsOwnSynchronised: true),
+            Capacity = new ClusterCapacity("A", 1, null),
+        };
 
-    [GeneratedRegex(@"^# TYPE (?<name>\w+) (?<type>\w+)$", RegexOptions.Multiline | RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant, matchTimeoutMilliseconds: 10_000)]
+    [GeneratedRegex(
+        @"^# TYPE (?<name>\w+) (?<type>\w+)$",
+        RegexOptions.Multiline | RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant,
+        matchTimeoutMilliseconds: 10_000
+    )]
     private static partial Regex Family();
 
-    [GeneratedRegex("(?<=_duration_seconds)_(bucket|sum|count)$", RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant, matchTimeoutMilliseconds: 10_000)]
+    [GeneratedRegex(
+        "(?<=_duration_seconds)_(bucket|sum|count)$",
+        RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant,
+        matchTimeoutMilliseconds: 10_000
+    )]
     private static partial Regex Suffix();
 
     // Label matchers, ranges, variables of Grafana, what follows by and on, and numbers.
-    [GeneratedRegex(@"\{[^}]*\}|\[[^\]]*\]|\$\w+|\b(by|on|without|ignoring|group_left|group_right)\s*\([^)]*\)|\b[0-9.]+\b|""[^""]*""", RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant, matchTimeoutMilliseconds: 10_000)]
+    [GeneratedRegex(
+        @"\{[^}]*\}|\[[^\]]*\]|\$\w+|\b(by|on|without|ignoring|group_left|group_right)\s*\([^)]*\)|\b[0-9.]+\b|""[^""]*""",
+        RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant,
+        matchTimeoutMilliseconds: 10_000
+    )]
     private static partial Regex Apart();
 
     [GeneratedRegex(@"[a-zA-Z_:]\w*\b(?!\s*\()", RegexOptions.CultureInvariant, matchTimeoutMilliseconds: 10_000)]

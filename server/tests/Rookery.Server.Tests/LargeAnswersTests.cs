@@ -12,7 +12,10 @@ public sealed class LargeAnswersTests
         var time = new SimulatedTimeProvider();
         var answers = new LargeAnswers(time);
         var end = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        var first = Enumerable.Range(0, LargeAnswers.Most).Select(_ => answers.SendAsync(new DefaultHttpContext(), () => end.Task)).ToArray();
+        var first = Enumerable
+            .Range(0, LargeAnswers.Most)
+            .Select(_ => answers.SendAsync(new DefaultHttpContext(), () => end.Task))
+            .ToArray();
         var refused = new DefaultHttpContext();
         var waiting = answers.SendAsync(refused, () => throw new InvalidOperationException("It was let in."));
         Assert.False(waiting.IsCompleted);

@@ -23,7 +23,11 @@ public class LimitedLogTests
         limited.LogError("another");
         limited.LogError("and another");
         Assert.Equal(LimitedLog.Burst + 2, log.Lines.Count);
-        Assert.StartsWith("980 lines about requests were left out", log.Lines.ElementAt(LimitedLog.Burst), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "980 lines about requests were left out",
+            log.Lines.ElementAt(LimitedLog.Burst),
+            StringComparison.Ordinal
+        );
 
         // A long silence saves up no more than the burst.
         time.Advance(TimeSpan.FromDays(30));

@@ -30,7 +30,9 @@ public sealed class MachineMetricsTests : IAsyncLifetime
     [Fact]
     public async Task What_the_exporter_says_is_passed_on_as_it_came()
     {
-        var asked = AnswerAsync("HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: 10\r\n\r\nnode_up 1\n"u8.ToArray());
+        var asked = AnswerAsync(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: 10\r\n\r\nnode_up 1\n"u8.ToArray()
+        );
         using var http = _node.NewClient();
         using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(_node.Address, "/metrics/machine"));
         request.Headers.TryAddWithoutValidation("Authorization", "Bearer " + _token);
@@ -53,7 +55,12 @@ public sealed class MachineMetricsTests : IAsyncLifetime
             gzip.Write("node_up 1\n"u8);
         }
 
-        var asked = AnswerAsync([.. Encoding.ASCII.GetBytes($"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {packed.Length}\r\n\r\n"), .. packed.ToArray()]);
+        var asked = AnswerAsync([
+            .. Encoding.ASCII.GetBytes(
+                $"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {packed.Length}\r\n\r\n"
+            ),
+            .. packed.ToArray(),
+        ]);
         using var http = _node.NewClient();
         using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(_node.Address, "/metrics/machine"));
         request.Headers.TryAddWithoutValidation("Authorization", "Bearer " + _token);
@@ -81,7 +88,10 @@ public sealed class MachineMetricsTests : IAsyncLifetime
     public async Task An_exporter_that_is_not_there_is_said()
     {
         _exporter.Stop();
-        (await _node.SendAsync("GET", "/metrics/machine", _token)).IsRefusal(502, "does not answer, where node_exporter tells of this machine");
+        (await _node.SendAsync("GET", "/metrics/machine", _token)).IsRefusal(
+            502,
+            "does not answer, where node_exporter tells of this machine"
+        );
     }
 
     [Fact]
@@ -98,14 +108,26 @@ public sealed class MachineMetricsTests : IAsyncLifetime
     {
         using var answer = JsonDocument.Parse((await _node.SendAsync("GET", "/sd/prometheus", _token)).Body);
         var groups = answer.RootElement.EnumerateArray().ToArray();
-        Assert.Equal(["/metrics", "/metrics/machine"], groups.Select(group => group.GetProperty("labels").GetProperty("__metrics_path__").GetString()));
-        Assert.Equal(["rookery", "node"], groups.Select(group => group.GetProperty("labels").GetProperty("job").GetString()));
-        Assert.All(groups, group =>
-        {
-            Assert.Equal([$"127.0.0.1:{_node.Address.Port}"], group.GetProperty("targets").EnumerateArray().Select(target => target.GetString()));
-            Assert.Equal("https", group.GetProperty("labels").GetProperty("__scheme__").GetString());
-            Assert.Equal("home", group.GetProperty("labels").GetProperty("cluster").GetString());
-        });
+        Assert.Equal(
+            ["/metrics", "/metrics/machine"],
+            groups.Select(group => group.GetProperty("labels").GetProperty("__metrics_path__").GetString())
+        );
+        Assert.Equal(
+            ["rookery", "node"],
+            groups.Select(group => group.GetProperty("labels").GetProperty("job").GetString())
+        );
+        Assert.All(
+            groups,
+            group =>
+            {
+                Assert.Equal(
+                    [$"127.0.0.1:{_node.Address.Port}"],
+                    group.GetProperty("targets").EnumerateArray().Select(target => target.GetString())
+                );
+                Assert.Equal("https", group.GetProperty("labels").GetProperty("__scheme__").GetString());
+                Assert.Equal("home", group.GetProperty("labels").GetProperty("cluster").GetString());
+            }
+        );
     }
 
     private static TcpListener Listen()

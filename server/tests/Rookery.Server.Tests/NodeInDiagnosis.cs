@@ -33,7 +33,13 @@ public sealed class NodeInDiagnosis : IAsyncLifetime
         }
 
         _node = Node.Open(new NodeOptions { DataDirectory = "/data" }, disk, memory, io, time, RaftConsensus.Alone);
-        var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, time, NullLogger.Instance, memory, io);
+        var context = new ServerContext(
+            new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) },
+            time,
+            NullLogger.Instance,
+            memory,
+            io
+        );
         _indexes = Indexing.Of(_node, disk);
         context.Readiness.Opened(_node, _indexes);
         _app = RookeryServer.Build(context, host => host.UseTestServer());

@@ -11,7 +11,10 @@ public sealed class PrometheusTextTests
             .Sample(1, ("kind", "x"), ("quantile", "0.5"))
             .ToString();
 
-        Assert.Equal("# HELP a_total What a is.\n# TYPE a_total counter\na_total 2.5\na_total{kind=\"x\",quantile=\"0.5\"} 1\n", text);
+        Assert.Equal(
+            "# HELP a_total What a is.\n# TYPE a_total counter\na_total 2.5\na_total{kind=\"x\",quantile=\"0.5\"} 1\n",
+            text
+        );
     }
 
     [Fact]

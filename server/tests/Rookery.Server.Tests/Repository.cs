@@ -13,6 +13,7 @@ internal static class Repository
             directory = Path.GetDirectoryName(directory);
         }
 
-        return directory ?? throw new InvalidOperationException("These tests read the sources: run them from a working copy.");
+        return directory
+            ?? throw new InvalidOperationException("These tests read the sources: run them from a working copy.");
     }
 }

@@ -17,12 +17,14 @@ public sealed class RequestGateTests : IAsyncLifetime
     private WebApplication _app = null!;
     private HttpClient _client = null!;
 
-    public RequestGateTests() => _context = new ServerContext(
-        new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) },
-        _clock,
-        NullLogger.Instance,
-        new MemoryBudget(96 << 20),
-        new IoTimeline(_clock, "mmcblk0p2", "sda1"));
+    public RequestGateTests() =>
+        _context = new ServerContext(
+            new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) },
+            _clock,
+            NullLogger.Instance,
+            new MemoryBudget(96 << 20),
+            new IoTimeline(_clock, "mmcblk0p2", "sda1")
+        );
 
     public async Task InitializeAsync()
     {
@@ -97,9 +99,17 @@ public sealed class RequestGateTests : IAsyncLifetime
 
         Assert.Equal(HttpStatusCode.ServiceUnavailable, answer.StatusCode);
         Assert.Equal(path, body.RootElement.GetProperty("Url").GetString());
-        Assert.StartsWith("Raven.Client.Exceptions.", body.RootElement.GetProperty("Type").GetString(), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "Raven.Client.Exceptions.",
+            body.RootElement.GetProperty("Type").GetString(),
+            StringComparison.Ordinal
+        );
         Assert.Equal(_context.Readiness.Reason, body.RootElement.GetProperty("Message").GetString());
-        Assert.EndsWith(_context.Readiness.Reason!, body.RootElement.GetProperty("Error").GetString(), StringComparison.Ordinal);
+        Assert.EndsWith(
+            _context.Readiness.Reason!,
+            body.RootElement.GetProperty("Error").GetString(),
+            StringComparison.Ordinal
+        );
     }
 
     [Theory]
@@ -114,7 +124,12 @@ public sealed class RequestGateTests : IAsyncLifetime
     [InlineData("LOCALHOST:8080", "Origin", "http://localhost:8080", HttpStatusCode.OK)]
     [InlineData("127.0.0.1:8080", "Accept", "*/*", HttpStatusCode.OK)]
     [InlineData("[::1]:8080", "Accept", "*/*", HttpStatusCode.OK)]
-    public async Task Pages_of_other_sites_may_not_use_a_node_without_credentials(string host, string header, string value, HttpStatusCode status)
+    public async Task Pages_of_other_sites_may_not_use_a_node_without_credentials(
+        string host,
+        string header,
+        string value,
+        HttpStatusCode status
+    )
     {
         using var request = new HttpRequestMessage(HttpMethod.Get, "/livez") { Headers = { Host = host } };
         request.Headers.Add(header, value);
@@ -123,7 +138,11 @@ public sealed class RequestGateTests : IAsyncLifetime
         if (status == HttpStatusCode.Forbidden)
         {
             using var body = JsonDocument.Parse(await answer.Content.ReadAsStringAsync());
-            Assert.EndsWith("AuthorizationException", body.RootElement.GetProperty("Type").GetString(), StringComparison.Ordinal);
+            Assert.EndsWith(
+                "AuthorizationException",
+                body.RootElement.GetProperty("Type").GetString(),
+                StringComparison.Ordinal
+            );
         }
     }
 
@@ -131,7 +150,9 @@ public sealed class RequestGateTests : IAsyncLifetime
     public async Task Readiness_says_why_not()
     {
         var answer = await _client.GetAsync("/readyz");
-        using var verbose = JsonDocument.Parse(await (await _client.GetAsync("/readyz?verbose")).Content.ReadAsStringAsync());
+        using var verbose = JsonDocument.Parse(
+            await (await _client.GetAsync("/readyz?verbose")).Content.ReadAsStringAsync()
+        );
 
         Assert.False(verbose.RootElement.GetProperty("Ready").GetBoolean());
         Assert.Equal(_context.Readiness.Reason, verbose.RootElement.GetProperty("Reason").GetString());
@@ -146,9 +167,21 @@ public sealed class RequestGateTests : IAsyncLifetime
         await _client.GetAsync("/readyz");
         string metrics = await _client.GetStringAsync("/metrics");
 
-        Assert.Contains("rookery_http_requests_total{route=\"/livez\",status=\"2xx\"} 1\n", metrics, StringComparison.Ordinal);
-        Assert.Contains("rookery_http_requests_total{route=\"/readyz\",status=\"5xx\"} 1\n", metrics, StringComparison.Ordinal);
-        Assert.Contains("rookery_http_request_duration_seconds_count{route=\"/livez\"} 1\n", metrics, StringComparison.Ordinal);
+        Assert.Contains(
+            "rookery_http_requests_total{route=\"/livez\",status=\"2xx\"} 1\n",
+            metrics,
+            StringComparison.Ordinal
+        );
+        Assert.Contains(
+            "rookery_http_requests_total{route=\"/readyz\",status=\"5xx\"} 1\n",
+            metrics,
+            StringComparison.Ordinal
+        );
+        Assert.Contains(
+            "rookery_http_request_duration_seconds_count{route=\"/livez\"} 1\n",
+            metrics,
+            StringComparison.Ordinal
+        );
         Assert.Contains("rookery_ready 0\n", metrics, StringComparison.Ordinal);
     }
 
@@ -166,11 +199,14 @@ public sealed class RequestGateTests : IAsyncLifetime
     public async Task Disk_work_is_told_in_columns()
     {
         _context.Io.Record(IoKind.JournalSync, _context.Io.Begin(), 0);
-        _clock.Advance(TimeSpan.FromMicroseconds(1));    // of the running microsecond nothing is told yet
+        _clock.Advance(TimeSpan.FromMicroseconds(1)); // of the running microsecond nothing is told yet
         using var answer = JsonDocument.Parse(await _client.GetStringAsync("/debug/io?span=1"));
         var events = answer.RootElement.GetProperty("Events");
 
-        Assert.Equal(["Kind", "StartUnixMicroseconds", "DurationMicroseconds", "Bytes"], events.GetProperty("Columns").EnumerateArray().Select(column => column.GetString()!));
+        Assert.Equal(
+            ["Kind", "StartUnixMicroseconds", "DurationMicroseconds", "Bytes"],
+            events.GetProperty("Columns").EnumerateArray().Select(column => column.GetString()!)
+        );
         Assert.Equal("journal_sync", events.GetProperty("Rows")[0][0].GetString());
         Assert.Equal("journal_sync", answer.RootElement.GetProperty("RollUps").GetProperty("Rows")[0][1].GetString());
         Assert.Equal(_context.Options.NodeTag, answer.RootElement.GetProperty("Node").GetString());

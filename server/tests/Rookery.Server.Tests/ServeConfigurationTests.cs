@@ -32,7 +32,11 @@ public sealed class ServeConfigurationTests
     [InlineData("http://127.0.0.1:80/db")]
     [InlineData("8080")]
     public void What_is_no_address_of_this_machine_is_refused_by_its_text(string listen) =>
-        Assert.Contains(listen.Replace("http://example.org:80", "example.org", StringComparison.Ordinal), Refusal(Minimal with { Listen = listen }), StringComparison.Ordinal);
+        Assert.Contains(
+            listen.Replace("http://example.org:80", "example.org", StringComparison.Ordinal),
+            Refusal(Minimal with { Listen = listen }),
+            StringComparison.Ordinal
+        );
 
     [Fact]
     public void Plain_HTTP_leaves_this_machine_only_when_the_owner_says_so()
@@ -56,13 +60,24 @@ public sealed class ServeConfigurationTests
     [InlineData("http://127.0.0.1:80")]
     [InlineData("pi-1.local:80")]
     public void A_welcome_page_needs_an_address_and_a_port(string welcome) =>
-        Assert.Contains($"must look like 0.0.0.0:80, not like \"{welcome}\"", Refusal(Minimal with { Listen = "https://0.0.0.0:8443", Welcome = welcome }), StringComparison.Ordinal);
+        Assert.Contains(
+            $"must look like 0.0.0.0:80, not like \"{welcome}\"",
+            Refusal(Minimal with { Listen = "https://0.0.0.0:8443", Welcome = welcome }),
+            StringComparison.Ordinal
+        );
 
     [Fact]
     public void A_welcome_page_needs_TLS_beside_it()
     {
-        Assert.Contains("needs a node that listens on https", Refusal(Minimal with { Welcome = "0.0.0.0:80" }), StringComparison.Ordinal);
-        Assert.Equal(IPEndPoint.Parse("0.0.0.0:80"), ServeConfiguration.From(Minimal with { Listen = "https://0.0.0.0:8443", Welcome = "0.0.0.0:80" }).Welcome);
+        Assert.Contains(
+            "needs a node that listens on https",
+            Refusal(Minimal with { Welcome = "0.0.0.0:80" }),
+            StringComparison.Ordinal
+        );
+        Assert.Equal(
+            IPEndPoint.Parse("0.0.0.0:80"),
+            ServeConfiguration.From(Minimal with { Listen = "https://0.0.0.0:8443", Welcome = "0.0.0.0:80" }).Welcome
+        );
         Assert.Null(ServeConfiguration.From(Minimal).Welcome);
     }
 
@@ -81,7 +96,12 @@ public sealed class ServeConfigurationTests
     [InlineData("abab abab abab abab abab", "at least 8 different")]
     [InlineData("pelican-orbit-lämp-7", "only letters A to Z")]
     public void A_preset_claim_code_is_as_strong_as_a_made_one(string code, string? refusal) =>
-        Assert.True(refusal is null ? ClaimCode.WhyUnusable(code) is null : ClaimCode.WhyUnusable(code)!.Contains(refusal, StringComparison.Ordinal), ClaimCode.WhyUnusable(code));
+        Assert.True(
+            refusal is null
+                ? ClaimCode.WhyUnusable(code) is null
+                : ClaimCode.WhyUnusable(code)!.Contains(refusal, StringComparison.Ordinal),
+            ClaimCode.WhyUnusable(code)
+        );
 
     [Theory]
     [InlineData("134217728", 128L << 20)]
@@ -107,7 +127,15 @@ public sealed class ServeConfigurationTests
         var file = ConfigurationFile.Parse("f.json", """{"data":"/file","memory":"1G","insecure":true}"""u8);
         var both = new ServeSettings { Data = "/line" }.Over(file);
 
-        Assert.Equal(new ServeSettings { Data = "/line", Memory = "1G", Insecure = true }, both);
+        Assert.Equal(
+            new ServeSettings
+            {
+                Data = "/line",
+                Memory = "1G",
+                Insecure = true,
+            },
+            both
+        );
     }
 
     [Theory]
@@ -121,7 +149,9 @@ public sealed class ServeConfigurationTests
     [InlineData("{} {}", "not valid JSON in line 1")]
     public void A_wrong_file_is_refused_with_name_and_line(string text, string expected)
     {
-        var refused = Assert.Throws<ConfigurationException>(() => ConfigurationFile.Parse("f.json", Encoding.UTF8.GetBytes(text)));
+        var refused = Assert.Throws<ConfigurationException>(() =>
+            ConfigurationFile.Parse("f.json", Encoding.UTF8.GetBytes(text))
+        );
 
         Assert.Contains("f.json", refused.Message, StringComparison.Ordinal);
         Assert.Contains(expected, refused.Message, StringComparison.Ordinal);
@@ -135,17 +165,30 @@ public sealed class ServeConfigurationTests
     [InlineData("{\"form\": {\"expect\": 3.5}}", "\"form.expect\" a value that is not a whole number")]
     [InlineData("{\"form\": {\"phraseFile\": 3}}", "\"form.phraseFile\" a value that is not a string")]
     [InlineData("{\"form\": {\"phrase\": \"x\"}}", "has the unknown setting \"form.phrase\"")]
-    public void A_wrong_way_to_form_a_cluster_is_refused_with_name_and_line(string text, string expected) => A_wrong_file_is_refused_with_name_and_line(text, expected);
+    public void A_wrong_way_to_form_a_cluster_is_refused_with_name_and_line(string text, string expected) =>
+        A_wrong_file_is_refused_with_name_and_line(text, expected);
 
     [Fact]
     public void A_cluster_is_formed_by_two_to_nine_nodes_with_their_journals_in_their_data()
     {
-        var read = ConfigurationFile.Parse("f.json", """{"form":{"phraseFile":"/phrase","expect":3},"data":"/data"}"""u8);
+        var read = ConfigurationFile.Parse(
+            "f.json",
+            """{"form":{"phraseFile":"/phrase","expect":3},"data":"/data"}"""u8
+        );
         Assert.Equal(new FormSettings(3, "/phrase"), ServeConfiguration.From(read).Form);
-        Assert.Contains("\"form.expect\" is 1.", Refusal(read with { Form = new FormSettings(1, "/phrase") }), StringComparison.Ordinal);
-        Assert.Contains("\"form.expect\" is 10.", Refusal(read with { Form = new FormSettings(10, "/phrase") }), StringComparison.Ordinal);
+        Assert.Contains(
+            "\"form.expect\" is 1.",
+            Refusal(read with { Form = new FormSettings(1, "/phrase") }),
+            StringComparison.Ordinal
+        );
+        Assert.Contains(
+            "\"form.expect\" is 10.",
+            Refusal(read with { Form = new FormSettings(10, "/phrase") }),
+            StringComparison.Ordinal
+        );
         Assert.Contains("leave out \"journal\"", Refusal(read with { Journal = "/journal" }), StringComparison.Ordinal);
     }
 
-    private static string Refusal(ServeSettings settings) => Assert.Throws<ConfigurationException>(() => ServeConfiguration.From(settings)).Message;
+    private static string Refusal(ServeSettings settings) =>
+        Assert.Throws<ConfigurationException>(() => ServeConfiguration.From(settings)).Message;
 }

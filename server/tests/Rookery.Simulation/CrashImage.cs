@@ -1,6 +1,8 @@
 namespace Rookery.Simulation;
 
-/// <summary>Builds the tree of names that a power cut leaves, with files that choose their surviving sectors when they are read.</summary>
+/// <summary>
+/// Builds the tree of names that a power cut leaves, with files that choose their surviving sectors when they are read.
+/// </summary>
 /// <param name="loss">What the power cut leaves.</param>
 /// <param name="secondLoss">What it leaves on the second device.</param>
 internal sealed class CrashImage(PowerLoss loss, PowerLoss secondLoss)
@@ -26,7 +28,10 @@ internal sealed class CrashImage(PowerLoss loss, PowerLoss secondLoss)
 
     private PowerLoss LossOf(SimulatedDirectory directory) => directory.IsOnSecondDevice ? secondLoss : loss;
 
-    /// <summary>Where the removal of a move survived, its addition in the other directory did too, and all changes of that directory before it.</summary>
+    /// <summary>
+    /// Where the removal of a move survived, its addition in the other directory did too, and all changes of that
+    /// directory before it.
+    /// </summary>
     private void KeepMovedFiles()
     {
         bool changed = true;
@@ -54,7 +59,10 @@ internal sealed class CrashImage(PowerLoss loss, PowerLoss secondLoss)
         var copy = new SimulatedDirectory(++_lastId) { IsOnSecondDevice = directory.IsOnSecondDevice };
         foreach (var (name, node) in directory.NamesAfter(_keptChanges[directory]))
         {
-            copy.AddOriginal(name, node is SimulatedDirectory inner ? Copy(inner) : Copy((SimulatedFile)node, LossOf(directory)));
+            copy.AddOriginal(
+                name,
+                node is SimulatedDirectory inner ? Copy(inner) : Copy((SimulatedFile)node, LossOf(directory))
+            );
         }
 
         return copy;

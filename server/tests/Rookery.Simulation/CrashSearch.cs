@@ -4,8 +4,9 @@ using System.Runtime.CompilerServices;
 namespace Rookery.Simulation;
 
 /// <summary>
-/// Looks for a power cut that breaks a promise: runs a workload for several seeds, cuts each run at random operations, and lets a check judge every image.
-/// The same call always tries the same points; the environment variable ROOKERY_CRASH_POINTS tries more, ROOKERY_CRASH=run:operation:image only one.
+/// Looks for a power cut that breaks a promise: runs a workload for several seeds, cuts each run at random operations,
+/// and lets a check judge every image. The same call always tries the same points; the environment variable
+/// ROOKERY_CRASH_POINTS tries more, ROOKERY_CRASH=run:operation:image only one.
 /// </summary>
 public sealed class CrashSearch
 {
@@ -24,8 +25,10 @@ public sealed class CrashSearch
     private static string ReplayedPoint => Environment.GetEnvironmentVariable("ROOKERY_CRASH") ?? string.Empty;
 
     /// <summary>Fails with the first point whose check throws, and says how to replay it.</summary>
-    /// <param name="workload">Runs the work of a seed on a disk of its own and returns both, with what it was promised and when (<see cref="SimulatedDisk.OperationCount"/>).</param>
-    /// <param name="check">Opens the image and throws unless it keeps everything promised up to the operation at which power went.</param>
+    /// <param name="workload">Runs the work of a seed on a disk of its own and returns both, with what it was promised
+    /// and when (<see cref="SimulatedDisk.OperationCount"/>).</param>
+    /// <param name="check">Opens the image and throws unless it keeps everything promised up to the operation at which
+    /// power went.</param>
     /// <param name="testFile">Given by the compiler.</param>
     /// <param name="test">Given by the compiler.</param>
     /// <exception cref="CrashFoundException">A check threw.</exception>
@@ -33,19 +36,26 @@ public sealed class CrashSearch
         Func<int, (SimulatedDisk Disk, TRun Run)> workload,
         Action<SimulatedDisk, TRun, int> check,
         [CallerFilePath] string testFile = "",
-        [CallerMemberName] string test = "")
+        [CallerMemberName] string test = ""
+    )
     {
         if (Find(workload, check) is { } found)
         {
             string project = Path.GetFileName(Path.GetDirectoryName(testFile)) ?? string.Empty;
             throw new CrashFoundException(
-                $"{found.Cause.Message}\nPower loss {found.Point} breaks a promise. Replay: ROOKERY_CRASH={found.Point} dotnet test server/tests/{project} --filter FullyQualifiedName~{Path.GetFileNameWithoutExtension(testFile)}.{test}",
-                found.Cause);
+                $"{found.Cause.Message}\nPower loss {found.Point} breaks a promise. Replay: "
+                    + $"ROOKERY_CRASH={found.Point} dotnet test server/tests/{project} --filter "
+                    + $"FullyQualifiedName~{Path.GetFileNameWithoutExtension(testFile)}.{test}",
+                found.Cause
+            );
         }
     }
 
     /// <summary>The first point whose check throws, with what it threw; null when all hold.</summary>
-    public (CrashPoint Point, Exception Cause)? Find<TRun>(Func<int, (SimulatedDisk Disk, TRun Run)> workload, Action<SimulatedDisk, TRun, int> check)
+    public (CrashPoint Point, Exception Cause)? Find<TRun>(
+        Func<int, (SimulatedDisk Disk, TRun Run)> workload,
+        Action<SimulatedDisk, TRun, int> check
+    )
     {
         if (IsReplay)
         {
@@ -54,7 +64,14 @@ public sealed class CrashSearch
             return Try(disk, run, check, point);
         }
 
-        int points = int.TryParse(Environment.GetEnvironmentVariable("ROOKERY_CRASH_POINTS"), NumberStyles.None, CultureInfo.InvariantCulture, out int more) ? more : Points;
+        int points = int.TryParse(
+            Environment.GetEnvironmentVariable("ROOKERY_CRASH_POINTS"),
+            NumberStyles.None,
+            CultureInfo.InvariantCulture,
+            out int more
+        )
+            ? more
+            : Points;
         for (int seed = 0; seed < Runs; seed++)
         {
             var (disk, run) = workload(seed);
@@ -71,7 +88,12 @@ public sealed class CrashSearch
         return null;
     }
 
-    private (CrashPoint Point, Exception Cause)? Try<TRun>(SimulatedDisk disk, TRun run, Action<SimulatedDisk, TRun, int> check, CrashPoint point)
+    private (CrashPoint Point, Exception Cause)? Try<TRun>(
+        SimulatedDisk disk,
+        TRun run,
+        Action<SimulatedDisk, TRun, int> check,
+        CrashPoint point
+    )
     {
         Judged++;
         try
@@ -99,7 +121,8 @@ public readonly record struct CrashPoint(int Run, int Operation, long Image)
         return new CrashPoint(
             int.Parse(parts[0], CultureInfo.InvariantCulture),
             int.Parse(parts[1], CultureInfo.InvariantCulture),
-            long.Parse(parts[2], CultureInfo.InvariantCulture));
+            long.Parse(parts[2], CultureInfo.InvariantCulture)
+        );
     }
 
     /// <summary>run:operation:image.</summary>

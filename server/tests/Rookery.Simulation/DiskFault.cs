@@ -28,7 +28,10 @@ public enum DiskCalls
     All = Changing | Open | Read | List | Lock,
 }
 
-/// <summary>A planned failure: the <paramref name="AtCall"/>-th matching call after <see cref="SimulatedDisk.Inject"/> fails, counted from 1.</summary>
+/// <summary>
+/// A planned failure: the <paramref name="AtCall"/>-th matching call after <see cref="SimulatedDisk.Inject"/> fails,
+/// counted from 1.
+/// </summary>
 /// <param name="AtCall">Which matching call.</param>
 /// <param name="Error">The system's answer.</param>
 public sealed record DiskFault(long AtCall, Errno Error)
@@ -75,7 +78,10 @@ internal sealed class FaultPlan
         for (int i = 0; i < _faults.Count; i++)
         {
             var (fault, seen) = _faults[i];
-            if (!fault.Calls.HasFlag(call) || (fault.PathContains is { } part && !path.Contains(part, StringComparison.Ordinal)))
+            if (
+                !fault.Calls.HasFlag(call)
+                || (fault.PathContains is { } part && !path.Contains(part, StringComparison.Ordinal))
+            )
             {
                 continue;
             }

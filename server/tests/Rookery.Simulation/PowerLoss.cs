@@ -1,8 +1,9 @@
 namespace Rookery.Simulation;
 
 /// <summary>
-/// What a power cut leaves of everything that was not synced: one seeded way to choose, of many. Seeds cover independent sectors (torn and reordered),
-/// a clean prefix of the operations, only the newest ones, one torn write, a single hole, nothing and everything; lengths and names choose their own way.
+/// What a power cut leaves of everything that was not synced: one seeded way to choose, of many. Seeds cover
+/// independent sectors (torn and reordered), a clean prefix of the operations, only the newest ones, one torn write, a
+/// single hole, nothing and everything; lengths and names choose their own way.
 /// </summary>
 internal sealed class PowerLoss
 {
@@ -23,7 +24,8 @@ internal sealed class PowerLoss
         _lengthWay = (Way)(Draw(2) % 5);
         _nameWay = (Way)(Draw(3) % 5);
 
-        // Most cuts are at the last operation or shortly before, where the unsynced ones usually are; the rest reach back evenly by magnitude.
+        // Most cuts are at the last operation or shortly before, where the unsynced ones usually are; the rest reach
+        // back evenly by magnitude.
         int back = (Draw(4) % 4) switch
         {
             0 or 1 => 0,
@@ -51,7 +53,10 @@ internal sealed class PowerLoss
     /// <summary>The last operation that returned before power went.</summary>
     internal int Operation { get; }
 
-    /// <summary>Which version of a sector survives: an index from <paramref name="oldest"/> (-1 is the content before all versions) to the last of <paramref name="versions"/>.</summary>
+    /// <summary>
+    /// Which version of a sector survives: an index from <paramref name="oldest"/> (-1 is the content before all
+    /// versions) to the last of <paramref name="versions"/>.
+    /// </summary>
     internal int PickVersion(int file, int sector, ReadOnlySpan<SectorVersion> versions, int oldest)
     {
         int newest = versions.Length - 1;
@@ -68,9 +73,16 @@ internal sealed class PowerLoss
                 return versions[newest].Operation >= _cutOperation ? newest : oldest;
             case Way.TornAtCut:
                 int pick = LastAtOrBefore(versions, oldest, _cutOperation);
-                return pick > oldest && versions[pick].Operation == _cutOperation && versions[pick].PartOfWrite >= _tornPart ? pick - 1 : pick;
+                return
+                    pick > oldest
+                    && versions[pick].Operation == _cutOperation
+                    && versions[pick].PartOfWrite >= _tornPart
+                    ? pick - 1
+                    : pick;
             case Way.HoleAtCut:
-                return newest > oldest && versions[newest].Operation == _cutOperation && Unit(noise) < _keepNewest ? newest - 1 : newest;
+                return newest > oldest && versions[newest].Operation == _cutOperation && Unit(noise) < _keepNewest
+                    ? newest - 1
+                    : newest;
             case Way.NewestOrAny when Unit(noise) < _keepNewest:
                 return newest;
             default:
@@ -78,11 +90,15 @@ internal sealed class PowerLoss
         }
     }
 
-    /// <summary>Which of <paramref name="candidates"/> + 1 states in order of a file's length survives, 0 being the durable one.</summary>
+    /// <summary>
+    /// Which of <paramref name="candidates"/> + 1 states in order of a file's length survives, 0 being the durable one.
+    /// </summary>
     internal int PickLength(int file, int candidates, Func<int, int> operationOf) =>
         PickPrefix(_lengthWay, Mix(_seed ^ Mix(0x1e57_0000_0000UL + (ulong)file)), candidates, operationOf);
 
-    /// <summary>How many of <paramref name="candidates"/> unsynced changes of names in a directory have happened.</summary>
+    /// <summary>
+    /// How many of <paramref name="candidates"/> unsynced changes of names in a directory have happened.
+    /// </summary>
     internal int PickNames(int directory, int candidates, Func<int, int> operationOf) =>
         PickPrefix(_nameWay, Mix(_seed ^ Mix(0xd17e_0000_0000UL + (ulong)directory)), candidates, operationOf);
 

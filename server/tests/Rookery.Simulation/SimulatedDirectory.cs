@@ -1,6 +1,9 @@
 namespace Rookery.Simulation;
 
-/// <summary>One change of names in a directory. A rename within it removes and adds at once; one across directories is a change in each.</summary>
+/// <summary>
+/// One change of names in a directory. A rename within it removes and adds at once; one across directories is a change
+/// in each.
+/// </summary>
 internal sealed class NameChange(int operation, string? removed, string? added, SimulatedNode? node)
 {
     internal int Operation { get; } = operation;
@@ -11,7 +14,10 @@ internal sealed class NameChange(int operation, string? removed, string? added, 
 
     internal SimulatedNode? Node { get; } = node;
 
-    /// <summary>The other directory's change without which this one cannot have happened (a file that moved is never lost in between).</summary>
+    /// <summary>
+    /// The other directory's change without which this one cannot have happened (a file that moved is never lost in
+    /// between).
+    /// </summary>
     internal (SimulatedDirectory Directory, NameChange Change)? Needs { get; init; }
 
     internal void ApplyTo(Dictionary<string, SimulatedNode> names)
@@ -28,7 +34,9 @@ internal sealed class NameChange(int operation, string? removed, string? added, 
     }
 }
 
-/// <summary>The names of a simulated directory, with all changes since its disk was made and which of them were synced.</summary>
+/// <summary>
+/// The names of a simulated directory, with all changes since its disk was made and which of them were synced.
+/// </summary>
 internal sealed class SimulatedDirectory(int id) : SimulatedNode(id)
 {
     private readonly List<NameChange> _changes = [];
@@ -74,7 +82,8 @@ internal sealed class SimulatedDirectory(int id) : SimulatedNode(id)
         int sync = _syncs.FindLast(operation => operation <= loss.Operation);
         int durable = CountUntil(sync);
         int known = CountUntil(loss.Operation);
-        return durable + (known == durable ? 0 : loss.PickNames(Id, known - durable, i => _changes[durable + i].Operation));
+        return durable
+            + (known == durable ? 0 : loss.PickNames(Id, known - durable, i => _changes[durable + i].Operation));
     }
 
     /// <summary>The names after the first <paramref name="count"/> changes.</summary>

@@ -3,14 +3,16 @@ using Rookery.Disk;
 namespace Rookery.Simulation;
 
 /// <summary>
-/// A disk in memory that forgets what was not synced. It records every operation, so that one run of a workload gives crash images at any operation
-/// (<see cref="CrashAt"/>), each with its own choice of what survived of the unsynced sectors, lengths and names. An image is a disk like any other:
-/// it can be written, recorded and crashed again. It can also fail calls by plan, fill up and rot.
+/// A disk in memory that forgets what was not synced. It records every operation, so that one run of a workload gives
+/// crash images at any operation (<see cref="CrashAt"/>), each with its own choice of what survived of the unsynced
+/// sectors, lengths and names. An image is a disk like any other: it can be written, recorded and crashed again. It can
+/// also fail calls by plan, fill up and rot.
 /// </summary>
 /// <remarks>
-/// Stricter than ext4 where ext4 is merely kind: syncing a file does not make its name durable, unsynced writes persist in any order by sector of 512 bytes
-/// (a sector itself is never torn), a failed sync is never made good by the next one. As on ext4, changes within one directory happen in order,
-/// lengths of one file change in order, and a file reads as zeros where its length survived and its bytes did not.
+/// Stricter than ext4 where ext4 is merely kind: syncing a file does not make its name durable, unsynced writes persist
+/// in any order by sector of 512 bytes (a sector itself is never torn), a failed sync is never made good by the next
+/// one. As on ext4, changes within one directory happen in order, lengths of one file change in order, and a file reads
+/// as zeros where its length survived and its bytes did not.
 /// </remarks>
 public sealed class SimulatedDisk : IDisk
 {
@@ -40,7 +42,10 @@ public sealed class SimulatedDisk : IDisk
     /// <summary>Held during every call: the disk is as one.</summary>
     internal Lock Access => _access;
 
-    /// <summary>Operations (calls that change something, and syncs) that have returned so far. What is promised at this count must survive a crash at this or any later operation.</summary>
+    /// <summary>
+    /// Operations (calls that change something, and syncs) that have returned so far. What is promised at this count
+    /// must survive a crash at this or any later operation.
+    /// </summary>
     public int OperationCount { get; private set; }
 
     /// <summary>The size of the disk in bytes: what does not fit fails with ENOSPC.</summary>
@@ -70,7 +75,10 @@ public sealed class SimulatedDisk : IDisk
         }
     }
 
-    /// <summary>Two empty devices. Power fails for both at once, but what each keeps of its unsynced sectors and names has nothing to do with the other.</summary>
+    /// <summary>
+    /// Two empty devices. Power fails for both at once, but what each keeps of its unsynced sectors and names has
+    /// nothing to do with the other.
+    /// </summary>
     /// <param name="directory">A durable directory on the first.</param>
     /// <param name="secondDevice">Where the second is mounted: a directory in the root.</param>
     public static SimulatedDisk WithSecondDevice(string directory, string secondDevice)
@@ -81,7 +89,10 @@ public sealed class SimulatedDisk : IDisk
         return disk;
     }
 
-    /// <summary>Calls of these kinds so far, failed ones included: the range in which to plan faults for a repetition of the same work.</summary>
+    /// <summary>
+    /// Calls of these kinds so far, failed ones included: the range in which to plan faults for a repetition of the
+    /// same work.
+    /// </summary>
     public long CallCount(DiskCalls kinds)
     {
         lock (_access)
@@ -108,8 +119,14 @@ public sealed class SimulatedDisk : IDisk
         }
     }
 
-    /// <summary>The disk as it may look when power went after <paramref name="operation"/> operations had returned. Same seed, same image.</summary>
-    /// <remarks>Cheap: names are built, sectors are chosen when read. This disk must not change while its images are used on other threads.</remarks>
+    /// <summary>
+    /// The disk as it may look when power went after <paramref name="operation"/> operations had returned. Same seed,
+    /// same image.
+    /// </summary>
+    /// <remarks>
+    /// Cheap: names are built, sectors are chosen when read. This disk must not change while its images are used on
+    /// other threads.
+    /// </remarks>
     public SimulatedDisk CrashAt(int operation, long seed)
     {
         lock (_access)
@@ -119,7 +136,9 @@ public sealed class SimulatedDisk : IDisk
             var image = new CrashImage(new PowerLoss(operation, seed), new PowerLoss(operation, ~seed));
             var imageRoot = image.Build(_tree.Root, _tree.Directories);
             return new SimulatedDisk(
-                new SimulatedTree(imageRoot, image.LastId) { SecondDevice = _tree.SecondDevice }, image.Files.Sum(file => file.AllocatedBytes))
+                new SimulatedTree(imageRoot, image.LastId) { SecondDevice = _tree.SecondDevice },
+                image.Files.Sum(file => file.AllocatedBytes)
+            )
             {
                 CapacityBytes = CapacityBytes,
             };
@@ -130,8 +149,8 @@ public sealed class SimulatedDisk : IDisk
     public SimulatedDisk AfterPowerLoss(long seed) => CrashAt(OperationCount, seed);
 
     /// <summary>
-    /// The process dies: its open files and locks are gone. Nothing that it wrote is lost, but nothing became durable either: what was not synced can
-    /// still be lost in a later power cut.
+    /// The process dies: its open files and locks are gone. Nothing that it wrote is lost, but nothing became durable
+    /// either: what was not synced can still be lost in a later power cut.
     /// </summary>
     public void KillProcess()
     {
@@ -162,7 +181,12 @@ public sealed class SimulatedDisk : IDisk
         {
             bool creates = mode is DiskOpen.CreateNew;
             Call(creates ? DiskCalls.Create : DiskCalls.Open, creates ? "create" : "open", path);
-            var handle = new SimulatedFileHandle(this, creates ? Create(path) : _tree.FindFile("open", path), path, mode != DiskOpen.Read);
+            var handle = new SimulatedFileHandle(
+                this,
+                creates ? Create(path) : _tree.FindFile("open", path),
+                path,
+                mode != DiskOpen.Read
+            );
             _handles.Add(handle);
             return handle;
         }
@@ -192,7 +216,10 @@ public sealed class SimulatedDisk : IDisk
         lock (_access)
         {
             Call(DiskCalls.CreateDirectory, "create the directory", path);
-            _tree.AddDirectories(path, (directory, name, added) => directory.Change(new NameChange(NextOperation(), null, name, added)));
+            _tree.AddDirectories(
+                path,
+                (directory, name, added) => directory.Change(new NameChange(NextOperation(), null, name, added))
+            );
         }
     }
 
@@ -204,7 +231,8 @@ public sealed class SimulatedDisk : IDisk
             Call(DiskCalls.Rename, operation, from);
             var (source, oldName) = _tree.FindParent(operation, from);
             var (target, newName) = _tree.FindParent(operation, to);
-            var node = source.Names.GetValueOrDefault(oldName) ?? throw new DiskException(operation, from, Errno.NoEntry);
+            var node =
+                source.Names.GetValueOrDefault(oldName) ?? throw new DiskException(operation, from, Errno.NoEntry);
             var replaced = target.Names.GetValueOrDefault(newName);
             if (ReferenceEquals(node, replaced))
             {
@@ -297,7 +325,10 @@ public sealed class SimulatedDisk : IDisk
         }
     }
 
-    /// <summary>Counts a call of an open file and says whether it fails. To be called with <see cref="Access"/> held, like all below.</summary>
+    /// <summary>
+    /// Counts a call of an open file and says whether it fails. To be called with <see cref="Access"/> held, like all
+    /// below.
+    /// </summary>
     internal DiskFault? NextFault(DiskCalls call, string path) => _faults.Next(call, path);
 
     internal int NextOperation() => ++OperationCount;
@@ -306,7 +337,9 @@ public sealed class SimulatedDisk : IDisk
     internal long Fitting(SimulatedFile file, long end)
     {
         long mostBytes = file.AllocatedBytes + Math.Max(0, CapacityBytes - _usedBytes);
-        return SimulatedFile.RoundUp(end) <= mostBytes ? end : Math.Min(end, SimulatedFile.RoundUp(mostBytes - SimulatedFile.PageBytes + 1));
+        return SimulatedFile.RoundUp(end) <= mostBytes
+            ? end
+            : Math.Min(end, SimulatedFile.RoundUp(mostBytes - SimulatedFile.PageBytes + 1));
     }
 
     /// <summary>Notes that a file takes more (or, negative, less) room.</summary>
@@ -341,7 +374,13 @@ public sealed class SimulatedDisk : IDisk
         return file;
     }
 
-    private void Move(SimulatedDirectory source, string oldName, SimulatedDirectory target, string newName, SimulatedNode node)
+    private void Move(
+        SimulatedDirectory source,
+        string oldName,
+        SimulatedDirectory target,
+        string newName,
+        SimulatedNode node
+    )
     {
         int operation = NextOperation();
         if (ReferenceEquals(source, target))

@@ -4,17 +4,27 @@ namespace Rookery.Simulation;
 /// <param name="Operation">The operation that gave it this content.</param>
 /// <param name="Bytes">The array that holds it, shared with the write it came in; null for zeros.</param>
 /// <param name="Start">Where in the array it begins.</param>
-/// <param name="PartOfWrite">How far into its write the sector lies, 0 to 1: a torn write keeps what lies before a point.</param>
+/// <param name="PartOfWrite">How far into its write the sector lies, 0 to 1: a torn write keeps what lies before a
+/// point.</param>
 /// <param name="IsCut">Whether a truncation made it: it then happens together with the file's new length.</param>
 /// <param name="IsRot">Whether the medium did it: durable at once.</param>
-internal readonly record struct SectorVersion(int Operation, byte[]? Bytes, int Start, float PartOfWrite, bool IsCut = false, bool IsRot = false)
+internal readonly record struct SectorVersion(
+    int Operation,
+    byte[]? Bytes,
+    int Start,
+    float PartOfWrite,
+    bool IsCut = false,
+    bool IsRot = false
+)
 {
-    internal ReadOnlySpan<byte> Content => Bytes is null ? SimulatedFile.Zeros : Bytes.AsSpan(Start, SimulatedFile.SectorBytes);
+    internal ReadOnlySpan<byte> Content =>
+        Bytes is null ? SimulatedFile.Zeros : Bytes.AsSpan(Start, SimulatedFile.SectorBytes);
 }
 
 /// <summary>
-/// The content of a simulated file (an inode): for every sector all versions it ever had, so that the content after a power cut at any past operation is a matter of
-/// choosing. A file of a crash image chooses from its original only the sectors that are asked for: that is what makes an image cheap.
+/// The content of a simulated file (an inode): for every sector all versions it ever had, so that the content after a
+/// power cut at any past operation is a matter of choosing. A file of a crash image chooses from its original only the
+/// sectors that are asked for: that is what makes an image cheap.
 /// </summary>
 internal sealed class SimulatedFile(int id) : SimulatedNode(id)
 {
@@ -44,7 +54,10 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
 
     internal long Length { get; private set; }
 
-    /// <summary>Bytes it takes from the disk: its highest written or reserved byte, in pages. A hole counts as if it were written.</summary>
+    /// <summary>
+    /// Bytes it takes from the disk: its highest written or reserved byte, in pages. A hole counts as if it were
+    /// written.
+    /// </summary>
     internal long AllocatedBytes { get; private set; }
 
     /// <summary>Names it has now.</summary>
@@ -63,7 +76,7 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
     internal int Read(Span<byte> buffer, long offset)
     {
         int count = (int)Math.Clamp(Length - offset, 0, buffer.Length);
-        for (int done = 0; done < count;)
+        for (int done = 0; done < count; )
         {
             var (sector, within) = Math.DivRem(offset + done, SectorBytes);
             int part = Math.Min(count - done, SectorBytes - (int)within);
@@ -77,14 +90,17 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
     internal void Write(int operation, ReadOnlySpan<byte> data, long offset)
     {
         byte[] copy = data.ToArray();
-        for (int done = 0; done < copy.Length;)
+        for (int done = 0; done < copy.Length; )
         {
             var (sector, within) = Math.DivRem(offset + done, SectorBytes);
             int part = Math.Min(copy.Length - done, SectorBytes - (int)within);
             float partOfWrite = (float)done / copy.Length;
-            Add((int)sector, part == SectorBytes
-                ? Version(operation, copy, done, partOfWrite)
-                : Merge(operation, Current((int)sector).Content, copy.AsSpan(done, part), (int)within, partOfWrite));
+            Add(
+                (int)sector,
+                part == SectorBytes
+                    ? Version(operation, copy, done, partOfWrite)
+                    : Merge(operation, Current((int)sector).Content, copy.AsSpan(done, part), (int)within, partOfWrite)
+            );
             done += part;
         }
 
@@ -110,8 +126,8 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
     }
 
     /// <summary>
-    /// Notes a sync. A failed one is the kernel's last word on what was written before it (it marks the pages clean): no later sync makes those bytes durable,
-    /// only writing them again does.
+    /// Notes a sync. A failed one is the kernel's last word on what was written before it (it marks the pages clean):
+    /// no later sync makes those bytes durable, only writing them again does.
     /// </summary>
     internal void Sync(int operation, bool succeeded) => _syncs.Add((operation, succeeded));
 
@@ -130,7 +146,13 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
         return new SectorVersion(operation, isZero ? null : bytes, start, partOfWrite);
     }
 
-    private static SectorVersion Merge(int operation, ReadOnlySpan<byte> old, ReadOnlySpan<byte> data, int within, float partOfWrite)
+    private static SectorVersion Merge(
+        int operation,
+        ReadOnlySpan<byte> old,
+        ReadOnlySpan<byte> data,
+        int within,
+        float partOfWrite
+    )
     {
         byte[] merged = old.ToArray();
         data.CopyTo(merged.AsSpan(within));
@@ -153,9 +175,10 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
         for (int sector = (int)first; sector < end; sector++)
         {
             int kept = sector == first ? (int)within : 0;
-            var version = kept == 0
-                ? new SectorVersion(operation, null, 0, 0)
-                : Merge(operation, Current(sector).Content, Zeros[kept..], kept, 0);
+            var version =
+                kept == 0
+                    ? new SectorVersion(operation, null, 0, 0)
+                    : Merge(operation, Current(sector).Content, Zeros[kept..], kept, 0);
             Add(sector, version with { IsCut = true });
         }
     }
@@ -223,7 +246,8 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
                 continue;
             }
 
-            // A truncation and the length it set are one change: with the length nothing older survives, without it nothing newer.
+            // A truncation and the length it set are one change: with the length nothing older survives, without it
+            // nothing newer.
             if (versions[i].Operation > lengthOperation)
             {
                 versions = versions[..i];
@@ -252,7 +276,8 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
         }
 
         int first = durable;
-        int kept = first + (known == first ? 0 : powerLoss.PickLength(Id, known - first, i => _lengths[first + i].Operation));
+        int kept =
+            first + (known == first ? 0 : powerLoss.PickLength(Id, known - first, i => _lengths[first + i].Operation));
         return kept == 0 ? (_originalLength, 0) : (_lengths[kept - 1].Length, _lengths[kept - 1].Operation);
     }
 

@@ -1,6 +1,9 @@
 namespace Rookery.Simulation;
 
-/// <summary>A clock that moves only when it is told to; timers that fall due fire during <see cref="Advance"/>, in order, on the caller's thread.</summary>
+/// <summary>
+/// A clock that moves only when it is told to; timers that fall due fire during <see cref="Advance"/>, in order, on the
+/// caller's thread.
+/// </summary>
 public sealed class SimulatedTimeProvider : TimeProvider
 {
     private readonly Lock _access = new();
@@ -9,7 +12,8 @@ public sealed class SimulatedTimeProvider : TimeProvider
     private TimeSpan _elapsed;
 
     /// <summary>A clock that stands at <paramref name="start"/>, or at the beginning of 2026, UTC.</summary>
-    public SimulatedTimeProvider(DateTimeOffset? start = null) => _origin = (start ?? new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero)).ToUniversalTime();
+    public SimulatedTimeProvider(DateTimeOffset? start = null) =>
+        _origin = (start ?? new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero)).ToUniversalTime();
 
     public override long TimestampFrequency => TimeSpan.TicksPerSecond;
 
@@ -50,7 +54,9 @@ public sealed class SimulatedTimeProvider : TimeProvider
         return timer;
     }
 
-    /// <summary>Moves time on by <paramref name="step"/> and fires what falls due, each timer at its own time.</summary>
+    /// <summary>
+    /// Moves time on by <paramref name="step"/> and fires what falls due, each timer at its own time.
+    /// </summary>
     public void Advance(TimeSpan step)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(step, TimeSpan.Zero);
@@ -66,7 +72,9 @@ public sealed class SimulatedTimeProvider : TimeProvider
         }
     }
 
-    /// <summary>Sets the wall clock, forwards or backwards, as NTP does at boot. Timers and timestamps do not notice.</summary>
+    /// <summary>
+    /// Sets the wall clock, forwards or backwards, as NTP does at boot. Timers and timestamps do not notice.
+    /// </summary>
     public void SetUtcNow(DateTimeOffset time)
     {
         lock (_access)

@@ -10,11 +10,11 @@ internal sealed class SimulatedTree
 
     /// <summary>An empty tree.</summary>
     internal SimulatedTree()
-        : this(new SimulatedDirectory(1), 1)
-    {
-    }
+        : this(new SimulatedDirectory(1), 1) { }
 
-    /// <summary>The tree below <paramref name="root"/>, whose nodes have numbers up to <paramref name="lastId"/>.</summary>
+    /// <summary>
+    /// The tree below <paramref name="root"/>, whose nodes have numbers up to <paramref name="lastId"/>.
+    /// </summary>
     internal SimulatedTree(SimulatedDirectory root, int lastId)
     {
         Root = root;
@@ -43,19 +43,21 @@ internal sealed class SimulatedTree
         return node;
     }
 
-    internal SimulatedFile FindFile(string operation, string path) => Find(path) switch
-    {
-        SimulatedFile file => file,
-        SimulatedDirectory => throw new DiskException(operation, path, Errno.IsDirectory),
-        _ => throw new DiskException(operation, path, Errno.NoEntry),
-    };
+    internal SimulatedFile FindFile(string operation, string path) =>
+        Find(path) switch
+        {
+            SimulatedFile file => file,
+            SimulatedDirectory => throw new DiskException(operation, path, Errno.IsDirectory),
+            _ => throw new DiskException(operation, path, Errno.NoEntry),
+        };
 
-    internal SimulatedDirectory FindDirectory(string operation, string path) => Find(path) switch
-    {
-        SimulatedDirectory directory => directory,
-        SimulatedFile => throw new DiskException(operation, path, Errno.NotDirectory),
-        _ => throw new DiskException(operation, path, Errno.NoEntry),
-    };
+    internal SimulatedDirectory FindDirectory(string operation, string path) =>
+        Find(path) switch
+        {
+            SimulatedDirectory directory => directory,
+            SimulatedFile => throw new DiskException(operation, path, Errno.NotDirectory),
+            _ => throw new DiskException(operation, path, Errno.NoEntry),
+        };
 
     internal (SimulatedDirectory Directory, string Name) FindParent(string operation, string path) =>
         (FindDirectory(operation, Path.GetDirectoryName(path)!), Path.GetFileName(path));
@@ -71,15 +73,22 @@ internal sealed class SimulatedTree
             {
                 var added = new SimulatedDirectory(NextId())
                 {
-                    IsOnSecondDevice = directory.IsOnSecondDevice || (i == 0 && string.Equals(parts[0], SecondDevice, StringComparison.Ordinal)),
+                    IsOnSecondDevice =
+                        directory.IsOnSecondDevice
+                        || (i == 0 && string.Equals(parts[0], SecondDevice, StringComparison.Ordinal)),
                 };
                 _directories.Add(added);
                 add(directory, parts[i], added);
                 node = added;
             }
 
-            directory = node as SimulatedDirectory
-                ?? throw new DiskException("create the directory", path, i == parts.Length - 1 ? Errno.Exists : Errno.NotDirectory);
+            directory =
+                node as SimulatedDirectory
+                ?? throw new DiskException(
+                    "create the directory",
+                    path,
+                    i == parts.Length - 1 ? Errno.Exists : Errno.NotDirectory
+                );
         }
     }
 

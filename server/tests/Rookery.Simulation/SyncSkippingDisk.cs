@@ -2,7 +2,10 @@ using Rookery.Disk;
 
 namespace Rookery.Simulation;
 
-/// <summary>A disk that says some files or directories are synced and does nothing: whoever works on it is one who acknowledges before the sync. To prove that a search can fail.</summary>
+/// <summary>
+/// A disk that says some files or directories are synced and does nothing: whoever works on it is one who acknowledges
+/// before the sync. To prove that a search can fail.
+/// </summary>
 /// <param name="disk">The disk behind it.</param>
 /// <param name="skips">Whether the sync of the file or directory at this path is skipped.</param>
 public sealed class SyncSkippingDisk(IDisk disk, Func<string, bool> skips) : IDisk

@@ -4,8 +4,9 @@ using Rookery.Simulation;
 namespace Rookery.Storage.Tests;
 
 /// <summary>
-/// A store that stopped somewhere takes what changed since from another that went on with the same log, and must hold exactly what the other does. Flushes and compactions fall differently in each.
-/// Power cuts at every point of it are in <see cref="InstallCrashTests"/>.
+/// A store that stopped somewhere takes what changed since from another that went on with the same log, and must hold
+/// exactly what the other does. Flushes and compactions fall differently in each. Power cuts at every point of it are
+/// in <see cref="InstallCrashTests"/>.
 /// </summary>
 public sealed class ChangesTests
 {
@@ -55,7 +56,10 @@ public sealed class ChangesTests
         Assert.False(engine.BeginChanges(since)!.Write(Incoming + "2", received.Bytes / 4));
     }
 
-    /// <summary>They cost what they are allowed to, however much is written and deleted, and those that are kept suffice for who is not far behind.</summary>
+    /// <summary>
+    /// They cost what they are allowed to, however much is written and deleted, and those that are kept suffice for who
+    /// is not far behind.
+    /// </summary>
     [Fact]
     public void Kept_deletions_stay_few()
     {
@@ -72,9 +76,7 @@ public sealed class ChangesTests
             }
 
             engine.Apply(batch, sequence);
-            while (engine.CompactOnce())
-            {
-            }
+            while (engine.CompactOnce()) { }
 
             long rows = engine.Statistics().Groups.Sum(group => group.Rows);
             Assert.True(rows < 1000, $"{rows} rows in runs after {i} jobs");
@@ -103,21 +105,26 @@ public sealed class ChangesTests
         using (StorageEngine engine = EngineWorkload.Open(disk))
         {
             InstallTests.Work(new EngineWorkload(5), engine, 90);
-            string sentence = Assert.Throws<ReceivedStateException>(() => engine.Install(engine.CheckReceived(Incoming), note: null)).Message;
+            string sentence = Assert
+                .Throws<ReceivedStateException>(() => engine.Install(engine.CheckReceived(Incoming), note: null))
+                .Message;
             Assert.Contains("it is not enough", sentence, StringComparison.Ordinal);
             Assert.Equal(90, engine.Durable.Index);
         }
 
-        string run = disk.List(EngineWorkload.Directory).First(static name => name.EndsWith(".run", StringComparison.Ordinal));
+        string run = disk.List(EngineWorkload.Directory)
+            .First(static name => name.EndsWith(".run", StringComparison.Ordinal));
         disk.Rot(Path.Join(EngineWorkload.Directory, run), 300, 40);
         using StorageEngine damaged = EngineWorkload.Open(disk);
-        while (!damaged.ScrubOnce(1 << 20))
-        {
-        }
+        while (!damaged.ScrubOnce(1 << 20)) { }
 
         Assert.NotNull(damaged.Health);
         Assert.Throws<ReceivedStateException>(() => damaged.Install(damaged.CheckReceived(Incoming), note: null));
-        Assert.Contains("not a state", Assert.Throws<StorageFormatException>(() => EngineWorkload.Open(disk, Options(Incoming, 0))).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "not a state",
+            Assert.Throws<StorageFormatException>(() => EngineWorkload.Open(disk, Options(Incoming, 0))).Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -134,10 +141,15 @@ public sealed class ChangesTests
         var manifest = new ManifestSlots(disk, Sender, NoNotes.Instance).Read()!;
         ManifestCodec.Encode(manifest, buffer);
         int end = sizeof(int) + sizeof(long) + sizeof(int) + sizeof(long) + sizeof(long) + sizeof(int);
-        int past = manifest.PastRangeTombstones.Sum(static range => (2 * sizeof(int)) + range.From.Length + range.ToExclusive.Length + sizeof(long));
+        int past = manifest.PastRangeTombstones.Sum(static range =>
+            (2 * sizeof(int)) + range.From.Length + range.ToExclusive.Length + sizeof(long)
+        );
         var old = ManifestCodec.Decode(buffer.WrittenSpan[..^(end + past)], manifest.Revision, manifest.FeatureLevel);
         Assert.Equal((manifest.Position.Sequence, null), (old.ForgottenThrough, old.Since));
-        Assert.Equal((manifest.ForgottenThrough, manifest.Files.Count()), (ManifestCodec.Decode(buffer.WrittenSpan, 1, 1).ForgottenThrough, old.Files.Count()));
+        Assert.Equal(
+            (manifest.ForgottenThrough, manifest.Files.Count()),
+            (ManifestCodec.Decode(buffer.WrittenSpan, 1, 1).ForgottenThrough, old.Files.Count())
+        );
     }
 
     private static bool Falls(Func<ManifestRecord, ManifestRecord> mistake)
@@ -153,15 +165,29 @@ public sealed class ChangesTests
         return false;
     }
 
-    private static StorageOptions Options(string directory, long kept) => EngineWorkload.Options with { Directory = directory, KeptDeletions = kept };
+    private static StorageOptions Options(string directory, long kept) =>
+        EngineWorkload.Options with
+        {
+            Directory = directory,
+            KeptDeletions = kept,
+        };
 
-    /// <summary>Three stores of one log. The second stops and takes what changed from the first, twice; the third stops earlier, or somewhere between, and takes it from the second.</summary>
+    /// <summary>
+    /// Three stores of one log. The second stops and takes what changed from the first, twice; the third stops earlier,
+    /// or somewhere between, and takes it from the second.
+    /// </summary>
     /// <returns>What is wrong; null when nothing is.</returns>
     private static string? Play(int seed, Func<ManifestRecord, ManifestRecord> mistake, Taken taken)
     {
         var random = new Random(seed);
         var disk = new SimulatedDisk("/data");
-        long kept = random.Next(4) switch { 0 => 0, 1 => 8, 2 => 60, _ => 1000 };
+        long kept = random.Next(4) switch
+        {
+            0 => 0,
+            1 => 8,
+            2 => 60,
+            _ => 1000,
+        };
         var first = new Member(disk, Options(Sender, kept), seed, random);
         var second = new Member(disk, Options(EngineWorkload.Directory, kept), seed, random);
         var third = new Member(disk, Options(Third, kept), seed, random);
@@ -247,7 +273,10 @@ public sealed class ChangesTests
             }
         }
 
-        /// <summary>Flushes what is applied, and opens the store again with a manifest as a program with a mistake would have written it.</summary>
+        /// <summary>
+        /// Flushes what is applied, and opens the store again with a manifest as a program with a mistake would have
+        /// written it.
+        /// </summary>
         public void Reopen(Func<ManifestRecord, ManifestRecord> mistake)
         {
             _engine.RequestFlush();
@@ -308,7 +337,10 @@ public sealed class ChangesTests
             using RowCursor rows = snapshot.Seek([0], []);
             while (rows.MoveNext())
             {
-                string stem = rows.Key.Length < LargeValue.StemBytes ? string.Empty : Convert.ToHexString(rows.Key[..4]) + Convert.ToHexString(rows.Key[5..LargeValue.StemBytes]);
+                string stem =
+                    rows.Key.Length < LargeValue.StemBytes
+                        ? string.Empty
+                        : Convert.ToHexString(rows.Key[..4]) + Convert.ToHexString(rows.Key[5..LargeValue.StemBytes]);
                 switch (rows.Key[4])
                 {
                     case TableMap.Chunks:
@@ -339,7 +371,13 @@ public sealed class ChangesTests
         private EngineWorkload Replay(int through)
         {
             var replayed = new EngineWorkload(_seed);
-            using StorageEngine aside = EngineWorkload.Open(new SimulatedDisk("/data"), EngineWorkload.Options with { MemtableBytes = 64 << 20 });
+            using StorageEngine aside = EngineWorkload.Open(
+                new SimulatedDisk("/data"),
+                EngineWorkload.Options with
+                {
+                    MemtableBytes = 64 << 20,
+                }
+            );
             while (aside.AppliedIndex < through)
             {
                 replayed.Step(aside);

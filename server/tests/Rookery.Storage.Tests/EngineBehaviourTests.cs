@@ -27,12 +27,19 @@ public sealed class EngineBehaviourTests
         DoBackgroundWork(engine, flushAll: true);
         long before = disk.UsedBytes;
         WriteBatch deletion = engine.Begin(41, 1);
-        deletion.DeleteRange(EngineWorkload.Key(1, 0, string.Empty).AsSpan(0, 4), EngineWorkload.Key(2, 0, string.Empty).AsSpan(0, 4), ++sequence);
+        deletion.DeleteRange(
+            EngineWorkload.Key(1, 0, string.Empty).AsSpan(0, 4),
+            EngineWorkload.Key(2, 0, string.Empty).AsSpan(0, 4),
+            ++sequence
+        );
         engine.Apply(deletion, sequence);
         Assert.True(engine.FlushDue);
         DoBackgroundWork(engine, flushAll: false);
         Assert.True(disk.UsedBytes < before * 0.6, $"{before} bytes before, {disk.UsedBytes} after");
-        Assert.True(engine.Statistics().Groups.Sum(group => group.Rows) < 450, "rows of the deleted database are still there");
+        Assert.True(
+            engine.Statistics().Groups.Sum(group => group.Rows) < 450,
+            "rows of the deleted database are still there"
+        );
     }
 
     /// <summary>A flush of a memtable that holds nothing else would say that nothing was ever applied.</summary>
@@ -76,7 +83,15 @@ public sealed class EngineBehaviourTests
     public void Chunks_are_moved_only_when_more_than_half_of_their_file_is_dead()
     {
         var disk = new SimulatedDisk("/data");
-        using StorageEngine engine = EngineWorkload.Open(disk, EngineWorkload.Options with { MemtableBytes = 1 << 20, RunBytes = 1 << 20, FanIn = 8 });
+        using StorageEngine engine = EngineWorkload.Open(
+            disk,
+            EngineWorkload.Options with
+            {
+                MemtableBytes = 1 << 20,
+                RunBytes = 1 << 20,
+                FanIn = 8,
+            }
+        );
         WriteBatch batch = engine.Begin(1, 1);
         for (int i = 1; i <= 20; i++)
         {
@@ -94,11 +109,19 @@ public sealed class EngineBehaviourTests
         Assert.True(disk.UsedBytes < before * 0.6, $"{before} bytes before, {disk.UsedBytes} after");
     }
 
-    /// <summary>The second value lies in two files. The one with its first chunk is written again before the other.</summary>
+    /// <summary>
+    /// The second value lies in two files. The one with its first chunk is written again before the other.
+    /// </summary>
     [Fact]
     public void Every_chunk_of_a_released_value_goes_in_whatever_order_its_files_are_written_again()
     {
-        using StorageEngine engine = EngineWorkload.Open(new SimulatedDisk("/data"), EngineWorkload.Options with { MemtableBytes = 1 << 20 });
+        using StorageEngine engine = EngineWorkload.Open(
+            new SimulatedDisk("/data"),
+            EngineWorkload.Options with
+            {
+                MemtableBytes = 1 << 20,
+            }
+        );
         WriteBatch batch = engine.Begin(1, 1);
         for (int i = 1; i <= 3; i++)
         {
@@ -110,7 +133,7 @@ public sealed class EngineBehaviourTests
         Assert.True(FilesOf(engine, TableMap.Chunks) > 1);
         Delete(engine, 2, 1, 2);
         DoBackgroundWork(engine, flushAll: false);
-        for (int index = 3; index < 13; index++)        // so that notes of releases are merged
+        for (int index = 3; index < 13; index++) // so that notes of releases are merged
         {
             batch = engine.Begin(index, 1);
             batch.Put(EngineWorkload.Key(1, 1, "key04"), 20 + index, Incompressible(index, 2000));
@@ -216,7 +239,13 @@ public sealed class EngineBehaviourTests
     {
         var budget = new MemoryBudget(64 << 20);
         var options = EngineWorkload.Options with { MemtableBytes = 4 << 20 };
-        using StorageEngine engine = StorageEngine.Open(new SimulatedDisk("/data"), options, budget, NoNotes.Instance, new SimulatedTimeProvider());
+        using StorageEngine engine = StorageEngine.Open(
+            new SimulatedDisk("/data"),
+            options,
+            budget,
+            NoNotes.Instance,
+            new SimulatedTimeProvider()
+        );
         WriteBatch batch = engine.Begin(1, 1);
         for (int i = 0; i < 3000; i++)
         {
@@ -224,7 +253,9 @@ public sealed class EngineBehaviourTests
         }
 
         engine.Apply(batch, 1);
-        MemoryShare share = budget.Shares.Single(share => string.Equals(share.Name, "memtable", StringComparison.Ordinal));
+        MemoryShare share = budget.Shares.Single(share =>
+            string.Equals(share.Name, "memtable", StringComparison.Ordinal)
+        );
         Assert.True(share.UsedBytes > 3_000_000);
         DoBackgroundWork(engine, flushAll: true);
         engine.TrimIdle();
@@ -310,9 +341,7 @@ public sealed class EngineBehaviourTests
             Assert.True(engine.Flush());
         }
 
-        while (engine.CompactOnce())
-        {
-        }
+        while (engine.CompactOnce()) { }
     }
 
     private static byte[] Incompressible(long seed, int bytes)

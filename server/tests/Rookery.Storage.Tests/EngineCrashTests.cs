@@ -11,7 +11,17 @@ public sealed class EngineCrashTests
 
     [Fact]
     public void The_search_catches_a_manifest_that_does_not_survive() =>
-        Assert.NotNull(new CrashSearch { Points = 400, Runs = 4 }.Find(seed => Work(new SimulatedDisk("/data"), seed, static disk => new SyncSkippingDisk(disk, static path => path is not "/data")), CheckImage));
+        Assert.NotNull(
+            new CrashSearch { Points = 400, Runs = 4 }.Find(
+                seed =>
+                    Work(
+                        new SimulatedDisk("/data"),
+                        seed,
+                        static disk => new SyncSkippingDisk(disk, static path => path is not "/data")
+                    ),
+                CheckImage
+            )
+        );
 
     [Fact]
     public void A_call_that_fails_loses_nothing()
@@ -20,7 +30,11 @@ public sealed class EngineCrashTests
         Errno[] errors = [Errno.InputOutput, Errno.NoSpace, Errno.ReadOnly];
         for (long call = 1; call <= calls; call++)
         {
-            var fault = new DiskFault(call, errors[call % errors.Length]) { Calls = DiskCalls.Changing | DiskCalls.Open, ShortWriteBytes = (int)(call % 1000) };
+            var fault = new DiskFault(call, errors[call % errors.Length])
+            {
+                Calls = DiskCalls.Changing | DiskCalls.Open,
+                ShortWriteBytes = (int)(call % 1000),
+            };
             string story = $"seed 3, {fault.Error} at call {call}";
             var disk = new SimulatedDisk("/data");
             disk.Inject(fault);
@@ -49,15 +63,15 @@ public sealed class EngineCrashTests
             Assert.True(engine.Flush());
         }
 
-        while (engine.CompactOnce())
-        {
-        }
+        while (engine.CompactOnce()) { }
 
         Assert.Null(engine.Health);
         Assert.Equal(engine.AppliedIndex, engine.Durable.Index);
     }
 
-    /// <summary>A page whose write-back failed, or was never asked for, looks to the next process as if it were on the device.</summary>
+    /// <summary>
+    /// A page whose write-back failed, or was never asked for, looks to the next process as if it were on the device.
+    /// </summary>
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
@@ -68,11 +82,21 @@ public sealed class EngineCrashTests
             var disk = new SimulatedDisk("/data");
             var work = new EngineWorkload(seed);
             bool skips = false;
-            using (StorageEngine engine = EngineWorkload.Open(new SyncSkippingDisk(disk, path => skips && path.Contains("manifest", StringComparison.Ordinal))))
+            using (
+                StorageEngine engine = EngineWorkload.Open(
+                    new SyncSkippingDisk(disk, path => skips && path.Contains("manifest", StringComparison.Ordinal))
+                )
+            )
             {
                 Steps(work, engine, 60);
                 skips = isKilled;
-                disk.Inject(new DiskFault(isKilled ? long.MaxValue : 1, Errno.InputOutput) { Calls = DiskCalls.Sync, PathContains = "manifest" });
+                disk.Inject(
+                    new DiskFault(isKilled ? long.MaxValue : 1, Errno.InputOutput)
+                    {
+                        Calls = DiskCalls.Sync,
+                        PathContains = "manifest",
+                    }
+                );
                 engine.RequestFlush();
                 engine.Flush();
                 disk.KillProcess();
@@ -87,14 +111,22 @@ public sealed class EngineCrashTests
             }
 
             using StorageEngine after = EngineWorkload.Open(disk.AfterPowerLoss(seed));
-            Assert.True(after.Durable.Index == found, $"seed {seed}: the manifest was at {found}, and after a power cut it is at {after.Durable.Index}");
+            Assert.True(
+                after.Durable.Index == found,
+                $"seed {seed}: the manifest was at {found}, and after a power cut it is at {after.Durable.Index}"
+            );
             Assert.True(after.Health is null, $"seed {seed}: {after.Health}");
         }
     }
 
-    private static (SimulatedDisk Disk, CrashRun Run) Work(int seed) => Work(new SimulatedDisk("/data"), seed, disk => disk);
+    private static (SimulatedDisk Disk, CrashRun Run) Work(int seed) =>
+        Work(new SimulatedDisk("/data"), seed, disk => disk);
 
-    private static (SimulatedDisk Disk, CrashRun Run) Work(SimulatedDisk disk, int seed, Func<SimulatedDisk, IDisk> seenAs)
+    private static (SimulatedDisk Disk, CrashRun Run) Work(
+        SimulatedDisk disk,
+        int seed,
+        Func<SimulatedDisk, IDisk> seenAs
+    )
     {
         var work = new EngineWorkload(seed);
         StorageEngine engine = EngineWorkload.Open(seenAs(disk));
@@ -124,7 +156,10 @@ public sealed class EngineCrashTests
     {
         using StorageEngine engine = EngineWorkload.Open(image);
         long promised = run.Promised.LastOrDefault(promise => promise.Operation <= operation).Index;
-        Assert.True(engine.Durable.Index >= promised, $"the manifest is at {engine.Durable.Index}, and {promised} was promised");
+        Assert.True(
+            engine.Durable.Index >= promised,
+            $"the manifest is at {engine.Durable.Index}, and {promised} was promised"
+        );
         using Snapshot snapshot = engine.OpenSnapshot();
         run.Work.Models[(int)engine.Durable.Index].Check(snapshot, $"at {engine.Durable.Index}");
         Assert.Null(engine.Health);

@@ -25,14 +25,18 @@ public sealed class EngineDamageTests
             using Snapshot snapshot = engine.OpenSnapshot();
             bool wasRefused = ReadAll(snapshot, work.Model, story);
             WalkReadable(snapshot, work.Model, story);
-            while (!engine.ScrubOnce(1 << 20))
-            {
-            }
+            while (!engine.ScrubOnce(1 << 20)) { }
 
             bool isFound = engine.Statistics().Damage.Count > 0;
             Assert.True(isFound || !wasRefused, $"{story}: a read was refused and nothing is reported");
-            Assert.True(isFound || !path.EndsWith(".run", StringComparison.Ordinal), $"{story}: the scrub did not find it");
-            Assert.True(!isFound || engine.Health!.Contains(path, StringComparison.Ordinal), $"{story}: {engine.Health}");
+            Assert.True(
+                isFound || !path.EndsWith(".run", StringComparison.Ordinal),
+                $"{story}: the scrub did not find it"
+            );
+            Assert.True(
+                !isFound || engine.Health!.Contains(path, StringComparison.Ordinal),
+                $"{story}: {engine.Health}"
+            );
         }
     }
 
@@ -65,7 +69,13 @@ public sealed class EngineDamageTests
             disk.Rot(path, offset, (byte)(1 << random.Next(8)));
             string story = $"seed {seed}, {path} at {offset}";
 
-            using StorageEngine engine = EngineWorkload.Open(disk, EngineWorkload.Options with { Filter = new DocumentsDecide() });
+            using StorageEngine engine = EngineWorkload.Open(
+                disk,
+                EngineWorkload.Options with
+                {
+                    Filter = new DocumentsDecide(),
+                }
+            );
             for (int batches = 0; batches < 6; batches++)
             {
                 PutOrders(engine, batches);
@@ -129,7 +139,10 @@ public sealed class EngineDamageTests
                 {
                     buffer.ResetWrittenCount();
                     row.CopyTo(buffer, 0, row.Length);
-                    Assert.True(row.Sequence == sequence && buffer.WrittenSpan.SequenceEqual(value), $"{story}: {Convert.ToHexString(key)} differs");
+                    Assert.True(
+                        row.Sequence == sequence && buffer.WrittenSpan.SequenceEqual(value),
+                        $"{story}: {Convert.ToHexString(key)} differs"
+                    );
                 }
             }
             catch (DamagedException)
@@ -141,7 +154,8 @@ public sealed class EngineDamageTests
         return wasRefused;
     }
 
-    // A walk over what can be read shows exactly the rows that a look-up finds, and names each stretch that it leaves out.
+    // A walk over what can be read shows exactly the rows that a look-up finds, and names each stretch that it leaves
+    // out.
     private static void WalkReadable(Snapshot snapshot, EngineModel model, string story)
     {
         foreach (byte table in EngineWorkload.Tables.Select(table => table.Number))
@@ -164,14 +178,24 @@ public sealed class EngineDamageTests
 
             var passedOver = new List<DamageEvent>();
             var shown = new List<string>();
-            using RowCursor cursor = snapshot.SeekReadable(EngineWorkload.Key(1, table, string.Empty), EngineWorkload.Key(1, (byte)(table + 1), string.Empty), passedOver.Add);
+            using RowCursor cursor = snapshot.SeekReadable(
+                EngineWorkload.Key(1, table, string.Empty),
+                EngineWorkload.Key(1, (byte)(table + 1), string.Empty),
+                passedOver.Add
+            );
             while (cursor.MoveNext())
             {
                 shown.Add($"{Convert.ToHexString(cursor.Key)} {cursor.Sequence}");
             }
 
-            Assert.True(expected.SequenceEqual(shown, StringComparer.Ordinal), $"{story}, table {table}: {shown.Count} rows instead of {expected.Count}");
-            Assert.True(hidden == 0 || passedOver.Count > 0, $"{story}, table {table}: {hidden} rows are left out and nothing is named");
+            Assert.True(
+                expected.SequenceEqual(shown, StringComparer.Ordinal),
+                $"{story}, table {table}: {shown.Count} rows instead of {expected.Count}"
+            );
+            Assert.True(
+                hidden == 0 || passedOver.Count > 0,
+                $"{story}, table {table}: {hidden} rows are left out and nothing is named"
+            );
         }
     }
 

@@ -46,7 +46,10 @@ public sealed class EngineFormatTests
             slot.Read(copy, 0);
             BinaryPrimitives.WriteInt32LittleEndian(copy.AsSpan(8), 4);
             int length = BinaryPrimitives.ReadInt32LittleEndian(copy.AsSpan(16));
-            uint state = Checksum.Append(Checksum.Append(Checksum.Start, copy.AsSpan(0, 12)), copy.AsSpan(16, 16 + length));
+            uint state = Checksum.Append(
+                Checksum.Append(Checksum.Start, copy.AsSpan(0, 12)),
+                copy.AsSpan(16, 16 + length)
+            );
             BinaryPrimitives.WriteUInt32LittleEndian(copy.AsSpan(12), Checksum.Finish(state));
             slot.Write(copy, 0);
         }
@@ -92,7 +95,14 @@ public sealed class EngineFormatTests
         ManifestPosition position = engine.Checkpoint("/backup/one");
         EngineModel expected = work.Models[(int)position.Index];
         Steps(work, engine, 100);
-        using StorageEngine opened = EngineWorkload.Open(disk, EngineWorkload.Options with { Directory = "/backup/one", ReadOnly = true });
+        using StorageEngine opened = EngineWorkload.Open(
+            disk,
+            EngineWorkload.Options with
+            {
+                Directory = "/backup/one",
+                ReadOnly = true,
+            }
+        );
         Assert.Equal(position, opened.Durable);
         using Snapshot snapshot = opened.OpenSnapshot();
         expected.Check(snapshot, "checkpoint");
@@ -137,7 +147,15 @@ public sealed class EngineFormatTests
 
         disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Delete });
         var budget = new MemoryBudget(64L * 1024 * 1024);
-        using (var engine = StorageEngine.Open(disk, EngineWorkload.Options, budget, NoNotes.Instance, new SimulatedTimeProvider()))
+        using (
+            var engine = StorageEngine.Open(
+                disk,
+                EngineWorkload.Options,
+                budget,
+                NoNotes.Instance,
+                new SimulatedTimeProvider()
+            )
+        )
         {
             Assert.Throws<DiskException>(engine.DeleteLeftOvers);
         }
@@ -200,7 +218,11 @@ public sealed class EngineFormatTests
             {
                 value.ResetWrittenCount();
                 row.CopyTo(value, 0, row.Length);
-                text.Append(CultureInfo.InvariantCulture, $"{Convert.ToHexString(cursor.Key)} {row.Sequence} {row.Length} {Checksum.Of(value.WrittenSpan):X8}\n");
+                text.Append(
+                    CultureInfo.InvariantCulture,
+                    $"{Convert.ToHexString(cursor.Key)} {row.Sequence} {row.Length} "
+                        + $"{Checksum.Of(value.WrittenSpan):X8}\n"
+                );
             }
         }
 
@@ -209,7 +231,8 @@ public sealed class EngineFormatTests
 
     private static string GoldenRows() => GoldenDirectory() + ".rows";
 
-    private static string GoldenDirectory([CallerFilePath] string testFile = "") => Path.Join(Path.GetDirectoryName(testFile), "Golden", "v1");
+    private static string GoldenDirectory([CallerFilePath] string testFile = "") =>
+        Path.Join(Path.GetDirectoryName(testFile), "Golden", "v1");
 
     private static bool IsRun(string path) => path.EndsWith(".run", StringComparison.Ordinal);
 }

@@ -3,10 +3,17 @@ using System.Collections.Immutable;
 
 namespace Rookery.Storage.Tests;
 
-/// <summary>What an engine must hold, as a plain sorted map of values; immutable, so that a test keeps one per batch.</summary>
+/// <summary>
+/// What an engine must hold, as a plain sorted map of values; immutable, so that a test keeps one per batch.
+/// </summary>
 internal sealed record EngineModel(ImmutableSortedDictionary<byte[], (long Sequence, byte[] Value)> Rows)
 {
-    public static EngineModel Empty { get; } = new(ImmutableSortedDictionary.Create<byte[], (long, byte[])>(Comparer<byte[]>.Create((a, b) => a.AsSpan().SequenceCompareTo(b))));
+    public static EngineModel Empty { get; } =
+        new(
+            ImmutableSortedDictionary.Create<byte[], (long, byte[])>(
+                Comparer<byte[]>.Create((a, b) => a.AsSpan().SequenceCompareTo(b))
+            )
+        );
 
     public EngineModel Put(byte[] key, long sequence, byte[] value) => new(Rows.SetItem(key, (sequence, value)));
 
@@ -21,7 +28,12 @@ internal sealed record EngineModel(ImmutableSortedDictionary<byte[], (long Seque
         {
             for (uint database = 1; database <= EngineWorkload.Databases; database++)
             {
-                CheckRange(snapshot, EngineWorkload.Key(database, table, string.Empty), EngineWorkload.Key(database, (byte)(table + 1), string.Empty), story);
+                CheckRange(
+                    snapshot,
+                    EngineWorkload.Key(database, table, string.Empty),
+                    EngineWorkload.Key(database, (byte)(table + 1), string.Empty),
+                    story
+                );
             }
         }
 
@@ -31,7 +43,10 @@ internal sealed record EngineModel(ImmutableSortedDictionary<byte[], (long Seque
             Assert.True(snapshot.TryGet(key, out Row row), $"{story}: {Convert.ToHexString(key)} is missing");
             using (row)
             {
-                Assert.True(sequence == row.Sequence && value.AsSpan().SequenceEqual(Read(row)), $"{story}: {Convert.ToHexString(key)} differs");
+                Assert.True(
+                    sequence == row.Sequence && value.AsSpan().SequenceEqual(Read(row)),
+                    $"{story}: {Convert.ToHexString(key)} differs"
+                );
             }
         }
     }
@@ -44,13 +59,20 @@ internal sealed record EngineModel(ImmutableSortedDictionary<byte[], (long Seque
     }
 
     private IEnumerable<byte[]> Range(byte[] from, byte[] toExclusive) =>
-        Rows.Keys.Where(key => key.AsSpan().SequenceCompareTo(from) >= 0 && (toExclusive.Length == 0 || key.AsSpan().SequenceCompareTo(toExclusive) < 0));
+        Rows.Keys.Where(key =>
+            key.AsSpan().SequenceCompareTo(from) >= 0
+            && (toExclusive.Length == 0 || key.AsSpan().SequenceCompareTo(toExclusive) < 0)
+        );
 
     private void CheckRange(in Snapshot snapshot, byte[] from, byte[] toExclusive, string story)
     {
         byte[][] expected = [.. Range(from, toExclusive)];
         CheckWalk(snapshot.Seek(from, toExclusive), expected, $"{story}: upwards from {Convert.ToHexString(from)}");
-        CheckWalk(snapshot.Seek(from, toExclusive, backward: true), [.. expected.Reverse()], $"{story}: downwards to {Convert.ToHexString(from)}");
+        CheckWalk(
+            snapshot.Seek(from, toExclusive, backward: true),
+            [.. expected.Reverse()],
+            $"{story}: downwards to {Convert.ToHexString(from)}"
+        );
     }
 
     private void CheckWalk(RowCursor cursor, byte[][] expected, string story)
@@ -63,14 +85,20 @@ internal sealed record EngineModel(ImmutableSortedDictionary<byte[], (long Seque
             {
                 if (cursor.Key[4] >= 240)
                 {
-                    continue;                           // the engine's own rows, seen only by walks over everything
+                    continue; // the engine's own rows, seen only by walks over everything
                 }
 
-                Assert.True(count < expected.Length && cursor.Key.SequenceEqual(expected[count]), $"{story}: row {count} is {Convert.ToHexString(cursor.Key)}");
+                Assert.True(
+                    count < expected.Length && cursor.Key.SequenceEqual(expected[count]),
+                    $"{story}: row {count} is {Convert.ToHexString(cursor.Key)}"
+                );
                 buffer.ResetWrittenCount();
                 cursor.CopyTo(buffer, 0, cursor.Length);
                 var (sequence, value) = Rows[expected[count]];
-                Assert.True(sequence == cursor.Sequence && buffer.WrittenSpan.SequenceEqual(value), $"{story}: {Convert.ToHexString(cursor.Key)} differs");
+                Assert.True(
+                    sequence == cursor.Sequence && buffer.WrittenSpan.SequenceEqual(value),
+                    $"{story}: {Convert.ToHexString(cursor.Key)} differs"
+                );
                 count++;
             }
 

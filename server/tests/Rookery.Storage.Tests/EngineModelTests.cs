@@ -56,7 +56,10 @@ public sealed class EngineModelTests
 
             Check(held, $"seed {seed}, end");
             StorageStatistics statistics = engine.Statistics();
-            Assert.True(statistics.Compactions > 0 && statistics.Groups.Count >= 3, $"seed {seed}: the sizes are such that everything happens");
+            Assert.True(
+                statistics.Compactions > 0 && statistics.Groups.Count >= 3,
+                $"seed {seed}: the sizes are such that everything happens"
+            );
             engine.Dispose();
         }
     }

@@ -4,7 +4,9 @@ using Rookery.Simulation;
 
 namespace Rookery.Storage.Tests;
 
-/// <summary>Random batches on an engine and on its model, with sizes so small that flushes and compactions happen all the time.</summary>
+/// <summary>
+/// Random batches on an engine and on its model, with sizes so small that flushes and compactions happen all the time.
+/// </summary>
 internal sealed class EngineWorkload(int seed)
 {
     public const uint Databases = 3;
@@ -14,19 +16,21 @@ internal sealed class EngineWorkload(int seed)
     private long _index;
     private long _sequence;
 
-    public static IReadOnlyList<TableDefinition> Tables { get; } = [new(1, "documents", 1), new(2, "orders", 2), new(3, "collections", 2)];
+    public static IReadOnlyList<TableDefinition> Tables { get; } =
+    [new(1, "documents", 1), new(2, "orders", 2), new(3, "collections", 2)];
 
-    public static StorageOptions Options { get; } = new()
-    {
-        Directory = Directory,
-        Tables = Tables,
-        MemtableBytes = 24 * 1024,
-        CacheBytes = 1024 * 1024,
-        BlockBytes = 4096,
-        RunBytes = 24 * 1024,
-        ChunkBytes = 1024,
-        FanIn = 3,
-    };
+    public static StorageOptions Options { get; } =
+        new()
+        {
+            Directory = Directory,
+            Tables = Tables,
+            MemtableBytes = 24 * 1024,
+            CacheBytes = 1024 * 1024,
+            BlockBytes = 4096,
+            RunBytes = 24 * 1024,
+            ChunkBytes = 1024,
+            FanIn = 3,
+        };
 
     /// <summary>The model after each batch, by journal index.</summary>
     public List<EngineModel> Models { get; } = [EngineModel.Empty];
@@ -35,12 +39,19 @@ internal sealed class EngineWorkload(int seed)
 
     public static StorageEngine Open(IDisk disk, StorageOptions? options = null)
     {
-        var engine = StorageEngine.Open(disk, options ?? Options, new MemoryBudget(64L * 1024 * 1024), NoNotes.Instance, new SimulatedTimeProvider());
+        var engine = StorageEngine.Open(
+            disk,
+            options ?? Options,
+            new MemoryBudget(64L * 1024 * 1024),
+            NoNotes.Instance,
+            new SimulatedTimeProvider()
+        );
         engine.DeleteLeftOvers();
         return engine;
     }
 
-    public static byte[] Key(uint database, byte table, string name) => [0, 0, (byte)(database >> 8), (byte)database, table, .. Encoding.UTF8.GetBytes(name)];
+    public static byte[] Key(uint database, byte table, string name) =>
+        [0, 0, (byte)(database >> 8), (byte)database, table, .. Encoding.UTF8.GetBytes(name)];
 
     /// <summary>Goes on from what a manifest contains, as a replay of the journal would.</summary>
     public void GoBackTo(ManifestPosition position)
@@ -98,7 +109,11 @@ internal sealed class EngineWorkload(int seed)
                 return model.Delete(deleted);
             default:
                 // Table 3 only ever appends, as tables in order of etag do.
-                byte[] key = Key(database, table.Number, table.Number == 3 ? $"at{_sequence:D12}" : $"key{_random.Next(200):D4}");
+                byte[] key = Key(
+                    database,
+                    table.Number,
+                    table.Number == 3 ? $"at{_sequence:D12}" : $"key{_random.Next(200):D4}"
+                );
                 byte[] value = new byte[_random.Next(25) == 0 ? _random.Next(1025, 5000) : _random.Next(0, 300)];
                 _random.NextBytes(value.AsSpan(0, value.Length / 2));
                 Release(batch, key);
@@ -141,7 +156,5 @@ internal sealed class NoNotes : IIoRecorder
 
     public long Begin() => 0;
 
-    public void Record(IoKind kind, long begun, long bytes)
-    {
-    }
+    public void Record(IoKind kind, long begun, long bytes) { }
 }

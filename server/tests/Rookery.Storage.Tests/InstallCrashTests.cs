@@ -11,22 +11,55 @@ public sealed class InstallCrashTests
 
     [Fact]
     public void The_search_catches_an_install_that_forgets_to_sync_its_files() =>
-        Assert.NotNull(new CrashSearch { Points = 600, Runs = 6 }.Find(
-            seed => Work(seed, static disk => new SyncSkippingDisk(disk, static path => path.Contains("incoming/", StringComparison.Ordinal))), CheckImage));
+        Assert.NotNull(
+            new CrashSearch { Points = 600, Runs = 6 }.Find(
+                seed =>
+                    Work(
+                        seed,
+                        static disk => new SyncSkippingDisk(
+                            disk,
+                            static path => path.Contains("incoming/", StringComparison.Ordinal)
+                        )
+                    ),
+                CheckImage
+            )
+        );
 
     [Fact]
     public void The_search_catches_an_install_that_forgets_to_sync_the_names() =>
-        Assert.NotNull(new CrashSearch { Points = 600, Runs = 6 }.Find(
-            seed => Work(seed, static disk => new SyncSkippingDisk(disk, static path => path is EngineWorkload.Directory)), CheckImage));
+        Assert.NotNull(
+            new CrashSearch { Points = 600, Runs = 6 }.Find(
+                seed =>
+                    Work(
+                        seed,
+                        static disk => new SyncSkippingDisk(disk, static path => path is EngineWorkload.Directory)
+                    ),
+                CheckImage
+            )
+        );
 
     [Fact]
     public void After_any_power_cut_what_changed_is_there_whole_or_not_at_all() =>
-        new CrashSearch { Points = 1200, Runs = 12 }.Verify(seed => WorkOnChanges(seed, static disk => disk), CheckImage);
+        new CrashSearch { Points = 1200, Runs = 12 }.Verify(
+            seed => WorkOnChanges(seed, static disk => disk),
+            CheckImage
+        );
 
     [Fact]
     public void The_search_catches_changes_that_are_installed_without_a_sync_of_their_files() =>
-        Assert.NotNull(new CrashSearch { Points = 600, Runs = 6 }.Find(
-            seed => WorkOnChanges(seed, static disk => new SyncSkippingDisk(disk, static path => path.Contains("incoming/", StringComparison.Ordinal))), CheckImage));
+        Assert.NotNull(
+            new CrashSearch { Points = 600, Runs = 6 }.Find(
+                seed =>
+                    WorkOnChanges(
+                        seed,
+                        static disk => new SyncSkippingDisk(
+                            disk,
+                            static path => path.Contains("incoming/", StringComparison.Ordinal)
+                        )
+                    ),
+                CheckImage
+            )
+        );
 
     /// <summary>A store that stopped at some place of a log gets what changed from one that went on.</summary>
     private static (SimulatedDisk Disk, Story Run) WorkOnChanges(int seed, Func<SimulatedDisk, IDisk> seenAs)
@@ -38,11 +71,20 @@ public sealed class InstallCrashTests
         InstallTests.Work(own, engine, random.Next(5, 50));
         for (int i = 0; i < 5; i++)
         {
-            own.Step(engine);                           // applied, and in the journal only
+            own.Step(engine); // applied, and in the journal only
         }
 
         var log = new EngineWorkload(seed);
-        using (StorageEngine sender = EngineWorkload.Open(disk, EngineWorkload.Options with { Directory = "/data/sender", KeptDeletions = 10_000 }))
+        using (
+            StorageEngine sender = EngineWorkload.Open(
+                disk,
+                EngineWorkload.Options with
+                {
+                    Directory = "/data/sender",
+                    KeptDeletions = 10_000,
+                }
+            )
+        )
         {
             InstallTests.Work(log, sender, (int)engine.AppliedIndex + random.Next(1, 60));
             using StateChanges changes = sender.BeginChanges(engine.Sequence)!;
@@ -65,13 +107,19 @@ public sealed class InstallCrashTests
         InstallTests.Work(own, engine, random.Next(1, 50));
         for (int i = 0; i < 5; i++)
         {
-            own.Step(engine);                           // applied, and in the journal only
+            own.Step(engine); // applied, and in the journal only
         }
 
         return (disk, Install(disk, engine, own, sender, seed));
     }
 
-    private static Story Install(SimulatedDisk disk, StorageEngine engine, EngineWorkload own, EngineWorkload sender, int seed)
+    private static Story Install(
+        SimulatedDisk disk,
+        StorageEngine engine,
+        EngineWorkload own,
+        EngineWorkload sender,
+        int seed
+    )
     {
         int began = disk.OperationCount;
         ReceivedState state = engine.CheckReceived(EngineWorkload.Directory + "/incoming");
@@ -98,17 +146,29 @@ public sealed class InstallCrashTests
     {
         using StorageEngine engine = EngineWorkload.Open(image);
         bool isNew = engine.Durable.Index >= story.InstalledIndex;
-        Assert.True(operation < story.Installed || isNew, $"the state was installed, and {engine.Durable.Index} is found");
+        Assert.True(
+            operation < story.Installed || isNew,
+            $"the state was installed, and {engine.Durable.Index} is found"
+        );
         Assert.True(operation > story.Began || !isNew, "a state counts that nobody installed yet");
-        Assert.True(engine.PendingInstall is null || engine.Durable.Index == story.InstalledIndex, "a mark outlives what it is about");
+        Assert.True(
+            engine.PendingInstall is null || engine.Durable.Index == story.InstalledIndex,
+            "a mark outlives what it is about"
+        );
         using Snapshot snapshot = engine.OpenSnapshot();
-        (isNew ? story.Sender : story.Own).Models[(int)engine.Durable.Index].Check(snapshot, $"at {engine.Durable.Index}");
-        while (!engine.ScrubOnce(1 << 20))
-        {
-        }
+        (isNew ? story.Sender : story.Own)
+            .Models[(int)engine.Durable.Index]
+            .Check(snapshot, $"at {engine.Durable.Index}");
+        while (!engine.ScrubOnce(1 << 20)) { }
 
         Assert.Null(engine.Health);
     }
 
-    private sealed record Story(EngineWorkload Own, EngineWorkload Sender, int Began, int Installed, int InstalledIndex);
+    private sealed record Story(
+        EngineWorkload Own,
+        EngineWorkload Sender,
+        int Began,
+        int Installed,
+        int InstalledIndex
+    );
 }

@@ -3,7 +3,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Storage.Tests;
 
-/// <summary>A state made by another store, put in the place of all there is. Power cuts at every point of it are in <see cref="InstallCrashTests"/>.</summary>
+/// <summary>
+/// A state made by another store, put in the place of all there is. Power cuts at every point of it are in
+/// <see cref="InstallCrashTests"/>.
+/// </summary>
 public sealed class InstallTests
 {
     private const string Incoming = EngineWorkload.Directory + "/incoming";
@@ -30,7 +33,10 @@ public sealed class InstallTests
         Assert.Null(engine.PendingInstall);
     }
 
-    /// <summary>Runs of another node keep the numbers that their checksums name, through flush, compaction, checkpoint and reopening.</summary>
+    /// <summary>
+    /// Runs of another node keep the numbers that their checksums name, through flush, compaction, checkpoint and
+    /// reopening.
+    /// </summary>
     [Fact]
     public void A_store_works_on_from_an_installed_state_and_can_be_opened_and_copied()
     {
@@ -46,7 +52,13 @@ public sealed class InstallTests
 
         foreach (string directory in new[] { EngineWorkload.Directory, "/data/copy" })
         {
-            using StorageEngine again = EngineWorkload.Open(_disk, EngineWorkload.Options with { Directory = directory });
+            using StorageEngine again = EngineWorkload.Open(
+                _disk,
+                EngineWorkload.Options with
+                {
+                    Directory = directory,
+                }
+            );
             Assert.Null(again.Health);
             using Snapshot snapshot = again.OpenSnapshot();
             sender.Models[(int)again.Durable.Index].Check(snapshot, directory);
@@ -85,9 +97,7 @@ public sealed class InstallTests
         _disk.Delete(Path.Join(EngineWorkload.Directory, Runs()[1]));
         EngineWorkload sender = Fetch(_disk, seed: 2, batches: 200);
         using StorageEngine damaged = EngineWorkload.Open(_disk);
-        while (!damaged.ScrubOnce(1 << 20))
-        {
-        }
+        while (!damaged.ScrubOnce(1 << 20)) { }
 
         Assert.NotNull(damaged.Health);
         damaged.Install(damaged.CheckReceived(Incoming), note: null);
@@ -105,7 +115,8 @@ public sealed class InstallTests
         ReceivedState state = engine.CheckReceived(Incoming);
         Assert.Equal(
             "The state holds everything through index 20, and 90 is applied here: it is not needed any more.",
-            Assert.Throws<ReceivedStateException>(() => engine.Install(state, note: null)).Message);
+            Assert.Throws<ReceivedStateException>(() => engine.Install(state, note: null)).Message
+        );
         Check(engine, work);
     }
 
@@ -124,7 +135,11 @@ public sealed class InstallTests
             {
                 _disk.Rot(path, random.NextInt64(whole.Length), 1);
                 string? refusal = name.StartsWith("manifest", StringComparison.Ordinal) ? null : Refusal(engine);
-                Assert.True(refusal?.Contains(name, StringComparison.Ordinal) ?? name.StartsWith("manifest", StringComparison.Ordinal), $"seed 4, {name}: {refusal}");
+                Assert.True(
+                    refusal?.Contains(name, StringComparison.Ordinal)
+                        ?? name.StartsWith("manifest", StringComparison.Ordinal),
+                    $"seed 4, {name}: {refusal}"
+                );
                 Write(path, whole);
             }
 
@@ -154,23 +169,37 @@ public sealed class InstallTests
                     Work(work, engine, 30);
                     ReceivedState state = engine.CheckReceived(Incoming);
                     long before = faulty.CallCount(DiskCalls.Changing | DiskCalls.Open);
-                    faulty.Inject(new DiskFault(call, Errno.InputOutput) { Calls = DiskCalls.Changing | DiskCalls.Open, Sticky = sticky });
+                    faulty.Inject(
+                        new DiskFault(call, Errno.InputOutput)
+                        {
+                            Calls = DiskCalls.Changing | DiskCalls.Open,
+                            Sticky = sticky,
+                        }
+                    );
                     Exception? failure = Record.Exception(() => engine.Install(state, note: new byte[] { 1 }));
                     calls = Math.Max(calls, faulty.CallCount(DiskCalls.Changing | DiskCalls.Open) - before);
                     faulty.ClearFaults();
                     inDoubt += failure is StateInDoubtException ? 1 : 0;
-                    Assert.True(failure is null or DiskException or StateInDoubtException or ReceivedStateException, $"call {call}, {sticky}: {failure}");
+                    Assert.True(
+                        failure is null or DiskException or StateInDoubtException or ReceivedStateException,
+                        $"call {call}, {sticky}: {failure}"
+                    );
                     Check(engine, failure is null ? sender : work);
                     found = failure is StateInDoubtException ? -1 : engine.Durable.Index;
                 }
 
                 using StorageEngine again = EngineWorkload.Open(faulty.AfterPowerLoss(call));
-                Assert.True(found < 0 || found == again.Durable.Index, $"call {call}, {sticky}: {found} was said, and {again.Durable.Index} is found");
+                Assert.True(
+                    found < 0 || found == again.Durable.Index,
+                    $"call {call}, {sticky}: {found} was said, and {again.Durable.Index} is found"
+                );
                 bool isNew = again.Durable.Index == 60;
                 Assert.Equal(isNew, again.PendingInstall is not null);
                 Assert.True(again.Health is null, $"call {call}, {sticky}: {again.Health}");
                 using Snapshot snapshot = again.OpenSnapshot();
-                (isNew ? sender : work).Models[(int)again.Durable.Index].Check(snapshot, $"call {call}, {sticky}, reopened");
+                (isNew ? sender : work)
+                    .Models[(int)again.Durable.Index]
+                    .Check(snapshot, $"call {call}, {sticky}, reopened");
             }
         }
 
@@ -182,7 +211,13 @@ public sealed class InstallTests
     internal static EngineWorkload Fetch(SimulatedDisk target, int seed, int batches)
     {
         var sender = new EngineWorkload(seed);
-        using StorageEngine engine = EngineWorkload.Open(target, EngineWorkload.Options with { Directory = "/data/sender" });
+        using StorageEngine engine = EngineWorkload.Open(
+            target,
+            EngineWorkload.Options with
+            {
+                Directory = "/data/sender",
+            }
+        );
         Work(sender, engine, batches);
         engine.Checkpoint(Incoming);
         return sender;
@@ -210,7 +245,8 @@ public sealed class InstallTests
         }
     }
 
-    private static string? Refusal(StorageEngine engine) => Record.Exception(() => engine.CheckReceived(Incoming))?.Message;
+    private static string? Refusal(StorageEngine engine) =>
+        Record.Exception(() => engine.CheckReceived(Incoming))?.Message;
 
     private static void Check(StorageEngine engine, EngineWorkload expected)
     {
@@ -218,7 +254,8 @@ public sealed class InstallTests
         expected.Model.Check(snapshot, "now");
     }
 
-    private string[] Runs() => [.. _disk.List(EngineWorkload.Directory).Where(static name => name.EndsWith(".run", StringComparison.Ordinal))];
+    private string[] Runs() =>
+        [.. _disk.List(EngineWorkload.Directory).Where(static name => name.EndsWith(".run", StringComparison.Ordinal))];
 
     private void Write(string path, byte[] bytes)
     {

@@ -11,7 +11,13 @@ public sealed class ReaderPinsTests
     [Fact]
     public void Readers_of_the_oldest_state_are_ended_when_they_keep_more_memory_than_readers_may()
     {
-        using StorageEngine engine = EngineWorkload.Open(_disk, EngineWorkload.Options with { ReaderMemoryBytes = 30 * 1024 });
+        using StorageEngine engine = EngineWorkload.Open(
+            _disk,
+            EngineWorkload.Options with
+            {
+                ReaderMemoryBytes = 30 * 1024,
+            }
+        );
         Fill(engine, 4_000);
         using Snapshot oldest = engine.OpenSnapshot();
         var ended = oldest.Ended;
@@ -35,13 +41,23 @@ public sealed class ReaderPinsTests
     [Fact]
     public void Readers_are_ended_when_they_keep_more_files_than_readers_may()
     {
-        using StorageEngine engine = EngineWorkload.Open(_disk, EngineWorkload.Options with { ReaderFileBytes = 20_000 });
+        using StorageEngine engine = EngineWorkload.Open(
+            _disk,
+            EngineWorkload.Options with
+            {
+                ReaderFileBytes = 20_000,
+            }
+        );
         Fill(engine, 40_000);
         engine.RequestFlush();
         DoBackgroundWork(engine);
         using Snapshot snapshot = engine.OpenSnapshot();
         WriteBatch deletion = engine.Begin(++_index, 1);
-        deletion.DeleteRange(EngineWorkload.Key(1, 0, string.Empty).AsSpan(0, 4), EngineWorkload.Key(2, 0, string.Empty).AsSpan(0, 4), _index);
+        deletion.DeleteRange(
+            EngineWorkload.Key(1, 0, string.Empty).AsSpan(0, 4),
+            EngineWorkload.Key(2, 0, string.Empty).AsSpan(0, 4),
+            _index
+        );
         engine.Apply(deletion, _index);
         DoBackgroundWork(engine);
         Assert.Throws<SnapshotEndedException>(snapshot.ThrowIfEnded);

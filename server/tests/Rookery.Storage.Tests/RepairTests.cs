@@ -2,7 +2,9 @@ using Rookery.Simulation;
 
 namespace Rookery.Storage.Tests;
 
-/// <summary>Two stores that applied the same batches have different runs; what rots in one is given back by the other.</summary>
+/// <summary>
+/// Two stores that applied the same batches have different runs; what rots in one is given back by the other.
+/// </summary>
 public sealed class RepairTests
 {
     private const int Batches = 160;
@@ -22,9 +24,7 @@ public sealed class RepairTests
                 Assert.True(engine.Health is not null, $"seed {seed}: the damage was not found");
                 RepairAll(engine, disk, peer, peers, $"seed {seed}");
                 Check(engine, work, $"seed {seed}");
-                while (engine.CompactOnce())
-                {
-                }
+                while (engine.CompactOnce()) { }
 
                 Check(engine, work, $"seed {seed}, compacted");
             }
@@ -57,9 +57,13 @@ public sealed class RepairTests
                     using Snapshot snapshot = engine.OpenSnapshot();
                     work.Models[(int)engine.Durable.Index].Check(snapshot, $"at {engine.Durable.Index}");
                 }
-            });
+            }
+        );
 
-    /// <summary>Rows of a later time than the manifest would be found by a replay that has not come to them; rows of too early a time may lack what was lost.</summary>
+    /// <summary>
+    /// Rows of a later time than the manifest would be found by a replay that has not come to them; rows of too early a
+    /// time may lack what was lost.
+    /// </summary>
     [Fact]
     public void Rows_of_another_time_are_refused()
     {
@@ -67,7 +71,13 @@ public sealed class RepairTests
         using StorageEngine engine = EngineWorkload.Open(disk);
         Scrub(engine);
         RepairRequest request = engine.FindRepairs()[0];
-        foreach (var position in new[] { new ManifestPosition(Batches + 1, 1, long.MaxValue), new ManifestPosition(Batches, 1, request.LeastSequence - 1) })
+        foreach (
+            var position in new[]
+            {
+                new ManifestPosition(Batches + 1, 1, long.MaxValue),
+                new ManifestPosition(Batches, 1, request.LeastSequence - 1),
+            }
+        )
         {
             Assert.Throws<ReceivedStateException>(() => engine.Repair(request, new RepairRows("/data/none", position)));
         }
@@ -106,7 +116,11 @@ public sealed class RepairTests
             InstallTests.Work(work, engine, Batches);
         }
 
-        string[] runs = [.. disk.List(EngineWorkload.Directory).Where(static name => name.EndsWith(".run", StringComparison.Ordinal))];
+        string[] runs =
+        [
+            .. disk.List(EngineWorkload.Directory)
+                .Where(static name => name.EndsWith(".run", StringComparison.Ordinal)),
+        ];
         for (int place = 0; place < places; place++)
         {
             string path = Path.Join(EngineWorkload.Directory, runs[random.Next(runs.Length)]);
@@ -131,7 +145,14 @@ public sealed class RepairTests
     private static StorageEngine Peer(int seed, out SimulatedDisk disk)
     {
         disk = new SimulatedDisk("/data");
-        StorageEngine peer = EngineWorkload.Open(disk, EngineWorkload.Options with { MemtableBytes = 60 * 1024, RunBytes = 40 * 1024 });
+        StorageEngine peer = EngineWorkload.Open(
+            disk,
+            EngineWorkload.Options with
+            {
+                MemtableBytes = 60 * 1024,
+                RunBytes = 40 * 1024,
+            }
+        );
         var work = new EngineWorkload(seed);
         for (int i = 0; i < Batches; i++)
         {
@@ -142,7 +163,13 @@ public sealed class RepairTests
         return peer;
     }
 
-    private static void RepairAll(StorageEngine engine, SimulatedDisk disk, StorageEngine peer, SimulatedDisk peers, string story)
+    private static void RepairAll(
+        StorageEngine engine,
+        SimulatedDisk disk,
+        StorageEngine peer,
+        SimulatedDisk peers,
+        string story
+    )
     {
         for (int round = 0; engine.FindRepairs() is { Count: > 0 } requests; round++)
         {
@@ -172,9 +199,7 @@ public sealed class RepairTests
 
     private static void Scrub(StorageEngine engine)
     {
-        while (!engine.ScrubOnce(1 << 20))
-        {
-        }
+        while (!engine.ScrubOnce(1 << 20)) { }
     }
 
     private static void Check(StorageEngine engine, EngineWorkload work, string story)

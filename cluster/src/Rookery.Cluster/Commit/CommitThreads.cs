@@ -1,9 +1,10 @@
 namespace Rookery.Cluster.Commit;
 
 /// <summary>
-/// The two threads of the commit path. One writes and syncs; while it does, the other applies what is committed. When nothing else waits, the first applies what it wrote
-/// itself. A lone caller, who finds the writing thread asleep, does both on his own thread: waking another and being woken costs more than the rest of the commit
-/// (one connection, two cores: 3,400 writes/s and 190 µs of CPU each over the threads, 4,570 and 140 µs without).
+/// The two threads of the commit path. One writes and syncs; while it does, the other applies what is committed. When
+/// nothing else waits, the first applies what it wrote itself. A lone caller, who finds the writing thread asleep, does
+/// both on his own thread: waking another and being woken costs more than the rest of the commit (one connection, two
+/// cores: 3,400 writes/s and 190 µs of CPU each over the threads, 4,570 and 140 µs without).
 /// </summary>
 internal sealed class CommitThreads
 {
@@ -26,8 +27,18 @@ internal sealed class CommitThreads
         _time = time;
         Action commitHere = CommitHere;
         _consensus.CommitHere = () => Guard(commitHere);
-        _writer = new Thread(() => Guard(WriteFrames)) { Name = "journal", IsBackground = true, Priority = ThreadPriority.AboveNormal };
-        _applier = new Thread(() => Guard(ApplyFrames)) { Name = "apply", IsBackground = true, Priority = ThreadPriority.AboveNormal };
+        _writer = new Thread(() => Guard(WriteFrames))
+        {
+            Name = "journal",
+            IsBackground = true,
+            Priority = ThreadPriority.AboveNormal,
+        };
+        _applier = new Thread(() => Guard(ApplyFrames))
+        {
+            Name = "apply",
+            IsBackground = true,
+            Priority = ThreadPriority.AboveNormal,
+        };
     }
 
     public void Start()
@@ -48,7 +59,9 @@ internal sealed class CommitThreads
         }
     }
 
-    /// <summary>Waits a moment for nobody to apply, and keeps others from it then until <see cref="ResumeApplying"/>.</summary>
+    /// <summary>
+    /// Waits a moment for nobody to apply, and keeps others from it then until <see cref="ResumeApplying"/>.
+    /// </summary>
     /// <returns>False when somebody still applies: who does may wait for work of the thread that asks.</returns>
     public bool TryPauseApplying(TimeSpan patience)
     {
@@ -90,13 +103,17 @@ internal sealed class CommitThreads
     }
 
     /// <summary>Ends the process at once.</summary>
-    public static void EndProcess(Exception failure) => Environment.FailFast(
-        failure is OutOfMemoryException
-            ? "The node ends, because there is no memory to carry out a durable write: it is carried out when the node is started again. Give it more with --memory, or less to do at once."
-            : "The node ends, because the commit path met a state that must not be.",
-        failure);
+    public static void EndProcess(Exception failure) =>
+        Environment.FailFast(
+            failure is OutOfMemoryException
+                ? "The node ends, because there is no memory to carry out a durable write: it is carried out "
+                    + "when the node is started again. Give it more with --memory, or less to do at once."
+                : "The node ends, because the commit path met a state that must not be.",
+            failure
+        );
 
-    // What comes up to here would leave tables half written, or callers without an answer for ever. The journal has everything: whoever starts the process again loses nothing.
+    // What comes up to here would leave tables half written, or callers without an answer for ever. The journal has
+    // everything: whoever starts the process again loses nothing.
     private static void Guard(Action work)
     {
         try
@@ -157,16 +174,19 @@ internal sealed class CommitThreads
             return false;
         }
 
-        // Cards answer some syncs at once and then none for a tenth of a second: the last alone says little about the next.
+        // Cards answer some syncs at once and then none for a tenth of a second: the last alone says little about the
+        // next.
         _averageSyncTicks += (_time.GetTimestamp() - begun - _averageSyncTicks) / 8;
         ApplyHereOrThere();
         return true;
     }
 
     /// <summary>
-    /// Callers that were just answered come back within moments. Waiting for them, for a quarter of an average sync at most, keeps closed-loop clients from
-    /// splitting into halves that take turns (card of 100 syncs/s, 64 clients: 2,420 writes/s without, 5,500 with). It ends as soon as all are back.
-    /// Those whose write another member's slow card has not taken yet are waited for through a whole sync: it will have by then, and halves once made would stay.
+    /// Callers that were just answered come back within moments. Waiting for them, for a quarter of an average sync at
+    /// most, keeps closed-loop clients from splitting into halves that take turns (card of 100 syncs/s, 64 clients:
+    /// 2,420 writes/s without, 5,500 with). It ends as soon as all are back. Those whose write another member's slow
+    /// card has not taken yet are waited for through a whole sync: it will have by then, and halves once made would
+    /// stay.
     /// </summary>
     private void Gather()
     {
@@ -181,13 +201,20 @@ internal sealed class CommitThreads
         }
 
         long begun = _time.GetTimestamp();
-        while (queue.Count < _consensus.Callers && !_consensus.HasWork && _time.GetTimestamp() - begun < most && !Volatile.Read(ref _isStopping))
+        while (
+            queue.Count < _consensus.Callers
+            && !_consensus.HasWork
+            && _time.GetTimestamp() - begun < most
+            && !Volatile.Read(ref _isStopping)
+        )
         {
             Thread.Yield();
         }
     }
 
-    /// <summary>Applies here when the other thread is idle and nothing waits to be written; else leaves it to the other.</summary>
+    /// <summary>
+    /// Applies here when the other thread is idle and nothing waits to be written; else leaves it to the other.
+    /// </summary>
     private void ApplyHereOrThere()
     {
         if (!_consensus.HasToApply)
@@ -208,9 +235,7 @@ internal sealed class CommitThreads
         }
 
         // What is committed while this applies may be left to the other thread: writers wait for this one.
-        while (_consensus.ApplyOnce() && _consensus.Queue.Count == 0 && !_consensus.HasWork)
-        {
-        }
+        while (_consensus.ApplyOnce() && _consensus.Queue.Count == 0 && !_consensus.HasWork) { }
 
         EndApplying();
     }
@@ -234,9 +259,7 @@ internal sealed class CommitThreads
                 _isApplying = true;
             }
 
-            while (_consensus.ApplyOnce())
-            {
-            }
+            while (_consensus.ApplyOnce()) { }
 
             EndApplying();
         }

@@ -7,8 +7,9 @@ using Rookery.Documents.Commands;
 namespace Rookery.Cluster.Commit;
 
 /// <summary>
-/// A command on its way, and what its caller awaits. Pooled: a proposal costs no allocation once as many exist as are ever in flight together.
-/// A caller who already awaits goes on on the thread pool, because what it does next must not delay the next journal write.
+/// A command on its way, and what its caller awaits. Pooled: a proposal costs no allocation once as many exist as are
+/// ever in flight together. A caller who already awaits goes on on the thread pool, because what it does next must not
+/// delay the next journal write.
 /// </summary>
 internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWorkItem
 {
@@ -21,9 +22,7 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
     private LoadedVersion _previous;
     private bool _isAwaited;
 
-    private Proposal()
-    {
-    }
+    private Proposal() { }
 
     /// <summary>The encoded command.</summary>
     public ReadOnlyMemory<byte> Command => _command!.Written;
@@ -138,7 +137,12 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
     ValueTaskSourceStatus IValueTaskSource<CommandOutcome>.GetStatus(short token) => _core.GetStatus(token);
 
     /// <inheritdoc/>
-    void IValueTaskSource<CommandOutcome>.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags)
+    void IValueTaskSource<CommandOutcome>.OnCompleted(
+        Action<object?> continuation,
+        object? state,
+        short token,
+        ValueTaskSourceOnCompletedFlags flags
+    )
     {
         Volatile.Write(ref _isAwaited, true);
         _core.OnCompleted(continuation, state, token, flags);

@@ -1,8 +1,8 @@
 namespace Rookery.Cluster.Commit;
 
 /// <summary>
-/// Many callers put proposals in, one at a time takes all that are there: the writing thread, or, while that sleeps, a caller to whom its turn is lent. Putting costs
-/// one exchange, and a wake-up only when the turn cannot be lent.
+/// Many callers put proposals in, one at a time takes all that are there: the writing thread, or, while that sleeps, a
+/// caller to whom its turn is lent. Putting costs one exchange, and a wake-up only when the turn cannot be lent.
 /// </summary>
 internal sealed class ProposalQueue
 {
@@ -20,7 +20,9 @@ internal sealed class ProposalQueue
     private int _wanted;
     private int _turn;
 
-    /// <summary>Whether there is something to write that is not here: who ends a turn looks, so that it is not overlooked.</summary>
+    /// <summary>
+    /// Whether there is something to write that is not here: who ends a turn looks, so that it is not overlooked.
+    /// </summary>
     public required Func<bool> HasOtherWork { get; init; }
 
     /// <summary>Proposals that wait, roughly.</summary>
@@ -29,7 +31,8 @@ internal sealed class ProposalQueue
     /// <summary>Adds a proposal.</summary>
     /// <param name="proposal">The proposal.</param>
     /// <param name="mayTakeTurn">Whether the caller would take what waits itself.</param>
-    /// <param name="hasTurn">True when the turn is the caller's now: it takes what waits, and then calls <see cref="GiveTurnBack"/>.</param>
+    /// <param name="hasTurn">True when the turn is the caller's now: it takes what waits, and then calls
+    /// <see cref="GiveTurnBack"/>.</param>
     /// <returns>False when the queue is closed: nobody takes the proposal any more.</returns>
     public bool TryPut(Proposal proposal, bool mayTakeTurn, out bool hasTurn)
     {
@@ -78,7 +81,9 @@ internal sealed class ProposalQueue
         return true;
     }
 
-    /// <summary>Ends a caller's turn. The writing thread wakes when something waits by then, or it is to stop.</summary>
+    /// <summary>
+    /// Ends a caller's turn. The writing thread wakes when something waits by then, or it is to stop.
+    /// </summary>
     /// <param name="isStopping">Set before <see cref="Wake"/> by whoever stops the thread.</param>
     public void GiveTurnBack(ref bool isStopping)
     {
@@ -92,10 +97,16 @@ internal sealed class ProposalQueue
     /// <summary>Moves all that wait behind <paramref name="target"/>, oldest first.</summary>
     public void TakeAll(Queue<Proposal> target) => Take(target, leave: null);
 
-    /// <summary>Moves all that wait behind <paramref name="target"/>, and takes nothing more in. Nobody may take from it afterwards.</summary>
+    /// <summary>
+    /// Moves all that wait behind <paramref name="target"/>, and takes nothing more in. Nobody may take from it
+    /// afterwards.
+    /// </summary>
     public void Close(Queue<Proposal> target) => Take(target, leave: Closed);
 
-    /// <summary>Sleeps, its turn free, until there is a proposal that nobody else takes, or <see cref="Wake"/> after <paramref name="isStopping"/> was set.</summary>
+    /// <summary>
+    /// Sleeps, its turn free, until there is a proposal that nobody else takes, or <see cref="Wake"/> after
+    /// <paramref name="isStopping"/> was set.
+    /// </summary>
     public void Wait(ref bool isStopping)
     {
         Interlocked.Exchange(ref _turn, Free);
@@ -128,7 +139,10 @@ internal sealed class ProposalQueue
         }
     }
 
-    /// <summary>Gives a free turn to the writing thread, and ends its sleep. A caller who has the turn does so when he gives it back.</summary>
+    /// <summary>
+    /// Gives a free turn to the writing thread, and ends its sleep. A caller who has the turn does so when he gives it
+    /// back.
+    /// </summary>
     public void Wake()
     {
         if (Interlocked.CompareExchange(ref _turn, OfThread, Free) == Free)

@@ -5,7 +5,10 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Commit;
 
-/// <summary>Watches who has made which entry durable, for the entries of clients that asked for it; does nothing for the others. Under the consensus lock.</summary>
+/// <summary>
+/// Watches who has made which entry durable, for the entries of clients that asked for it; does nothing for the others.
+/// Under the consensus lock.
+/// </summary>
 /// <param name="self">This node.</param>
 /// <param name="tagOf">A member's letter.</param>
 internal sealed class ReceiptKeeper(NodeId self, Func<NodeId, string> tagOf)
@@ -19,7 +22,10 @@ internal sealed class ReceiptKeeper(NodeId self, Func<NodeId, string> tagOf)
     public void Watch(LogFrame frame, long now) =>
         _watched.Add(new Watched(frame, frame.Position.Index, now, NodeJournal.BytesOf(frame.Entry), frame.Count, []));
 
-    /// <summary>Notes who has come so far since, and completes the receipts of what is committed. A node that leads no more forgets them.</summary>
+    /// <summary>
+    /// Notes who has come so far since, and completes the receipts of what is committed. A node that leads no more
+    /// forgets them.
+    /// </summary>
     public void See(RaftCore core, long now)
     {
         if (core.Role != Role.Leader)
@@ -55,7 +61,14 @@ internal sealed class ReceiptKeeper(NodeId self, Func<NodeId, string> tagOf)
         _watched.RemoveRange(0, committed);
     }
 
-    private sealed record Watched(LogFrame Frame, long Index, long Begun, long Bytes, int Commands, List<(NodeId Node, SyncedMember Member)> Synced)
+    private sealed record Watched(
+        LogFrame Frame,
+        long Index,
+        long Begun,
+        long Bytes,
+        int Commands,
+        List<(NodeId Node, SyncedMember Member)> Synced
+    )
     {
         public void Note(NodeId node, Func<NodeId, string> tagOf, long now)
         {
@@ -65,6 +78,7 @@ internal sealed class ReceiptKeeper(NodeId self, Func<NodeId, string> tagOf)
             }
         }
 
-        public void Complete() => Frame.Receipt = new CommitReceipt(Bytes, Commands, [.. Synced.Select(static synced => synced.Member)]);
+        public void Complete() =>
+            Frame.Receipt = new CommitReceipt(Bytes, Commands, [.. Synced.Select(static synced => synced.Member)]);
     }
 }

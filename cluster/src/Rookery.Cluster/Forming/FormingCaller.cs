@@ -24,12 +24,28 @@ internal sealed class FormingCaller(Func<PeerTrust> trust, FormingPhrase phrase)
         using var patience = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         patience.CancelAfter(Patience);
         await using var stream = await PeerTls.ConnectToAnyoneAsync(address, trust(), patience.Token);
-        using var handler = new SocketsHttpHandler { UseProxy = false, AllowAutoRedirect = false, ConnectCallback = (_, _) => new ValueTask<Stream>(stream) };
+        using var handler = new SocketsHttpHandler
+        {
+            UseProxy = false,
+            AllowAutoRedirect = false,
+            ConnectCallback = (_, _) => new ValueTask<Stream>(stream),
+        };
         using var client = new HttpClient(handler) { MaxResponseContentBufferSize = MostAnswerBytes };
-        using var content = new ByteArrayContent(JsonSerializer.SerializeToUtf8Bytes(
-            call with { Proof = phrase.Prove(FormingEnd.Caller, stream.LocalCertificate!, stream.RemoteCertificate!) }, ClusterJson.Default.FormingCall));
+        using var content = new ByteArrayContent(
+            JsonSerializer.SerializeToUtf8Bytes(
+                call with
+                {
+                    Proof = phrase.Prove(FormingEnd.Caller, stream.LocalCertificate!, stream.RemoteCertificate!),
+                },
+                ClusterJson.Default.FormingCall
+            )
+        );
         content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
-        using var response = await client.PostAsync(new Uri($"https://{address}{FormingRoute.Path}"), content, patience.Token);
+        using var response = await client.PostAsync(
+            new Uri($"https://{address}{FormingRoute.Path}"),
+            content,
+            patience.Token
+        );
         if (response.StatusCode == HttpStatusCode.Forbidden)
         {
             throw new IOException("it has another phrase, or another name for the cluster");
@@ -41,14 +57,32 @@ internal sealed class FormingCaller(Func<PeerTrust> trust, FormingPhrase phrase)
         }
 
         byte[] body = await response.Content.ReadAsByteArrayAsync(patience.Token);
-        return response.StatusCode == HttpStatusCode.OK && ClusterJson.TryRead(body, ClusterJson.Default.FormingAnswer) is { } answer && MemberName.IsValid(answer.Name)
+        return
+            response.StatusCode == HttpStatusCode.OK
+            && ClusterJson.TryRead(body, ClusterJson.Default.FormingAnswer) is { } answer
+            && MemberName.IsValid(answer.Name)
             && phrase.IsProof(answer.Proof, FormingEnd.Answerer, stream.LocalCertificate!, stream.RemoteCertificate!)
-            ? answer with { Token = WithAddress(answer.Token, address) }
+            ? answer with
+            {
+                Token = WithAddress(answer.Token, address),
+            }
             : throw new IOException("it forms no cluster, or does not know the phrase");
     }
 
     /// <summary>Where it answers now is where it is asked again first.</summary>
-    private static string? WithAddress(string? token, string address) => token is not null && JoinToken.TryParse(token, out var parsed)
-        ? (parsed with { Addresses = [address, .. parsed.Addresses.Where(other => !string.Equals(other, address, StringComparison.Ordinal)).Take(JoinToken.MostAddresses - 1)] }).ToText()
-        : null;
+    private static string? WithAddress(string? token, string address) =>
+        token is not null && JoinToken.TryParse(token, out var parsed)
+            ? (
+                parsed with
+                {
+                    Addresses =
+                    [
+                        address,
+                        .. parsed
+                            .Addresses.Where(other => !string.Equals(other, address, StringComparison.Ordinal))
+                            .Take(JoinToken.MostAddresses - 1),
+                    ],
+                }
+            ).ToText()
+            : null;
 }

@@ -9,7 +9,10 @@ using Rookery.Disk;
 
 namespace Rookery.Cluster.Forming;
 
-/// <summary>Forms a cluster with others in rounds, until this node is of one, or takes no part: looks who is announced, calls them, and goes by what they answer.</summary>
+/// <summary>
+/// Forms a cluster with others in rounds, until this node is of one, or takes no part: looks who is announced, calls
+/// them, and goes by what they answer.
+/// </summary>
 internal sealed class FormingDuty : IAsyncDisposable
 {
     private const string Trouble = "This node could not go on to form a cluster";
@@ -43,7 +46,17 @@ internal sealed class FormingDuty : IAsyncDisposable
     /// <summary>Begins nothing yet.</summary>
     /// <exception cref="IdentityException">What the node has bound itself to cannot be read.</exception>
     public FormingDuty(
-        FormingOptions options, NodeIdentity identity, IDisk disk, ClusterMemberOptions member, IJoinDesk desk, Func<bool> isUnclaimed, Func<PeerTrust> trust, JoinTokens tokens, Func<IReadOnlyList<string>> addresses, TimeProvider time)
+        FormingOptions options,
+        NodeIdentity identity,
+        IDisk disk,
+        ClusterMemberOptions member,
+        IJoinDesk desk,
+        Func<bool> isUnclaimed,
+        Func<PeerTrust> trust,
+        JoinTokens tokens,
+        Func<IReadOnlyList<string>> addresses,
+        TimeProvider time
+    )
     {
         _options = options;
         _self = new FormingSelf(identity.NodeId, identity.NodeName, identity.ClusterName, options.Expect);
@@ -56,7 +69,10 @@ internal sealed class FormingDuty : IAsyncDisposable
         _ofStrangers = new StrangerLog(member.Log, time);
         _note = member.Note;
         _time = time;
-        _phrase = new Lazy<FormingPhrase>(() => FormingPhrase.Derive(options.ReadPhrase(), identity.ClusterName), LazyThreadSafetyMode.PublicationOnly);
+        _phrase = new Lazy<FormingPhrase>(
+            () => FormingPhrase.Derive(options.ReadPhrase(), identity.ClusterName),
+            LazyThreadSafetyMode.PublicationOnly
+        );
         Route = new FormingRoute(_node, () => _phrase.Value, tokens, addresses, _ofStrangers.Tell);
     }
 
@@ -107,7 +123,9 @@ internal sealed class FormingDuty : IAsyncDisposable
         }
     }
 
-    /// <summary>Whatever goes wrong is seen, and done again the next time: a phrase may be mended, a disk have room again.</summary>
+    /// <summary>
+    /// Whatever goes wrong is seen, and done again the next time: a phrase may be mended, a disk have room again.
+    /// </summary>
     private async Task DoOnceAsync()
     {
         try
@@ -150,13 +168,23 @@ internal sealed class FormingDuty : IAsyncDisposable
 
         // Of too many some by chance, so that nobody keeps others out by coming before them.
         RandomNumberGenerator.Shuffle<AnnouncedNode>(announced);
-        var forming = announced.Where(node => !Same(node.NodeId, _self.NodeId) && (node.FormingMark is not null || Same(node.NodeId, bound))).ToLookup(node => Same(node.FormingMark, _phrase.Value.Mark) || Same(node.NodeId, bound));
+        var forming = announced
+            .Where(node =>
+                !Same(node.NodeId, _self.NodeId) && (node.FormingMark is not null || Same(node.NodeId, bound))
+            )
+            .ToLookup(node => Same(node.FormingMark, _phrase.Value.Mark) || Same(node.NodeId, bound));
         foreach (var stranger in forming[false].Where(stranger => _told.Count < MostTold && _told.Add(stranger.NodeId)))
         {
             _ofStrangers.Tell(Describe(stranger));
         }
 
-        IGrouping<string, string>[] others = [.. forming[true].GroupBy(static node => node.NodeId, static node => node.Address, StringComparer.Ordinal).OrderByDescending(node => Same(node.Key, bound)).Take(MostAsked)];
+        IGrouping<string, string>[] others =
+        [
+            .. forming[true]
+                .GroupBy(static node => node.NodeId, static node => node.Address, StringComparer.Ordinal)
+                .OrderByDescending(node => Same(node.Key, bound))
+                .Take(MostAsked),
+        ];
         await AskAsync(others);
         if (bound is null && _node.Note is { Step: FormingStep.Vowed, Founder: var founder })
         {
@@ -165,11 +193,17 @@ internal sealed class FormingDuty : IAsyncDisposable
         }
 
         // Whoever waits in vain for a card reads here why.
-        var strangers = forming[false].OrderBy(static node => node.NodeId, StringComparer.Ordinal).ThenBy(static node => node.Address, StringComparer.Ordinal).DistinctBy(static node => node.NodeId, StringComparer.Ordinal).Take(MostStrangersTold);
+        var strangers = forming[false]
+            .OrderBy(static node => node.NodeId, StringComparer.Ordinal)
+            .ThenBy(static node => node.Address, StringComparer.Ordinal)
+            .DistinctBy(static node => node.NodeId, StringComparer.Ordinal)
+            .Take(MostStrangersTold);
         Tell(string.Join(' ', [_node.Describe([]), .. IsOver ? [] : strangers.Select(Describe)]));
     }
 
-    private static string Describe(AnnouncedNode stranger) => $"{stranger.Name} at {stranger.Address} forms another cluster than this node: it has another phrase, or another name for the cluster.";
+    private static string Describe(AnnouncedNode stranger) =>
+        $"{stranger.Name} at {stranger.Address} forms another cluster than this node: it has another phrase, "
+        + $"or another name for the cluster.";
 
     private async Task AskAsync(IEnumerable<IGrouping<string, string>> nodes)
     {
@@ -183,7 +217,10 @@ internal sealed class FormingDuty : IAsyncDisposable
         List<string> troubles = [];
         FormingAnswer? answer = null;
         using var answered = CancellationTokenSource.CreateLinkedTokenSource(_stopping.Token);
-        var calls = node.Distinct(StringComparer.Ordinal).Take(MemberAddress.Most).Select(address => AskAtAsync(address, node.Key, answered.Token)).ToArray();
+        var calls = node.Distinct(StringComparer.Ordinal)
+            .Take(MemberAddress.Most)
+            .Select(address => AskAtAsync(address, node.Key, answered.Token))
+            .ToArray();
         await foreach (var call in Task.WhenEach(calls))
         {
             var (said, trouble) = await call;
@@ -198,29 +235,60 @@ internal sealed class FormingDuty : IAsyncDisposable
 
         if (answer is null)
         {
-            _log.Tell($"A node that forms a cluster too was not reached. {string.Join(' ', troubles.Order(StringComparer.Ordinal))}");
+            _log.Tell(
+                $"A node that forms a cluster too was not reached. "
+                    + $"{string.Join(' ', troubles.Order(StringComparer.Ordinal))}"
+            );
         }
 
         return answer;
     }
 
-    private async Task<(FormingAnswer? Answer, string? Trouble)> AskAtAsync(string address, string nodeId, CancellationToken cancellationToken)
+    private async Task<(FormingAnswer? Answer, string? Trouble)> AskAtAsync(
+        string address,
+        string nodeId,
+        CancellationToken cancellationToken
+    )
     {
         try
         {
-            var answer = await new FormingCaller(_trust, _phrase.Value).AskAsync(address, _node.CallTo(nodeId), cancellationToken);
-            return Same(answer.NodeId, nodeId) ? (answer, null) : (null, $"{address}: another node, {answer.Name}, is there.");
+            var answer = await new FormingCaller(_trust, _phrase.Value).AskAsync(
+                address,
+                _node.CallTo(nodeId),
+                cancellationToken
+            );
+            return Same(answer.NodeId, nodeId)
+                ? (answer, null)
+                : (null, $"{address}: another node, {answer.Name}, is there.");
         }
-        catch (Exception trouble) when (!_stopping.IsCancellationRequested && trouble is IOException or HttpRequestException or SocketException or AuthenticationException or PeerProtocolException or OperationCanceledException)
+        catch (Exception trouble)
+            when (!_stopping.IsCancellationRequested
+                && trouble
+                    is IOException
+                        or HttpRequestException
+                        or SocketException
+                        or AuthenticationException
+                        or PeerProtocolException
+                        or OperationCanceledException
+            )
         {
-            return (null, $"{address}: {(trouble is OperationCanceledException ? "it is silent" : trouble.Message.TrimEnd('.'))}.");
+            return (
+                null,
+                $"{address}: {(trouble is OperationCanceledException ? "it is silent" : trouble.Message.TrimEnd('.'))}."
+            );
         }
     }
 
-    /// <summary>For as long as it is to form a cluster: cards that are switched on later shall hear that they are left over, and form no second one.</summary>
+    /// <summary>
+    /// For as long as it is to form a cluster: cards that are switched on later shall hear that they are left over, and
+    /// form no second one.
+    /// </summary>
     private Task AwaitMembersAsync()
     {
-        string[] late = [.. _node.Note.Members.Where(member => !_tokens.IsUsed(member.Secret)).Select(static member => member.Name)];
+        string[] late =
+        [
+            .. _node.Note.Members.Where(member => !_tokens.IsUsed(member.Secret)).Select(static member => member.Name),
+        ];
         Tell(_node.Describe(late));
         return Task.CompletedTask;
     }

@@ -6,15 +6,22 @@ using Rookery.Documents.Commands;
 namespace Rookery.Cluster.Forming;
 
 /// <summary>
-/// A node's part in forming a cluster: what it answers, what it asks, and what it concludes. It vows to one candidacy at a time, durably before it says so, and is let go by who made it only. A candidate that
-/// has the vows of all that it expects notes them, durably, and is let go by nobody: so no node is among those of two founders. Thread-safe.
+/// A node's part in forming a cluster: what it answers, what it asks, and what it concludes. It vows to one candidacy
+/// at a time, durably before it says so, and is let go by who made it only. A candidate that has the vows of all that
+/// it expects notes them, durably, and is let go by nobody: so no node is among those of two founders. Thread-safe.
 /// </summary>
 /// <param name="disk">The disk.</param>
 /// <param name="dataDirectory">Where the note lies.</param>
 /// <param name="self">Who the node is.</param>
 /// <param name="isUnclaimed">Whether a join may replace it.</param>
 /// <param name="time">The clock.</param>
-internal sealed class FormingNode(IDisk disk, string dataDirectory, FormingSelf self, Func<bool> isUnclaimed, TimeProvider time)
+internal sealed class FormingNode(
+    IDisk disk,
+    string dataDirectory,
+    FormingSelf self,
+    Func<bool> isUnclaimed,
+    TimeProvider time
+)
 {
     // A few rounds. Who was switched off must not be among those with whom a cluster is founded.
     private static readonly TimeSpan FreshFor = TimeSpan.FromSeconds(30);
@@ -41,11 +48,21 @@ internal sealed class FormingNode(IDisk disk, string dataDirectory, FormingSelf 
     public FormingCall CallTo(string nodeId)
     {
         var note = Note;
-        bool isFounder = note.Step == FormingStep.Vowed && string.Equals(note.Founder, nodeId, StringComparison.Ordinal);
-        return new FormingCall { NodeId = self.NodeId, Name = self.Name, Expect = self.Expect, Vow = isFounder ? note.Candidacy : null };
+        bool isFounder =
+            note.Step == FormingStep.Vowed && string.Equals(note.Founder, nodeId, StringComparison.Ordinal);
+        return new FormingCall
+        {
+            NodeId = self.NodeId,
+            Name = self.Name,
+            Expect = self.Expect,
+            Vow = isFounder ? note.Candidacy : null,
+        };
     }
 
-    /// <summary>Answers a caller that has shown that it knows the phrase; null before anything was concluded: whether this node was claimed need not be known yet.</summary>
+    /// <summary>
+    /// Answers a caller that has shown that it knows the phrase; null before anything was concluded: whether this node
+    /// was claimed need not be known yet.
+    /// </summary>
     /// <exception cref="DiskException">The disk refused: nothing may be answered.</exception>
     public FormingAnswer? Answer(FormingCall call)
     {
@@ -58,7 +75,10 @@ internal sealed class FormingNode(IDisk disk, string dataDirectory, FormingSelf 
 
             LeaveIfUsed();
             string? trouble = null;
-            if (_note.Step == FormingStep.Candidate && string.Equals(call.Vow, _note.Candidacy, StringComparison.Ordinal))
+            if (
+                _note.Step == FormingStep.Candidate
+                && string.Equals(call.Vow, _note.Candidacy, StringComparison.Ordinal)
+            )
             {
                 trouble = WhyNotCounted(call);
                 if (trouble is null)
@@ -83,7 +103,10 @@ internal sealed class FormingNode(IDisk disk, string dataDirectory, FormingSelf 
         }
     }
 
-    /// <summary>Goes by what was answered to the calls of a round, which were made after the round before was concluded. Not before all is known that was acknowledged, such as a claim.</summary>
+    /// <summary>
+    /// Goes by what was answered to the calls of a round, which were made after the round before was concluded. Not
+    /// before all is known that was acknowledged, such as a claim.
+    /// </summary>
     /// <exception cref="DiskException">The disk refused: all stays as it was.</exception>
     public void Conclude(IReadOnlyList<FormingAnswer> answers)
     {
@@ -95,20 +118,26 @@ internal sealed class FormingNode(IDisk disk, string dataDirectory, FormingSelf 
             FormingAnswer[] alike = [.. answers.Where(answer => answer.Expect == self.Expect)];
             switch (_note.Step)
             {
-                case FormingStep.Open or FormingStep.Candidate when Array.Find(alike, static answer => answer.Step == FormingStep.Founded) is { } founder:
+                case FormingStep.Open
+                or FormingStep.Candidate
+                    when Array.Find(alike, static answer => answer.Step == FormingStep.Founded) is { } founder:
                     GoTo(founder);
                     break;
                 case FormingStep.Open:
                     Choose(alike);
                     break;
-                case FormingStep.Candidate when Array.Exists(alike, answer => answer.Step == FormingStep.Candidate && IsBefore(answer.NodeId)):
+                case FormingStep.Candidate
+                    when Array.Exists(alike, answer => answer.Step == FormingStep.Candidate && IsBefore(answer.NodeId)):
                     Write(FormingNote.Open);
                     _vows.Clear();
                     break;
-                case FormingStep.Vowed when answers.FirstOrDefault(answer => Same(answer.NodeId, _note.Founder)) is { } founder:
+                case FormingStep.Vowed
+                    when answers.FirstOrDefault(answer => Same(answer.NodeId, _note.Founder)) is { } founder:
                     GoBy(founder);
                     break;
-                case FormingStep.Vowed when Array.Find(alike, answer => answer.Members.Contains(_note.Founder!, StringComparer.Ordinal)) is { } other:
+                case FormingStep.Vowed
+                    when Array.Find(alike, answer => answer.Members.Contains(_note.Founder!, StringComparer.Ordinal))
+                        is { } other:
                     // Who vowed to another had let go of all before, and is there now.
                     GoTo(other);
                     break;
@@ -122,19 +151,43 @@ internal sealed class FormingNode(IDisk disk, string dataDirectory, FormingSelf 
     {
         lock (_gate)
         {
-            string others = string.Concat(_heard.Where(answer => answer.Expect != self.Expect).Select(answer => $" {answer.Name} expects {answer.Expect} nodes, and this one {self.Expect}: the same settings belong on each."))
-                + string.Concat(_heard.Select(static answer => answer.Trouble).OfType<string>().Select(static trouble => " " + trouble));
+            string others =
+                string.Concat(
+                    _heard
+                        .Where(answer => answer.Expect != self.Expect)
+                        .Select(answer =>
+                            $" {answer.Name} expects {answer.Expect} nodes, and this one {self.Expect}: the "
+                            + $"same settings belong on each."
+                        )
+                )
+                + string.Concat(
+                    _heard
+                        .Select(static answer => answer.Trouble)
+                        .OfType<string>()
+                        .Select(static trouble => " " + trouble)
+                );
             string aim = $"the cluster {self.ClusterName} of {self.Expect}";
+            int agreeing = _heard.Count(answer => answer.Expect == self.Expect && answer.Step != FormingStep.Out);
             return _note.Step switch
             {
-                FormingStep.Open => $"This node waits to form {aim}. It sees {Names(_heard.Select(Named))}{Missing(self.Expect - 1 - _heard.Count(answer => answer.Expect == self.Expect && answer.Step != FormingStep.Out))}.{others}",
-                FormingStep.Candidate => $"This node founds {aim} when all have vowed to join: {Names(FreshVows().Select(static vow => vow.Name))} did{Missing(self.Expect - 1 - FreshVows().Count)}.{others}",
-                FormingStep.Vowed when _heard.FirstOrDefault(answer => Same(answer.NodeId, _note.Founder)) is { } founder =>
-                    $"This node has vowed to join {_note.FounderName} in {aim}, which has {founder.Vows} of {self.Expect - 1} vows.{others}",
+                FormingStep.Open => $"This node waits to form {aim}. It sees {Names(_heard.Select(Named))}"
+                    + $"{Missing(self.Expect - 1 - agreeing)}.{others}",
+                FormingStep.Candidate => $"This node founds {aim} when all have vowed to join: "
+                    + $"{Names(FreshVows().Select(static vow => vow.Name))} "
+                    + $"did{Missing(self.Expect - 1 - FreshVows().Count)}.{others}",
+                FormingStep.Vowed
+                    when _heard.FirstOrDefault(answer => Same(answer.NodeId, _note.Founder)) is { } founder =>
+                    $"This node has vowed to join {_note.FounderName} in {aim}, which has {founder.Vows} of "
+                        + $"{self.Expect - 1} vows.{others}",
                 FormingStep.Vowed =>
-                    $"This node has vowed to join {_note.FounderName} in {aim}, which does not answer. It goes on when that is back. If its card is gone for good, stop this node, delete {FormingNote.PathIn(dataDirectory)}, and start it again.{others}",
+                    $"This node has vowed to join {_note.FounderName} in {aim}, which does not answer. It "
+                        + $"goes on when that is back. If its card is gone for good, stop this node, delete "
+                        + $"{FormingNote.PathIn(dataDirectory)}, and start it again.{others}",
                 FormingStep.Founded when late.Count == 0 => $"This node has founded {aim}.",
-                FormingStep.Founded => $"This node has founded {aim}. {Names(late)} vowed to join and did not yet: a card that is off joins when it is on; in place of one that is gone for good another joins with a token of `rookery cluster token create`.",
+                FormingStep.Founded =>
+                    $"This node has founded {aim}. {Names(late)} vowed to join and did not yet: a card that "
+                        + $"is off joins when it is on; in place of one that is gone for good another joins with a "
+                        + $"token of `rookery cluster token create`.",
                 FormingStep.Admitted => $"This node joins {aim}.",
                 _ => _note.Why!,
             };
@@ -143,41 +196,55 @@ internal sealed class FormingNode(IDisk disk, string dataDirectory, FormingSelf 
 
     private static bool Same(string? one, string? other) => string.Equals(one, other, StringComparison.Ordinal);
 
-    private static string Named(FormingAnswer answer) => answer.Step switch
-    {
-        FormingStep.Vowed => $"{answer.Name} (which has vowed to another)",
-        FormingStep.Out => $"{answer.Name} (which takes no part)",
-        _ => answer.Name,
-    };
+    private static string Named(FormingAnswer answer) =>
+        answer.Step switch
+        {
+            FormingStep.Vowed => $"{answer.Name} (which has vowed to another)",
+            FormingStep.Out => $"{answer.Name} (which takes no part)",
+            _ => answer.Name,
+        };
 
-    private static string Missing(int nodes) => nodes switch
-    {
-        <= 0 => string.Empty,
-        1 => "; 1 more is missing",
-        _ => $"; {nodes} more are missing",
-    };
+    private static string Missing(int nodes) =>
+        nodes switch
+        {
+            <= 0 => string.Empty,
+            1 => "; 1 more is missing",
+            _ => $"; {nodes} more are missing",
+        };
 
-    private static string Names(IEnumerable<string> names) => names.ToArray() is { Length: > 0 } some ? string.Join(", ", some.Order(StringComparer.Ordinal)) : "nobody";
+    private static string Names(IEnumerable<string> names) =>
+        names.ToArray() is { Length: > 0 } some ? string.Join(", ", some.Order(StringComparer.Ordinal)) : "nobody";
 
     private bool IsBefore(string nodeId) => string.CompareOrdinal(nodeId, self.NodeId) < 0;
 
     private List<(string NodeId, string Name)> FreshVows() =>
-        [.. from vow in _vows where time.GetElapsedTime(vow.Value.HeardAt) <= FreshFor select (vow.Key, vow.Value.Name)];
+        [
+            .. from vow in _vows
+            where time.GetElapsedTime(vow.Value.HeardAt) <= FreshFor
+            select (vow.Key, vow.Value.Name),
+        ];
 
     /// <summary>Whoever uses a node decides what becomes of it; whom it held is let go by that.</summary>
     private void LeaveIfUsed()
     {
         if (_note.Step is FormingStep.Open or FormingStep.Candidate or FormingStep.Vowed && !isUnclaimed())
         {
-            Write(new FormingNote(FormingStep.Out) { Why = "This node forms no cluster: it was claimed, held a database, or has let others in." });
+            Write(
+                new FormingNote(FormingStep.Out)
+                {
+                    Why = "This node forms no cluster: it was claimed, held a database, or has let others in.",
+                }
+            );
             _vows.Clear();
         }
     }
 
     private string? WhyNotCounted(FormingCall call) =>
         call.Expect != self.Expect ? $"{self.Name} expects {self.Expect} nodes."
-        : Same(call.Name, self.Name) || FreshVows().Exists(vow => Same(vow.Name, call.Name) && !Same(vow.NodeId, call.NodeId))
-            ? $"{self.Name} does not count the vow of {call.Name}, because another node has that name: give each its own `hostname`, or none."
+        : Same(call.Name, self.Name)
+        || FreshVows().Exists(vow => Same(vow.Name, call.Name) && !Same(vow.NodeId, call.NodeId))
+            ? $"{self.Name} does not count the vow of {call.Name}, because another node has that name: give "
+                + $"each its own `hostname`, or none."
         : null;
 
     private void FoundIfAllVowed()
@@ -185,24 +252,50 @@ internal sealed class FormingNode(IDisk disk, string dataDirectory, FormingSelf 
         var vows = FreshVows();
         if (vows.Count >= self.Expect - 1)
         {
-            Write(new FormingNote(FormingStep.Founded)
-            {
-                Candidacy = _note.Candidacy,
-                Members = [.. vows.Take(self.Expect - 1).Select(static vow => new FormingMember(vow.NodeId, vow.Name, RandomNumberGenerator.GetBytes(JoinToken.SecretBytes)))],
-            });
+            Write(
+                new FormingNote(FormingStep.Founded)
+                {
+                    Candidacy = _note.Candidacy,
+                    Members =
+                    [
+                        .. vows.Take(self.Expect - 1)
+                            .Select(static vow => new FormingMember(
+                                vow.NodeId,
+                                vow.Name,
+                                RandomNumberGenerator.GetBytes(JoinToken.SecretBytes)
+                            )),
+                    ],
+                }
+            );
         }
     }
 
-    /// <summary>A candidate that others see is joined before another is made. Nobody is bound before there are enough.</summary>
+    /// <summary>
+    /// A candidate that others see is joined before another is made. Nobody is bound before there are enough.
+    /// </summary>
     private void Choose(FormingAnswer[] alike)
     {
         FormingAnswer[] open = [.. alike.Where(static answer => answer.Step == FormingStep.Open)];
-        if (alike.Where(static answer => answer.Step == FormingStep.Candidate).MinBy(static answer => answer.NodeId, StringComparer.Ordinal) is { } candidate)
+        if (
+            alike
+                .Where(static answer => answer.Step == FormingStep.Candidate)
+                .MinBy(static answer => answer.NodeId, StringComparer.Ordinal) is
+            { } candidate
+        )
         {
-            int bound = alike.Count(answer => answer.Step == FormingStep.Vowed && Same(answer.Founder, candidate.NodeId));
+            int bound = alike.Count(answer =>
+                answer.Step == FormingStep.Vowed && Same(answer.Founder, candidate.NodeId)
+            );
             if (open.Length + bound + 2 >= self.Expect)
             {
-                Write(new FormingNote(FormingStep.Vowed) { Candidacy = candidate.Candidacy, Founder = candidate.NodeId, FounderName = candidate.Name });
+                Write(
+                    new FormingNote(FormingStep.Vowed)
+                    {
+                        Candidacy = candidate.Candidacy,
+                        Founder = candidate.NodeId,
+                        FounderName = candidate.Name,
+                    }
+                );
             }
         }
         else if (open.Length + 1 >= self.Expect && !Array.Exists(open, answer => IsBefore(answer.NodeId)))
@@ -232,10 +325,19 @@ internal sealed class FormingNode(IDisk disk, string dataDirectory, FormingSelf 
             return;
         }
 
-        Write(isMember ? new FormingNote(FormingStep.Admitted) { Name = self.Name, Token = founder.Token } : new FormingNote(FormingStep.Out)
-        {
-            Why = $"{founder.Name} has founded the cluster {self.ClusterName} without this node, of which {self.Expect} were expected and more were on. It can join with a token of `rookery cluster token create`, given there; or be claimed; or, when {FormingNote.PathIn(dataDirectory)} is deleted while it is stopped, form another cluster.",
-        });
+        Write(
+            isMember
+                ? new FormingNote(FormingStep.Admitted) { Name = self.Name, Token = founder.Token }
+                : new FormingNote(FormingStep.Out)
+                {
+                    Why =
+                        $"{founder.Name} has founded the cluster {self.ClusterName} without this node, of "
+                        + $"which {self.Expect} were expected and more were on. It can join with a token of "
+                        + $"`rookery cluster token create`, given there; or be claimed; or, when "
+                        + $"{FormingNote.PathIn(dataDirectory)} is deleted while it is stopped, form another "
+                        + $"cluster.",
+                }
+        );
         _vows.Clear();
     }
 

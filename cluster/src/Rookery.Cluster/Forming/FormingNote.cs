@@ -5,7 +5,10 @@ using Rookery.Documents;
 
 namespace Rookery.Cluster.Forming;
 
-/// <summary>What a node has bound itself to: the file <c>forming</c> of its data directory, a <see cref="CheckedText"/> that is replaced by one rename. Immutable.</summary>
+/// <summary>
+/// What a node has bound itself to: the file <c>forming</c> of its data directory, a <see cref="CheckedText"/> that is
+/// replaced by one rename. Immutable.
+/// </summary>
 internal sealed record FormingNote(FormingStep Step)
 {
     private const string Heading = "rookery forming 1";
@@ -47,13 +50,20 @@ internal sealed record FormingNote(FormingStep Step)
             return Open;
         }
 
-        return CheckedText.Decode(CheckedText.ReadBytes(disk, path))?.TrimEnd('\n').Split('\n') is [Heading, .. var lines] && TryParse(lines, out var note)
+        return
+            CheckedText.Decode(CheckedText.ReadBytes(disk, path))?.TrimEnd('\n').Split('\n') is [Heading, .. var lines]
+            && TryParse(lines, out var note)
             ? note
-            : throw new IdentityException($"{path} is damaged: whether this node has vowed to join another cannot be read, so it forms no cluster. If it shall, and no other card waits for it, stop it, delete that file, and start it again.");
+            : throw new IdentityException(
+                $"{path} is damaged: whether this node has vowed to join another cannot be read, so it forms "
+                    + $"no cluster. If it shall, and no other card waits for it, stop it, delete that file, and "
+                    + $"start it again."
+            );
     }
 
     /// <summary>Replaces it, durably and at once.</summary>
-    public void Write(IDisk disk, string dataDirectory) => CheckedText.Replace(disk, dataDirectory, NodeIds.FormingName, string.Join('\n', [Heading, .. Lines()]) + "\n");
+    public void Write(IDisk disk, string dataDirectory) =>
+        CheckedText.Replace(disk, dataDirectory, NodeIds.FormingName, string.Join('\n', [Heading, .. Lines()]) + "\n");
 
     /// <summary>Deletes it, when there is one.</summary>
     public static void Forget(IDisk disk, string dataDirectory)
@@ -65,15 +75,22 @@ internal sealed record FormingNote(FormingStep Step)
         }
     }
 
-    private IEnumerable<string> Lines() => Step switch
-    {
-        FormingStep.Candidate => [$"candidate {Candidacy}"],
-        FormingStep.Vowed => [$"vowed {Candidacy} {Founder} {FounderName}"],
-        FormingStep.Founded => [$"founded {Candidacy}", .. Members.Select(static member => $"member {member.NodeId} {member.Name} {Convert.ToHexStringLower(member.Secret)}")],
-        FormingStep.Admitted => [$"admitted {Name} {Token}"],
-        FormingStep.Out => [$"out {Why}"],
-        _ => ["open"],
-    };
+    private IEnumerable<string> Lines() =>
+        Step switch
+        {
+            FormingStep.Candidate => [$"candidate {Candidacy}"],
+            FormingStep.Vowed => [$"vowed {Candidacy} {Founder} {FounderName}"],
+            FormingStep.Founded =>
+            [
+                $"founded {Candidacy}",
+                .. Members.Select(static member =>
+                    $"member {member.NodeId} {member.Name} {Convert.ToHexStringLower(member.Secret)}"
+                ),
+            ],
+            FormingStep.Admitted => [$"admitted {Name} {Token}"],
+            FormingStep.Out => [$"out {Why}"],
+            _ => ["open"],
+        };
 
     private static bool TryParse(string[] lines, [NotNullWhen(true)] out FormingNote? note)
     {
@@ -82,9 +99,25 @@ internal sealed record FormingNote(FormingStep Step)
         {
             [["open"]] => Open,
             [["candidate", var candidacy]] => new FormingNote(FormingStep.Candidate) { Candidacy = candidacy },
-            [["vowed", var candidacy, var founder, var name]] => new FormingNote(FormingStep.Vowed) { Candidacy = candidacy, Founder = founder, FounderName = name },
-            [["founded", var candidacy], .. var members] when members.All(static member => member is ["member", _, _, _]) =>
-                new FormingNote(FormingStep.Founded) { Candidacy = candidacy, Members = [.. members.Select(static member => new FormingMember(member[1], member[2], Convert.FromHexString(member[3])))] },
+            [["vowed", var candidacy, var founder, var name]] => new FormingNote(FormingStep.Vowed)
+            {
+                Candidacy = candidacy,
+                Founder = founder,
+                FounderName = name,
+            },
+            [["founded", var candidacy], .. var members]
+                when members.All(static member => member is ["member", _, _, _]) => new FormingNote(FormingStep.Founded)
+            {
+                Candidacy = candidacy,
+                Members =
+                [
+                    .. members.Select(static member => new FormingMember(
+                        member[1],
+                        member[2],
+                        Convert.FromHexString(member[3])
+                    )),
+                ],
+            },
             [["admitted", var name, var token]] => new FormingNote(FormingStep.Admitted) { Name = name, Token = token },
             [["out", ..]] => new FormingNote(FormingStep.Out) { Why = lines[0]["out ".Length..] },
             _ => null,

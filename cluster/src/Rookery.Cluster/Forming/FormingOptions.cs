@@ -12,7 +12,10 @@ public sealed record FormingOptions
     /// <summary>Announces the mark by which others find this node; null for no more.</summary>
     public required Action<string?> Announce { get; init; }
 
-    /// <summary>Told once that the node was let in: it is to be stopped, and joins (<see cref="FormedJoin"/>) before it serves again.</summary>
+    /// <summary>
+    /// Told once that the node was let in: it is to be stopped, and joins (<see cref="FormedJoin"/>) before it serves
+    /// again.
+    /// </summary>
     public required Action Admitted { get; init; }
 }
 

@@ -8,20 +8,34 @@ using Rookery.Documents.Commands;
 
 namespace Rookery.Cluster.Forming;
 
-/// <summary>POST <c>/cluster/form</c> on the port for members: what another card that forms asks. Nothing is done for who has not shown that he knows the phrase.</summary>
+/// <summary>
+/// POST <c>/cluster/form</c> on the port for members: what another card that forms asks. Nothing is done for who has
+/// not shown that he knows the phrase.
+/// </summary>
 /// <param name="node">This node's part.</param>
 /// <param name="phrase">The phrase.</param>
 /// <param name="tokens">Makes what lets others in.</param>
 /// <param name="addresses">Where this node listens for members.</param>
 /// <param name="log">Told of who has another phrase.</param>
-internal sealed class FormingRoute(FormingNode node, Func<FormingPhrase> phrase, JoinTokens tokens, Func<IReadOnlyList<string>> addresses, Action<string> log)
+internal sealed class FormingRoute(
+    FormingNode node,
+    Func<FormingPhrase> phrase,
+    JoinTokens tokens,
+    Func<IReadOnlyList<string>> addresses,
+    Action<string> log
+)
 {
     public const string Path = "/cluster/form";
 
     public async Task AnswerAsync(HttpContext http)
     {
-        if (http.Features.Get<ISslStreamFeature>()?.SslStream is not { LocalCertificate: { } own, RemoteCertificate: { } caller }
-            || await JoinRoutes.ReadAsync(http) is not { } body || ClusterJson.TryRead(body, ClusterJson.Default.FormingCall) is not { } call || !IsWhole(call))
+        if (
+            http.Features.Get<ISslStreamFeature>()?.SslStream
+                is not { LocalCertificate: { } own, RemoteCertificate: { } caller }
+            || await JoinRoutes.ReadAsync(http) is not { } body
+            || ClusterJson.TryRead(body, ClusterJson.Default.FormingCall) is not { } call
+            || !IsWhole(call)
+        )
         {
             http.Response.StatusCode = StatusCodes.Status400BadRequest;
             return;
@@ -29,7 +43,10 @@ internal sealed class FormingRoute(FormingNode node, Func<FormingPhrase> phrase,
 
         if (!phrase().IsProof(call.Proof, FormingEnd.Caller, caller, own))
         {
-            log($"{call.Name} at {http.Connection.RemoteIpAddress} wants to form a cluster with this node, and has another phrase, or another name for the cluster.");
+            log(
+                $"{call.Name} at {http.Connection.RemoteIpAddress} wants to form a cluster with this node, "
+                    + $"and has another phrase, or another name for the cluster."
+            );
             http.Response.StatusCode = StatusCodes.Status403Forbidden;
             return;
         }
@@ -40,14 +57,24 @@ internal sealed class FormingRoute(FormingNode node, Func<FormingPhrase> phrase,
             return;
         }
 
-        answer = answer with { Token = await TokenForAsync(call.NodeId, http.RequestAborted), Proof = phrase().Prove(FormingEnd.Answerer, caller, own) };
-        await JoinRoutes.WriteAsync(http, StatusCodes.Status200OK, JsonSerializer.SerializeToUtf8Bytes(answer, ClusterJson.Default.FormingAnswer));
+        answer = answer with
+        {
+            Token = await TokenForAsync(call.NodeId, http.RequestAborted),
+            Proof = phrase().Prove(FormingEnd.Answerer, caller, own),
+        };
+        await JoinRoutes.WriteAsync(
+            http,
+            StatusCodes.Status200OK,
+            JsonSerializer.SerializeToUtf8Bytes(answer, ClusterJson.Default.FormingAnswer)
+        );
     }
 
-    private static bool IsWhole(FormingCall call) => call.NodeId.Length == HistoryId.Length && ClusterRecord.IsKey(call.NodeId) && MemberName.IsValid(call.Name);
+    private static bool IsWhole(FormingCall call) =>
+        call.NodeId.Length == HistoryId.Length && ClusterRecord.IsKey(call.NodeId) && MemberName.IsValid(call.Name);
 
     private async ValueTask<string?> TokenForAsync(string nodeId, CancellationToken cancellationToken) =>
-        node.Note.Members.FirstOrDefault(member => string.Equals(member.NodeId, nodeId, StringComparison.Ordinal)) is { } member
+        node.Note.Members.FirstOrDefault(member => string.Equals(member.NodeId, nodeId, StringComparison.Ordinal))
+            is { } member
             ? (await tokens.CreateAsync(member.Secret, addresses(), cancellationToken))?.ToText()
             : null;
 }

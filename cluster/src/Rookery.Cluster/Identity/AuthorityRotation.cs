@@ -5,19 +5,38 @@ using Rookery.Documents;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// Replaces the cluster's authority while the cluster works: first everybody trusts both, then everybody shows the others a certificate of the next, and when the owner says so clients are shown it too, and the old one goes. No
-/// stage begins before every member has taken part in the one before, so no two members ever refuse each other, whoever was off meanwhile; a member that is gone for good is removed first.
+/// Replaces the cluster's authority while the cluster works: first everybody trusts both, then everybody shows the
+/// others a certificate of the next, and when the owner says so clients are shown it too, and the old one goes. No
+/// stage begins before every member has taken part in the one before, so no two members ever refuse each other, whoever
+/// was off meanwhile; a member that is gone for good is removed first.
 /// </summary>
 /// <param name="identity">This member, as it is now.</param>
 /// <param name="change">Writes a changed identity down and goes by it.</param>
 /// <param name="desk">The cluster.</param>
 /// <param name="time">The clock.</param>
-public sealed class AuthorityRotation(Func<NodeIdentity> identity, Action<Func<NodeIdentity, NodeIdentity?>> change, IJoinDesk desk, TimeProvider time)
+public sealed class AuthorityRotation(
+    Func<NodeIdentity> identity,
+    Action<Func<NodeIdentity, NodeIdentity?>> change,
+    IJoinDesk desk,
+    TimeProvider time
+)
 {
-    /// <summary>How far the rotation under way has come, and the names of the members that it waits for; null when there is none.</summary>
-    public (RotationStage Stage, IReadOnlyList<string> WaitsFor)? Status => Find() is var (rotation, _)
-        ? (rotation.Stage, [.. MemberRecord.All(desk).Where(member => !HasDone(rotation, member.NodeId)).Select(member => member.Record.Name)])
-        : null;
+    /// <summary>
+    /// How far the rotation under way has come, and the names of the members that it waits for; null when there is
+    /// none.
+    /// </summary>
+    public (RotationStage Stage, IReadOnlyList<string> WaitsFor)? Status =>
+        Find() is var (rotation, _)
+            ? (
+                rotation.Stage,
+                [
+                    .. MemberRecord
+                        .All(desk)
+                        .Where(member => !HasDone(rotation, member.NodeId))
+                        .Select(member => member.Record.Name),
+                ]
+            )
+            : null;
 
     /// <summary>Begins, on any member.</summary>
     /// <returns>Why not; null when it has begun.</returns>
@@ -30,17 +49,34 @@ public sealed class AuthorityRotation(Func<NodeIdentity> identity, Action<Func<N
 
         if (Find() is not null)
         {
-            return NotNow("A rotation of the authority is under way already. `rookery cluster ca show` says what it waits for.");
+            return NotNow(
+                "A rotation of the authority is under way already. `rookery cluster ca show` says what it waits for."
+            );
         }
 
         var self = identity();
-        using var next = ClusterAuthority.Create(self.ClusterId, self.ClusterName, NameConstraints.In(self.Authorities[0]).Domains);
-        var rotation = new RotationRecord { Certificate = next.Certificate.RawData, Stage = RotationStage.Trusting, Keys = SealFor(next, MemberRecord.All(desk)) };
-        var leftOver = desk.List(RotationRecord.Acknowledgements).Select(record => new RecordChange(record.Key, null, null));
-        return await desk.ChangeAsync([new RecordChange(RotationRecord.Key, rotation.ToJson(), ClusterRecord.Absent), .. leftOver], cancellationToken);
+        using var next = ClusterAuthority.Create(
+            self.ClusterId,
+            self.ClusterName,
+            NameConstraints.In(self.Authorities[0]).Domains
+        );
+        var rotation = new RotationRecord
+        {
+            Certificate = next.Certificate.RawData,
+            Stage = RotationStage.Trusting,
+            Keys = SealFor(next, MemberRecord.All(desk)),
+        };
+        var leftOver = desk.List(RotationRecord.Acknowledgements)
+            .Select(record => new RecordChange(record.Key, null, null));
+        return await desk.ChangeAsync(
+            [new RecordChange(RotationRecord.Key, rotation.ToJson(), ClusterRecord.Absent), .. leftOver],
+            cancellationToken
+        );
     }
 
-    /// <summary>Lets the old authority go, on any member. Clients with its certificates are refused from then on.</summary>
+    /// <summary>
+    /// Lets the old authority go, on any member. Clients with its certificates are refused from then on.
+    /// </summary>
     /// <returns>Why not; null when it is going.</returns>
     public async ValueTask<Rejection?> RetireAsync(CancellationToken cancellationToken)
     {
@@ -57,14 +93,27 @@ public sealed class AuthorityRotation(Func<NodeIdentity> identity, Action<Func<N
         string[] missing = [.. Status?.WaitsFor ?? []];
         if (rotation.Stage == RotationStage.Trusting || (rotation.Stage == RotationStage.Signing && missing.Length > 0))
         {
-            return NotNow($"Not every member shows a certificate of the new authority yet: {(missing.Length > 0 ? string.Join(", ", missing) : "they are about to")}. Start them, or remove those that are gone for good, and try again.");
+            return NotNow(
+                $"Not every member shows a certificate of the new authority yet: "
+                    + $"{(missing.Length > 0 ? string.Join(", ", missing) : "they are about to")}. Start them, or "
+                    + $"remove those that are gone for good, and try again."
+            );
         }
 
-        return rotation.Stage == RotationStage.Retiring ? null : await desk.ChangeAsync([Stored(rotation with { Stage = RotationStage.Retiring }, version)], cancellationToken);
+        return rotation.Stage == RotationStage.Retiring
+            ? null
+            : await desk.ChangeAsync(
+                [Stored(rotation with { Stage = RotationStage.Retiring }, version)],
+                cancellationToken
+            );
     }
 
-    /// <summary>Does this member's part in the stage, seals the next key for whoever joined meanwhile, and on the leader ends the stage when everybody has done his. To be called about once a second; without a rotation it reads one record.</summary>
-    /// <exception cref="IOException">The identity could not be written, or the next authority's key not be opened.</exception>
+    /// <summary>
+    /// Does this member's part in the stage, seals the next key for whoever joined meanwhile, and on the leader ends
+    /// the stage when everybody has done his. To be called about once a second; without a rotation it reads one record.
+    /// </summary>
+    /// <exception cref="IOException">The identity could not be written, or the next authority's key not be
+    /// opened.</exception>
     public async ValueTask StepAsync(CancellationToken cancellationToken)
     {
         if (Find() is not var (rotation, version))
@@ -77,7 +126,10 @@ public sealed class AuthorityRotation(Func<NodeIdentity> identity, Action<Func<N
 
         if (!HasDone(rotation, self) && IsDone(identity(), rotation))
         {
-            await desk.ChangeAsync([new RecordChange(RotationRecord.AcknowledgementOf(rotation.Stage, self), rotation.Certificate, null)], cancellationToken);
+            await desk.ChangeAsync(
+                [new RecordChange(RotationRecord.AcknowledgementOf(rotation.Stage, self), rotation.Certificate, null)],
+                cancellationToken
+            );
         }
 
         // A leader that joined since the beginning has no key to seal: whoever has it does, the first of them all.
@@ -85,7 +137,10 @@ public sealed class AuthorityRotation(Func<NodeIdentity> identity, Action<Func<N
         var keyless = members.Where(member => !rotation.Keys.ContainsKey(member.NodeId)).ToArray();
         if (keyless.Length > 0 && rotation.Keys.ContainsKey(self))
         {
-            await desk.ChangeAsync([Stored(rotation with { Keys = SealForJoined(rotation, keyless) }, version)], cancellationToken);
+            await desk.ChangeAsync(
+                [Stored(rotation with { Keys = SealForJoined(rotation, keyless) }, version)],
+                cancellationToken
+            );
         }
         else if (desk.IsLeader && Array.TrueForAll(members, member => HasDone(rotation, member.NodeId)))
         {
@@ -98,12 +153,18 @@ public sealed class AuthorityRotation(Func<NodeIdentity> identity, Action<Func<N
         RecordChange[] changes = rotation.Stage switch
         {
             RotationStage.Trusting => [Stored(rotation with { Stage = RotationStage.Signing }, version)],
-            RotationStage.Retiring => [new RecordChange(RotationRecord.Key, null, version), .. desk.List(RotationRecord.Acknowledgements).Select(record => new RecordChange(record.Key, null, null))],
+            RotationStage.Retiring =>
+            [
+                new RecordChange(RotationRecord.Key, null, version),
+                .. desk.List(RotationRecord.Acknowledgements)
+                    .Select(record => new RecordChange(record.Key, null, null)),
+            ],
             _ => [],
         };
         if (changes.Length > 0)
         {
-            await desk.ChangeAsync(changes, cancellationToken);             // whoever changed the record meanwhile leads now, and goes on
+            // whoever changed the record meanwhile leads now, and goes on
+            await desk.ChangeAsync(changes, cancellationToken);
         }
     }
 
@@ -119,58 +180,109 @@ public sealed class AuthorityRotation(Func<NodeIdentity> identity, Action<Func<N
         X509Certificate2[] others = [.. self.Authorities.Where(authority => !IsOf(rotation, authority))];
         return rotation.Stage switch
         {
-            RotationStage.Trusting => self.With([.. others, next], self.SealedAuthorityKey, self.Certificate, earlierCertificate: null),
-            _ when !IsSignedBy(self, next) => rotation.Keys.TryGetValue(self.NodeId, out byte[]? key) ? SignedBy(self, next, key, others) : null,
-            RotationStage.Retiring => self.With([next], self.SealedAuthorityKey, self.Certificate, earlierCertificate: null),
+            RotationStage.Trusting => self.With(
+                [.. others, next],
+                self.SealedAuthorityKey,
+                self.Certificate,
+                earlierCertificate: null
+            ),
+            _ when !IsSignedBy(self, next) => rotation.Keys.TryGetValue(self.NodeId, out byte[]? key)
+                ? SignedBy(self, next, key, others)
+                : null,
+            RotationStage.Retiring => self.With(
+                [next],
+                self.SealedAuthorityKey,
+                self.Certificate,
+                earlierCertificate: null
+            ),
             _ => null,
         };
     }
 
     private NodeIdentity SignedBy(NodeIdentity self, X509Certificate2 next, byte[] sealedKey, X509Certificate2[] others)
     {
-        using var authority = ClusterAuthority.OpenKey(self.ClusterId, X509CertificateLoader.LoadCertificate(next.RawData), sealedKey, self.Key);
+        using var authority = ClusterAuthority.OpenKey(
+            self.ClusterId,
+            X509CertificateLoader.LoadCertificate(next.RawData),
+            sealedKey,
+            self.Key
+        );
         var present = SubjectAlternativeNames.In(self.Certificate);
-        var names = new NodeNames(self.NodeName, self.ClusterName, present?.Addresses ?? []) { OtherDnsNames = present?.DnsNames ?? [] };
-        var signed = CertificateLife.SigningTime(desk.Time is { IsSure: true, Known: { } now } ? now : time.GetUtcNow(), self.Certificate);
-        return self.With([next, .. others], sealedKey, authority.SignNode(new PublicKey(self.Key), self.NodeId, names, signed), self.Certificate);
+        var names = new NodeNames(self.NodeName, self.ClusterName, present?.Addresses ?? [])
+        {
+            OtherDnsNames = present?.DnsNames ?? [],
+        };
+        var signed = CertificateLife.SigningTime(
+            desk.Time is { IsSure: true, Known: { } now } ? now : time.GetUtcNow(),
+            self.Certificate
+        );
+        return self.With(
+            [next, .. others],
+            sealedKey,
+            authority.SignNode(new PublicKey(self.Key), self.NodeId, names, signed),
+            self.Certificate
+        );
     }
 
-    private static bool IsDone(NodeIdentity self, RotationRecord rotation) => rotation.Stage switch
-    {
-        RotationStage.Trusting => self.Authorities.Any(authority => IsOf(rotation, authority)),
-        RotationStage.Signing => IsOf(rotation, self.Authorities[0]) && IsSignedBy(self, self.Authorities[0]),
-        _ => self.Authorities.Count == 1 && IsOf(rotation, self.Authorities[0]),
-    };
+    private static bool IsDone(NodeIdentity self, RotationRecord rotation) =>
+        rotation.Stage switch
+        {
+            RotationStage.Trusting => self.Authorities.Any(authority => IsOf(rotation, authority)),
+            RotationStage.Signing => IsOf(rotation, self.Authorities[0]) && IsSignedBy(self, self.Authorities[0]),
+            _ => self.Authorities.Count == 1 && IsOf(rotation, self.Authorities[0]),
+        };
 
     /// <summary>The authorities are written before the certificate, and a power cut may come between them.</summary>
     private static bool IsSignedBy(NodeIdentity self, X509Certificate2 authority) =>
-        self.Authorities[0].RawDataMemory.Span.SequenceEqual(authority.RawDataMemory.Span) && AuthorityChain.WhyRefused(self.Certificate, [authority], ClusterAuthority.Server, now: null) is null;
+        self.Authorities[0].RawDataMemory.Span.SequenceEqual(authority.RawDataMemory.Span)
+        && AuthorityChain.WhyRefused(self.Certificate, [authority], ClusterAuthority.Server, now: null) is null;
 
-    private static bool IsOf(RotationRecord rotation, X509Certificate2 authority) => authority.RawDataMemory.Span.SequenceEqual(rotation.Certificate);
+    private static bool IsOf(RotationRecord rotation, X509Certificate2 authority) =>
+        authority.RawDataMemory.Span.SequenceEqual(rotation.Certificate);
 
-    /// <summary>An acknowledgement holds the certificate that it is about: one of an earlier rotation says nothing.</summary>
+    /// <summary>
+    /// An acknowledgement holds the certificate that it is about: one of an earlier rotation says nothing.
+    /// </summary>
     private bool HasDone(RotationRecord rotation, string nodeId) =>
-        desk.Find(RotationRecord.AcknowledgementOf(rotation.Stage, nodeId)) is { } done && done.Value.Span.SequenceEqual(rotation.Certificate);
+        desk.Find(RotationRecord.AcknowledgementOf(rotation.Stage, nodeId)) is { } done
+        && done.Value.Span.SequenceEqual(rotation.Certificate);
 
     private (RotationRecord Rotation, long Version)? Find() =>
-        desk.Find(RotationRecord.Key) is { } stored && RotationRecord.Parse(stored.Value.Span) is { } rotation ? (rotation, stored.Version) : null;
+        desk.Find(RotationRecord.Key) is { } stored && RotationRecord.Parse(stored.Value.Span) is { } rotation
+            ? (rotation, stored.Version)
+            : null;
 
     /// <summary>Members that joined since hold the old authority's key only.</summary>
-    private Dictionary<string, byte[]> SealForJoined(RotationRecord rotation, IEnumerable<(string NodeId, MemberRecord Record, long Version)> joined)
+    private Dictionary<string, byte[]> SealForJoined(
+        RotationRecord rotation,
+        IEnumerable<(string NodeId, MemberRecord Record, long Version)> joined
+    )
     {
         var self = identity();
-        using var next = ClusterAuthority.OpenKey(self.ClusterId, rotation.Load(), rotation.Keys[self.NodeId], self.Key);
+        using var next = ClusterAuthority.OpenKey(
+            self.ClusterId,
+            rotation.Load(),
+            rotation.Keys[self.NodeId],
+            self.Key
+        );
         return new Dictionary<string, byte[]>(rotation.Keys.Concat(SealFor(next, joined)), StringComparer.Ordinal);
     }
 
-    private static Dictionary<string, byte[]> SealFor(ClusterAuthority authority, IEnumerable<(string NodeId, MemberRecord Record, long Version)> members) => members.ToDictionary(
-        static member => member.NodeId,
-        member => authority.SealKeyFor(PublicKey.CreateFromSubjectPublicKeyInfo(member.Record.PublicKey, out _)),
-        StringComparer.Ordinal);
+    private static Dictionary<string, byte[]> SealFor(
+        ClusterAuthority authority,
+        IEnumerable<(string NodeId, MemberRecord Record, long Version)> members
+    ) =>
+        members.ToDictionary(
+            static member => member.NodeId,
+            member => authority.SealKeyFor(PublicKey.CreateFromSubjectPublicKeyInfo(member.Record.PublicKey, out _)),
+            StringComparer.Ordinal
+        );
 
-    private static Rejection NobodyLeads => new(RejectionKind.NoLeader, "No node leads now. Nothing was changed; try again when one does.");
+    private static Rejection NobodyLeads =>
+        new(RejectionKind.NoLeader, "No node leads now. Nothing was changed; try again when one does.");
 
     private static Rejection NotNow(string sentence) => new(RejectionKind.ConcurrencyConflict, sentence);
 
-    private static RecordChange Stored(RotationRecord rotation, long version) => new(RotationRecord.Key, rotation.ToJson(), version);
+    private static RecordChange Stored(RotationRecord rotation, long version) =>
+        new(RotationRecord.Key, rotation.ToJson(), version);
 }

@@ -5,8 +5,9 @@ using Rookery.Disk;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// A text file that shows its own damage: its last line holds the CRC-32C of those before. PEM allows text around its blocks (RFC 7468 5.2), so other programs read certificates and keys with it;
-/// the checksum is needed because a verifier does not look at the signature of an authority that it trusts.
+/// A text file that shows its own damage: its last line holds the CRC-32C of those before. PEM allows text around its
+/// blocks (RFC 7468 5.2), so other programs read certificates and keys with it; the checksum is needed because a
+/// verifier does not look at the signature of an authority that it trusts.
 /// </summary>
 internal static class CheckedText
 {
@@ -21,7 +22,9 @@ internal static class CheckedText
     {
         string text = Encoding.UTF8.GetString(file);
         int end = text.LastIndexOf(CheckWord, StringComparison.Ordinal);
-        return end >= 0 && string.Equals(text[end..], CheckLine(text[..end]), StringComparison.Ordinal) ? text[..end] : null;
+        return end >= 0 && string.Equals(text[end..], CheckLine(text[..end]), StringComparison.Ordinal)
+            ? text[..end]
+            : null;
     }
 
     /// <summary>The bytes of a file, of which one that we wrote has no more than 1 MiB.</summary>
@@ -52,5 +55,6 @@ internal static class CheckedText
         disk.SyncDirectory(directory);
     }
 
-    private static string CheckLine(string content) => string.Create(CultureInfo.InvariantCulture, $"{CheckWord}{Checksum.Of(Encoding.UTF8.GetBytes(content)):x8}\n");
+    private static string CheckLine(string content) =>
+        string.Create(CultureInfo.InvariantCulture, $"{CheckWord}{Checksum.Of(Encoding.UTF8.GetBytes(content)):x8}\n");
 }

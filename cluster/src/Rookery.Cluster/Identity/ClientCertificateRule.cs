@@ -2,7 +2,10 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace Rookery.Cluster.Identity;
 
-/// <summary>Which client certificates hold: those that an authority of this cluster signed for a client, and that have not ended. What their owner may do is said elsewhere. Immutable.</summary>
+/// <summary>
+/// Which client certificates hold: those that an authority of this cluster signed for a client, and that have not
+/// ended. What their owner may do is said elsewhere. Immutable.
+/// </summary>
 /// <param name="authorities">The authorities trusted: one or, during a rotation, two.</param>
 /// <param name="clusterId">This cluster.</param>
 public sealed class ClientCertificateRule(IReadOnlyList<X509Certificate2> authorities, string clusterId)
@@ -12,10 +15,19 @@ public sealed class ClientCertificateRule(IReadOnlyList<X509Certificate2> author
 
     /// <summary>Why a client is refused, in a sentence; null when he is who the certificate says.</summary>
     /// <param name="presented">What came in the handshake.</param>
-    /// <param name="now">The time. A certificate that begins later holds: the clock is behind. In 1970 none has ended that ended since 2026, and that is the price of locking nobody out.</param>
+    /// <param name="now">The time. A certificate that begins later holds: the clock is behind. In 1970 none has ended
+    /// that ended since 2026, and that is the price of locking nobody out.</param>
     public string? WhyRefused(X509Certificate2 presented, DateTimeOffset now)
     {
-        if (AuthorityChain.WhyRefused(presented, authorities, ClusterAuthority.Client, CertificateLife.Plausible(now)) is { } reason)
+        if (
+            AuthorityChain.WhyRefused(
+                presented,
+                authorities,
+                ClusterAuthority.Client,
+                CertificateLife.Plausible(now)
+            ) is
+            { } reason
+        )
         {
             return $"The client certificate of {presented.Subject} {reason}.";
         }

@@ -5,8 +5,9 @@ using System.Security.Cryptography.X509Certificates;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// A cluster's own certificate authority: a key on P-256, and a certificate that may sign leaves only, for the cluster's names and private addresses only (<see cref="NameConstraints"/>).
-/// Every member can hold one, because every member may come to lead and let others in.
+/// A cluster's own certificate authority: a key on P-256, and a certificate that may sign leaves only, for the
+/// cluster's names and private addresses only (<see cref="NameConstraints"/>). Every member can hold one, because every
+/// member may come to lead and let others in.
 /// </summary>
 public sealed class ClusterAuthority : IDisposable
 {
@@ -38,17 +39,32 @@ public sealed class ClusterAuthority : IDisposable
     /// <summary>Makes a new one.</summary>
     /// <param name="clusterId">The cluster's random id.</param>
     /// <param name="clusterName">A <see cref="MemberName"/>.</param>
-    /// <param name="addedNames">DNS names and domains beyond those that every cluster may use, such as bare host names.</param>
+    /// <param name="addedNames">DNS names and domains beyond those that every cluster may use, such as bare host
+    /// names.</param>
     public static ClusterAuthority Create(string clusterId, string clusterName, IEnumerable<string> addedNames)
     {
         var key = NodeKey.Create();
         var request = new CertificateRequest(SubjectOf(clusterName, key), key, HashAlgorithmName.SHA256);
-        request.CertificateExtensions.Add(X509BasicConstraintsExtension.CreateForCertificateAuthority(pathLengthConstraint: 0));
-        request.CertificateExtensions.Add(new X509KeyUsageExtension(X509KeyUsageFlags.KeyCertSign | X509KeyUsageFlags.CrlSign, critical: true));
+        request.CertificateExtensions.Add(
+            X509BasicConstraintsExtension.CreateForCertificateAuthority(pathLengthConstraint: 0)
+        );
+        request.CertificateExtensions.Add(
+            new X509KeyUsageExtension(X509KeyUsageFlags.KeyCertSign | X509KeyUsageFlags.CrlSign, critical: true)
+        );
         request.CertificateExtensions.Add(new X509SubjectKeyIdentifierExtension(request.PublicKey, critical: false));
         request.CertificateExtensions.Add(NameConstraints.OfCluster(clusterName, addedNames).ToExtension());
         var (notBefore, notAfter) = CertificateLife.OfAuthority;
-        return new ClusterAuthority(clusterId, request.Create(request.SubjectName, X509SignatureGenerator.CreateForECDsa(key), notBefore, notAfter, NewSerialNumber()), key);
+        return new ClusterAuthority(
+            clusterId,
+            request.Create(
+                request.SubjectName,
+                X509SignatureGenerator.CreateForECDsa(key),
+                notBefore,
+                notAfter,
+                NewSerialNumber()
+            ),
+            key
+        );
     }
 
     /// <summary>One whose key was opened (<see cref="OpenKey"/>).</summary>
@@ -56,13 +72,19 @@ public sealed class ClusterAuthority : IDisposable
     /// <param name="certificate">The certificate.</param>
     /// <param name="privateKey">PKCS #8.</param>
     /// <exception cref="IdentityException">The two do not belong together.</exception>
-    public static ClusterAuthority FromKey(string clusterId, X509Certificate2 certificate, ReadOnlySpan<byte> privateKey)
+    public static ClusterAuthority FromKey(
+        string clusterId,
+        X509Certificate2 certificate,
+        ReadOnlySpan<byte> privateKey
+    )
     {
         var key = ECDsa.Create();
         try
         {
             key.ImportPkcs8PrivateKey(privateKey, out _);
-            return key.ExportSubjectPublicKeyInfo().AsSpan().SequenceEqual(certificate.PublicKey.ExportSubjectPublicKeyInfo())
+            return key.ExportSubjectPublicKeyInfo()
+                .AsSpan()
+                .SequenceEqual(certificate.PublicKey.ExportSubjectPublicKeyInfo())
                 ? new ClusterAuthority(clusterId, certificate, key)
                 : throw new IdentityException($"The key does not belong to the authority {certificate.Subject}.");
         }
@@ -78,11 +100,21 @@ public sealed class ClusterAuthority : IDisposable
     /// <param name="certificate">The certificate.</param>
     /// <param name="sealedKey">What <see cref="SealKeyFor"/> made.</param>
     /// <param name="memberKey">The member's private key.</param>
-    /// <exception cref="IdentityException">It was sealed for another member or another authority, or is damaged.</exception>
-    public static ClusterAuthority OpenKey(string clusterId, X509Certificate2 certificate, ReadOnlySpan<byte> sealedKey, ECDsa memberKey)
+    /// <exception cref="IdentityException">It was sealed for another member or another authority, or is
+    /// damaged.</exception>
+    public static ClusterAuthority OpenKey(
+        string clusterId,
+        X509Certificate2 certificate,
+        ReadOnlySpan<byte> sealedKey,
+        ECDsa memberKey
+    )
     {
-        byte[] privateKey = SealedKey.Open(sealedKey, memberKey, FingerprintOf(certificate))
-            ?? throw new IdentityException($"The key of the authority {certificate.Subject} was not sealed for this node, or is damaged. Another member can seal it again.");
+        byte[] privateKey =
+            SealedKey.Open(sealedKey, memberKey, FingerprintOf(certificate))
+            ?? throw new IdentityException(
+                $"The key of the authority {certificate.Subject} was not sealed for this node, or is "
+                    + $"damaged. Another member can seal it again."
+            );
         try
         {
             return FromKey(clusterId, certificate, privateKey);
@@ -108,41 +140,65 @@ public sealed class ClusterAuthority : IDisposable
         }
     }
 
-    /// <summary>Signs the certificate of a member: server and client, for its names and addresses as far as the authority may sign them.</summary>
+    /// <summary>
+    /// Signs the certificate of a member: server and client, for its names and addresses as far as the authority may
+    /// sign them.
+    /// </summary>
     /// <param name="key">The member's public key.</param>
     /// <param name="nodeId">Its random id.</param>
     /// <param name="names">What it is called and where it is.</param>
     /// <param name="now">The time.</param>
-    public X509Certificate2 SignNode(PublicKey key, string nodeId, NodeNames names, DateTimeOffset now) => Sign(
-        key,
-        names.Name,
-        new SubjectAlternativeNames(
-            [.. DnsNamesOf(names)],
-            [.. names.Addresses.Where(_constraints.Permits)],
-            NodeUri.OfNode(ClusterId, nodeId)),
-        // The member's key also opens what is sealed for it.
-        X509KeyUsageFlags.DigitalSignature | X509KeyUsageFlags.KeyAgreement,
-        [Server, Client],
-        now);
+    public X509Certificate2 SignNode(PublicKey key, string nodeId, NodeNames names, DateTimeOffset now) =>
+        Sign(
+            key,
+            names.Name,
+            new SubjectAlternativeNames(
+                [.. DnsNamesOf(names)],
+                [.. names.Addresses.Where(_constraints.Permits)],
+                NodeUri.OfNode(ClusterId, nodeId)
+            ),
+            // The member's key also opens what is sealed for it.
+            X509KeyUsageFlags.DigitalSignature | X509KeyUsageFlags.KeyAgreement,
+            [Server, Client],
+            now
+        );
 
     /// <summary>Signs the certificate of a client.</summary>
     /// <param name="key">The client's public key.</param>
     /// <param name="name">Its <see cref="MemberName"/>.</param>
     /// <param name="now">The time.</param>
     public X509Certificate2 SignClient(PublicKey key, string name, DateTimeOffset now) =>
-        Sign(key, name, new SubjectAlternativeNames([], [], NodeUri.OfClient(ClusterId, name)), X509KeyUsageFlags.DigitalSignature, [Client], now);
+        Sign(
+            key,
+            name,
+            new SubjectAlternativeNames([], [], NodeUri.OfClient(ClusterId, name)),
+            X509KeyUsageFlags.DigitalSignature,
+            [Client],
+            now
+        );
 
-    /// <summary>Whether a member's certificate covers the names and addresses that it has now, as far as the authority may sign them.</summary>
+    /// <summary>
+    /// Whether a member's certificate covers the names and addresses that it has now, as far as the authority may sign
+    /// them.
+    /// </summary>
     internal bool Covers(X509Certificate2 certificate, NodeNames names) =>
         SubjectAlternativeNames.In(certificate) is { } covered
         && DnsNamesOf(names).All(name => covered.DnsNames.Contains(name, StringComparer.Ordinal))
         && names.Addresses.Where(_constraints.Permits).All(covered.Addresses.Contains);
 
-    /// <summary>What the node calls itself, what its owner says that clients call it, and what he added to what the authority may sign: a name that leads to the nodes, or a domain in which each has one.</summary>
+    /// <summary>
+    /// What the node calls itself, what its owner says that clients call it, and what he added to what the authority
+    /// may sign: a name that leads to the nodes, or a domain in which each has one.
+    /// </summary>
     private IEnumerable<string> DnsNamesOf(NodeNames names) =>
-        names.DnsNames
-            .Concat(_constraints.AddedIn(names.ClusterName))
-            .Concat(_constraints.AddedIn(names.ClusterName).Where(static domain => domain.Contains('.', StringComparison.Ordinal)).Select(domain => $"{names.Name}.{domain}"))
+        names
+            .DnsNames.Concat(_constraints.AddedIn(names.ClusterName))
+            .Concat(
+                _constraints
+                    .AddedIn(names.ClusterName)
+                    .Where(static domain => domain.Contains('.', StringComparison.Ordinal))
+                    .Select(domain => $"{names.Name}.{domain}")
+            )
             .Where(_constraints.Permits)
             .Distinct(StringComparer.Ordinal);
 
@@ -153,11 +209,17 @@ public sealed class ClusterAuthority : IDisposable
         Certificate.Dispose();
     }
 
-    /// <summary>The key's hash is in the name because two authorities are trusted during a rotation, and a verifier that looks for one by name must not find the other.</summary>
+    /// <summary>
+    /// The key's hash is in the name because two authorities are trusted during a rotation, and a verifier that looks
+    /// for one by name must not find the other.
+    /// </summary>
     private static X500DistinguishedName SubjectOf(string clusterName, ECDsa key)
     {
         var builder = new X500DistinguishedNameBuilder();
-        builder.AddCommonName($"{clusterName} authority {Convert.ToHexStringLower(SHA256.HashData(key.ExportSubjectPublicKeyInfo()).AsSpan(0, 4))}");
+        builder.AddCommonName(
+            $"{clusterName} authority "
+                + $"{Convert.ToHexStringLower(SHA256.HashData(key.ExportSubjectPublicKeyInfo()).AsSpan(0, 4))}"
+        );
         builder.AddOrganizationName("Rookery");
         return builder.Build();
     }
@@ -170,7 +232,14 @@ public sealed class ClusterAuthority : IDisposable
         return number;
     }
 
-    private X509Certificate2 Sign(PublicKey key, string name, SubjectAlternativeNames names, X509KeyUsageFlags keyUsage, OidCollection usages, DateTimeOffset now)
+    private X509Certificate2 Sign(
+        PublicKey key,
+        string name,
+        SubjectAlternativeNames names,
+        X509KeyUsageFlags keyUsage,
+        OidCollection usages,
+        DateTimeOffset now
+    )
     {
         var subject = new X500DistinguishedNameBuilder();
         subject.AddCommonName(name);
@@ -178,10 +247,22 @@ public sealed class ClusterAuthority : IDisposable
         request.CertificateExtensions.Add(X509BasicConstraintsExtension.CreateForEndEntity(critical: true));
         request.CertificateExtensions.Add(new X509KeyUsageExtension(keyUsage, critical: true));
         request.CertificateExtensions.Add(new X509EnhancedKeyUsageExtension(usages, critical: false));
-        request.CertificateExtensions.Add(X509AuthorityKeyIdentifierExtension.CreateFromCertificate(Certificate, includeKeyIdentifier: true, includeIssuerAndSerial: false));
+        request.CertificateExtensions.Add(
+            X509AuthorityKeyIdentifierExtension.CreateFromCertificate(
+                Certificate,
+                includeKeyIdentifier: true,
+                includeIssuerAndSerial: false
+            )
+        );
         request.CertificateExtensions.Add(names.ToExtension());
         var (notBefore, notAfter) = CertificateLife.LeafFrom(now);
-        return request.Create(Certificate.SubjectName, X509SignatureGenerator.CreateForECDsa(_key), notBefore, notAfter, NewSerialNumber());
+        return request.Create(
+            Certificate.SubjectName,
+            X509SignatureGenerator.CreateForECDsa(_key),
+            notBefore,
+            notAfter,
+            NewSerialNumber()
+        );
     }
 }
 
@@ -194,8 +275,14 @@ public sealed record NodeNames(string Name, string ClusterName, IReadOnlyList<IP
     /// <summary>What else clients or members call it, in lower case: the host of its public URL, for example.</summary>
     public IReadOnlyList<string> OtherDnsNames { get; init; } = [];
 
-    internal IEnumerable<string> DnsNames => [Name, Name + ".local", $"{Name}.{NameConstraints.DomainOf(ClusterName)}", "localhost", .. OtherDnsNames];
+    internal IEnumerable<string> DnsNames =>
+        [Name, Name + ".local", $"{Name}.{NameConstraints.DomainOf(ClusterName)}", "localhost", .. OtherDnsNames];
 
     internal IEnumerable<IPAddress> Addresses =>
-        CurrentAddresses.Select(address => address.IsIPv4MappedToIPv6 ? address.MapToIPv4() : new IPAddress(address.GetAddressBytes())).Concat([IPAddress.Loopback, IPAddress.IPv6Loopback]).Distinct();
+        CurrentAddresses
+            .Select(address =>
+                address.IsIPv4MappedToIPv6 ? address.MapToIPv4() : new IPAddress(address.GetAddressBytes())
+            )
+            .Concat([IPAddress.Loopback, IPAddress.IPv6Loopback])
+            .Distinct();
 }

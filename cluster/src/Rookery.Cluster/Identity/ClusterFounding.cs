@@ -3,10 +3,14 @@ using Rookery.Documents;
 
 namespace Rookery.Cluster.Identity;
 
-/// <summary>Begins a cluster: its authority, and the identity of its first node, which holds the authority's key sealed.</summary>
+/// <summary>
+/// Begins a cluster: its authority, and the identity of its first node, which holds the authority's key sealed.
+/// </summary>
 public static class ClusterFounding
 {
-    /// <summary>Makes both. The caller writes the identity down (<see cref="IdentityDirectory.Create"/>) and disposes it.</summary>
+    /// <summary>
+    /// Makes both. The caller writes the identity down (<see cref="IdentityDirectory.Create"/>) and disposes it.
+    /// </summary>
     /// <param name="ids">Those of the node's data, or new ones for a node that has none yet.</param>
     /// <param name="names">What node and cluster are called, and where the node is.</param>
     /// <param name="addedNames">DNS names and domains beyond those that every cluster may use.</param>

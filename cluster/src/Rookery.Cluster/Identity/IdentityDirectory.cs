@@ -6,10 +6,15 @@ using Rookery.Documents;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// Where a member keeps who it is: <c>cluster/</c> in its data directory, with <c>cluster</c> (<see cref="IdentityText"/>), <c>node.key</c> and <c>authority.key</c> (for the owner's eyes),
-/// <c>node.pem</c> and <c>authority.pem</c>; each a <see cref="CheckedText"/>. A node that never was in a cluster has none.
+/// Where a member keeps who it is: <c>cluster/</c> in its data directory, with <c>cluster</c>
+/// (<see cref="IdentityText"/>), <c>node.key</c> and <c>authority.key</c> (for the owner's eyes),
+/// <c>node.pem</c> and <c>authority.pem</c>; each a <see cref="CheckedText"/>. A node that never was in a cluster has
+/// none.
 /// </summary>
-/// <remarks>Made under another name and renamed when it is whole, so that a power cut leaves all of it or nothing; later each file is replaced at once.</remarks>
+/// <remarks>
+/// Made under another name and renamed when it is whole, so that a power cut leaves all of it or nothing; later each
+/// file is replaced at once.
+/// </remarks>
 public static class IdentityDirectory
 {
     /// <summary>Where it lies once it was put away.</summary>
@@ -22,7 +27,9 @@ public static class IdentityDirectory
     private const string AuthoritiesName = "authority.pem";
     private const string AuthorityKeyName = "authority.key";
     private const string SealedKeyLabel = "ROOKERY SEALED KEY";
-    private const string Remedy = "Put the directory back from a backup of this node, or let the machine join anew with an empty data directory and remove its old id from the cluster.";
+    private const string Remedy =
+        "Put the directory back from a backup of this node, or let the machine join anew with an empty data "
+        + "directory and remove its old id from the cluster.";
 
     /// <summary>The directory's path.</summary>
     public static string PathIn(string dataDirectory) => Path.Join(dataDirectory, DirectoryName);
@@ -32,7 +39,8 @@ public static class IdentityDirectory
 
     /// <summary>Reads and checks it.</summary>
     /// <returns>Null when the node never was in a cluster.</returns>
-    /// <exception cref="IdentityException">A file is missing or damaged, or they do not belong together or to the data beside them.</exception>
+    /// <exception cref="IdentityException">A file is missing or damaged, or they do not belong together or to the data
+    /// beside them.</exception>
     public static NodeIdentity? TryLoad(IDisk disk, string dataDirectory)
     {
         string path = PathIn(dataDirectory);
@@ -53,10 +61,12 @@ public static class IdentityDirectory
 
     /// <summary>Whom the node of this data directory trusts now, for who runs on its machine.</summary>
     /// <exception cref="IdentityException">The file is missing or damaged.</exception>
-    public static X509Certificate2Collection AuthoritiesIn(IDisk disk, string dataDirectory) => ReadCertificates(disk, PathIn(dataDirectory), AuthoritiesName);
+    public static X509Certificate2Collection AuthoritiesIn(IDisk disk, string dataDirectory) =>
+        ReadCertificates(disk, PathIn(dataDirectory), AuthoritiesName);
 
     /// <summary>Where it is noted that these data take no part any more, for one cause.</summary>
-    public static string NotePathIn(string dataDirectory, RetirementCause cause) => Path.Join(PathIn(dataDirectory), NameOf(cause));
+    public static string NotePathIn(string dataDirectory, RetirementCause cause) =>
+        Path.Join(PathIn(dataDirectory), NameOf(cause));
 
     /// <summary>Why these data take no part any more; null when they do.</summary>
     /// <exception cref="IdentityException">The note is damaged.</exception>
@@ -76,7 +86,8 @@ public static class IdentityDirectory
 
     /// <summary>Notes it, durably: these data take no part any more, after any number of starts.</summary>
     /// <exception cref="DiskException">The disk refused.</exception>
-    public static void Retire(IDisk disk, string dataDirectory, Retirement retirement) => Replace(disk, PathIn(dataDirectory), NameOf(retirement.Cause), retirement.Why + "\n");
+    public static void Retire(IDisk disk, string dataDirectory, Retirement retirement) =>
+        Replace(disk, PathIn(dataDirectory), NameOf(retirement.Cause), retirement.Why + "\n");
 
     /// <summary>Makes it, durably and all at once.</summary>
     /// <exception cref="IdentityException">There is one.</exception>
@@ -97,8 +108,12 @@ public static class IdentityDirectory
         disk.SyncDirectory(dataDirectory);
     }
 
-    /// <summary>Writes what may change while the node is a member: certificate, authorities, their key, names and peers. The key pair stays.</summary>
-    public static void Update(IDisk disk, string dataDirectory, NodeIdentity identity) => WritePublic(disk, PathIn(dataDirectory), identity);
+    /// <summary>
+    /// Writes what may change while the node is a member: certificate, authorities, their key, names and peers. The key
+    /// pair stays.
+    /// </summary>
+    public static void Update(IDisk disk, string dataDirectory, NodeIdentity identity) =>
+        WritePublic(disk, PathIn(dataDirectory), identity);
 
     /// <summary>Lets the node be nobody's any more, durably and at once; who it was stays under another name.</summary>
     public static void PutAway(IDisk disk, string dataDirectory)
@@ -108,12 +123,17 @@ public static class IdentityDirectory
     }
 
     /// <summary>Whether one was put away, and is still there.</summary>
-    public static bool IsPutAwayIn(IDisk disk, string dataDirectory) => disk.Exists(Path.Join(dataDirectory, PutAwayName));
+    public static bool IsPutAwayIn(IDisk disk, string dataDirectory) =>
+        disk.Exists(Path.Join(dataDirectory, PutAwayName));
 
     private static NodeIdentity Load(IDisk disk, string path)
     {
-        var text = IdentityText.Parse(Read(disk, path, TextName))
-            ?? throw new IdentityException($"{Path.Join(path, TextName)} was written by another version of Rookery. Start the version that wrote it.");
+        var text =
+            IdentityText.Parse(Read(disk, path, TextName))
+            ?? throw new IdentityException(
+                $"{Path.Join(path, TextName)} was written by another version of Rookery. Start the version "
+                    + $"that wrote it."
+            );
         var certificates = ReadCertificates(disk, path, CertificateName);
         return new NodeIdentity
         {
@@ -134,13 +154,18 @@ public static class IdentityDirectory
         };
     }
 
-    /// <summary>Data and identity are copied apart only by mistake; together they would let one node answer for another's acknowledgements.</summary>
+    /// <summary>
+    /// Data and identity are copied apart only by mistake; together they would let one node answer for another's
+    /// acknowledgements.
+    /// </summary>
     private static string? WhyForeign(IDisk disk, string dataDirectory, NodeIdentity identity)
     {
         try
         {
-            return NodeIds.At(disk, dataDirectory) is { } data && data != new NodeIds(identity.NodeId, identity.ClusterId)
-                ? $"It is that of node {identity.NodeId} of cluster {identity.ClusterId}, and the data beside it are those of node {data.NodeId} of cluster {data.ClusterId}."
+            return
+                NodeIds.At(disk, dataDirectory) is { } data && data != new NodeIds(identity.NodeId, identity.ClusterId)
+                ? $"It is that of node {identity.NodeId} of cluster {identity.ClusterId}, and the data beside "
+                    + $"it are those of node {data.NodeId} of cluster {data.ClusterId}."
                 : null;
         }
         catch (DataFormatException unreadable)
@@ -149,21 +174,38 @@ public static class IdentityDirectory
         }
     }
 
-    /// <summary>The trust goes before the certificate: one of a new authority would not pass the check of the next start without it.</summary>
+    /// <summary>
+    /// The trust goes before the certificate: one of a new authority would not pass the check of the next start without
+    /// it.
+    /// </summary>
     private static void WritePublic(IDisk disk, string path, NodeIdentity identity)
     {
-        Replace(disk, path, AuthorityKeyName, PemEncoding.WriteString(SealedKeyLabel, identity.SealedAuthorityKey) + "\n");
+        Replace(
+            disk,
+            path,
+            AuthorityKeyName,
+            PemEncoding.WriteString(SealedKeyLabel, identity.SealedAuthorityKey) + "\n"
+        );
         Replace(disk, path, AuthoritiesName, InPem(identity.Authorities));
-        Replace(disk, path, CertificateName, InPem(new[] { identity.Certificate, identity.EarlierCertificate }.OfType<X509Certificate2>()));
+        Replace(
+            disk,
+            path,
+            CertificateName,
+            InPem(new[] { identity.Certificate, identity.EarlierCertificate }.OfType<X509Certificate2>())
+        );
         Replace(disk, path, TextName, IdentityText.Of(identity).ToString());
     }
 
-    private static string InPem(IEnumerable<X509Certificate2> certificates) => string.Concat(certificates.Select(static certificate => certificate.ExportCertificatePem() + "\n"));
+    private static string InPem(IEnumerable<X509Certificate2> certificates) =>
+        string.Concat(certificates.Select(static certificate => certificate.ExportCertificatePem() + "\n"));
 
     private static void Replace(IDisk disk, string path, string name, string text)
     {
         string target = Path.Join(path, name);
-        if (!disk.Exists(target) || !CheckedText.ReadBytes(disk, target).AsSpan().SequenceEqual(CheckedText.Encode(text)))
+        if (
+            !disk.Exists(target)
+            || !CheckedText.ReadBytes(disk, target).AsSpan().SequenceEqual(CheckedText.Encode(text))
+        )
         {
             CheckedText.Replace(disk, path, name, text);
         }
@@ -196,7 +238,9 @@ public static class IdentityDirectory
             // Said below, as for a file without a certificate.
         }
 
-        return certificates.Count > 0 ? certificates : throw new IdentityException($"{Path.Join(path, name)} holds no certificate that can be read. {Remedy}");
+        return certificates.Count > 0
+            ? certificates
+            : throw new IdentityException($"{Path.Join(path, name)} holds no certificate that can be read. {Remedy}");
     }
 
     private static ECDsa ReadKey(IDisk disk, string path)
@@ -219,18 +263,25 @@ public static class IdentityDirectory
         string text = Read(disk, path, AuthorityKeyName);
         return PemEncoding.TryFind(text, out var fields) && text.AsSpan()[fields.Label] is SealedKeyLabel
             ? Convert.FromBase64String(text[fields.Base64Data])
-            : throw new IdentityException($"{Path.Join(path, AuthorityKeyName)} holds no sealed key that can be read. {Remedy}");
+            : throw new IdentityException(
+                $"{Path.Join(path, AuthorityKeyName)} holds no sealed key that can be read. {Remedy}"
+            );
     }
 
     private static string Read(IDisk disk, string path, string name)
     {
         try
         {
-            return CheckedText.Decode(CheckedText.ReadBytes(disk, Path.Join(path, name))) ?? throw new IdentityException($"{Path.Join(path, name)} is damaged: its checksum does not match. {Remedy}");
+            return CheckedText.Decode(CheckedText.ReadBytes(disk, Path.Join(path, name)))
+                ?? throw new IdentityException(
+                    $"{Path.Join(path, name)} is damaged: its checksum does not match. {Remedy}"
+                );
         }
         catch (DiskException missing) when (missing.Error == Errno.NoEntry)
         {
-            throw new IdentityException($"{Path.Join(path, name)} is missing, and without it this node cannot show who it is. {Remedy}");
+            throw new IdentityException(
+                $"{Path.Join(path, name)} is missing, and without it this node cannot show who it is. {Remedy}"
+            );
         }
     }
 

@@ -2,8 +2,18 @@ using System.Text;
 
 namespace Rookery.Cluster.Identity;
 
-/// <summary>What an identity directory says in words, one line each: format version, ids, names, letter, the peers last seen, where the owner said that it is reached, and whether he chose a mirror. No value holds a space.</summary>
-internal sealed record IdentityText(string ClusterId, string ClusterName, string NodeId, string NodeName, string Tag, IReadOnlyList<KnownPeer> Peers)
+/// <summary>
+/// What an identity directory says in words, one line each: format version, ids, names, letter, the peers last seen,
+/// where the owner said that it is reached, and whether he chose a mirror. No value holds a space.
+/// </summary>
+internal sealed record IdentityText(
+    string ClusterId,
+    string ClusterName,
+    string NodeId,
+    string NodeName,
+    string Tag,
+    IReadOnlyList<KnownPeer> Peers
+)
 {
     public IReadOnlyList<string> SaidAddresses { get; init; } = [];
 
@@ -13,21 +23,34 @@ internal sealed record IdentityText(string ClusterId, string ClusterName, string
 
     private const string Heading = "rookery identity 1\n";
 
-    public static IdentityText Of(NodeIdentity identity) => new(identity.ClusterId, identity.ClusterName, identity.NodeId, identity.NodeName, identity.Tag, identity.Peers)
-    {
-        SaidAddresses = identity.SaidAddresses,
-        SaidUrl = identity.SaidUrl,
-        IsMirror = identity.IsMirror,
-    };
+    public static IdentityText Of(NodeIdentity identity) =>
+        new(identity.ClusterId, identity.ClusterName, identity.NodeId, identity.NodeName, identity.Tag, identity.Peers)
+        {
+            SaidAddresses = identity.SaidAddresses,
+            SaidUrl = identity.SaidUrl,
+            IsMirror = identity.IsMirror,
+        };
 
     /// <summary>Reads it back; null when it is of another format.</summary>
     public static IdentityText? Parse(string text)
     {
         string[][] lines = [.. text.Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(line => line.Split(' '))];
-        string? Value(string word) => Array.Find(lines, line => line is [var first, _] && string.Equals(first, word, StringComparison.Ordinal))?[1];
-        return text.StartsWith(Heading, StringComparison.Ordinal)
-            && (Value("cluster"), Value("cluster-name"), Value("node"), Value("node-name"), Value("tag")) is ({ } cluster, { } clusterName, { } node, { } nodeName, { } tag)
-            ? new IdentityText(cluster, clusterName, node, nodeName, tag, [.. lines.Where(line => line is ["peer", _, ..]).Select(line => new KnownPeer(line[1], line[2..]))])
+        string? Value(string word) =>
+            Array
+                .Find(lines, line => line is [var first, _] && string.Equals(first, word, StringComparison.Ordinal))
+                ?[1];
+        return
+            text.StartsWith(Heading, StringComparison.Ordinal)
+            && (Value("cluster"), Value("cluster-name"), Value("node"), Value("node-name"), Value("tag"))
+                is ({ } cluster, { } clusterName, { } node, { } nodeName, { } tag)
+            ? new IdentityText(
+                cluster,
+                clusterName,
+                node,
+                nodeName,
+                tag,
+                [.. lines.Where(line => line is ["peer", _, ..]).Select(line => new KnownPeer(line[1], line[2..]))]
+            )
             {
                 SaidAddresses = Array.Find(lines, static line => line is ["reached-at", ..])?[1..] ?? [],
                 SaidUrl = Value("clients-at"),

@@ -6,7 +6,10 @@ namespace Rookery.Cluster.Identity;
 public sealed record KnownPeer(string NodeId, IReadOnlyList<string> Addresses)
 {
     /// <inheritdoc/>
-    public bool Equals(KnownPeer? other) => other is not null && string.Equals(NodeId, other.NodeId, StringComparison.Ordinal) && Addresses.SequenceEqual(other.Addresses, StringComparer.Ordinal);
+    public bool Equals(KnownPeer? other) =>
+        other is not null
+        && string.Equals(NodeId, other.NodeId, StringComparison.Ordinal)
+        && Addresses.SequenceEqual(other.Addresses, StringComparer.Ordinal);
 
     /// <inheritdoc/>
     public override int GetHashCode() => NodeId.GetHashCode(StringComparison.Ordinal);

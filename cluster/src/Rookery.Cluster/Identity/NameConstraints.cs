@@ -6,12 +6,14 @@ using System.Security.Cryptography.X509Certificates;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// What an authority may sign (RFC 5280 4.2.1.10): DNS names under a few domains, and addresses of private networks. Whoever trusts the authority, a browser for example, trusts it for
-/// nothing else, so that a stolen key cannot speak for a bank.
+/// What an authority may sign (RFC 5280 4.2.1.10): DNS names under a few domains, and addresses of private networks.
+/// Whoever trusts the authority, a browser for example, trusts it for nothing else, so that a stolen key cannot speak
+/// for a bank.
 /// </summary>
 /// <remarks>
-/// URIs are not constrained, although members are told apart by one: Chromium refuses every certificate with a form of name that is constrained and that it does not know, and URIs are one
-/// (kSupportedNameTypes in bssl/pki/name_constraints.cc). Only our own rule reads them, and it compares the whole URI.
+/// URIs are not constrained, although members are told apart by one: Chromium refuses every certificate with a form of
+/// name that is constrained and that it does not know, and URIs are one (kSupportedNameTypes in
+/// bssl/pki/name_constraints.cc). Only our own rule reads them, and it compares the whole URI.
 /// </remarks>
 internal sealed class NameConstraints
 {
@@ -21,11 +23,20 @@ internal sealed class NameConstraints
     private static readonly Asn1Tag DnsName = new(TagClass.ContextSpecific, 2);
     private static readonly Asn1Tag IpAddress = new(TagClass.ContextSpecific, 7);
 
-    /// <summary>RFC 1918, 6598 (shared, used by overlay networks), 3927, 1122; RFC 4291 loopback and link-local, 4193.</summary>
+    /// <summary>
+    /// RFC 1918, 6598 (shared, used by overlay networks), 3927, 1122; RFC 4291 loopback and link-local, 4193.
+    /// </summary>
     private static readonly IPNetwork[] PrivateNetworks =
     [
-        IPNetwork.Parse("10.0.0.0/8"), IPNetwork.Parse("172.16.0.0/12"), IPNetwork.Parse("192.168.0.0/16"), IPNetwork.Parse("100.64.0.0/10"), IPNetwork.Parse("169.254.0.0/16"),
-        IPNetwork.Parse("127.0.0.0/8"), IPNetwork.Parse("::1/128"), IPNetwork.Parse("fe80::/10"), IPNetwork.Parse("fc00::/7"),
+        IPNetwork.Parse("10.0.0.0/8"),
+        IPNetwork.Parse("172.16.0.0/12"),
+        IPNetwork.Parse("192.168.0.0/16"),
+        IPNetwork.Parse("100.64.0.0/10"),
+        IPNetwork.Parse("169.254.0.0/16"),
+        IPNetwork.Parse("127.0.0.0/8"),
+        IPNetwork.Parse("::1/128"),
+        IPNetwork.Parse("fe80::/10"),
+        IPNetwork.Parse("fc00::/7"),
     ];
 
     private readonly string[] _domains;
@@ -38,14 +49,16 @@ internal sealed class NameConstraints
     public IReadOnlyList<string> Domains => _domains;
 
     /// <summary>
-    /// Those of a cluster: names that no registry gives out (<c>local</c> RFC 6762, <c>home.arpa</c> RFC 8375, <c>internal</c>, <c>localhost</c>), its own, and what the owner adds: bare host
-    /// names, which no domain covers, or a domain of his.
+    /// Those of a cluster: names that no registry gives out (<c>local</c> RFC 6762, <c>home.arpa</c> RFC 8375,
+    /// <c>internal</c>, <c>localhost</c>), its own, and what the owner adds: bare host names, which no domain covers,
+    /// or a domain of his.
     /// </summary>
     public static NameConstraints OfCluster(string clusterName, IEnumerable<string> added) =>
         new([.. OwnDomains(clusterName), .. added], PrivateNetworks);
 
     /// <summary>Of these, what the owner of a cluster added.</summary>
-    public IEnumerable<string> AddedIn(string clusterName) => _domains.Except(OwnDomains(clusterName), StringComparer.Ordinal);
+    public IEnumerable<string> AddedIn(string clusterName) =>
+        _domains.Except(OwnDomains(clusterName), StringComparer.Ordinal);
 
     /// <summary>The domain in which every member has a name, whatever its host name.</summary>
     public static string DomainOf(string clusterName) => clusterName + ".rookery";
@@ -54,7 +67,11 @@ internal sealed class NameConstraints
     /// <exception cref="IdentityException">It has none: it was not made by Rookery.</exception>
     public static NameConstraints In(X509Certificate2 authority)
     {
-        var extension = authority.Extensions[ObjectId] ?? throw new IdentityException($"The certificate {authority.Subject} is not of a cluster's authority: it may sign any name.");
+        var extension =
+            authority.Extensions[ObjectId]
+            ?? throw new IdentityException(
+                $"The certificate {authority.Subject} is not of a cluster's authority: it may sign any name."
+            );
         List<string> domains = [];
         List<IPNetwork> networks = [];
         var subtrees = new AsnReader(extension.RawData, AsnEncodingRules.DER).ReadSequence().ReadSequence(Permitted);
@@ -76,10 +93,19 @@ internal sealed class NameConstraints
 
     /// <summary>Whether the authority may sign a DNS name.</summary>
     public bool Permits(string name) =>
-        Array.Exists(_domains, domain => name.Equals(domain, StringComparison.OrdinalIgnoreCase) || name.EndsWith("." + domain, StringComparison.OrdinalIgnoreCase));
+        Array.Exists(
+            _domains,
+            domain =>
+                name.Equals(domain, StringComparison.OrdinalIgnoreCase)
+                || name.EndsWith("." + domain, StringComparison.OrdinalIgnoreCase)
+        );
 
     /// <summary>Whether the authority may sign an address.</summary>
-    public bool Permits(IPAddress address) => Array.Exists(_networks, network => network.BaseAddress.AddressFamily == address.AddressFamily && network.Contains(address));
+    public bool Permits(IPAddress address) =>
+        Array.Exists(
+            _networks,
+            network => network.BaseAddress.AddressFamily == address.AddressFamily && network.Contains(address)
+        );
 
     /// <summary>The extension, critical.</summary>
     public X509Extension ToExtension()
@@ -108,7 +134,8 @@ internal sealed class NameConstraints
         return new X509Extension(ObjectId, writer.Encode(), critical: true);
     }
 
-    private static string[] OwnDomains(string clusterName) => ["local", "localhost", "home.arpa", "internal", DomainOf(clusterName)];
+    private static string[] OwnDomains(string clusterName) =>
+        ["local", "localhost", "home.arpa", "internal", DomainOf(clusterName)];
 
     private static byte[] MaskOf(IPNetwork network)
     {

@@ -17,7 +17,11 @@ internal static class NodeKey
         try
         {
             using var signing = key.GetECDsaPublicKey();
-            return string.Equals(signing?.ExportParameters(includePrivateParameters: false).Curve.Oid.Value, CurveObjectId, StringComparison.Ordinal);
+            return string.Equals(
+                signing?.ExportParameters(includePrivateParameters: false).Curve.Oid.Value,
+                CurveObjectId,
+                StringComparison.Ordinal
+            );
         }
         catch (CryptographicException)
         {
@@ -25,10 +29,16 @@ internal static class NodeKey
         }
     }
 
-    /// <summary>A request for a certificate (PKCS #10, RFC 2986): the public key, signed by the private one, so that nobody gets a certificate for another's key.</summary>
-    public static byte[] RequestCertificate(ECDsa key) => new CertificateRequest("CN=rookery", key, HashAlgorithmName.SHA256).CreateSigningRequest();
+    /// <summary>
+    /// A request for a certificate (PKCS #10, RFC 2986): the public key, signed by the private one, so that nobody gets
+    /// a certificate for another's key.
+    /// </summary>
+    public static byte[] RequestCertificate(ECDsa key) =>
+        new CertificateRequest("CN=rookery", key, HashAlgorithmName.SHA256).CreateSigningRequest();
 
-    /// <summary>The public key of such a request; null when it is malformed, not signed by its key, or on another curve.</summary>
+    /// <summary>
+    /// The public key of such a request; null when it is malformed, not signed by its key, or on another curve.
+    /// </summary>
     public static PublicKey? ReadRequest(ReadOnlySpan<byte> request)
     {
         try

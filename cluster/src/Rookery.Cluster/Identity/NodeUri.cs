@@ -1,8 +1,9 @@
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// How a certificate says whose it is: <c>rookery://&lt;cluster id&gt;/node/&lt;node id&gt;</c> for a member, <c>rookery://&lt;cluster id&gt;/client/&lt;name&gt;</c> for a client. Compared byte by
-/// byte and never by <see cref="Uri"/>, which would make the random cluster id lower case.
+/// How a certificate says whose it is: <c>rookery://&lt;cluster id&gt;/node/&lt;node id&gt;</c> for a member,
+/// <c>rookery://&lt;cluster id&gt;/client/&lt;name&gt;</c> for a client. Compared byte by byte and never by
+/// <see cref="Uri"/>, which would make the random cluster id lower case.
 /// </summary>
 internal static class NodeUri
 {

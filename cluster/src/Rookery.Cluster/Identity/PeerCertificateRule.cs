@@ -5,8 +5,10 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// Whom a member takes for a member: who presents a certificate that an authority of this cluster signed and whose URI names this cluster and a node. Its age does not count: a cluster that was off
-/// for two years comes back, and one whose clock stands in 1970 too. Whether that node still belongs to the cluster is said by the members, not by the certificate. Immutable.
+/// Whom a member takes for a member: who presents a certificate that an authority of this cluster signed and whose URI
+/// names this cluster and a node. Its age does not count: a cluster that was off for two years comes back, and one
+/// whose clock stands in 1970 too. Whether that node still belongs to the cluster is said by the members, not by the
+/// certificate. Immutable.
 /// </summary>
 /// <param name="authorities">The authorities trusted: one or, during a rotation, two.</param>
 /// <param name="clusterId">This cluster.</param>
@@ -14,7 +16,10 @@ public sealed class PeerCertificateRule(IReadOnlyList<X509Certificate2> authorit
 {
     private const int MostSubjectCharacters = 64;
 
-    /// <summary>For the TLS stack, which builds a chain before it asks <see cref="Judge"/>: without stores of the system and without the network.</summary>
+    /// <summary>
+    /// For the TLS stack, which builds a chain before it asks <see cref="Judge"/>: without stores of the system and
+    /// without the network.
+    /// </summary>
     public X509ChainPolicy ChainPolicy(PeerRole role) => AuthorityChain.PolicyOf(authorities, UsageOf(role));
 
     /// <summary>Who presents this certificate, or why he is refused.</summary>
@@ -29,28 +34,37 @@ public sealed class PeerCertificateRule(IReadOnlyList<X509Certificate2> authorit
 
         if (AuthorityChain.WhyRefused(presented, authorities, UsageOf(role), now: null) is { } reason)
         {
-            return PeerVerdict.Refused($"The certificate of {SubjectOf(presented)} {reason}: the other side is no member of this cluster.");
+            return PeerVerdict.Refused(
+                $"The certificate of {SubjectOf(presented)} {reason}: the other side is no member of this cluster."
+            );
         }
 
         return SubjectAlternativeNames.In(presented) is { } names && NodeUri.NodeIn(names.Uri, clusterId) is { } node
             ? new PeerVerdict(node, null)
-            : PeerVerdict.Refused($"The certificate of {SubjectOf(presented)} is not that of a member of this cluster.");
+            : PeerVerdict.Refused(
+                $"The certificate of {SubjectOf(presented)} is not that of a member of this cluster."
+            );
     }
 
     // Strangers write there what they like, and it comes into the log.
     private static string SubjectOf(X509Certificate2 presented)
     {
         string subject = presented.Subject;
-        return string.Create(Math.Min(subject.Length, MostSubjectCharacters), subject, static (cut, whole) =>
-        {
-            for (int i = 0; i < cut.Length; i++)
+        return string.Create(
+            Math.Min(subject.Length, MostSubjectCharacters),
+            subject,
+            static (cut, whole) =>
             {
-                cut[i] = whole[i] is >= ' ' and <= '~' ? whole[i] : '?';
+                for (int i = 0; i < cut.Length; i++)
+                {
+                    cut[i] = whole[i] is >= ' ' and <= '~' ? whole[i] : '?';
+                }
             }
-        });
+        );
     }
 
-    private static Oid UsageOf(PeerRole role) => role == PeerRole.Server ? ClusterAuthority.Server : ClusterAuthority.Client;
+    private static Oid UsageOf(PeerRole role) =>
+        role == PeerRole.Server ? ClusterAuthority.Server : ClusterAuthority.Client;
 }
 
 /// <summary>What the other side is in a handshake.</summary>

@@ -1,6 +1,9 @@
 namespace Rookery.Cluster.Identity;
 
-/// <summary>Why a member's data take no part in their cluster any more, through any number of starts. Noted beside the identity, until an owner who has looked deletes the note.</summary>
+/// <summary>
+/// Why a member's data take no part in their cluster any more, through any number of starts. Noted beside the identity,
+/// until an owner who has looked deletes the note.
+/// </summary>
 /// <param name="Cause">What retired them.</param>
 /// <param name="Why">What was found, in sentences.</param>
 public sealed record Retirement(RetirementCause Cause, string Why)
@@ -12,12 +15,17 @@ public sealed record Retirement(RetirementCause Cause, string Why)
     {
         string note = IdentityDirectory.NotePathIn(dataDirectory, Cause);
         return Cause == RetirementCause.Excluded
-            ? $"The cluster refused this node's data for good, and they take no part any more: {Why} If they are the ones to keep, stop the others for good, delete {note}, and start this node again."
-            : $"{Why} It takes no part again by itself. {WayOn(identity, note)} If you have looked at what happened and its data are to be used all the same, delete {note} and start it again.";
+            ? $"The cluster refused this node's data for good, and they take no part any more: {Why} If they "
+                + $"are the ones to keep, stop the others for good, delete {note}, and start this node again."
+            : $"{Why} It takes no part again by itself. {WayOn(identity, note)} If you have looked at what "
+                + $"happened and its data are to be used all the same, delete {note} and start it again.";
     }
 
-    private static string WayOn(NodeIdentity identity, string note) => identity.Peers.Count == 0
-        ? "It has no other member that could give its data back: keep them, stop the node and export from them with `rookery export`, or restore a backup to an empty data directory."
-        : $"If all members say that they stopped, delete {note} on each, and start them again. "
-            + $"If the others go on, let another, empty card join in its place, with the token that `rookery cluster node replace {identity.NodeName}` prints on one of them.";
+    private static string WayOn(NodeIdentity identity, string note) =>
+        identity.Peers.Count == 0
+            ? "It has no other member that could give its data back: keep them, stop the node and export from "
+                + "them with `rookery export`, or restore a backup to an empty data directory."
+            : $"If all members say that they stopped, delete {note} on each, and start them again. "
+                + $"If the others go on, let another, empty card join in its place, with the token that "
+                + $"`rookery cluster node replace {identity.NodeName}` prints on one of them.";
 }

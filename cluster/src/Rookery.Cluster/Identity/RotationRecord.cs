@@ -5,16 +5,23 @@ using Rookery.Documents;
 
 namespace Rookery.Cluster.Identity;
 
-/// <summary>How far a rotation of the authority has come. Each stage ends when every member has taken part in it.</summary>
+/// <summary>
+/// How far a rotation of the authority has come. Each stage ends when every member has taken part in it.
+/// </summary>
 public enum RotationStage
 {
     /// <summary>Members learn to trust the next authority beside the one that signs.</summary>
     Trusting,
 
-    /// <summary>Members show each other certificates of the next authority, and sign by it. Clients are shown those of the old one still, and both are trusted, until the owner has told every client of the next.</summary>
+    /// <summary>
+    /// Members show each other certificates of the next authority, and sign by it. Clients are shown those of the old
+    /// one still, and both are trusted, until the owner has told every client of the next.
+    /// </summary>
     Signing,
 
-    /// <summary>The owner has said that the old authority may go; members trust it no more, and show clients the next.</summary>
+    /// <summary>
+    /// The owner has said that the old authority may go; members trust it no more, and show clients the next.
+    /// </summary>
     Retiring,
 }
 
@@ -37,10 +44,12 @@ internal sealed record RotationRecord
     public required RotationStage Stage { get; init; }
 
     /// <summary>The key under which a member says that it has done its part in a stage.</summary>
-    public static string AcknowledgementOf(RotationStage stage, string nodeId) => $"{Acknowledgements}{(int)stage}/{nodeId}";
+    public static string AcknowledgementOf(RotationStage stage, string nodeId) =>
+        $"{Acknowledgements}{(int)stage}/{nodeId}";
 
     /// <summary>Reads one.</summary>
-    public static RotationRecord? Parse(ReadOnlySpan<byte> json) => ClusterJson.TryRead(json, ClusterJson.Default.RotationRecord);
+    public static RotationRecord? Parse(ReadOnlySpan<byte> json) =>
+        ClusterJson.TryRead(json, ClusterJson.Default.RotationRecord);
 
     /// <summary>The certificate, loaded.</summary>
     public X509Certificate2 Load() => X509CertificateLoader.LoadCertificate(Certificate);

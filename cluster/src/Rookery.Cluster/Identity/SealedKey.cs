@@ -4,12 +4,14 @@ using System.Security.Cryptography.X509Certificates;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// A secret for the eyes of one member: an ephemeral key on P-256 agrees with the member's (ECDH, SP 800-56A), HKDF-SHA256 (RFC 5869) makes a key of it, AES-256-GCM encrypts. As RFC 9180's
-/// base mode does, but made of what the framework has.
+/// A secret for the eyes of one member: an ephemeral key on P-256 agrees with the member's (ECDH, SP 800-56A),
+/// HKDF-SHA256 (RFC 5869) makes a key of it, AES-256-GCM encrypts. As RFC 9180's base mode does, but made of what the
+/// framework has.
 /// </summary>
 /// <remarks>
-/// Layout: version (1 byte) | ephemeral public key, uncompressed point (65) | tag (16) | ciphertext. The nonce is zero: each key encrypts once. Members sign and agree with one key pair; for ECDSA and
-/// ECIES that is sound (Degabriele et al., CT-RSA 2012), and one key less to lose.
+/// Layout: version (1 byte) | ephemeral public key, uncompressed point (65) | tag (16) | ciphertext. The nonce is zero:
+/// each key encrypts once. Members sign and agree with one key pair; for ECDSA and ECIES that is sound (Degabriele et
+/// al., CT-RSA 2012), and one key less to lose.
 /// </remarks>
 internal static class SealedKey
 {
@@ -27,12 +29,20 @@ internal static class SealedKey
     public static byte[] Seal(ReadOnlySpan<byte> secret, PublicKey recipient, ReadOnlySpan<byte> context)
     {
         using var ephemeral = ECDiffieHellman.Create(ECCurve.NamedCurves.nistP256);
-        using var other = recipient.GetECDiffieHellmanPublicKey() ?? throw new IdentityException("A member's key is not on an elliptic curve.");
+        using var other =
+            recipient.GetECDiffieHellmanPublicKey()
+            ?? throw new IdentityException("A member's key is not on an elliptic curve.");
         byte[] result = new byte[HeaderBytes + TagBytes + secret.Length];
         result[0] = Version;
         WritePoint(ephemeral.ExportParameters(includePrivateParameters: false).Q, result.AsSpan(1, PointBytes));
         using var cipher = CipherOf(ephemeral, other.PublicKey, result.AsSpan(0, HeaderBytes), context);
-        cipher.Encrypt(new byte[NonceBytes], secret, result.AsSpan(HeaderBytes + TagBytes), result.AsSpan(HeaderBytes, TagBytes), result.AsSpan(0, HeaderBytes));
+        cipher.Encrypt(
+            new byte[NonceBytes],
+            secret,
+            result.AsSpan(HeaderBytes + TagBytes),
+            result.AsSpan(HeaderBytes, TagBytes),
+            result.AsSpan(0, HeaderBytes)
+        );
         return result;
     }
 
@@ -50,10 +60,22 @@ internal static class SealedKey
         try
         {
             using var agreeing = ECDiffieHellman.Create(own.ExportParameters(includePrivateParameters: true));
-            using var ephemeral = ECDiffieHellman.Create(new ECParameters { Curve = ECCurve.NamedCurves.nistP256, Q = ReadPoint(sealedSecret.Slice(1, PointBytes)) });
+            using var ephemeral = ECDiffieHellman.Create(
+                new ECParameters
+                {
+                    Curve = ECCurve.NamedCurves.nistP256,
+                    Q = ReadPoint(sealedSecret.Slice(1, PointBytes)),
+                }
+            );
             byte[] secret = new byte[sealedSecret.Length - HeaderBytes - TagBytes];
             using var cipher = CipherOf(agreeing, ephemeral.PublicKey, sealedSecret[..HeaderBytes], context);
-            cipher.Decrypt(new byte[NonceBytes], sealedSecret[(HeaderBytes + TagBytes)..], sealedSecret.Slice(HeaderBytes, TagBytes), secret, sealedSecret[..HeaderBytes]);
+            cipher.Decrypt(
+                new byte[NonceBytes],
+                sealedSecret[(HeaderBytes + TagBytes)..],
+                sealedSecret.Slice(HeaderBytes, TagBytes),
+                secret,
+                sealedSecret[..HeaderBytes]
+            );
             return secret;
         }
         catch (CryptographicException)
@@ -62,11 +84,22 @@ internal static class SealedKey
         }
     }
 
-    private static AesGcm CipherOf(ECDiffieHellman own, ECDiffieHellmanPublicKey other, ReadOnlySpan<byte> header, ReadOnlySpan<byte> context)
+    private static AesGcm CipherOf(
+        ECDiffieHellman own,
+        ECDiffieHellmanPublicKey other,
+        ReadOnlySpan<byte> header,
+        ReadOnlySpan<byte> context
+    )
     {
         byte[] shared = own.DeriveRawSecretAgreement(other);
         Span<byte> key = stackalloc byte[32];
-        HKDF.DeriveKey(HashAlgorithmName.SHA256, shared, key, salt: header, info: [.. "rookery sealed key"u8, .. context]);
+        HKDF.DeriveKey(
+            HashAlgorithmName.SHA256,
+            shared,
+            key,
+            salt: header,
+            info: [.. "rookery sealed key"u8, .. context]
+        );
         CryptographicOperations.ZeroMemory(shared);
         return new AesGcm(key, TagBytes);
     }
@@ -78,7 +111,12 @@ internal static class SealedKey
         point.Y.CopyTo(target[(1 + CoordinateBytes)..]);
     }
 
-    private static ECPoint ReadPoint(ReadOnlySpan<byte> source) => source[0] == 4
-        ? new ECPoint { X = source.Slice(1, CoordinateBytes).ToArray(), Y = source.Slice(1 + CoordinateBytes, CoordinateBytes).ToArray() }
-        : throw new CryptographicException("not an uncompressed point");
+    private static ECPoint ReadPoint(ReadOnlySpan<byte> source) =>
+        source[0] == 4
+            ? new ECPoint
+            {
+                X = source.Slice(1, CoordinateBytes).ToArray(),
+                Y = source.Slice(1 + CoordinateBytes, CoordinateBytes).ToArray(),
+            }
+            : throw new CryptographicException("not an uncompressed point");
 }

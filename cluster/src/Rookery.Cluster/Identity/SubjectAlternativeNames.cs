@@ -4,11 +4,18 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace Rookery.Cluster.Identity;
 
-/// <summary>The names that a leaf is for (RFC 5280 4.2.1.6). Written by hand because the framework's builder makes the host of a URI lower case, and reads no URIs.</summary>
+/// <summary>
+/// The names that a leaf is for (RFC 5280 4.2.1.6). Written by hand because the framework's builder makes the host of a
+/// URI lower case, and reads no URIs.
+/// </summary>
 /// <param name="DnsNames">Names.</param>
 /// <param name="Addresses">Addresses.</param>
 /// <param name="Uri">Whose it is; see <see cref="NodeUri"/>.</param>
-internal sealed record SubjectAlternativeNames(IReadOnlyList<string> DnsNames, IReadOnlyList<IPAddress> Addresses, string Uri)
+internal sealed record SubjectAlternativeNames(
+    IReadOnlyList<string> DnsNames,
+    IReadOnlyList<IPAddress> Addresses,
+    string Uri
+)
 {
     private const string ObjectId = "2.5.29.17";
 
@@ -38,12 +45,17 @@ internal sealed record SubjectAlternativeNames(IReadOnlyList<string> DnsNames, I
         return new X509Extension(ObjectId, writer.Encode(), critical: false);
     }
 
-    /// <summary>The names of a certificate that anybody may have made; null when it has none, more than one URI, or they cannot be read.</summary>
+    /// <summary>
+    /// The names of a certificate that anybody may have made; null when it has none, more than one URI, or they cannot
+    /// be read.
+    /// </summary>
     public static SubjectAlternativeNames? In(X509Certificate2 certificate)
     {
         try
         {
-            return certificate.Extensions[ObjectId] is { } extension ? Read(new AsnReader(extension.RawData, AsnEncodingRules.DER)) : null;
+            return certificate.Extensions[ObjectId] is { } extension
+                ? Read(new AsnReader(extension.RawData, AsnEncodingRules.DER))
+                : null;
         }
         catch (AsnContentException)
         {
@@ -53,9 +65,10 @@ internal sealed record SubjectAlternativeNames(IReadOnlyList<string> DnsNames, I
 
     private static SubjectAlternativeNames? Read(AsnReader reader)
     {
-        List<string> names = [], uris = [];
+        List<string> names = [],
+            uris = [];
         List<IPAddress> addresses = [];
-        for (var content = reader.ReadSequence(); content.HasData;)
+        for (var content = reader.ReadSequence(); content.HasData; )
         {
             var tag = content.PeekTag();
             if (tag.HasSameClassAndValue(DnsName))
@@ -66,7 +79,9 @@ internal sealed record SubjectAlternativeNames(IReadOnlyList<string> DnsNames, I
             {
                 uris.Add(content.ReadCharacterString(UniversalTagNumber.IA5String, UniformResourceIdentifier));
             }
-            else if (tag.HasSameClassAndValue(IpAddress) && content.ReadOctetString(IpAddress) is { Length: 4 or 16 } address)
+            else if (
+                tag.HasSameClassAndValue(IpAddress) && content.ReadOctetString(IpAddress) is { Length: 4 or 16 } address
+            )
             {
                 addresses.Add(new IPAddress(address));
             }

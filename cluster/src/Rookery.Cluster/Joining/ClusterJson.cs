@@ -8,7 +8,12 @@ using Rookery.Cluster.Membership;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>How records and the messages of joining look in JSON.</summary>
-[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, UseStringEnumConverter = true, RespectNullableAnnotations = true)]
+[JsonSourceGenerationOptions(
+    PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase,
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull,
+    UseStringEnumConverter = true,
+    RespectNullableAnnotations = true
+)]
 [JsonSerializable(typeof(MemberRecord))]
 [JsonSerializable(typeof(TokenRecord))]
 [JsonSerializable(typeof(JoinRequest))]

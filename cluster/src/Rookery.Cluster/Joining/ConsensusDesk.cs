@@ -8,20 +8,26 @@ namespace Rookery.Cluster.Joining;
 /// <param name="consensus">The way of every write.</param>
 /// <param name="records">The records as applied here.</param>
 /// <param name="addLearner">Changes the configuration; consensus answers it.</param>
-public sealed class ConsensusDesk(IConsensus consensus, ClusterRecords records, Func<NodeId, ChangeAnswer> addLearner) : IJoinDesk
+public sealed class ConsensusDesk(IConsensus consensus, ClusterRecords records, Func<NodeId, ChangeAnswer> addLearner)
+    : IJoinDesk
 {
     /// <inheritdoc/>
     public bool IsLeader => consensus.IsLeader;
 
     /// <inheritdoc/>
     public IReadOnlyList<string> LeaderAddresses =>
-        MemberRecord.All(this).FirstOrDefault(member => string.Equals(member.Record.Tag, consensus.LeaderTag, StringComparison.Ordinal)).Record?.Addresses ?? [];
+        MemberRecord
+            .All(this)
+            .FirstOrDefault(member => string.Equals(member.Record.Tag, consensus.LeaderTag, StringComparison.Ordinal))
+            .Record?.Addresses
+        ?? [];
 
     /// <inheritdoc/>
     public ClusterTime Time => consensus.Time;
 
     /// <inheritdoc/>
-    public ValueTask<bool> CatchUpAsync(CancellationToken cancellationToken) => consensus.ReadBarrierAsync(cancellationToken);
+    public ValueTask<bool> CatchUpAsync(CancellationToken cancellationToken) =>
+        consensus.ReadBarrierAsync(cancellationToken);
 
     /// <inheritdoc/>
     public ClusterRecord? Find(string key) => records.TryGet(key, out var record) ? record : null;
@@ -30,7 +36,10 @@ public sealed class ConsensusDesk(IConsensus consensus, ClusterRecords records, 
     public IReadOnlyList<ClusterRecord> List(string prefix) => records.List(prefix);
 
     /// <inheritdoc/>
-    public async ValueTask<Rejection?> ChangeAsync(IReadOnlyList<RecordChange> changes, CancellationToken cancellationToken)
+    public async ValueTask<Rejection?> ChangeAsync(
+        IReadOnlyList<RecordChange> changes,
+        CancellationToken cancellationToken
+    )
     {
         using var writer = new ClusterRecordWriter();
         foreach (var change in changes)

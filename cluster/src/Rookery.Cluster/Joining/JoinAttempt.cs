@@ -6,8 +6,9 @@ using Rookery.Documents;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// Who a node asks to become: its id and key, kept in <c>joining</c> of its data directory from before it asks until it is in. The cluster may give it a seat and the answer be lost; asked again
-/// by the same id and key it gives the same seat.
+/// Who a node asks to become: its id and key, kept in <c>joining</c> of its data directory from before it asks until it
+/// is in. The cluster may give it a seat and the answer be lost; asked again by the same id and key it gives the same
+/// seat.
 /// </summary>
 /// <param name="ClusterId">The cluster that is asked.</param>
 /// <param name="NodeId">The node's random id.</param>
@@ -16,7 +17,10 @@ internal sealed record JoinAttempt(string ClusterId, string NodeId, ECDsa Key)
 {
     private const string Heading = "rookery joining 1";
 
-    /// <summary>The attempt that was begun here to join this cluster; a new one, written down durably, when there is none that can be read.</summary>
+    /// <summary>
+    /// The attempt that was begun here to join this cluster; a new one, written down durably, when there is none that
+    /// can be read.
+    /// </summary>
     public static JoinAttempt Take(IDisk disk, string dataDirectory, string clusterId)
     {
         string path = PathIn(dataDirectory);
@@ -53,7 +57,10 @@ internal sealed record JoinAttempt(string ClusterId, string NodeId, ECDsa Key)
 
     private static JoinAttempt? TryRead(IDisk disk, string path)
     {
-        if (CheckedText.Decode(CheckedText.ReadBytes(disk, path))?.Split('\n', 4) is not [Heading, var clusterId, var nodeId, var pem])
+        if (
+            CheckedText.Decode(CheckedText.ReadBytes(disk, path))?.Split('\n', 4)
+            is not [Heading, var clusterId, var nodeId, var pem]
+        )
         {
             return null;
         }
@@ -71,5 +78,11 @@ internal sealed record JoinAttempt(string ClusterId, string NodeId, ECDsa Key)
         }
     }
 
-    private void Write(IDisk disk, string dataDirectory) => CheckedText.Replace(disk, dataDirectory, NodeIds.JoiningName, $"{Heading}\n{ClusterId}\n{NodeId}\n{Key.ExportPkcs8PrivateKeyPem()}\n");
+    private void Write(IDisk disk, string dataDirectory) =>
+        CheckedText.Replace(
+            disk,
+            dataDirectory,
+            NodeIds.JoiningName,
+            $"{Heading}\n{ClusterId}\n{NodeId}\n{Key.ExportPkcs8PrivateKeyPem()}\n"
+        );
 }

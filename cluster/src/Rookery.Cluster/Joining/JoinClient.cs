@@ -11,7 +11,10 @@ using Rookery.Documents;
 
 namespace Rookery.Cluster.Joining;
 
-/// <summary>The node's side of joining: finds a member, checks that it is of the cluster that the token names before it says the secret, and writes down who it has become.</summary>
+/// <summary>
+/// The node's side of joining: finds a member, checks that it is of the cluster that the token names before it says the
+/// secret, and writes down who it has become.
+/// </summary>
 /// <param name="token">The token.</param>
 /// <param name="node">The node that joins.</param>
 /// <param name="time">The clock.</param>
@@ -25,7 +28,8 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(500);
 
     /// <summary>
-    /// Why a node cannot join with this data directory, in a sentence; null when nothing speaks against it. Of a node of another cluster <see cref="UnclaimedNode"/> says whether it is kept.
+    /// Why a node cannot join with this data directory, in a sentence; null when nothing speaks against it. Of a node
+    /// of another cluster <see cref="UnclaimedNode"/> says whether it is kept.
     /// </summary>
     public static string? WhyNot(IDisk disk, string dataDirectory, JoinToken token)
     {
@@ -33,7 +37,9 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
         {
             using var member = IdentityDirectory.TryLoad(disk, dataDirectory)!;
             return string.Equals(member.ClusterId, token.ClusterId, StringComparison.Ordinal)
-                ? $"The node of {dataDirectory} is {member.NodeName} of this cluster already: start it with `rookery serve`. If the cluster says that it was removed, or is an old copy, let it join with an empty data directory."
+                ? $"The node of {dataDirectory} is {member.NodeName} of this cluster already: start it with "
+                    + $"`rookery serve`. If the cluster says that it was removed, or is an old copy, let it join "
+                    + $"with an empty data directory."
                 : null;
         }
 
@@ -43,19 +49,26 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
         }
 
         return NodeIds.At(disk, dataDirectory) is { } ids
-            ? $"{dataDirectory} holds the data of node {ids.NodeId}, and a node that joins takes over the cluster's. Nothing was changed. Name an empty data directory; what is in this one can be carried over with `rookery export`."
+            ? $"{dataDirectory} holds the data of node {ids.NodeId}, and a node that joins takes over the "
+                + $"cluster's. Nothing was changed. Name an empty data directory; what is in this one can be "
+                + $"carried over with `rookery export`."
             : Node.WhyNotNew(disk, new NodeOptions { DataDirectory = dataDirectory });
     }
 
     /// <summary>
-    /// Why nothing else may begin in a data directory, in sentences: a join began there, and the cluster may count the node as its member already. Null when none did, or it ended with an identity.
+    /// Why nothing else may begin in a data directory, in sentences: a join began there, and the cluster may count the
+    /// node as its member already. Null when none did, or it ended with an identity.
     /// </summary>
     public static string? WhyUnfinished(IDisk disk, string dataDirectory)
     {
         bool isPutAway = IdentityDirectory.IsPutAwayIn(disk, dataDirectory);
         return (isPutAway || JoinAttempt.IsIn(disk, dataDirectory)) && !IdentityDirectory.ExistsIn(disk, dataDirectory)
-            ? $"A join of a cluster began in {dataDirectory} and has not ended, so the node is not served alone: the cluster may count it as a member already. Order the same join again, with the same token or another of that cluster. "
-                + $"To begin a node alone here instead, delete {(isPutAway ? $"everything in {dataDirectory}" : JoinAttempt.PathIn(dataDirectory))}; and if the cluster's `rookery cluster node ls` shows the node, remove it there."
+            ? $"A join of a cluster began in {dataDirectory} and has not ended, so the node is not served "
+                + $"alone: the cluster may count it as a member already. Order the same join again, with the same "
+                + $"token or another of that cluster. "
+                + $"To begin a node alone here instead, delete "
+                + $"{(isPutAway ? $"everything in {dataDirectory}" : JoinAttempt.PathIn(dataDirectory))}; and "
+                + $"if the cluster's `rookery cluster node ls` shows the node, remove it there."
             : null;
     }
 
@@ -63,7 +76,8 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     /// <param name="disk">The disk.</param>
     /// <param name="dataDirectory">An empty or missing directory that nobody else uses.</param>
     /// <param name="cancellationToken">Gives up.</param>
-    /// <exception cref="JoinException">No member answers, or the cluster refuses. Whatever became of it there, it may be tried again from the same directory.</exception>
+    /// <exception cref="JoinException">No member answers, or the cluster refuses. Whatever became of it there, it may
+    /// be tried again from the same directory.</exception>
     public async Task<JoinedCluster> JoinAsync(IDisk disk, string dataDirectory, CancellationToken cancellationToken)
     {
         var attempt = JoinAttempt.Take(disk, dataDirectory, token.ClusterId);
@@ -95,7 +109,9 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
         };
         if (identity.WhyInconsistent() is { } wrong)
         {
-            throw new JoinException($"The cluster's answer cannot be used: {wrong} Let the node join again with another token.");
+            throw new JoinException(
+                $"The cluster's answer cannot be used: {wrong} Let the node join again with another token."
+            );
         }
 
         IdentityDirectory.Create(disk, dataDirectory, identity);
@@ -103,10 +119,20 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
 
         // A founder may have let it in that is gone for good: it waits for that one no more.
         FormingNote.Forget(disk, dataDirectory);
-        return new JoinedCluster(identity.ClusterId, identity.ClusterName, identity.NodeId, answer.Name, answer.Tag, [.. answer.Members.Select(member => member.Name)]);
+        return new JoinedCluster(
+            identity.ClusterId,
+            identity.ClusterName,
+            identity.NodeId,
+            answer.Name,
+            answer.Tag,
+            [.. answer.Members.Select(member => member.Name)]
+        );
     }
 
-    /// <summary>Notes that the node that has joined, the second of two, is to vote too. Until it is started, the cluster does not know.</summary>
+    /// <summary>
+    /// Notes that the node that has joined, the second of two, is to vote too. Until it is started, the cluster does
+    /// not know.
+    /// </summary>
     /// <param name="disk">The disk.</param>
     /// <param name="dataDirectory">Its data directory, held since before it joined: no node runs on it.</param>
     public static void ChooseMirror(IDisk disk, string dataDirectory)
@@ -115,7 +141,10 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
         IdentityDirectory.Update(disk, dataDirectory, identity.AsMirror());
     }
 
-    /// <summary>Asks until one decides: for a while, once one was reached, because what was asked may have been done and the answer be lost.</summary>
+    /// <summary>
+    /// Asks until one decides: for a while, once one was reached, because what was asked may have been done and the
+    /// answer be lost.
+    /// </summary>
     private async Task<JoinAnswer> AskAsync(JoinRequest request, CancellationToken cancellationToken)
     {
         long begun = time.GetTimestamp();
@@ -132,7 +161,11 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
             if (!wasReached || time.GetElapsedTime(begun) >= Persistence)
             {
                 throw new JoinException(
-                    $"No member of the cluster let the node in. {string.Join(" ", round.Troubles)} Look whether a member runs and can be reached from here on its port for members, and order the same again: the node asks as the same one each time, so a token that has let it in lets it in again, and one that has not holds until it ends.");
+                    $"No member of the cluster let the node in. {string.Join(" ", round.Troubles)} Look "
+                        + $"whether a member runs and can be reached from here on its port for members, and order "
+                        + $"the same again: the node asks as the same one each time, so a token that has let it in "
+                        + $"lets it in again, and one that has not holds until it ends."
+                );
             }
 
             await Task.Delay(Pause, time, cancellationToken);
@@ -140,7 +173,10 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     }
 
     /// <summary>Asks the members that the token names, and the leader that one of them names, each once.</summary>
-    private async Task<(JoinAnswer? Answer, bool WasReached, List<string> Troubles)> AskAllAsync(JoinRequest request, CancellationToken cancellationToken)
+    private async Task<(JoinAnswer? Answer, bool WasReached, List<string> Troubles)> AskAllAsync(
+        JoinRequest request,
+        CancellationToken cancellationToken
+    )
     {
         var waiting = new Queue<string>(token.Addresses);
         var asked = new HashSet<string>(StringComparer.Ordinal);
@@ -170,7 +206,10 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
                 troubles.Add($"{address}: {refusal.Message}");
                 waiting = new Queue<string>([.. refusal.Leader ?? [], .. waiting]);
             }
-            catch (Exception unreachable) when (unreachable is HttpRequestException or TaskCanceledException && !cancellationToken.IsCancellationRequested)
+            catch (Exception unreachable)
+                when (unreachable is HttpRequestException or TaskCanceledException
+                    && !cancellationToken.IsCancellationRequested
+                )
             {
                 wasReached |= !WasRefused(unreachable);
                 troubles.Add($"{address}: {Reason(unreachable)}");
@@ -180,60 +219,109 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
         return (null, wasReached, troubles);
     }
 
-    private async Task<(JoinAnswer? Answer, JoinRefusal? Refusal)> AskAsync(string address, JoinRequest request, CancellationToken cancellationToken)
+    private async Task<(JoinAnswer? Answer, JoinRefusal? Refusal)> AskAsync(
+        string address,
+        JoinRequest request,
+        CancellationToken cancellationToken
+    )
     {
         using var authority = await FindAuthorityAsync(address, cancellationToken);
         var rule = new PeerCertificateRule([authority], token.ClusterId);
-        using var client = CreateClient(presented => rule.Judge(presented, PeerRole.Server).Refusal is null, rule.ChainPolicy(PeerRole.Server));
-        using var content = new ByteArrayContent(JsonSerializer.SerializeToUtf8Bytes(request, ClusterJson.Default.JoinRequest));
+        using var client = CreateClient(
+            presented => rule.Judge(presented, PeerRole.Server).Refusal is null,
+            rule.ChainPolicy(PeerRole.Server)
+        );
+        using var content = new ByteArrayContent(
+            JsonSerializer.SerializeToUtf8Bytes(request, ClusterJson.Default.JoinRequest)
+        );
         content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
-        using var response = await client.PostAsync(new Uri($"https://{address}{JoinRoutes.JoinPath}"), content, cancellationToken);
+        using var response = await client.PostAsync(
+            new Uri($"https://{address}{JoinRoutes.JoinPath}"),
+            content,
+            cancellationToken
+        );
         byte[] body = await response.Content.ReadAsByteArrayAsync(cancellationToken);
-        var answer = response.StatusCode == HttpStatusCode.OK ? ClusterJson.TryRead(body, ClusterJson.Default.JoinAnswer) : null;
-        return (answer, answer is null ? ClusterJson.TryRead(body, ClusterJson.Default.JoinRefusal) ?? NotOurs(address) : null);
+        var answer =
+            response.StatusCode == HttpStatusCode.OK ? ClusterJson.TryRead(body, ClusterJson.Default.JoinAnswer) : null;
+        return (
+            answer,
+            answer is null ? ClusterJson.TryRead(body, ClusterJson.Default.JoinRefusal) ?? NotOurs(address) : null
+        );
     }
 
-    /// <summary>Asks whoever is there for his authorities, over a connection that proves nothing yet, and believes only the one that the token pins.</summary>
+    /// <summary>
+    /// Asks whoever is there for his authorities, over a connection that proves nothing yet, and believes only the one
+    /// that the token pins.
+    /// </summary>
     private async Task<X509Certificate2> FindAuthorityAsync(string address, CancellationToken cancellationToken)
     {
-        using var client = CreateClient(static _ => true, new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust, DisableCertificateDownloads = true, RevocationMode = X509RevocationMode.NoCheck });
-        byte[] body = await client.GetByteArrayAsync(new Uri($"https://{address}{JoinRoutes.AuthorityPath}"), cancellationToken);
-        var pinned = ClusterJson.TryRead(body, ClusterJson.Default.AuthorityList)?.Authorities.FirstOrDefault(authority => SHA256.HashData(authority).AsSpan().SequenceEqual(token.Pin));
+        using var client = CreateClient(
+            static _ => true,
+            new X509ChainPolicy
+            {
+                TrustMode = X509ChainTrustMode.CustomRootTrust,
+                DisableCertificateDownloads = true,
+                RevocationMode = X509RevocationMode.NoCheck,
+            }
+        );
+        byte[] body = await client.GetByteArrayAsync(
+            new Uri($"https://{address}{JoinRoutes.AuthorityPath}"),
+            cancellationToken
+        );
+        var pinned = ClusterJson
+            .TryRead(body, ClusterJson.Default.AuthorityList)
+            ?.Authorities.FirstOrDefault(authority => SHA256.HashData(authority).AsSpan().SequenceEqual(token.Pin));
         return pinned is not null
             ? X509CertificateLoader.LoadCertificate(pinned)
             : throw new JoinException(
-                $"Who answers at {address} is not of the cluster that the token is for: its authority is another one. The secret was not sent. Either that address has gone to another machine, the cluster's authority was rotated since, or somebody stands in between. Make another token with `rookery cluster token create`, on a member that you are sure of.");
+                $"Who answers at {address} is not of the cluster that the token is for: its authority is "
+                    + $"another one. The secret was not sent. Either that address has gone to another machine, the "
+                    + $"cluster's authority was rotated since, or somebody stands in between. Make another token "
+                    + $"with `rookery cluster token create`, on a member that you are sure of."
+            );
     }
 
-    private static JoinRefusal NotOurs(string address) => new(JoinError.Malformed, $"What answers at {address} is not Rookery, or another version of it.");
+    private static JoinRefusal NotOurs(string address) =>
+        new(JoinError.Malformed, $"What answers at {address} is not Rookery, or another version of it.");
 
-    private static HttpClient CreateClient(Func<X509Certificate2?, bool> believes, X509ChainPolicy policy) => new(
-        new SocketsHttpHandler
-        {
-            UseProxy = false,
-            AllowAutoRedirect = false,
-            SslOptions = new SslClientAuthenticationOptions
+    private static HttpClient CreateClient(Func<X509Certificate2?, bool> believes, X509ChainPolicy policy) =>
+        new(
+            new SocketsHttpHandler
             {
-                CertificateChainPolicy = policy,
-                RemoteCertificateValidationCallback = (_, presented, _, _) => believes(presented as X509Certificate2),
-            },
-        })
-    {
-        Timeout = Patience,
-        MaxResponseContentBufferSize = 1 << 20,
-    };
+                UseProxy = false,
+                AllowAutoRedirect = false,
+                SslOptions = new SslClientAuthenticationOptions
+                {
+                    CertificateChainPolicy = policy,
+                    RemoteCertificateValidationCallback = (_, presented, _, _) =>
+                        believes(presented as X509Certificate2),
+                },
+            }
+        )
+        {
+            Timeout = Patience,
+            MaxResponseContentBufferSize = 1 << 20,
+        };
 
     /// <summary>Whether nothing of the request can have arrived.</summary>
     private static bool WasRefused(Exception unreachable) =>
-        unreachable is HttpRequestException { HttpRequestError: HttpRequestError.ConnectionError or HttpRequestError.SecureConnectionError or HttpRequestError.NameResolutionError };
+        unreachable
+            is HttpRequestException
+            {
+                HttpRequestError: HttpRequestError.ConnectionError
+                    or HttpRequestError.SecureConnectionError
+                    or HttpRequestError.NameResolutionError
+            };
 
-    private static string Reason(Exception unreachable) => unreachable switch
-    {
-        TaskCanceledException => $"it did not answer within {Patience.TotalSeconds} s.",
-        { InnerException: System.Net.Sockets.SocketException refused } => refused.Message + ".",
-        { InnerException: System.Security.Authentication.AuthenticationException } => "its certificate was not signed by the authority that it shows, so the secret was not sent.",
-        _ => unreachable.Message,
-    };
+    private static string Reason(Exception unreachable) =>
+        unreachable switch
+        {
+            TaskCanceledException => $"it did not answer within {Patience.TotalSeconds} s.",
+            { InnerException: System.Net.Sockets.SocketException refused } => refused.Message + ".",
+            { InnerException: System.Security.Authentication.AuthenticationException } =>
+                "its certificate was not signed by the authority that it shows, so the secret was not sent.",
+            _ => unreachable.Message,
+        };
 }
 
 /// <summary>The node that joins.</summary>
@@ -253,4 +341,11 @@ public sealed record JoiningNode(string Name, IReadOnlyList<string> Addresses, s
 /// <param name="Name">The node's name.</param>
 /// <param name="Tag">The node's letter.</param>
 /// <param name="Members">The names of the others.</param>
-public sealed record JoinedCluster(string ClusterId, string ClusterName, string NodeId, string Name, string Tag, IReadOnlyList<string> Members);
+public sealed record JoinedCluster(
+    string ClusterId,
+    string ClusterName,
+    string NodeId,
+    string Name,
+    string Tag,
+    IReadOnlyList<string> Members
+);

@@ -15,7 +15,9 @@ internal sealed record JoinRequest
     /// <summary>Where it will listen for members, <c>host:port</c>.</summary>
     public required IReadOnlyList<string> Addresses { get; init; }
 
-    /// <summary>The newest format level that its program knows; 0 of the first programs, which know the first.</summary>
+    /// <summary>
+    /// The newest format level that its program knows; 0 of the first programs, which know the first.
+    /// </summary>
     public int NewestFormatLevel { get; init; }
 
     /// <summary>Its request for a certificate (PKCS #10), which proves that it has the key.</summary>
@@ -66,7 +68,9 @@ internal sealed record JoinedPeer
     public required IReadOnlyList<string> Addresses { get; init; }
 }
 
-/// <summary>The authorities of a cluster, for who holds a token and has to check that one of them is the one that it names.</summary>
+/// <summary>
+/// The authorities of a cluster, for who holds a token and has to check that one of them is the one that it names.
+/// </summary>
 internal sealed record AuthorityList
 {
     /// <summary>The certificates (DER).</summary>

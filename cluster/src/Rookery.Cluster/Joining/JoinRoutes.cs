@@ -5,8 +5,8 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// The two requests of a node that joins, on the port for members and without a client certificate: first which authority this is, so that it can check it against its token, then the
-/// token itself.
+/// The two requests of a node that joins, on the port for members and without a client certificate: first which
+/// authority this is, so that it can check it against its token, then the token itself.
 /// </summary>
 /// <param name="registrar">Lets nodes in.</param>
 public sealed class JoinRoutes(Registrar registrar)
@@ -21,14 +21,27 @@ public sealed class JoinRoutes(Registrar registrar)
 
     /// <summary>Answers <see cref="AuthorityPath"/>.</summary>
     public Task ListAuthoritiesAsync(HttpContext http) =>
-        WriteAsync(http, StatusCodes.Status200OK, JsonSerializer.SerializeToUtf8Bytes(registrar.Authorities, ClusterJson.Default.AuthorityList));
+        WriteAsync(
+            http,
+            StatusCodes.Status200OK,
+            JsonSerializer.SerializeToUtf8Bytes(registrar.Authorities, ClusterJson.Default.AuthorityList)
+        );
 
     /// <summary>Answers <see cref="JoinPath"/>.</summary>
     public async Task JoinAsync(HttpContext http)
     {
-        if (await ReadAsync(http) is not { } body || ClusterJson.TryRead(body, ClusterJson.Default.JoinRequest) is not { } request)
+        if (
+            await ReadAsync(http) is not { } body
+            || ClusterJson.TryRead(body, ClusterJson.Default.JoinRequest) is not { } request
+        )
         {
-            await RefuseAsync(http, new JoinRefusal(JoinError.Malformed, "This is not what a node that joins sends: it may be of another version of Rookery."));
+            await RefuseAsync(
+                http,
+                new JoinRefusal(
+                    JoinError.Malformed,
+                    "This is not what a node that joins sends: it may be of another version of Rookery."
+                )
+            );
             return;
         }
 
@@ -39,25 +52,40 @@ public sealed class JoinRoutes(Registrar registrar)
             return;
         }
 
-        await WriteAsync(http, StatusCodes.Status200OK, JsonSerializer.SerializeToUtf8Bytes(answer!, ClusterJson.Default.JoinAnswer));
+        await WriteAsync(
+            http,
+            StatusCodes.Status200OK,
+            JsonSerializer.SerializeToUtf8Bytes(answer!, ClusterJson.Default.JoinAnswer)
+        );
     }
 
-    private static Task RefuseAsync(HttpContext http, JoinRefusal refusal) => WriteAsync(http, StatusOf(refusal.Error), JsonSerializer.SerializeToUtf8Bytes(refusal, ClusterJson.Default.JoinRefusal));
+    private static Task RefuseAsync(HttpContext http, JoinRefusal refusal) =>
+        WriteAsync(
+            http,
+            StatusOf(refusal.Error),
+            JsonSerializer.SerializeToUtf8Bytes(refusal, ClusterJson.Default.JoinRefusal)
+        );
 
-    private static int StatusOf(JoinError error) => error switch
-    {
-        JoinError.Malformed or JoinError.NameInvalid => StatusCodes.Status400BadRequest,
-        JoinError.NameTaken or JoinError.IdTaken or JoinError.TooManyMembers => StatusCodes.Status409Conflict,
-        JoinError.NotLeader => StatusCodes.Status421MisdirectedRequest,
-        JoinError.Unavailable => StatusCodes.Status503ServiceUnavailable,
-        _ => StatusCodes.Status403Forbidden,
-    };
+    private static int StatusOf(JoinError error) =>
+        error switch
+        {
+            JoinError.Malformed or JoinError.NameInvalid => StatusCodes.Status400BadRequest,
+            JoinError.NameTaken or JoinError.IdTaken or JoinError.TooManyMembers => StatusCodes.Status409Conflict,
+            JoinError.NotLeader => StatusCodes.Status421MisdirectedRequest,
+            JoinError.Unavailable => StatusCodes.Status503ServiceUnavailable,
+            _ => StatusCodes.Status403Forbidden,
+        };
 
     /// <summary>Null when it is longer than any request of ours: whoever asks has shown nothing yet.</summary>
     internal static async Task<byte[]?> ReadAsync(HttpContext http)
     {
         byte[] buffer = new byte[MostBodyBytes];
-        int length = await http.Request.Body.ReadAtLeastAsync(buffer, buffer.Length, throwOnEndOfStream: false, http.RequestAborted);
+        int length = await http.Request.Body.ReadAtLeastAsync(
+            buffer,
+            buffer.Length,
+            throwOnEndOfStream: false,
+            http.RequestAborted
+        );
         return length < buffer.Length ? buffer[..length] : null;
     }
 

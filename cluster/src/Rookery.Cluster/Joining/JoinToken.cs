@@ -10,8 +10,10 @@ using Rookery.Disk;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// What an owner carries from a member to a fresh node: the cluster, where its members are, the SHA-256 of the authority that they must prove, and a secret that lets one node in once. As text:
-/// <c>rookery-join-1.</c> and base64url of <c>[secret 16][pin 32][cluster id][count u8][addresses]</c> and the CRC-32C of that, texts after their length in a byte.
+/// What an owner carries from a member to a fresh node: the cluster, where its members are, the SHA-256 of the
+/// authority that they must prove, and a secret that lets one node in once. As text:
+/// <c>rookery-join-1.</c> and base64url of <c>[secret 16][pin 32][cluster id][count u8][addresses]</c> and the CRC-32C
+/// of that, texts after their length in a byte.
 /// </summary>
 /// <param name="ClusterId">The cluster's random id.</param>
 /// <param name="Addresses">Where members listen for members, <c>host:port</c>.</param>
@@ -32,14 +34,21 @@ public sealed record JoinToken(string ClusterId, IReadOnlyList<string> Addresses
     /// <param name="addresses">Where members listen for members.</param>
     /// <param name="authority">The authority that signs their certificates.</param>
     public static JoinToken Create(string clusterId, IEnumerable<string> addresses, X509Certificate2 authority) =>
-        new(clusterId, [.. addresses.Take(MostAddresses)], ClusterAuthority.FingerprintOf(authority), RandomNumberGenerator.GetBytes(SecretBytes));
+        new(
+            clusterId,
+            [.. addresses.Take(MostAddresses)],
+            ClusterAuthority.FingerprintOf(authority),
+            RandomNumberGenerator.GetBytes(SecretBytes)
+        );
 
     /// <summary>Reads a token; false when it is none, or not whole.</summary>
     public static bool TryParse(string text, [NotNullWhen(true)] out JoinToken? token)
     {
         token = null;
         string trimmed = text.Trim();
-        if (!trimmed.StartsWith(Heading, StringComparison.Ordinal) || !Base64Url.IsValid(trimmed.AsSpan(Heading.Length)))
+        if (
+            !trimmed.StartsWith(Heading, StringComparison.Ordinal) || !Base64Url.IsValid(trimmed.AsSpan(Heading.Length))
+        )
         {
             return false;
         }
@@ -55,7 +64,10 @@ public sealed record JoinToken(string ClusterId, IReadOnlyList<string> Addresses
         return token is not null;
     }
 
-    /// <summary>The text that is copied from one machine to the other. Whoever has it can let one node in: it is a password until it is used.</summary>
+    /// <summary>
+    /// The text that is copied from one machine to the other. Whoever has it can let one node in: it is a password
+    /// until it is used.
+    /// </summary>
     public string ToText()
     {
         using var bytes = new MemoryStream();

@@ -3,7 +3,10 @@ using Rookery.Documents;
 
 namespace Rookery.Cluster.Joining;
 
-/// <summary>Gives out join tokens, and judges them when they come back. The cluster keeps hashes only. They live by the cluster's time, whatever clock the member that is asked has.</summary>
+/// <summary>
+/// Gives out join tokens, and judges them when they come back. The cluster keeps hashes only. They live by the
+/// cluster's time, whatever clock the member that is asked has.
+/// </summary>
 /// <param name="identity">This member, as it is now.</param>
 /// <param name="desk">The cluster.</param>
 public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinDesk desk)
@@ -20,7 +23,10 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinDesk desk)
     /// <param name="life">How long it holds.</param>
     /// <param name="cancellationToken">Gives up.</param>
     /// <returns>The token and when it ends, or why there is none, in a sentence.</returns>
-    public async ValueTask<(JoinToken? Token, DateTimeOffset Expires, string? Refusal)> CreateAsync(TimeSpan life, CancellationToken cancellationToken)
+    public async ValueTask<(JoinToken? Token, DateTimeOffset Expires, string? Refusal)> CreateAsync(
+        TimeSpan life,
+        CancellationToken cancellationToken
+    )
     {
         // Who was started just now knows the time from then on at the latest.
         if (!await desk.CatchUpAsync(cancellationToken))
@@ -34,22 +40,37 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinDesk desk)
         }
 
         var self = identity();
-        var addresses = MemberRecord.All(desk).OrderByDescending(member => string.Equals(member.NodeId, self.NodeId, StringComparison.Ordinal)).SelectMany(member => member.Record.Addresses);
+        var addresses = MemberRecord
+            .All(desk)
+            .OrderByDescending(member => string.Equals(member.NodeId, self.NodeId, StringComparison.Ordinal))
+            .SelectMany(member => member.Record.Addresses);
         var token = JoinToken.Create(self.ClusterId, addresses, self.Authorities[0]);
-        var added = new RecordChange(TokenRecord.KeyOf(token.Secret), new TokenRecord { Created = now, Expires = now + life }.ToJson(), ClusterRecord.Absent);
-        var forgotten = from record in desk.List(ClusterRecordPrefix.JoinToken)
-                        where TokenRecord.Parse(record.Value.Span) is not { } known || sure.IsPast(known.Expires + Memory)
-                        select new RecordChange(record.Key, null, null);
+        var added = new RecordChange(
+            TokenRecord.KeyOf(token.Secret),
+            new TokenRecord { Created = now, Expires = now + life }.ToJson(),
+            ClusterRecord.Absent
+        );
+        var forgotten =
+            from record in desk.List(ClusterRecordPrefix.JoinToken)
+            where TokenRecord.Parse(record.Value.Span) is not { } known || sure.IsPast(known.Expires + Memory)
+            select new RecordChange(record.Key, null, null);
         var refusal = await desk.ChangeAsync([added, .. forgotten], cancellationToken);
         return refusal is null ? (token, now + life, null) : (null, default, refusal.Message);
     }
 
-    /// <summary>Makes the token of a secret that was drawn for one node, once, however often it is asked for. It does not end: a new cluster may not know the time yet, and its node may come after any while.</summary>
+    /// <summary>
+    /// Makes the token of a secret that was drawn for one node, once, however often it is asked for. It does not end: a
+    /// new cluster may not know the time yet, and its node may come after any while.
+    /// </summary>
     /// <param name="secret">Drawn at random.</param>
     /// <param name="addresses">Where members listen for members.</param>
     /// <param name="cancellationToken">Gives up.</param>
     /// <returns>The token; null when it could not be made now.</returns>
-    internal async ValueTask<JoinToken?> CreateAsync(byte[] secret, IEnumerable<string> addresses, CancellationToken cancellationToken)
+    internal async ValueTask<JoinToken?> CreateAsync(
+        byte[] secret,
+        IEnumerable<string> addresses,
+        CancellationToken cancellationToken
+    )
     {
         if (!await desk.CatchUpAsync(cancellationToken))
         {
@@ -57,17 +78,41 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinDesk desk)
         }
 
         string key = TokenRecord.KeyOf(secret);
-        if (desk.Find(key) is null && await desk.ChangeAsync([new RecordChange(key, new TokenRecord { Created = desk.Time.Known ?? DateTimeOffset.UnixEpoch, Expires = Never }.ToJson(), ClusterRecord.Absent)], cancellationToken) is not null)
+        if (
+            desk.Find(key) is null
+            && await desk.ChangeAsync(
+                [
+                    new RecordChange(
+                        key,
+                        new TokenRecord
+                        {
+                            Created = desk.Time.Known ?? DateTimeOffset.UnixEpoch,
+                            Expires = Never,
+                        }.ToJson(),
+                        ClusterRecord.Absent
+                    ),
+                ],
+                cancellationToken
+            )
+                is not null
+        )
         {
             return null;
         }
 
         var self = identity();
-        return new JoinToken(self.ClusterId, [.. addresses.Take(JoinToken.MostAddresses)], ClusterAuthority.FingerprintOf(self.Authorities[0]), secret);
+        return new JoinToken(
+            self.ClusterId,
+            [.. addresses.Take(JoinToken.MostAddresses)],
+            ClusterAuthority.FingerprintOf(self.Authorities[0]),
+            secret
+        );
     }
 
     /// <summary>Whether the token of a secret has let its node in.</summary>
-    internal bool IsUsed(byte[] secret) => desk.Find(TokenRecord.KeyOf(secret)) is { } stored && TokenRecord.Parse(stored.Value.Span) is { UsedBy: not null };
+    internal bool IsUsed(byte[] secret) =>
+        desk.Find(TokenRecord.KeyOf(secret)) is { } stored
+        && TokenRecord.Parse(stored.Value.Span) is { UsedBy: not null };
 
     /// <summary>Why a token lets nobody in, or null.</summary>
     /// <param name="token">What the cluster keeps of it; null for one that it does not know.</param>
@@ -77,9 +122,19 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinDesk desk)
         const string another = "Make another one with `rookery cluster token create` on a member.";
         return token switch
         {
-            null => new JoinRefusal(JoinError.TokenUnknown, $"This cluster has given out no such token, or it ended long ago. {another}"),
-            { UsedBy: { } node } => new JoinRefusal(JoinError.TokenUsed, $"The token has let node {NameOf(node)} in on {Text(token.Used!.Value)}, and each lets in one. {another}"),
-            _ when desk.Time.IsPast(token.Expires) => new JoinRefusal(JoinError.TokenExpired, $"The token ended on {Text(token.Expires)}. {another}"),
+            null => new JoinRefusal(
+                JoinError.TokenUnknown,
+                $"This cluster has given out no such token, or it ended long ago. {another}"
+            ),
+            { UsedBy: { } node } => new JoinRefusal(
+                JoinError.TokenUsed,
+                $"The token has let node {NameOf(node)} in on {Text(token.Used!.Value)}, and each lets in "
+                    + $"one. {another}"
+            ),
+            _ when desk.Time.IsPast(token.Expires) => new JoinRefusal(
+                JoinError.TokenExpired,
+                $"The token ended on {Text(token.Expires)}. {another}"
+            ),
             _ => null,
         };
     }

@@ -5,7 +5,10 @@ using System.Net.Sockets;
 
 namespace Rookery.Cluster.Joining;
 
-/// <summary>Where members reach a member: <c>host:port</c>. It stands in records, tokens and identity files, so what comes from the world is checked before.</summary>
+/// <summary>
+/// Where members reach a member: <c>host:port</c>. It stands in records, tokens and identity files, so what comes from
+/// the world is checked before.
+/// </summary>
 public static class MemberAddress
 {
     /// <summary>The most that one member names.</summary>
@@ -17,7 +20,9 @@ public static class MemberAddress
     // With a port it fits a token's byte of length; DNS allows 253 (RFC 1035 2.3.4).
     private const int MostHostLength = 248;
 
-    private static readonly SearchValues<char> HostCharacters = SearchValues.Create("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-");
+    private static readonly SearchValues<char> HostCharacters = SearchValues.Create(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-"
+    );
 
     private static readonly SearchValues<char> AddressCharacters = SearchValues.Create("0123456789abcdefABCDEF:.%");
 
@@ -25,19 +30,35 @@ public static class MemberAddress
     public static bool IsValid(string? address)
     {
         int colon = address?.LastIndexOf(':') ?? -1;
-        return colon > 0 && IsHost(address.AsSpan(0, colon)) && ushort.TryParse(address.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out ushort port) && port > 0;
+        return colon > 0
+            && IsHost(address.AsSpan(0, colon))
+            && ushort.TryParse(
+                address.AsSpan(colon + 1),
+                NumberStyles.None,
+                CultureInfo.InvariantCulture,
+                out ushort port
+            )
+            && port > 0;
     }
 
     /// <summary>Whether its host is the unspecified address, 0.0.0.0 or [::], which only who listens can use.</summary>
     public static bool IsUnspecified(string address) =>
-        IPAddress.TryParse(address.AsSpan(0, Math.Max(0, address.LastIndexOf(':'))), out var host) && (host.Equals(IPAddress.Any) || host.Equals(IPAddress.IPv6Any));
+        IPAddress.TryParse(address.AsSpan(0, Math.Max(0, address.LastIndexOf(':'))), out var host)
+        && (host.Equals(IPAddress.Any) || host.Equals(IPAddress.IPv6Any));
 
     /// <summary>Whether it is a URL by which clients may reach a node: a scheme, a host and a port.</summary>
     public static bool IsClientUrl(string url) =>
-        Uri.TryCreate(url, UriKind.Absolute, out var parsed) && parsed is { Scheme: "http" or "https", PathAndQuery: "/", UserInfo: "", Fragment: "" }
-        && parsed.Host is { Length: <= MostHostLength } host && IsHost(host);
+        Uri.TryCreate(url, UriKind.Absolute, out var parsed)
+        && parsed is { Scheme: "http" or "https", PathAndQuery: "/", UserInfo: "", Fragment: "" }
+        && parsed.Host is { Length: <= MostHostLength } host
+        && IsHost(host);
 
-    private static bool IsHost(ReadOnlySpan<char> host) => host is ['[', .. var inside, ']']
-        ? IPAddress.TryParse(inside, out var address) && address.AddressFamily == AddressFamily.InterNetworkV6 && !inside.ContainsAnyExcept(AddressCharacters)
-        : host.Length is > 0 and <= MostHostLength && !host.ContainsAnyExcept(HostCharacters) && host[0] is not ('.' or '-');
+    private static bool IsHost(ReadOnlySpan<char> host) =>
+        host is ['[', .. var inside, ']']
+            ? IPAddress.TryParse(inside, out var address)
+                && address.AddressFamily == AddressFamily.InterNetworkV6
+                && !inside.ContainsAnyExcept(AddressCharacters)
+            : host.Length is > 0 and <= MostHostLength
+                && !host.ContainsAnyExcept(HostCharacters)
+                && host[0] is not ('.' or '-');
 }

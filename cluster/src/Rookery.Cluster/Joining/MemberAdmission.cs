@@ -6,45 +6,76 @@ namespace Rookery.Cluster.Joining;
 /// <summary>Who may have a connection with this member, by the members' records as applied here. Thread-safe.</summary>
 /// <param name="self">This node's random id.</param>
 /// <param name="recordOf">The record of a member, by its random id; null when there is none.</param>
-/// <param name="isConfigured">Whether the configuration in force names a member. It is that of the whole log, and the records are those of what is applied: after a start, which knows of nothing that is committed behind its manifest, they are older.</param>
-/// <param name="hasCaughtUp">Whether the records here are as new as those of whoever leads. A node that was off while all others were replaced knows none of them, and only they can tell it: until then whoever has a certificate is let in. Who votes, consensus says by the log.</param>
-internal sealed class MemberAdmission(string self, Func<string, MemberRecord?> recordOf, Func<NodeId, bool> isConfigured, Func<bool> hasCaughtUp) : IPeerAdmission
+/// <param name="isConfigured">Whether the configuration in force names a member. It is that of the whole log, and the
+/// records are those of what is applied: after a start, which knows of nothing that is committed behind its manifest,
+/// they are older.</param>
+/// <param name="hasCaughtUp">Whether the records here are as new as those of whoever leads. A node that was off while
+/// all others were replaced knows none of them, and only they can tell it: until then whoever has a certificate is let
+/// in. Who votes, consensus says by the log.</param>
+internal sealed class MemberAdmission(
+    string self,
+    Func<string, MemberRecord?> recordOf,
+    Func<NodeId, bool> isConfigured,
+    Func<bool> hasCaughtUp
+) : IPeerAdmission
 {
     /// <inheritdoc/>
     public PeerRefusal? Refuse(PeerHello hello) =>
-        Judge(hello, recordOf(hello.NodeId), mustBeRecorded: hasCaughtUp() && recordOf(self) is not null && !isConfigured(Members.IdOf(hello.NodeId)));
+        Judge(
+            hello,
+            recordOf(hello.NodeId),
+            mustBeRecorded: hasCaughtUp() && recordOf(self) is not null && !isConfigured(Members.IdOf(hello.NodeId))
+        );
 
     /// <summary>Why a member is refused, or null.</summary>
     /// <param name="hello">What it says of itself.</param>
     /// <param name="member">Its record, if there is one.</param>
-    /// <param name="mustBeRecorded">Whether a member must have a record here. While the node that asks has none itself, it has just joined and knows nobody yet, and whoever has a certificate may tell it of the others.</param>
+    /// <param name="mustBeRecorded">Whether a member must have a record here. While the node that asks has none itself,
+    /// it has just joined and knows nobody yet, and whoever has a certificate may tell it of the others.</param>
     internal static PeerRefusal? Judge(PeerHello hello, MemberRecord? member, bool mustBeRecorded)
     {
         if (member is null)
         {
             return mustBeRecorded
-                ? new PeerRefusal($"Node {hello.NodeId} is no member of this cluster (any more), as far as the member that says this knows. `rookery status` of that node says whether most members do, and what to do then.", PeerRefusalKind.NoMember)
+                ? new PeerRefusal(
+                    $"Node {hello.NodeId} is no member of this cluster (any more), as far as the member that "
+                        + $"says this knows. `rookery status` of that node says whether most members do, and what "
+                        + $"to do then.",
+                    PeerRefusalKind.NoMember
+                )
                 : null;
         }
 
         if (member.StoreId is { } store && store != hello.StoreId)
         {
-            return new PeerRefusal($"The store of node {member.Name} ({member.Tag}) is not the one that the cluster knows: its card was replaced or formatted, and what the old one acknowledged is not on it. "
-                + $"Remove it with `rookery cluster node rm {member.Name}`, and let it join anew with an empty data directory.");
+            return new PeerRefusal(
+                $"The store of node {member.Name} ({member.Tag}) is not the one that the cluster knows: its "
+                    + $"card was replaced or formatted, and what the old one acknowledged is not on it. "
+                    + $"Remove it with `rookery cluster node rm {member.Name}`, and let it join anew with an "
+                    + $"empty data directory."
+            );
         }
 
         if (hello.BootCounter == member.BootCounter && member.Run != 0 && hello.Run != member.Run)
         {
             // The copy was started as often as the original was since it was made.
-            return new PeerRefusal($"There are two copies of node {member.Name} ({member.Tag}), and this is not the one that the cluster has met: stop it for good. It may join again with an empty card. "
-                + "If there is no second card, this one lied about a sync and lost its last start with the power: it may have forgotten a vote, so replace it.", PeerRefusalKind.ForGood);
+            return new PeerRefusal(
+                $"There are two copies of node {member.Name} ({member.Tag}), and this is not the one that "
+                    + $"the cluster has met: stop it for good. It may join again with an empty card. "
+                    + "If there is no second card, this one lied about a sync and lost its last start with the "
+                    + "power: it may have forgotten a vote, so replace it.",
+                PeerRefusalKind.ForGood
+            );
         }
 
         return hello.BootCounter < member.BootCounter
             ? new PeerRefusal(
-                $"This is an old copy of node {member.Name} ({member.Tag}): its store was started {hello.BootCounter} times, and the cluster has met it after {member.BootCounter}. "
-                + $"An old card must not vote: take it out, remove the node with `rookery cluster node rm {member.Name}`, and let an empty card join.",
-                PeerRefusalKind.ForGood)
+                $"This is an old copy of node {member.Name} ({member.Tag}): its store was started "
+                    + $"{hello.BootCounter} times, and the cluster has met it after {member.BootCounter}. "
+                    + $"An old card must not vote: take it out, remove the node with `rookery cluster node rm "
+                    + $"{member.Name}`, and let an empty card join.",
+                PeerRefusalKind.ForGood
+            )
             : null;
     }
 }

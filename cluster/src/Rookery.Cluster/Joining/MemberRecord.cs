@@ -3,7 +3,9 @@ using Rookery.Documents;
 
 namespace Rookery.Cluster.Joining;
 
-/// <summary>What the cluster knows of a member, as JSON under <see cref="ClusterRecordPrefix.Member"/> and its node id.</summary>
+/// <summary>
+/// What the cluster knows of a member, as JSON under <see cref="ClusterRecordPrefix.Member"/> and its node id.
+/// </summary>
 public sealed record MemberRecord
 {
     /// <summary>A letter, given once: A is the first member's.</summary>
@@ -30,7 +32,10 @@ public sealed record MemberRecord
     /// <summary>How often its store had been started when it last said so.</summary>
     public long BootCounter { get; init; }
 
-    /// <summary>By chance, one for each start of its program: a start with as many starts of the store behind it and another number is that of a copy.</summary>
+    /// <summary>
+    /// By chance, one for each start of its program: a start with as many starts of the store behind it and another
+    /// number is that of a copy.
+    /// </summary>
     public ulong Run { get; init; }
 
     /// <summary>The newest <see cref="FormatLevel"/> that its program knows, said at each start; 0 before.</summary>
@@ -39,7 +44,10 @@ public sealed record MemberRecord
     /// <summary>When it joined.</summary>
     public DateTimeOffset Joined { get; init; }
 
-    /// <summary>Whether it is to vote beside an only voter: true when its owner chose a mirror at the join, said at its first start; false once it was demoted; null when nobody chose.</summary>
+    /// <summary>
+    /// Whether it is to vote beside an only voter: true when its owner chose a mirror at the join, said at its first
+    /// start; false once it was demoted; null when nobody chose.
+    /// </summary>
     public bool? IsMirror { get; init; }
 
     /// <summary>The key of a member's record.</summary>
@@ -52,15 +60,20 @@ public sealed record MemberRecord
         where member is not null
         select (record.Key[ClusterRecordPrefix.Member.Length..], member, record.Version);
 
-    /// <summary>Reads one, without addresses and a URL that are none; null when a newer version wrote it in a way that this one does not know.</summary>
+    /// <summary>
+    /// Reads one, without addresses and a URL that are none; null when a newer version wrote it in a way that this one
+    /// does not know.
+    /// </summary>
     public static MemberRecord? Parse(ReadOnlySpan<byte> json)
     {
         var record = ClusterJson.TryRead(json, ClusterJson.Default.MemberRecord);
-        return record is null || (record.PublicUrl is null && record.Addresses.All(MemberAddress.IsValid)) ? record : record with
-        {
-            Addresses = [.. record.Addresses.Where(MemberAddress.IsValid)],
-            PublicUrl = record.PublicUrl is { } url && MemberAddress.IsClientUrl(url) ? url : null,
-        };
+        return record is null || (record.PublicUrl is null && record.Addresses.All(MemberAddress.IsValid))
+            ? record
+            : record with
+            {
+                Addresses = [.. record.Addresses.Where(MemberAddress.IsValid)],
+                PublicUrl = record.PublicUrl is { } url && MemberAddress.IsClientUrl(url) ? url : null,
+            };
     }
 
     /// <summary>The record's value.</summary>

@@ -6,10 +6,14 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Joining;
 
-/// <summary>Lets nodes into the cluster, on the member that leads: a token and a key come in, a certificate and a seat as learner go out.</summary>
+/// <summary>
+/// Lets nodes into the cluster, on the member that leads: a token and a key come in, a certificate and a seat as
+/// learner go out.
+/// </summary>
 /// <remarks>
-/// Token, member and seats change in one command, so that a token lets in one node or none, and no two nodes get one letter or name. The steps after it (learner, certificate) can be
-/// repeated: who asks again with the same token, id and key gets the same seat, however often an answer is lost or a leader changes.
+/// Token, member and seats change in one command, so that a token lets in one node or none, and no two nodes get one
+/// letter or name. The steps after it (learner, certificate) can be repeated: who asks again with the same token, id
+/// and key gets the same seat, however often an answer is lost or a leader changes.
 /// </remarks>
 /// <param name="identity">This member, as it is now; a renewal changes it.</param>
 /// <param name="desk">The cluster.</param>
@@ -25,35 +29,75 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
     private DateTimeOffset Now => desk.Time.Known ?? time.GetUtcNow();
 
     /// <summary>The authorities that members trust.</summary>
-    internal AuthorityList Authorities => new() { Authorities = [.. identity().Authorities.Select(authority => authority.RawData)] };
+    internal AuthorityList Authorities =>
+        new() { Authorities = [.. identity().Authorities.Select(authority => authority.RawData)] };
 
     /// <summary>Lets a node in, or says why not.</summary>
-    internal async ValueTask<(JoinAnswer? Answer, JoinRefusal? Refusal)> AdmitAsync(JoinRequest request, CancellationToken cancellationToken)
+    internal async ValueTask<(JoinAnswer? Answer, JoinRefusal? Refusal)> AdmitAsync(
+        JoinRequest request,
+        CancellationToken cancellationToken
+    )
     {
-        // Of a stranger's request nothing is worked at before it names a token that this cluster knows, or may know soon.
-        if (desk.IsLeader && desk.Find(TokenRecord.KeyOf(request.Secret)) is null && await desk.CatchUpAsync(cancellationToken) && desk.Find(TokenRecord.KeyOf(request.Secret)) is null)
+        // Of a stranger's request nothing is worked at before it names a token that this cluster knows, or may know
+        // soon.
+        if (
+            desk.IsLeader
+            && desk.Find(TokenRecord.KeyOf(request.Secret)) is null
+            && await desk.CatchUpAsync(cancellationToken)
+            && desk.Find(TokenRecord.KeyOf(request.Secret)) is null
+        )
         {
             return (null, _tokens.Judge(token: null));
         }
 
-        if (NodeKey.ReadRequest(request.CertificateRequest) is not { } key || request.NodeId.Length != HistoryId.Length || !ClusterRecord.IsKey(request.NodeId))
+        if (
+            NodeKey.ReadRequest(request.CertificateRequest) is not { } key
+            || request.NodeId.Length != HistoryId.Length
+            || !ClusterRecord.IsKey(request.NodeId)
+        )
         {
-            return (null, new JoinRefusal(JoinError.Malformed, "This is not what a node that joins sends, or it does not hold the key that it wants a certificate for."));
+            return (
+                null,
+                new JoinRefusal(
+                    JoinError.Malformed,
+                    "This is not what a node that joins sends, or it does not hold the key that it wants a "
+                        + "certificate for."
+                )
+            );
         }
 
         if (!MemberName.IsValid(request.Name))
         {
-            return (null, new JoinRefusal(JoinError.NameInvalid, $"\"{request.Name}\" cannot be a node's name. {MemberName.Rule} Say another one with --name."));
+            return (
+                null,
+                new JoinRefusal(
+                    JoinError.NameInvalid,
+                    $"\"{request.Name}\" cannot be a node's name. {MemberName.Rule} Say another one with --name."
+                )
+            );
         }
 
         if (request.Addresses.Count is 0 or > MemberAddress.Most || !request.Addresses.All(MemberAddress.IsValid))
         {
-            return (null, new JoinRefusal(JoinError.Malformed, $"One of the addresses at which the node says that members reach it is none, or it names none, or more than {MemberAddress.Most}. {MemberAddress.Rule}"));
+            return (
+                null,
+                new JoinRefusal(
+                    JoinError.Malformed,
+                    $"One of the addresses at which the node says that members reach it is none, or it names "
+                        + $"none, or more than {MemberAddress.Most}. {MemberAddress.Rule}"
+                )
+            );
         }
 
         if (request.PublicUrl is { } url && !MemberAddress.IsClientUrl(url))
         {
-            return (null, new JoinRefusal(JoinError.Malformed, "The URL at which the node says that clients reach it is none: it looks like https://pi-2.lan:8443."));
+            return (
+                null,
+                new JoinRefusal(
+                    JoinError.Malformed,
+                    "The URL at which the node says that clients reach it is none: it looks like https://pi-2.lan:8443."
+                )
+            );
         }
 
         for (int attempt = 0; attempt < Attempts; attempt++)
@@ -63,9 +107,20 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
                 return (null, ReferToLeader());
             }
 
-            if (FormatLevel.Of(desk.Find(FormatLevel.RecordKey)) is var agreed && Math.Max(request.NewestFormatLevel, FormatLevel.First.Level) < agreed.Level)
+            if (
+                FormatLevel.Of(desk.Find(FormatLevel.RecordKey)) is var agreed
+                && Math.Max(request.NewestFormatLevel, FormatLevel.First.Level) < agreed.Level
+            )
             {
-                return (null, new JoinRefusal(JoinError.Malformed, $"The cluster is written at format level {agreed.Level}, which the program of {request.Name} does not know: install version {agreed.Program} or a newer one on it, and try again with the same token."));
+                return (
+                    null,
+                    new JoinRefusal(
+                        JoinError.Malformed,
+                        $"The cluster is written at format level {agreed.Level}, which the program of "
+                            + $"{request.Name} does not know: install version {agreed.Program} or a newer one on "
+                            + $"it, and try again with the same token."
+                    )
+                );
             }
 
             // Begun, it is completed: who asks may be gone by then, and comes back for the seat.
@@ -84,14 +139,20 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
         return (null, Busy());
     }
 
-    /// <summary>Gives the node the seat that it has, or a new one. Neither seat nor refusal: somebody took one meanwhile.</summary>
-    private async ValueTask<(MemberRecord? Seat, JoinRefusal? Refusal)> TakeSeatAsync(JoinRequest request, PublicKey key)
+    /// <summary>
+    /// Gives the node the seat that it has, or a new one. Neither seat nor refusal: somebody took one meanwhile.
+    /// </summary>
+    private async ValueTask<(MemberRecord? Seat, JoinRefusal? Refusal)> TakeSeatAsync(
+        JoinRequest request,
+        PublicKey key
+    )
     {
         var seats = new Seats(desk);
         var stored = desk.Find(TokenRecord.KeyOf(request.Secret));
         var token = stored is null ? null : TokenRecord.Parse(stored.Value.Span);
         byte[] publicKey = key.ExportSubjectPublicKeyInfo();
-        var given = seats.Of(request.NodeId) is { } taken && taken.PublicKey.AsSpan().SequenceEqual(publicKey) ? taken : null;
+        var given =
+            seats.Of(request.NodeId) is { } taken && taken.PublicKey.AsSpan().SequenceEqual(publicKey) ? taken : null;
         if (given is not null && string.Equals(token?.UsedBy, request.NodeId, StringComparison.Ordinal))
         {
             return (given, null);
@@ -103,7 +164,11 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
         }
 
         var now = Now;
-        var used = new RecordChange(stored!.Key, (token! with { UsedBy = request.NodeId, Used = now }).ToJson(), stored.Version);
+        var used = new RecordChange(
+            stored!.Key,
+            (token! with { UsedBy = request.NodeId, Used = now }).ToJson(),
+            stored.Version
+        );
         if (given is not null)
         {
             // It has asked by another token before, and the answer was lost.
@@ -119,17 +184,32 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
             PublicUrl = request.PublicUrl,
             Joined = now,
         };
-        return Outcome(await desk.ChangeAsync([used, new RecordChange(MemberRecord.KeyOf(request.NodeId), seat.ToJson(), ClusterRecord.Absent), seats.Guard()], CancellationToken.None), seat);
+        return Outcome(
+            await desk.ChangeAsync(
+                [
+                    used,
+                    new RecordChange(MemberRecord.KeyOf(request.NodeId), seat.ToJson(), ClusterRecord.Absent),
+                    seats.Guard(),
+                ],
+                CancellationToken.None
+            ),
+            seat
+        );
     }
 
-    private static (MemberRecord? Seat, JoinRefusal? Refusal) Outcome(Rejection? rejection, MemberRecord seat) => rejection switch
-    {
-        null => (seat, null),
-        { Kind: RejectionKind.ConcurrencyConflict } => (null, null),
-        _ => (null, new JoinRefusal(JoinError.Unavailable, rejection.Message + " Try again with the same token.")),
-    };
+    private static (MemberRecord? Seat, JoinRefusal? Refusal) Outcome(Rejection? rejection, MemberRecord seat) =>
+        rejection switch
+        {
+            null => (seat, null),
+            { Kind: RejectionKind.ConcurrencyConflict } => (null, null),
+            _ => (null, new JoinRefusal(JoinError.Unavailable, rejection.Message + " Try again with the same token.")),
+        };
 
-    private async ValueTask<(JoinAnswer? Answer, JoinRefusal? Refusal)> CompleteAsync(JoinRequest request, PublicKey key, MemberRecord seat)
+    private async ValueTask<(JoinAnswer? Answer, JoinRefusal? Refusal)> CompleteAsync(
+        JoinRequest request,
+        PublicKey key,
+        MemberRecord seat
+    )
     {
         for (int attempt = 0; attempt < Attempts; attempt++)
         {
@@ -152,7 +232,16 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
     {
         var self = identity();
         using var authority = self.OpenAuthority();
-        using var certificate = authority.SignNode(key, request.NodeId, MemberFacts.NamesOf(seat.Name, self.ClusterName, [.. seat.Addresses, .. seat.PublicUrl is null ? (string[])[] : [seat.PublicUrl]]), Now);
+        using var certificate = authority.SignNode(
+            key,
+            request.NodeId,
+            MemberFacts.NamesOf(
+                seat.Name,
+                self.ClusterName,
+                [.. seat.Addresses, .. seat.PublicUrl is null ? (string[])[] : [seat.PublicUrl]]
+            ),
+            Now
+        );
         return new JoinAnswer
         {
             ClusterId = self.ClusterId,
@@ -162,15 +251,32 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
             Certificate = certificate.RawData,
             Authorities = Authorities.Authorities,
             SealedAuthorityKey = authority.SealKeyFor(key),
-            Members = [.. from other in MemberRecord.All(desk)
-                          where !string.Equals(other.NodeId, request.NodeId, StringComparison.Ordinal)
-                          select new JoinedPeer { NodeId = other.NodeId, Name = other.Record.Name, Addresses = other.Record.Addresses }],
+            Members =
+            [
+                .. from other in MemberRecord.All(desk)
+                where !string.Equals(other.NodeId, request.NodeId, StringComparison.Ordinal)
+                select new JoinedPeer
+                {
+                    NodeId = other.NodeId,
+                    Name = other.Record.Name,
+                    Addresses = other.Record.Addresses,
+                },
+            ],
         };
     }
 
-    private JoinRefusal ReferToLeader() => desk.LeaderAddresses is { Count: > 0 } leader && !desk.IsLeader
-        ? new JoinRefusal(JoinError.NotLeader, "Another member leads; ask it.") { Leader = leader }
-        : new JoinRefusal(JoinError.Unavailable, "No member leads now, so nobody can be let in: fewer than half of the voters see each other. Try again with the same token when they do.");
+    private JoinRefusal ReferToLeader() =>
+        desk.LeaderAddresses is { Count: > 0 } leader && !desk.IsLeader
+            ? new JoinRefusal(JoinError.NotLeader, "Another member leads; ask it.") { Leader = leader }
+            : new JoinRefusal(
+                JoinError.Unavailable,
+                "No member leads now, so nobody can be let in: fewer than half of the voters see each other. "
+                    + "Try again with the same token when they do."
+            );
 
-    private static JoinRefusal Busy() => new(JoinError.Unavailable, "The cluster is busy with another change of its members. Try again with the same token in a moment.");
+    private static JoinRefusal Busy() =>
+        new(
+            JoinError.Unavailable,
+            "The cluster is busy with another change of its members. Try again with the same token in a moment."
+        );
 }

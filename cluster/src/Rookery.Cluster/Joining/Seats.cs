@@ -5,7 +5,10 @@ namespace Rookery.Cluster.Joining;
 /// <summary>Which names, ids and letters the members have.</summary>
 internal sealed class Seats
 {
-    /// <summary>A record that changes with every seat that is given, so that of two who look at the same seats one has to look again.</summary>
+    /// <summary>
+    /// A record that changes with every seat that is given, so that of two who look at the same seats one has to look
+    /// again.
+    /// </summary>
     public const string Key = ClusterRecordPrefix.Desired + "seats";
 
     private readonly (string NodeId, MemberRecord Record, long Version)[] _members;
@@ -19,7 +22,11 @@ internal sealed class Seats
     }
 
     /// <summary>The first free letter; null when there is none.</summary>
-    public string? FreeTag => Enumerable.Range('A', 26).Select(letter => ((char)letter).ToString()).FirstOrDefault(tag => !Array.Exists(_members, member => Same(member.Record.Tag, tag)));
+    public string? FreeTag =>
+        Enumerable
+            .Range('A', 26)
+            .Select(letter => ((char)letter).ToString())
+            .FirstOrDefault(tag => !Array.Exists(_members, member => Same(member.Record.Tag, tag)));
 
     /// <summary>The seat of a node, or null.</summary>
     public MemberRecord? Of(string nodeId) => Array.Find(_members, member => Same(member.NodeId, nodeId)).Record;
@@ -34,17 +41,28 @@ internal sealed class Seats
         {
             return new JoinRefusal(
                 JoinError.IdTaken,
-                $"Node {taken.Name} ({taken.Tag}) is a member already, with another key: this is a copy of it, or has lost its identity. Let it join with an empty data directory, and remove the old one with `rookery cluster node rm {taken.Name}`.");
+                $"Node {taken.Name} ({taken.Tag}) is a member already, with another key: this is a copy of "
+                    + $"it, or has lost its identity. Let it join with an empty data directory, and remove the old "
+                    + $"one with `rookery cluster node rm {taken.Name}`."
+            );
         }
 
         if (Array.Find(_members, member => Same(member.Record.Name, request.Name)) is { Record: not null } named)
         {
             return new JoinRefusal(
                 JoinError.NameTaken,
-                $"There is a node named {request.Name} already (letter {named.Record.Tag}). Say another name with --name; if that node is gone for good, remove it first with `rookery cluster node rm {request.Name}`.");
+                $"There is a node named {request.Name} already (letter {named.Record.Tag}). Say another name "
+                    + $"with --name; if that node is gone for good, remove it first with `rookery cluster node rm "
+                    + $"{request.Name}`."
+            );
         }
 
-        return FreeTag is null ? new JoinRefusal(JoinError.TooManyMembers, "All letters from A to Z are taken by members. Remove one first with `rookery cluster node rm`.") : null;
+        return FreeTag is null
+            ? new JoinRefusal(
+                JoinError.TooManyMembers,
+                "All letters from A to Z are taken by members. Remove one first with `rookery cluster node rm`."
+            )
+            : null;
     }
 
     private static bool Same(string one, string other) => string.Equals(one, other, StringComparison.Ordinal);

@@ -4,7 +4,10 @@ using Rookery.Documents;
 
 namespace Rookery.Cluster.Joining;
 
-/// <summary>What the cluster keeps of a join token, as JSON under <see cref="ClusterRecordPrefix.JoinToken"/> and the hash of its secret. It stays a while after it was used or ended, so that both can be said.</summary>
+/// <summary>
+/// What the cluster keeps of a join token, as JSON under <see cref="ClusterRecordPrefix.JoinToken"/> and the hash of
+/// its secret. It stays a while after it was used or ended, so that both can be said.
+/// </summary>
 internal sealed record TokenRecord
 {
     /// <summary>When it was made.</summary>
@@ -20,10 +23,12 @@ internal sealed record TokenRecord
     public DateTimeOffset? Used { get; init; }
 
     /// <summary>The key of a token's record. The secret has 128 random bits, so a plain hash is enough.</summary>
-    public static string KeyOf(ReadOnlySpan<byte> secret) => ClusterRecordPrefix.JoinToken + Convert.ToHexStringLower(SHA256.HashData(secret));
+    public static string KeyOf(ReadOnlySpan<byte> secret) =>
+        ClusterRecordPrefix.JoinToken + Convert.ToHexStringLower(SHA256.HashData(secret));
 
     /// <summary>Reads one.</summary>
-    public static TokenRecord? Parse(ReadOnlySpan<byte> json) => ClusterJson.TryRead(json, ClusterJson.Default.TokenRecord);
+    public static TokenRecord? Parse(ReadOnlySpan<byte> json) =>
+        ClusterJson.TryRead(json, ClusterJson.Default.TokenRecord);
 
     /// <summary>The record's value.</summary>
     public byte[] ToJson() => JsonSerializer.SerializeToUtf8Bytes(this, ClusterJson.Default.TokenRecord);

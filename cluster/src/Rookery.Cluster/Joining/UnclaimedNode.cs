@@ -6,13 +6,28 @@ using Rookery.Documents;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// A node alone that nobody has claimed and that never held a database: a card is made a cluster of one at its first boot, so that it has a certificate, and a join may come in its place. Its identity is put
-/// away first, durably and at once: before, the directory is the old node's; from then on it is one in which a join began, and what is left of the old node is deleted before the join goes on.
+/// A node alone that nobody has claimed and that never held a database: a card is made a cluster of one at its first
+/// boot, so that it has a certificate, and a join may come in its place. Its identity is put away first, durably and at
+/// once: before, the directory is the old node's; from then on it is one in which a join began, and what is left of the
+/// old node is deleted before the join goes on.
 /// </summary>
 public static class UnclaimedNode
 {
     // What a node keeps in its data directory that was made and served, and nothing else.
-    private static readonly string[] Names = ["lock", "format", FormatLevel.RecordKey, "storage", "journal", "cluster", "claim-code", "local-access", NodeIds.JoiningName, NodeIds.FormingName, "lost+found"];
+    private static readonly string[] Names =
+    [
+        "lock",
+        "format",
+        FormatLevel.RecordKey,
+        "storage",
+        "journal",
+        "cluster",
+        "claim-code",
+        "local-access",
+        NodeIds.JoiningName,
+        NodeIds.FormingName,
+        "lost+found",
+    ];
 
     /// <summary>Puts the node of a data directory away, if there is one that belongs to a cluster.</summary>
     /// <param name="disk">The disk.</param>
@@ -25,7 +40,14 @@ public static class UnclaimedNode
     /// <exception cref="DataDirectoryInUseException">It runs.</exception>
     /// <exception cref="IdentityException">Who it is cannot be read.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
-    public static string? PutAway(IDisk disk, NodeOptions options, string clusterId, MemoryBudget memory, IIoRecorder io, TimeProvider time)
+    public static string? PutAway(
+        IDisk disk,
+        NodeOptions options,
+        string clusterId,
+        MemoryBudget memory,
+        IIoRecorder io,
+        TimeProvider time
+    )
     {
         string directory = options.DataDirectory;
         using var identity = IdentityDirectory.TryLoad(disk, directory);
@@ -45,7 +67,11 @@ public static class UnclaimedNode
                 {
                     if (Node.IsDataDirectory(disk, directory))
                     {
-                        return Refusal(directory, identity, $"a part of its data is missing: {Node.WhyNotNew(disk, options)}");
+                        return Refusal(
+                            directory,
+                            identity,
+                            $"a part of its data is missing: {Node.WhyNotNew(disk, options)}"
+                        );
                     }
 
                     // It was never started: there is nothing to look into.
@@ -93,14 +119,22 @@ public static class UnclaimedNode
         }
     }
 
-    /// <summary>Whether a node that runs, and knows all that was acknowledged, is one that a join may replace.</summary>
+    /// <summary>
+    /// Whether a node that runs, and knows all that was acknowledged, is one that a join may replace.
+    /// </summary>
     internal static bool IsUnclaimed(NodeStore store, IJoinDesk desk, NodeIdentity identity) =>
-        identity.Peers.Count == 0 && !store.HasServed
-        && desk.List(ClusterRecordPrefix.Access).Count == 0 && desk.List(ClusterRecordPrefix.ClientCertificate).Count == 0 && desk.List(ClusterRecordPrefix.JoinToken).Count == 0
-        && desk.List(ClusterRecordPrefix.Member).All(record => string.Equals(record.Key, MemberRecord.KeyOf(identity.NodeId), StringComparison.Ordinal));
+        identity.Peers.Count == 0
+        && !store.HasServed
+        && desk.List(ClusterRecordPrefix.Access).Count == 0
+        && desk.List(ClusterRecordPrefix.ClientCertificate).Count == 0
+        && desk.List(ClusterRecordPrefix.JoinToken).Count == 0
+        && desk.List(ClusterRecordPrefix.Member)
+            .All(record => string.Equals(record.Key, MemberRecord.KeyOf(identity.NodeId), StringComparison.Ordinal));
 
     private static string Refusal(string directory, NodeIdentity identity, string reason) =>
-        $"The node of {directory} is {identity.NodeName} of another cluster, {identity.ClusterName} ({identity.ClusterId}), and {reason.TrimEnd('.')}. Nothing was changed. To join this one, name an empty data directory.";
+        $"The node of {directory} is {identity.NodeName} of another cluster, {identity.ClusterName} "
+        + $"({identity.ClusterId}), and {reason.TrimEnd('.')}. Nothing was changed. To join this one, name an "
+        + $"empty data directory.";
 
     private static string? WhyKept(IDisk disk, string directory, NodeIdentity identity, StoppedStore? store)
     {
@@ -114,12 +148,25 @@ public static class UnclaimedNode
             return $"it takes no part there any more: {retirement.Why}";
         }
 
-        if (disk.List(directory).FirstOrDefault(static name => !Names.Contains(name.EndsWith(".new", StringComparison.Ordinal) ? name[..^".new".Length] : name, StringComparer.Ordinal)) is { } foreign)
+        if (
+            disk.List(directory)
+                .FirstOrDefault(static name =>
+                    !Names.Contains(
+                        name.EndsWith(".new", StringComparison.Ordinal) ? name[..^".new".Length] : name,
+                        StringComparer.Ordinal
+                    )
+                ) is
+            { } foreign
+        )
         {
             return $"{Path.Join(directory, foreign)} is nothing that a node has which was never used";
         }
 
-        return store is null ? NodeIds.At(disk, directory) is null ? null : throw new DataDirectoryInUseException(directory) : WhyUsed(identity, store);
+        return store is null
+            ? NodeIds.At(disk, directory) is null
+                ? null
+                : throw new DataDirectoryInUseException(directory)
+            : WhyUsed(identity, store);
     }
 
     private static string? WhyUsed(NodeIdentity identity, StoppedStore store)
@@ -131,10 +178,19 @@ public static class UnclaimedNode
 
         var keys = store.RecordKeys.ToList();
         var members = ConfigurationEncoding.Read(store.Configuration.Span).Configuration;
-        return keys.Exists(static key => Begins(key, ClusterRecordPrefix.Access) || Begins(key, ClusterRecordPrefix.ClientCertificate)) ? "it was claimed"
+        return keys.Exists(static key =>
+                Begins(key, ClusterRecordPrefix.Access) || Begins(key, ClusterRecordPrefix.ClientCertificate)
+            )
+                ? "it was claimed"
             : store.HasServed ? "it held a database"
-            : keys.Exists(key => Begins(key, ClusterRecordPrefix.JoinToken) || (Begins(key, ClusterRecordPrefix.Member) && !string.Equals(key, MemberRecord.KeyOf(identity.NodeId), StringComparison.Ordinal)))
-                || members.Voters.ToArray().Concat(members.Learners.ToArray()).Any(member => member != identity.Member) ? "others were let in"
+            : keys.Exists(key =>
+                Begins(key, ClusterRecordPrefix.JoinToken)
+                || (
+                    Begins(key, ClusterRecordPrefix.Member)
+                    && !string.Equals(key, MemberRecord.KeyOf(identity.NodeId), StringComparison.Ordinal)
+                )
+            ) || members.Voters.ToArray().Concat(members.Learners.ToArray()).Any(member => member != identity.Member)
+                ? "others were let in"
             : null;
     }
 

@@ -5,8 +5,9 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Log;
 
 /// <summary>
-/// What a configuration frame holds: <c>[u8 format][i64 index of its entry][u8 voters][u8 second set of voters][u8 learners][i64 id]*</c>, little-endian. The second set is always empty:
-/// it is reserved for joint consensus. The index is in it because segment headers repeat the payload and nothing else.
+/// What a configuration frame holds: <c>[u8 format][i64 index of its entry][u8 voters][u8 second set of voters][u8
+/// learners][i64 id]*</c>, little-endian. The second set is always empty: it is reserved for joint consensus. The index
+/// is in it because segment headers repeat the payload and nothing else.
 /// </summary>
 internal static class ConfigurationEncoding
 {
@@ -42,9 +43,17 @@ internal static class ConfigurationEncoding
         }
 
         byte[] content = StoredBytes.Decode(payload);
-        if (content.Length < HeadBytes || content[0] != Format || content[10] != 0 || content.Length != HeadBytes + ((content[9] + content[11]) * sizeof(long)))
+        if (
+            content.Length < HeadBytes
+            || content[0] != Format
+            || content[10] != 0
+            || content.Length != HeadBytes + ((content[9] + content[11]) * sizeof(long))
+        )
         {
-            throw new JournalFormatException("The configuration in the journal has a format that this version of Rookery does not know: start the newer version that wrote it.");
+            throw new JournalFormatException(
+                "The configuration in the journal has a format that this version of Rookery does not know: "
+                    + "start the newer version that wrote it."
+            );
         }
 
         int voters = content[9];
@@ -54,6 +63,9 @@ internal static class ConfigurationEncoding
             ids[i] = new NodeId(BinaryPrimitives.ReadInt64LittleEndian(content.AsSpan(HeadBytes + (i * sizeof(long)))));
         }
 
-        return (Configuration.Of(ids[..voters], ids[voters..]), BinaryPrimitives.ReadInt64LittleEndian(content.AsSpan(1)));
+        return (
+            Configuration.Of(ids[..voters], ids[voters..]),
+            BinaryPrimitives.ReadInt64LittleEndian(content.AsSpan(1))
+        );
     }
 }

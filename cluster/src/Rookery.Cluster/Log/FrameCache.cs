@@ -4,7 +4,8 @@ using Rookery.Disk;
 namespace Rookery.Cluster.Log;
 
 /// <summary>
-/// The newest entries of the log in memory, of consecutive indexes: those that are not applied yet, and, up to a bound, those that members who lag a little will ask for. Under the consensus lock.
+/// The newest entries of the log in memory, of consecutive indexes: those that are not applied yet, and, up to a bound,
+/// those that members who lag a little will ask for. Under the consensus lock.
 /// </summary>
 internal sealed class FrameCache
 {
@@ -67,7 +68,10 @@ internal sealed class FrameCache
         return isHere;
     }
 
-    /// <summary>Lets go of the entries through <paramref name="index"/>, oldest first, as long as more than <paramref name="bytes"/> are here.</summary>
+    /// <summary>
+    /// Lets go of the entries through <paramref name="index"/>, oldest first, as long as more than
+    /// <paramref name="bytes"/> are here.
+    /// </summary>
     public void ReleaseThrough(long index, long bytes)
     {
         while (_count > 0 && FirstIndex <= index && Bytes > bytes)
@@ -102,7 +106,9 @@ internal sealed class FrameCache
         }
     }
 
-    /// <summary>A node alone has nobody to send it to: what is durable needs no payload, and apply may need the room.</summary>
+    /// <summary>
+    /// A node alone has nobody to send it to: what is durable needs no payload, and apply may need the room.
+    /// </summary>
     public void DropPayload(LogFrame frame)
     {
         int before = frame.Bytes;

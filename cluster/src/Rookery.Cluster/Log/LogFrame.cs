@@ -9,12 +9,16 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Log;
 
 /// <summary>
-/// One entry of the log in memory: its payload as it stands in the journal and on the wire, and, where it was proposed here, its content and those who wait for its outcomes.
-/// Reused. Its memory goes back when nobody reads it any more: <see cref="Retain"/> and <see cref="Release"/> are called under the consensus lock.
+/// One entry of the log in memory: its payload as it stands in the journal and on the wire, and, where it was proposed
+/// here, its content and those who wait for its outcomes. Reused. Its memory goes back when nobody reads it any more:
+/// <see cref="Retain"/> and <see cref="Release"/> are called under the consensus lock.
 /// </summary>
 internal sealed class LogFrame
 {
-    /// <summary>Bytes of commands that go into one frame; one command alone may be larger. With all heads it stays within buffers of 1 MiB.</summary>
+    /// <summary>
+    /// Bytes of commands that go into one frame; one command alone may be larger. With all heads it stays within
+    /// buffers of 1 MiB.
+    /// </summary>
     public const int MaxBytes = (1 << 20) - 4096;
 
     private readonly List<Proposal> _proposals = [];
@@ -47,9 +51,20 @@ internal sealed class LogFrame
     public int Bytes => _encodedLength;
 
     /// <summary>The entry as it goes to the journal and to members.</summary>
-    public JournalFrame Entry => new(Type, Position.Index, Position.Term, Position.OperationsBefore, Position.OperationCount, _encoded.Memory[.._encodedLength]);
+    public JournalFrame Entry =>
+        new(
+            Type,
+            Position.Index,
+            Position.Term,
+            Position.OperationsBefore,
+            Position.OperationCount,
+            _encoded.Memory[.._encodedLength]
+        );
 
-    /// <summary>Moves proposals from the front of <paramref name="waiting"/> here, as many as fit, and puts the payload together: compressed and checksummed once.</summary>
+    /// <summary>
+    /// Moves proposals from the front of <paramref name="waiting"/> here, as many as fit, and puts the payload
+    /// together: compressed and checksummed once.
+    /// </summary>
     /// <exception cref="OutOfMemoryException">There is no memory for it. The proposals are here.</exception>
     public void Fill(Queue<Proposal> waiting, LogTime time)
     {
@@ -67,7 +82,8 @@ internal sealed class LogFrame
     }
 
     /// <summary>Gives a filled frame its place.</summary>
-    public void PlaceAt(long index, long term, long operationsBefore) => Position = new FramePosition(index, term, operationsBefore, OperationCount);
+    public void PlaceAt(long index, long term, long operationsBefore) =>
+        Position = new FramePosition(index, term, operationsBefore, OperationCount);
 
     /// <summary>Takes a copy of an entry that came from a leader, or that the core made.</summary>
     public void CopyFrom(in JournalFrame entry)
@@ -83,7 +99,9 @@ internal sealed class LogFrame
         }
     }
 
-    /// <summary>Applies it, once it is committed and durable here. The outcomes wait for <see cref="Answer"/>.</summary>
+    /// <summary>
+    /// Applies it, once it is committed and durable here. The outcomes wait for <see cref="Answer"/>.
+    /// </summary>
     public void Apply(NodeStore store)
     {
         if (_contentLength == 0)
@@ -102,7 +120,8 @@ internal sealed class LogFrame
         for (int i = 0; i < _proposals.Count; i++)
         {
             admission.Leave(_proposals[i].Bytes);
-            _proposals[i].Complete(_proposals[i].WantsReceipt ? _outcomes[i] with { Receipt = Receipt } : _outcomes[i], inline);
+            _proposals[i]
+                .Complete(_proposals[i].WantsReceipt ? _outcomes[i] with { Receipt = Receipt } : _outcomes[i], inline);
         }
 
         Forget();

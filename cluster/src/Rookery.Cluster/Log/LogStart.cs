@@ -4,7 +4,10 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Log;
 
-/// <summary>From an opened journal to the point a core starts from. The start itself is made durable first: its number is in everything that this node will say.</summary>
+/// <summary>
+/// From an opened journal to the point a core starts from. The start itself is made durable first: its number is in
+/// everything that this node will say.
+/// </summary>
 internal static class LogStart
 {
     public static StartingPoint Of(NodeStore store, NodeId self, bool mayBegin, int seed)
@@ -19,7 +22,8 @@ internal static class LogStart
             vote = new VoteRecord(journal.LastTerm, self);
         }
 
-        // Damage at the very beginning leaves no configuration either, and who would begin then would lead a cluster of its own beside that of the others.
+        // Damage at the very beginning leaves no configuration either, and who would begin then would lead a cluster of
+        // its own beside that of the others.
         var acknowledged = journal.Recovery.MayHaveAcknowledged;
         bool isDamaged = acknowledged.IsLaterThan(new EntryPosition(journal.LastTerm, journal.LastIndex));
         var begun = mayBegin && !isDamaged && journal.Configuration.IsEmpty ? Begin(journal, self, ref vote) : [];
@@ -29,7 +33,15 @@ internal static class LogStart
         var log = ReadLog(store, entries);
         if (begun is [var configuration])
         {
-            log.Append(EntryOf(configuration.Type, configuration.Index, configuration.Term, configuration.Payload.Length, configuration.Payload));
+            log.Append(
+                EntryOf(
+                    configuration.Type,
+                    configuration.Index,
+                    configuration.Term,
+                    configuration.Payload.Length,
+                    configuration.Payload
+                )
+            );
         }
 
         return new StartingPoint
@@ -38,7 +50,8 @@ internal static class LogStart
             Incarnation = incarnation,
             Vote = vote,
             Log = log,
-            // The end of a damaged journal may lie before what the manifest holds: entries, or a state, bring the members in force there, which the manifest does not tell.
+            // The end of a damaged journal may lie before what the manifest holds: entries, or a state, bring the
+            // members in force there, which the manifest does not tell.
             CommitIndex = Math.Max(Math.Min(store.Durable.Index, log.LastIndex), journal.CommittedIndex),
             VotedBy = new LogPosition(acknowledged.Term, acknowledged.Index),
             WasUnclean = journal.Recovery.Verdict is not (TailVerdict.BeginNew or TailVerdict.GoOnAfterCleanStop),
@@ -50,12 +63,19 @@ internal static class LogStart
     public static long NextIncarnation(NodeJournal journal) => VoteEncoding.Read(journal.Vote.Span).Incarnation + 1;
 
     /// <summary>What the core knows of an entry.</summary>
-    public static Entry EntryOf(FrameType type, long index, long term, int bytes, ReadOnlyMemory<byte> configuration) => type switch
-    {
-        FrameType.Configuration => new Entry(index, term, EntryType.Configuration, bytes, ConfigurationEncoding.Read(configuration.Span).Configuration),
-        FrameType.NoOp => new Entry(index, term, EntryType.NoOp, bytes),
-        _ => new Entry(index, term, EntryType.Batch, bytes),
-    };
+    public static Entry EntryOf(FrameType type, long index, long term, int bytes, ReadOnlyMemory<byte> configuration) =>
+        type switch
+        {
+            FrameType.Configuration => new Entry(
+                index,
+                term,
+                EntryType.Configuration,
+                bytes,
+                ConfigurationEncoding.Read(configuration.Span).Configuration
+            ),
+            FrameType.NoOp => new Entry(index, term, EntryType.NoOp, bytes),
+            _ => new Entry(index, term, EntryType.Batch, bytes),
+        };
 
     /// <summary>A store that was never told of a cluster is one of itself.</summary>
     private static JournalFrame[] Begin(NodeJournal journal, NodeId self, ref VoteRecord vote)
@@ -63,14 +83,26 @@ internal static class LogStart
         vote = vote with { Term = Math.Max(vote.Term, 1) };
         long index = journal.LastIndex + 1;
         byte[] payload = ConfigurationEncoding.Encode(Configuration.Of([self], []), index);
-        return [new JournalFrame(FrameType.Configuration, index, vote.Term, journal.OperationsBeforeNext, OperationCount: 0, payload)];
+        return
+        [
+            new JournalFrame(
+                FrameType.Configuration,
+                index,
+                vote.Term,
+                journal.OperationsBeforeNext,
+                OperationCount: 0,
+                payload
+            ),
+        ];
     }
 
     private static EntryLog ReadLog(NodeStore store, IReadOnlyList<RecoveredEntry> entries)
     {
         // The term before entries that the journal passed over is known to the manifest alone.
         var before = store.Journal.Base is { Term: 0, Index: > 0 } ? store.Durable : store.Journal.Base;
-        var (configuration, index) = ConfigurationEncoding.Read(store.Journal.ConfigurationAt(before.Index).Payload.Span);
+        var (configuration, index) = ConfigurationEncoding.Read(
+            store.Journal.ConfigurationAt(before.Index).Payload.Span
+        );
         var log = new EntryLog(new LogPosition(before.Term, before.Index), configuration, index);
         foreach (var entry in WithoutCut(entries))
         {
@@ -83,7 +115,10 @@ internal static class LogStart
         return log;
     }
 
-    /// <summary>What no later cut takes back. What one does may not even follow the base: the entries between may have been in segments that are given back.</summary>
+    /// <summary>
+    /// What no later cut takes back. What one does may not even follow the base: the entries between may have been in
+    /// segments that are given back.
+    /// </summary>
     private static List<RecoveredEntry> WithoutCut(IReadOnlyList<RecoveredEntry> entries)
     {
         var kept = new List<RecoveredEntry>(entries.Count);

@@ -19,6 +19,8 @@ internal static class StoredBytes
         byte[] content = new byte[Math.Max(length, 0)];
         return length >= 0 && Payload.TryDecode(payload, content)
             ? content
-            : throw new JournalFormatException("A vote or a configuration in the journal does not decode: a newer version of Rookery wrote it.");
+            : throw new JournalFormatException(
+                "A vote or a configuration in the journal does not decode: a newer version of Rookery wrote it."
+            );
     }
 }

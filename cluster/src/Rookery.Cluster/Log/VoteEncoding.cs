@@ -4,7 +4,10 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Log;
 
-/// <summary>What a vote frame of the journal holds: <c>[u8 format][i64 term][i64 voted for][i64 starts of the store]</c>, little-endian.</summary>
+/// <summary>
+/// What a vote frame of the journal holds: <c>[u8 format][i64 term][i64 voted for][i64 starts of the store]</c>,
+/// little-endian.
+/// </summary>
 internal static class VoteEncoding
 {
     private const byte Format = 1;
@@ -17,7 +20,14 @@ internal static class VoteEncoding
         BinaryPrimitives.WriteInt64LittleEndian(content[1..], vote.Term);
         BinaryPrimitives.WriteInt64LittleEndian(content[9..], vote.VotedFor.Value);
         BinaryPrimitives.WriteInt64LittleEndian(content[17..], incarnation);
-        return new JournalFrame(FrameType.Vote, Index: 0, vote.Term, OperationsBefore: 0, OperationCount: 0, StoredBytes.Encode(content));
+        return new JournalFrame(
+            FrameType.Vote,
+            Index: 0,
+            vote.Term,
+            OperationsBefore: 0,
+            OperationCount: 0,
+            StoredBytes.Encode(content)
+        );
     }
 
     /// <summary>Reads what the journal remembers; zeros when nothing was ever voted.</summary>
@@ -32,12 +42,19 @@ internal static class VoteEncoding
         byte[] content = StoredBytes.Decode(payload);
         if (content.Length != Bytes || content[0] != Format)
         {
-            throw new JournalFormatException("The vote in the journal has a format that this version of Rookery does not know: start the newer version that wrote it.");
+            throw new JournalFormatException(
+                "The vote in the journal has a format that this version of Rookery does not know: start the "
+                    + "newer version that wrote it."
+            );
         }
 
         var span = content.AsSpan();
         return (
-            new VoteRecord(BinaryPrimitives.ReadInt64LittleEndian(span[1..]), new NodeId(BinaryPrimitives.ReadInt64LittleEndian(span[9..]))),
-            BinaryPrimitives.ReadInt64LittleEndian(span[17..]));
+            new VoteRecord(
+                BinaryPrimitives.ReadInt64LittleEndian(span[1..]),
+                new NodeId(BinaryPrimitives.ReadInt64LittleEndian(span[9..]))
+            ),
+            BinaryPrimitives.ReadInt64LittleEndian(span[17..])
+        );
     }
 }

@@ -14,7 +14,10 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Membership;
 
-/// <summary>A node's part in a cluster: its identity, the connections to the other members, the port on which they come, and the steward that keeps all of that as the records say.</summary>
+/// <summary>
+/// A node's part in a cluster: its identity, the connections to the other members, the port on which they come, and the
+/// steward that keeps all of that as the records say.
+/// </summary>
 public sealed class ClusterMember : IAsyncDisposable
 {
     /// <summary>Where members ask each other what is another room's affair.</summary>
@@ -71,7 +74,12 @@ public sealed class ClusterMember : IAsyncDisposable
     public string? FormingStatus => _forming?.Status;
 
     /// <summary>Whether it votes; null in diagnosis mode, and for one that is a member no more.</summary>
-    public bool? IsVoter => _consensus is { } consensus && consensus.ReadState().Configuration is { } members && members.IsMember(consensus.Self) ? members.IsVoter(consensus.Self) : null;
+    public bool? IsVoter =>
+        _consensus is { } consensus
+        && consensus.ReadState().Configuration is { } members
+        && members.IsMember(consensus.Self)
+            ? members.IsVoter(consensus.Self)
+            : null;
 
     /// <summary>What the other members are called; none in diagnosis mode.</summary>
     public IReadOnlyList<string> OtherNames
@@ -84,32 +92,48 @@ public sealed class ClusterMember : IAsyncDisposable
             }
 
             var members = consensus.ReadState().Configuration;
-            return [.. consensus.Roster.Entries.Where(entry => entry.Member != consensus.Self && members.IsMember(entry.Member)).Select(static entry => entry.Record.Name).Order(StringComparer.Ordinal)];
+            return
+            [
+                .. consensus
+                    .Roster.Entries.Where(entry => entry.Member != consensus.Self && members.IsMember(entry.Member))
+                    .Select(static entry => entry.Record.Name)
+                    .Order(StringComparer.Ordinal),
+            ];
         }
     }
 
     /// <summary>How the connections to the other members do.</summary>
     public IReadOnlyList<PeerStatus> Peers => _network?.Status() ?? [];
 
-    /// <summary>A client of another member's port for members, which the caller disposes; null when it is not known where that is. Neither a leader nor a majority is needed.</summary>
+    /// <summary>
+    /// A client of another member's port for members, which the caller disposes; null when it is not known where that
+    /// is. Neither a leader nor a majority is needed.
+    /// </summary>
     /// <param name="nodeId">The member's random id.</param>
     public HttpClient? ClientOf(string nodeId) => _network?.ClientOf(Members.IdOf(nodeId));
 
     /// <summary>The part of the node whose data directory it is; null for one that never was in a cluster.</summary>
     /// <exception cref="IdentityException">The identity is damaged, or is another node's.</exception>
     public static ClusterMember? TryLoad(IDisk disk, ClusterMemberOptions options, TimeProvider time) =>
-        IdentityDirectory.TryLoad(disk, options.DataDirectory) is { } identity ? new ClusterMember(identity, disk, options, time) : null;
+        IdentityDirectory.TryLoad(disk, options.DataDirectory) is { } identity
+            ? new ClusterMember(identity, disk, options, time)
+            : null;
 
     /// <summary>The node's options, as the identity wants them.</summary>
-    public NodeOptions Configure(NodeOptions options) => options with
-    {
-        NewIds = new NodeIds(Identity.NodeId, Identity.ClusterId),
-        NodeTag = Identity.Tag,
-        HasPeers = Identity.Peers.Count > 0,
-    };
+    public NodeOptions Configure(NodeOptions options) =>
+        options with
+        {
+            NewIds = new NodeIds(Identity.NodeId, Identity.ClusterId),
+            NodeTag = Identity.Tag,
+            HasPeers = Identity.Peers.Count > 0,
+        };
 
-    /// <summary>Puts consensus with the other members on the node's store. Nothing is sent or heard before <see cref="StartAsync"/>.</summary>
-    /// <exception cref="IdentityException">These data take no part any more: the node that opens them stays in diagnosis mode, and the message says why.</exception>
+    /// <summary>
+    /// Puts consensus with the other members on the node's store. Nothing is sent or heard before
+    /// <see cref="StartAsync"/>.
+    /// </summary>
+    /// <exception cref="IdentityException">These data take no part any more: the node that opens them stays in
+    /// diagnosis mode, and the message says why.</exception>
     public IConsensusHost OpenConsensus(NodeStore store)
     {
         // Before consensus begins: it counts the start, and a node alone takes office.
@@ -118,7 +142,8 @@ public sealed class ClusterMember : IAsyncDisposable
             throw new IdentityException(retired.Explain(Identity, _options.DataDirectory));
         }
 
-        // Only now are the data held: a join holds them until its owner has chosen, and may have noted a mirror after this was read.
+        // Only now are the data held: a join holds them until its owner has chosen, and may have noted a mirror after
+        // this was read.
         _keeper.Change(_ => IdentityDirectory.TryLoad(_disk, _options.DataDirectory));
 
         var hello = new PeerHello
@@ -131,7 +156,15 @@ public sealed class ClusterMember : IAsyncDisposable
             Run = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))),
             Port = _options.Listen.Port,
         };
-        _network = new PeerNetwork(hello, () => Volatile.Read(ref _trust), AdmissionBy(new MemberRoster(store.ClusterRecords)), _time, _options.Log, _options.Memory, _options.Note)
+        _network = new PeerNetwork(
+            hello,
+            () => Volatile.Read(ref _trust),
+            AdmissionBy(new MemberRoster(store.ClusterRecords)),
+            _time,
+            _options.Log,
+            _options.Memory,
+            _options.Note
+        )
         {
             Places = () => _whereabouts!.Facts.Addresses,
             NameOf = node => _consensus?.Roster.Of(node) is null ? null : _consensus.NameAndTagOf(node),
@@ -149,7 +182,8 @@ public sealed class ClusterMember : IAsyncDisposable
                 TroubleFound = _options.Log,
                 Halted = found => Retire(RetirementCause.Halted, found),
                 FetchState = (from, cancellationToken) => FetchStateAsync(store, from, cancellationToken),
-            });
+            }
+        );
         _network.Excluded = why => _consensus!.Retire(Retire(RetirementCause.Excluded, why));
         _state = new StateRoutes(store.Offers, _consensus.OfferStateAsync, _time);
         _desk = new ConsensusDesk(_consensus, store.ClusterRecords, AddLearner);
@@ -159,23 +193,48 @@ public sealed class ClusterMember : IAsyncDisposable
         Rotation = new AuthorityRotation(() => Identity, _keeper.Change, _desk, _time);
         _whereabouts = new Whereabouts(
             _keeper,
-            () => new MemberFacts(
-                store.StoreId, hello.BootCounter, hello.Run, MemberFacts.AddressesOf(_options.Addresses(), Identity.SaidAddresses), _options.ClientUrls(), _options.PublicUrl ?? Identity.SaidUrl)
-            {
-                NewestFormatLevel = store.Options.NewestFormatLevel,
-                FormatLevel = store.FormatLevel,
-            },
+            () =>
+                new MemberFacts(
+                    store.StoreId,
+                    hello.BootCounter,
+                    hello.Run,
+                    MemberFacts.AddressesOf(_options.Addresses(), Identity.SaidAddresses),
+                    _options.ClientUrls(),
+                    _options.PublicUrl ?? Identity.SaidUrl
+                )
+                {
+                    NewestFormatLevel = store.Options.NewestFormatLevel,
+                    FormatLevel = store.FormatLevel,
+                },
             () => _consensus.Time is { IsSure: true, Known: { } sure } ? sure : _time.GetUtcNow(),
-            _options.Note);
+            _options.Note
+        );
         _forming = FormingBy(store);
-        _steward = new Steward(_consensus, _network, _keeper, new Announcement(() => Identity, _desk, _time), Rotation, _whereabouts, _options.PeerPlaces, _options.Browse, () => store.HasDamage, (member, cancellationToken) => RepairAsync(store, member, cancellationToken), _options.Log, _options.Note, _time);
+        _steward = new Steward(
+            _consensus,
+            _network,
+            _keeper,
+            new Announcement(() => Identity, _desk, _time),
+            Rotation,
+            _whereabouts,
+            _options.PeerPlaces,
+            _options.Browse,
+            () => store.HasDamage,
+            (member, cancellationToken) => RepairAsync(store, member, cancellationToken),
+            _options.Log,
+            _options.Note,
+            _time
+        );
         return _consensus;
     }
 
     /// <summary>A node that has other members, and founded with none of them, forms nothing any more.</summary>
     private FormingDuty? FormingBy(NodeStore store)
     {
-        if (_options.Forming is not { } forming || (Identity.Peers.Count > 0 && !_disk.Exists(FormingNote.PathIn(_options.DataDirectory))))
+        if (
+            _options.Forming is not { } forming
+            || (Identity.Peers.Count > 0 && !_disk.Exists(FormingNote.PathIn(_options.DataDirectory)))
+        )
         {
             return null;
         }
@@ -183,7 +242,17 @@ public sealed class ClusterMember : IAsyncDisposable
         try
         {
             return new FormingDuty(
-                forming, Identity, _disk, _options, _desk!, () => UnclaimedNode.IsUnclaimed(store, _desk!, Identity), () => Volatile.Read(ref _trust), new JoinTokens(() => Identity, _desk!), () => _whereabouts!.Facts.Addresses, _time);
+                forming,
+                Identity,
+                _disk,
+                _options,
+                _desk!,
+                () => UnclaimedNode.IsUnclaimed(store, _desk!, Identity),
+                () => Volatile.Read(ref _trust),
+                new JoinTokens(() => Identity, _desk!),
+                () => _whereabouts!.Facts.Addresses,
+                _time
+            );
         }
         catch (IdentityException damaged)
         {
@@ -192,13 +261,17 @@ public sealed class ClusterMember : IAsyncDisposable
         }
     }
 
-    private MemberAdmission AdmissionBy(MemberRoster roster) => new(
-        Identity.NodeId,
-        node => roster.Of(Members.IdOf(node))?.Record,
-        node => _consensus?.Configuration.IsMember(node) is true,
-        () => _consensus?.HasCaughtUp is true);
+    private MemberAdmission AdmissionBy(MemberRoster roster) =>
+        new(
+            Identity.NodeId,
+            node => roster.Of(Members.IdOf(node))?.Record,
+            node => _consensus?.Configuration.IsMember(node) is true,
+            () => _consensus?.HasCaughtUp is true
+        );
 
-    /// <summary>Listens for members, connects to them, and begins to keep the records true. Once the node is open.</summary>
+    /// <summary>
+    /// Listens for members, connects to them, and begins to keep the records true. Once the node is open.
+    /// </summary>
     /// <exception cref="IOException">The address cannot be listened on.</exception>
     public async Task StartAsync(CancellationToken cancellationToken)
     {
@@ -220,10 +293,17 @@ public sealed class ClusterMember : IAsyncDisposable
         _forming?.Start();
     }
 
-    /// <summary>Gives leadership to another member, if this one leads and another can take it, so that nobody waits for an election when it stops. Waits a few seconds at most.</summary>
+    /// <summary>
+    /// Gives leadership to another member, if this one leads and another can take it, so that nobody waits for an
+    /// election when it stops. Waits a few seconds at most.
+    /// </summary>
     public async Task HandOverAsync()
     {
-        if (_consensus is not { } consensus || Volatile.Read(ref _whyRetired) is not null || consensus.ReadState() is { Configuration.Voters.Length: < 2 })
+        if (
+            _consensus is not { } consensus
+            || Volatile.Read(ref _whyRetired) is not null
+            || consensus.ReadState() is { Configuration.Voters.Length: < 2 }
+        )
         {
             return;
         }
@@ -243,7 +323,10 @@ public sealed class ClusterMember : IAsyncDisposable
         }
     }
 
-    /// <summary>Ends what it does for the cluster and its connections. Before the node's data is closed, which all of them use. Once or more.</summary>
+    /// <summary>
+    /// Ends what it does for the cluster and its connections. Before the node's data is closed, which all of them use.
+    /// Once or more.
+    /// </summary>
     public async ValueTask DisposeAsync()
     {
         if (Interlocked.Exchange(ref _isStopped, true))
@@ -277,8 +360,9 @@ public sealed class ClusterMember : IAsyncDisposable
     }
 
     /// <summary>
-    /// These data take no part any more, after any number of starts. Counting the starts of a copy would let it in once it was started more often than the original, and it would vote without what that has
-    /// acknowledged; and a restart must not go on with what broke a rule as if nothing had been.
+    /// These data take no part any more, after any number of starts. Counting the starts of a copy would let it in once
+    /// it was started more often than the original, and it would vote without what that has acknowledged; and a restart
+    /// must not go on with what broke a rule as if nothing had been.
     /// </summary>
     /// <returns>What the owner is to hear.</returns>
     private string Retire(RetirementCause cause, string why)
@@ -290,7 +374,8 @@ public sealed class ClusterMember : IAsyncDisposable
             return earlier;
         }
 
-        // Beside: consensus's lock may be held, or a link be the caller that ends here. A disk that fails or hangs hides nothing of what is said.
+        // Beside: consensus's lock may be held, or a link be the caller that ends here. A disk that fails or hangs
+        // hides nothing of what is said.
         _retiring = Task.Run(() => RetireAsync(retirement));
         return sentence;
     }
@@ -303,7 +388,9 @@ public sealed class ClusterMember : IAsyncDisposable
         }
         catch (DiskException refused)
         {
-            _options.Log($"That this node takes no part any more could not be noted, so a restart would go on: {refused.Message}");
+            _options.Log(
+                $"That this node takes no part any more could not be noted, so a restart would go on: {refused.Message}"
+            );
         }
 
         await _network!.DisposeAsync();
@@ -317,7 +404,9 @@ public sealed class ClusterMember : IAsyncDisposable
 
     private async Task<FetchedState> FetchStateAsync(NodeStore store, NodeId from, CancellationToken cancellationToken)
     {
-        using var client = _network!.ClientOf(from) ?? throw new StateTransferException($"It is not known where {_consensus!.NameOf(from)} is.");
+        using var client =
+            _network!.ClientOf(from)
+            ?? throw new StateTransferException($"It is not known where {_consensus!.NameOf(from)} is.");
         return await new StateFetch(client, store.Inbox, _time)
         {
             Since = () => store.ChangesNeededSince,
@@ -336,8 +425,16 @@ public sealed class ClusterMember : IAsyncDisposable
     {
         string member = _consensus!.NameOf(from);
         return offer.Since is { } since
-            ? string.Create(CultureInfo.InvariantCulture, $"This node {Cause()}: it takes what changed since etag {since} from {member}, {Amount.Bytes(offer.Bytes)} instead of {Amount.Bytes(offer.WholeBytes)} of all files.")
-            : string.Create(CultureInfo.InvariantCulture, $"This node {Cause()}: it takes all files of {member}, {Amount.Bytes(offer.Bytes)}{(offer.Why is { } why ? $", because {why}" : string.Empty)}.");
+            ? string.Create(
+                CultureInfo.InvariantCulture,
+                $"This node {Cause()}: it takes what changed since etag {since} from {member}, "
+                    + $"{Amount.Bytes(offer.Bytes)} instead of {Amount.Bytes(offer.WholeBytes)} of all files."
+            )
+            : string.Create(
+                CultureInfo.InvariantCulture,
+                $"This node {Cause()}: it takes all files of {member}, {Amount.Bytes(offer.Bytes)}"
+                    + $"{(offer.Why is { } why ? $", because {why}" : string.Empty)}."
+            );
     }
 
     private string Cause() => _consensus!.CannotApply ? "cannot read a part of its data" : "fell behind the journals";
@@ -351,7 +448,10 @@ public sealed class ClusterMember : IAsyncDisposable
 
         using (client)
         {
-            return await new StateRepair(store, work => store.DoInBackgroundAsync(() => Done(work)), _time).RunAsync(client, cancellationToken);
+            return await new StateRepair(store, work => store.DoInBackgroundAsync(() => Done(work)), _time).RunAsync(
+                client,
+                cancellationToken
+            );
         }
     }
 
@@ -363,16 +463,26 @@ public sealed class ClusterMember : IAsyncDisposable
 
     // Who votes and asks for its seat again keeps its vote: as a change it would be demoted.
     private ChangeAnswer AddLearner(NodeId node) =>
-        _consensus!.ReadState() is { Role: Role.Leader } state && state.Configuration.IsMember(node) ? ChangeAnswer.NothingToDo : _consensus.ChangeMember(MemberChange.Learner, node);
+        _consensus!.ReadState() is { Role: Role.Leader } state && state.Configuration.IsMember(node)
+            ? ChangeAnswer.NothingToDo
+            : _consensus.ChangeMember(MemberChange.Learner, node);
 
-    /// <summary>The state of the cluster goes to its members only, and orders come from them only: not from an old copy of one, nor from one that was removed.</summary>
+    /// <summary>
+    /// The state of the cluster goes to its members only, and orders come from them only: not from an old copy of one,
+    /// nor from one that was removed.
+    /// </summary>
     private Task AnswerMemberAsync(HttpContext http, Func<HttpContext, Task> answer)
     {
-        bool isRecorded = http.Features.Get<ProvenPeer>() is { Verdict: { Refusal: null } proven } && _consensus!.Roster.Of(proven.Member) is not null;
+        bool isRecorded =
+            http.Features.Get<ProvenPeer>() is { Verdict: { Refusal: null } proven }
+            && _consensus!.Roster.Of(proven.Member) is not null;
 
         // A member that is stopped and to be recovered asks who is there, and changes nothing.
         bool onlyLooks = http.Request.Path.Value is MemberOffice.Prefix + nameof(MemberOrder.List);
-        string? refusal = !isRecorded ? "This is for members of the cluster only." : onlyLooks ? null : _network!.Refuse(http);
+        string? refusal =
+            !isRecorded ? "This is for members of the cluster only."
+            : onlyLooks ? null
+            : _network!.Refuse(http);
         return refusal is null ? answer(http) : AnswerAsync(http, StatusCodes.Status403Forbidden, refusal);
     }
 
@@ -385,15 +495,26 @@ public sealed class ClusterMember : IAsyncDisposable
     private void ConfigureHttp(IApplicationBuilder app)
     {
         var routes = new JoinRoutes(new Registrar(() => Identity, _desk!, _time));
-        app.Use(next => http => Volatile.Read(ref _whyRetired) is { } why ? AnswerAsync(http, StatusCodes.Status503ServiceUnavailable, why) : http.Request.Path.Value switch
-        {
-            JoinRoutes.AuthorityPath when HttpMethods.IsGet(http.Request.Method) => routes.ListAuthoritiesAsync(http),
-            JoinRoutes.JoinPath when HttpMethods.IsPost(http.Request.Method) => routes.JoinAsync(http),
-            FormingRoute.Path when HttpMethods.IsPost(http.Request.Method) && _forming is { } forming => forming.Route.AnswerAsync(http),
-            { } path when path.StartsWith(StateRoutes.Prefix, StringComparison.Ordinal) => AnswerMemberAsync(http, _state!.InvokeAsync),
-            { } path when path.StartsWith(MemberOffice.Prefix, StringComparison.Ordinal) => AnswerMemberAsync(http, Office!.AnswerMemberAsync),
-            { } path when path.StartsWith(OtherPrefix, StringComparison.Ordinal) && _options.AnswerMember is { } answer => AnswerMemberAsync(http, answer),
-            _ => next(http),
-        });
+        app.Use(next =>
+            http =>
+                Volatile.Read(ref _whyRetired) is { } why
+                    ? AnswerAsync(http, StatusCodes.Status503ServiceUnavailable, why)
+                    : http.Request.Path.Value switch
+                    {
+                        JoinRoutes.AuthorityPath when HttpMethods.IsGet(http.Request.Method) =>
+                            routes.ListAuthoritiesAsync(http),
+                        JoinRoutes.JoinPath when HttpMethods.IsPost(http.Request.Method) => routes.JoinAsync(http),
+                        FormingRoute.Path when HttpMethods.IsPost(http.Request.Method) && _forming is { } forming =>
+                            forming.Route.AnswerAsync(http),
+                        { } path when path.StartsWith(StateRoutes.Prefix, StringComparison.Ordinal) =>
+                            AnswerMemberAsync(http, _state!.InvokeAsync),
+                        { } path when path.StartsWith(MemberOffice.Prefix, StringComparison.Ordinal) =>
+                            AnswerMemberAsync(http, Office!.AnswerMemberAsync),
+                        { } path
+                            when path.StartsWith(OtherPrefix, StringComparison.Ordinal)
+                                && _options.AnswerMember is { } answer => AnswerMemberAsync(http, answer),
+                        _ => next(http),
+                    }
+        );
     }
 }

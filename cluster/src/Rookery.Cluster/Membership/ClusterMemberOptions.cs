@@ -20,13 +20,21 @@ public sealed record ClusterMemberOptions
     /// <summary>Where it listens for clients now, by address, the likeliest first. Asked once a minute.</summary>
     public required Func<IReadOnlyList<string>> ClientUrls { get; init; }
 
-    /// <summary>Where other members may be beside the places that are known, <c>host:port</c>, if its owner says so. Any member may be at any of them: certificates say who is.</summary>
+    /// <summary>
+    /// Where other members may be beside the places that are known, <c>host:port</c>, if its owner says so. Any member
+    /// may be at any of them: certificates say who is.
+    /// </summary>
     public IReadOnlyList<string> PeerPlaces { get; init; } = [];
 
-    /// <summary>Looks which nodes are announced in this network; hints, as <see cref="PeerPlaces"/> are. Takes some seconds.</summary>
-    public Func<CancellationToken, Task<IReadOnlyList<AnnouncedNode>>> Browse { get; init; } = static _ => Task.FromResult<IReadOnlyList<AnnouncedNode>>([]);
+    /// <summary>
+    /// Looks which nodes are announced in this network; hints, as <see cref="PeerPlaces"/> are. Takes some seconds.
+    /// </summary>
+    public Func<CancellationToken, Task<IReadOnlyList<AnnouncedNode>>> Browse { get; init; } =
+        static _ => Task.FromResult<IReadOnlyList<AnnouncedNode>>([]);
 
-    /// <summary>How it forms a cluster with others while nobody has claimed it; null when its owner does not want that.</summary>
+    /// <summary>
+    /// How it forms a cluster with others while nobody has claimed it; null when its owner does not want that.
+    /// </summary>
     public FormingOptions? Forming { get; init; }
 
     /// <summary>The URL at which clients reach it, if its owner says so.</summary>
@@ -41,7 +49,9 @@ public sealed record ClusterMemberOptions
     /// <summary>Told when the identity has changed, with the new one.</summary>
     public Action<Identity.NodeIdentity>? IdentityChanged { get; init; }
 
-    /// <summary>Answers members that ask below <c>/observe/</c> on the port for members; null where nobody does.</summary>
+    /// <summary>
+    /// Answers members that ask below <c>/observe/</c> on the port for members; null where nobody does.
+    /// </summary>
     public Func<HttpContext, Task>? AnswerMember { get; init; }
 
     /// <summary>The budget of the process; null to count nothing.</summary>

@@ -8,14 +8,17 @@ namespace Rookery.Cluster.Membership;
 internal static class MemberListing
 {
     /// <summary>How many voters may be lost, in a sentence.</summary>
-    public static string Tolerance(int voters) => voters switch
-    {
-        1 => "One member votes: when it is off, nothing is written.",
-        2 => "Two members vote: when either is off, nothing is written.",
-        _ => $"{voters} members vote: with {(voters - 1) / 2} of them off, writes go on.",
-    };
+    public static string Tolerance(int voters) =>
+        voters switch
+        {
+            1 => "One member votes: when it is off, nothing is written.",
+            2 => "Two members vote: when either is off, nothing is written.",
+            _ => $"{voters} members vote: with {(voters - 1) / 2} of them off, writes go on.",
+        };
 
-    /// <summary>{"Leader","Term","LastIndex","LastTerm","Voters","Tolerance","Note","Unreached":["…"],"Members":[…]}.</summary>
+    /// <summary>
+    /// {"Leader","Term","LastIndex","LastTerm","Voters","Tolerance","Note","Unreached":["…"],"Members":[…]}.
+    /// </summary>
     public static string ToJson(ConsensusStatistics cluster)
     {
         int voters = cluster.Members.Count(static one => one.Member.IsVoter);
@@ -60,7 +63,12 @@ internal static class MemberListing
         json.WriteString("Tag"u8, one.Member.Tag);
         json.WriteString("Name"u8, one.Member.Name);
         json.WriteString("NodeId"u8, one.Member.NodeId);
-        json.WriteString("Role"u8, one.Member.IsLeader ? "leader" : one.Member.IsVoter ? "voter" : "learner");
+        json.WriteString(
+            "Role"u8,
+            one.Member.IsLeader ? "leader"
+                : one.Member.IsVoter ? "voter"
+                : "learner"
+        );
         json.WriteString("Url"u8, one.Member.Url);
         if (one.IsReachable is { } isReachable)
         {
@@ -99,7 +107,8 @@ internal static class MemberListing
         if (voters > 2 && off > 0)
         {
             int left = ((voters - 1) / 2) - off;
-            return $"{voters} members vote, and {off} of them {(off == 1 ? "is" : "are")} off: {(left > 0 ? $"with {left} more off, writes go on." : "when another is off, nothing is written.")}";
+            return $"{voters} members vote, and {off} of them {(off == 1 ? "is" : "are")} off: "
+                + $"{(left > 0 ? $"with {left} more off, writes go on." : "when another is off, nothing is written.")}";
         }
 
         if (members.Count != 2 || voters == 0)
@@ -108,9 +117,15 @@ internal static class MemberListing
         }
 
         string voter = members.First(static one => one.Member.IsVoter).Member.Name;
-        string other = members.First(one => !string.Equals(one.Member.Name, voter, StringComparison.Ordinal)).Member.Name;
+        string other = members
+            .First(one => !string.Equals(one.Member.Name, voter, StringComparison.Ordinal))
+            .Member.Name;
         return voters == 2
-            ? $"A mirror: every acknowledged write is on both cards, and writes stop when either node is off. `rookery cluster node demote {other}` makes {other} a standby instead: then only {voter} has to be on."
-            : $"A standby: writes stop when {voter} is off, and if its card dies, the last writes that {other} had not received yet are lost. `rookery cluster node promote {other}` makes a mirror instead: nothing acknowledged is lost with one card, but writes stop when either is off.";
+            ? $"A mirror: every acknowledged write is on both cards, and writes stop when either node is off. "
+                + $"`rookery cluster node demote {other}` makes {other} a standby instead: then only {voter} has "
+                + $"to be on."
+            : $"A standby: writes stop when {voter} is off, and if its card dies, the last writes that {other} "
+                + $"had not received yet are lost. `rookery cluster node promote {other}` makes a mirror instead: "
+                + $"nothing acknowledged is lost with one card, but writes stop when either is off.";
     }
 }

@@ -7,13 +7,20 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// Carries out what an owner orders about members: here on the leader, elsewhere by asking the leader on its port for members. Nothing of it is ever done without an order.
+/// Carries out what an owner orders about members: here on the leader, elsewhere by asking the leader on its port for
+/// members. Nothing of it is ever done without an order.
 /// </summary>
 /// <param name="consensus">This node's consensus.</param>
 /// <param name="desk">The members' records.</param>
-/// <param name="connect">A client of another member's port for members, which the caller disposes; null when it is not known where that is.</param>
+/// <param name="connect">A client of another member's port for members, which the caller disposes; null when it is not
+/// known where that is.</param>
 /// <param name="time">The clock.</param>
-public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<NodeId, HttpClient?> connect, TimeProvider time)
+public sealed class MemberOffice(
+    RaftConsensus consensus,
+    IJoinDesk desk,
+    Func<NodeId, HttpClient?> connect,
+    TimeProvider time
+)
 {
     /// <summary>Where a leader takes the orders that others pass on: POST /members/ORDER?name=&amp;hops=.</summary>
     internal const string Prefix = "/members/";
@@ -26,32 +33,50 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
     /// <summary>Carries out an order. The name may be a member's name, letter or id.</summary>
-    public Task<MemberAnswer> AskAsync(MemberOrder order, string? name, CancellationToken cancellationToken) => AskAsync(order, name, MostHops, cancellationToken);
+    public Task<MemberAnswer> AskAsync(MemberOrder order, string? name, CancellationToken cancellationToken) =>
+        AskAsync(order, name, MostHops, cancellationToken);
 
     /// <summary>Answers another member that passes an order on.</summary>
     internal async Task AnswerMemberAsync(HttpContext http)
     {
-        bool isOrder = Enum.TryParse(http.Request.Path.Value.AsSpan(Prefix.Length), ignoreCase: true, out MemberOrder order) & Enum.IsDefined(order)
+        bool isOrder =
+            Enum.TryParse(http.Request.Path.Value.AsSpan(Prefix.Length), ignoreCase: true, out MemberOrder order)
+            & Enum.IsDefined(order)
             & int.TryParse(http.Request.Query["hops"], NumberStyles.None, CultureInfo.InvariantCulture, out int hops);
         string? name = http.Request.Query["name"];
-        var answer = isOrder && hops < MostHops
-            ? await AskAsync(order, name, hops, http.RequestAborted)
-            : new MemberAnswer(StatusCodes.Status400BadRequest, "This version does not know that order.");
+        var answer =
+            isOrder && hops < MostHops
+                ? await AskAsync(order, name, hops, http.RequestAborted)
+                : new MemberAnswer(StatusCodes.Status400BadRequest, "This version does not know that order.");
         http.Response.StatusCode = answer.Status;
         await http.Response.WriteAsync(answer.Text, http.RequestAborted);
     }
 
-    private async Task<MemberAnswer> AskAsync(MemberOrder order, string? name, int hops, CancellationToken cancellationToken)
+    private async Task<MemberAnswer> AskAsync(
+        MemberOrder order,
+        string? name,
+        int hops,
+        CancellationToken cancellationToken
+    )
     {
         // Who just took over applies what it took over first.
-        for (int attempt = 0; attempt < Attempts && consensus.Leader == consensus.Self && !consensus.IsLeader && consensus.Refusal is null; attempt++)
+        for (
+            int attempt = 0;
+            attempt < Attempts
+                && consensus.Leader == consensus.Self
+                && !consensus.IsLeader
+                && consensus.Refusal is null;
+            attempt++
+        )
         {
             await Task.Delay(Pause, time, cancellationToken);
         }
 
         if (!consensus.IsLeader)
         {
-            return order == MemberOrder.List && (consensus.Leader.IsNone || hops == 0) ? List() : await AskLeaderAsync(order, name, hops, cancellationToken);
+            return order == MemberOrder.List && (consensus.Leader.IsNone || hops == 0)
+                ? List()
+                : await AskLeaderAsync(order, name, hops, cancellationToken);
         }
 
         if (order == MemberOrder.List)
@@ -74,7 +99,10 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
         if (member is null && !anyOther)
         {
             string known = string.Join(", ", consensus.Roster.Entries.Select(static entry => entry.Record.Name));
-            return new MemberAnswer(StatusCodes.Status404NotFound, $"No member is called \"{name}\"; there are {known}.");
+            return new MemberAnswer(
+                StatusCodes.Status404NotFound,
+                $"No member is called \"{name}\"; there are {known}."
+            );
         }
 
         return order switch
@@ -86,12 +114,20 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
         };
     }
 
-    private async Task<MemberAnswer> AskLeaderAsync(MemberOrder order, string? name, int hops, CancellationToken cancellationToken)
+    private async Task<MemberAnswer> AskLeaderAsync(
+        MemberOrder order,
+        string? name,
+        int hops,
+        CancellationToken cancellationToken
+    )
     {
         var leader = consensus.Leader;
         if (leader.IsNone || leader == consensus.Self || hops == 0)
         {
-            return Unavailable("No member leads now, or none is known here, so nothing was changed. Ask again in a few seconds; `rookery status` says what is missing.");
+            return Unavailable(
+                "No member leads now, or none is known here, so nothing was changed. Ask again in a few "
+                    + "seconds; `rookery status` says what is missing."
+            );
         }
 
         using var client = connect(leader);
@@ -104,21 +140,30 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
         using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, cancellationToken);
         try
         {
-            var path = new Uri($"{Prefix}{order}?hops={hops - 1}&name={Uri.EscapeDataString(name ?? string.Empty)}", UriKind.Relative);
+            var path = new Uri(
+                $"{Prefix}{order}?hops={hops - 1}&name={Uri.EscapeDataString(name ?? string.Empty)}",
+                UriKind.Relative
+            );
             using var response = await client.PostAsync(path, content: null, either.Token);
             return new MemberAnswer((int)response.StatusCode, await response.Content.ReadAsStringAsync(either.Token));
         }
         catch (Exception failure) when (failure is HttpRequestException or OperationCanceledException)
         {
-            return Unavailable(order == MemberOrder.List
-                ? $"{NameOf(leader)} was known to lead and does not answer this node, so the members cannot be listed now. Try again in a second."
-                : $"{NameOf(leader)} leads and did not answer this node, so it is not known whether anything was changed. Look with `rookery cluster node ls`.");
+            return Unavailable(
+                order == MemberOrder.List
+                    ? $"{NameOf(leader)} was known to lead and does not answer this node, so the members "
+                        + $"cannot be listed now. Try again in a second."
+                    : $"{NameOf(leader)} leads and did not answer this node, so it is not known whether "
+                        + $"anything was changed. Look with `rookery cluster node ls`."
+            );
         }
     }
 
     private MemberAnswer List() => new(StatusCodes.Status200OK, MemberListing.ToJson(consensus.ReadCluster()));
 
-    private MemberAnswer ConfirmClock() => consensus.ConfirmClock() is var (answer, sentence) && answer == ClockAnswer.Confirmed ? new MemberAnswer(StatusCodes.Status200OK, sentence)
+    private MemberAnswer ConfirmClock() =>
+        consensus.ConfirmClock() is var (answer, sentence) && answer == ClockAnswer.Confirmed
+            ? new MemberAnswer(StatusCodes.Status200OK, sentence)
         : answer == ClockAnswer.ClocksDiffer ? Refused(sentence)
         : Unavailable(sentence);
 
@@ -127,11 +172,22 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
         var configuration = consensus.ReadState().Configuration;
         int voters = configuration.Voters.Length;
         return configuration.IsLearner(member.Member) && voters is > 2 and < Configuration.MostVoters && voters % 2 == 1
-            ? Refused(string.Create(
-                CultureInfo.InvariantCulture,
-                $"{voters + 1} voters bear no more losses than {voters}, and each write would wait for {(voters / 2) + 2} cards instead of {configuration.Majority}, so {member.Record.Name} stays a spare that has everything. "
-                + $"Let one more node join, and both vote by themselves; or remove a voter, and {member.Record.Name} votes in its place."))
-            : await ChangeAsync(member, MemberChange.Voter, configuration.IsVoter(member.Member) ? "votes already" : "votes from now on", cancellationToken);
+            ? Refused(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{voters + 1} voters bear no more losses than {voters}, and each write would wait for "
+                        + $"{(voters / 2) + 2} cards instead of {configuration.Majority}, so {member.Record.Name} "
+                        + $"stays a spare that has everything. "
+                        + $"Let one more node join, and both vote by themselves; or remove a voter, and "
+                        + $"{member.Record.Name} votes in its place."
+                )
+            )
+            : await ChangeAsync(
+                member,
+                MemberChange.Voter,
+                configuration.IsVoter(member.Member) ? "votes already" : "votes from now on",
+                cancellationToken
+            );
     }
 
     private async Task<MemberAnswer> DemoteAsync(RosterEntry member, CancellationToken cancellationToken)
@@ -143,24 +199,42 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
             return Refused(why);
         }
 
-        // Before the vote is taken, because the leader would give it back. One that never ran may still say that it is to be a mirror.
+        // Before the vote is taken, because the leader would give it back. One that never ran may still say that it is
+        // to be a mirror.
         var rejection = await WriteAsync(
-            () => desk.Find(MemberRecord.KeyOf(member.NodeId)) is { } stored && MemberRecord.Parse(stored.Value.Span) is { } record && record is { IsMirror: true } or { IsMirror: null, StoreId: null }
-                ? [new RecordChange(stored.Key, (record with { IsMirror = false }).ToJson(), stored.Version)]
-                : null,
-            cancellationToken);
+            () =>
+                desk.Find(MemberRecord.KeyOf(member.NodeId)) is { } stored
+                && MemberRecord.Parse(stored.Value.Span) is { } record
+                && record is { IsMirror: true } or { IsMirror: null, StoreId: null }
+                    ? [new RecordChange(stored.Key, (record with { IsMirror = false }).ToJson(), stored.Version)]
+                    : null,
+            cancellationToken
+        );
         return rejection is not null
             ? Unavailable(rejection.Message)
-            : await ChangeAsync(member, MemberChange.Learner, isLearner ? "has no vote, and goes on to receive everything" : "does not vote any more, and goes on to receive everything", cancellationToken);
+            : await ChangeAsync(
+                member,
+                MemberChange.Learner,
+                isLearner
+                    ? "has no vote, and goes on to receive everything"
+                    : "does not vote any more, and goes on to receive everything",
+                cancellationToken
+            );
     }
 
     private string? WhyNotDemoted(RosterEntry member, Configuration configuration) =>
-        configuration.Voters.Length == 1 ? OnlyVoter(member.Member, configuration, "without its vote nothing could be written")
-        : configuration.Voters.Length <= SeatRule.VotersOf(configuration.Voters.Length + configuration.Learners.Length) ? "Of so many members no fewer vote: whoever lost its vote would get it back at once. Remove it instead."
-        : member.Member == consensus.Self ? $"{member.Record.Name} leads. Hand leadership over first, with `rookery cluster node transfer`."
+        configuration.Voters.Length == 1
+            ? OnlyVoter(member.Member, configuration, "without its vote nothing could be written")
+        : configuration.Voters.Length <= SeatRule.VotersOf(configuration.Voters.Length + configuration.Learners.Length)
+            ? "Of so many members no fewer vote: whoever lost its vote would get it back at once. Remove it instead."
+        : member.Member == consensus.Self
+            ? $"{member.Record.Name} leads. Hand leadership over first, with `rookery cluster node transfer`."
         : null;
 
-    /// <summary>The configuration first and the record after it: a voter that is counted and refused its connections would hold the others up. Whatever breaks in between, the same order again completes it.</summary>
+    /// <summary>
+    /// The configuration first and the record after it: a voter that is counted and refused its connections would hold
+    /// the others up. Whatever breaks in between, the same order again completes it.
+    /// </summary>
     private async Task<MemberAnswer> RemoveAsync(RosterEntry member, int hops, CancellationToken cancellationToken)
     {
         if (member.Member == consensus.Self)
@@ -169,7 +243,9 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
         }
 
         var removed = await ChangeAsync(member, MemberChange.Removed, "is no member any more", cancellationToken);
-        return removed.Status == StatusCodes.Status200OK ? await ForgetAsync(member, removed, cancellationToken) : removed;
+        return removed.Status == StatusCodes.Status200OK
+            ? await ForgetAsync(member, removed, cancellationToken)
+            : removed;
     }
 
     private async Task<MemberAnswer> RemoveSelfAsync(RosterEntry member, int hops, CancellationToken cancellationToken)
@@ -181,7 +257,10 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
         }
 
         // The core judges it again, when another leads. To hand over for nothing would cost a pause.
-        if (configuration.Voters.Length - 1 - Unreachable(configuration).Length < configuration.Without(member.Member).Majority)
+        if (
+            configuration.Voters.Length - 1 - Unreachable(configuration).Length
+            < configuration.Without(member.Member).Majority
+        )
         {
             return Refused(NoMajority(member.Record.Name));
         }
@@ -189,24 +268,50 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
         var handedOver = await TransferAsync(null, cancellationToken);
         if (handedOver.Status != StatusCodes.Status200OK)
         {
-            return handedOver with { Text = $"{member.Record.Name} leads, and a leader does not remove itself, so it was not removed. {handedOver.Text}" };
+            return handedOver with
+            {
+                Text =
+                    $"{member.Record.Name} leads, and a leader does not remove itself, so it was not "
+                    + $"removed. {handedOver.Text}",
+            };
         }
 
         var removed = await AskLeaderAsync(MemberOrder.Remove, member.NodeId, hops, cancellationToken);
-        return removed with { Text = $"{member.Record.Name} led, so it handed leadership over first. {handedOver.Text} {removed.Text}" };
+        return removed with
+        {
+            Text = $"{member.Record.Name} led, so it handed leadership over first. {handedOver.Text} {removed.Text}",
+        };
     }
 
-    private async Task<MemberAnswer> ForgetAsync(RosterEntry member, MemberAnswer removed, CancellationToken cancellationToken)
+    private async Task<MemberAnswer> ForgetAsync(
+        RosterEntry member,
+        MemberAnswer removed,
+        CancellationToken cancellationToken
+    )
     {
         string key = MemberRecord.KeyOf(member.NodeId);
-        var rejection = await WriteAsync(() => desk.Find(key) is { } record ? [new RecordChange(key, Value: null, record.Version), new Seats(desk).Guard()] : null, cancellationToken);
-        return rejection is null ? removed : Unavailable($"{member.Record.Name} has no part any more, but its record is still there: {rejection.Message} Remove it again.");
+        var rejection = await WriteAsync(
+            () =>
+                desk.Find(key) is { } record
+                    ? [new RecordChange(key, Value: null, record.Version), new Seats(desk).Guard()]
+                    : null,
+            cancellationToken
+        );
+        return rejection is null
+            ? removed
+            : Unavailable(
+                $"{member.Record.Name} has no part any more, but its record is still there: "
+                    + $"{rejection.Message} Remove it again."
+            );
     }
 
     /// <summary>Writes records, again when others were faster.</summary>
     /// <param name="changes">What to write by the records as they are; null for nothing.</param>
     /// <param name="cancellationToken">Gives up.</param>
-    private async Task<Rejection?> WriteAsync(Func<IReadOnlyList<RecordChange>?> changes, CancellationToken cancellationToken)
+    private async Task<Rejection?> WriteAsync(
+        Func<IReadOnlyList<RecordChange>?> changes,
+        CancellationToken cancellationToken
+    )
     {
         for (int attempt = 1; changes() is { } due; attempt++)
         {
@@ -232,7 +337,10 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
 
         if (member is not null && !configuration.IsVoter(member.Member))
         {
-            return Refused($"{member.Record.Name} does not vote, so it cannot lead. Let it vote first, with `rookery cluster node promote {member.Record.Name}`.");
+            return Refused(
+                $"{member.Record.Name} does not vote, so it cannot lead. Let it vote first, with `rookery "
+                    + $"cluster node promote {member.Record.Name}`."
+            );
         }
 
         if (configuration.Voters.Length == 1)
@@ -250,10 +358,18 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
             }
         }
 
-        return Unavailable($"{member?.Record.Name ?? "No other voter"} did not take over in time; see with `rookery cluster node ls` who is reachable and how far behind.");
+        return Unavailable(
+            $"{member?.Record.Name ?? "No other voter"} did not take over in time; see with `rookery cluster "
+                + $"node ls` who is reachable and how far behind."
+        );
     }
 
-    private async Task<MemberAnswer> ChangeAsync(RosterEntry member, MemberChange change, string done, CancellationToken cancellationToken)
+    private async Task<MemberAnswer> ChangeAsync(
+        RosterEntry member,
+        MemberChange change,
+        string done,
+        CancellationToken cancellationToken
+    )
     {
         var answer = ChangeAnswer.ChangePending;
         for (int attempt = 0; attempt < Attempts && answer == ChangeAnswer.ChangePending; attempt++)
@@ -265,18 +381,32 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
             }
         }
 
-        bool isDone = answer is ChangeAnswer.Accepted or ChangeAnswer.NothingToDo || (answer == ChangeAnswer.NoSuchMember && change == MemberChange.Removed);
+        bool isDone =
+            answer is ChangeAnswer.Accepted or ChangeAnswer.NothingToDo
+            || (answer == ChangeAnswer.NoSuchMember && change == MemberChange.Removed);
         return !isDone ? Refuse(answer, member.Record.Name)
             : await IsCommittedAsync(cancellationToken)
-                ? new MemberAnswer(StatusCodes.Status200OK, $"{member.Record.Name} {done}. {ToleranceOf(consensus.ReadState().Configuration)}")
-                : Unavailable($"The change is on its way and not committed yet: a majority of the voters does not answer. Look with `rookery cluster node ls`, and order it again.");
+                ? new MemberAnswer(
+                    StatusCodes.Status200OK,
+                    $"{member.Record.Name} {done}. {ToleranceOf(consensus.ReadState().Configuration)}"
+                )
+            : Unavailable(
+                $"The change is on its way and not committed yet: a majority of the voters does not answer. "
+                    + $"Look with `rookery cluster node ls`, and order it again."
+            );
     }
 
     private string ToleranceOf(Configuration configuration)
     {
         int voters = configuration.Voters.Length;
         bool isFollowed = voters > 1 && SeatRule.VotersOf(voters + configuration.Learners.Length) > voters;
-        return MemberListing.Tolerance(voters) + (isFollowed ? $" That is until {string.Join(" or ", configuration.Learners.ToArray().Select(NameOf))} has caught up, and votes by itself." : string.Empty);
+        return MemberListing.Tolerance(voters)
+            + (
+                isFollowed
+                    ? $" That is until {string.Join(" or ", configuration.Learners.ToArray().Select(NameOf))} "
+                        + $"has caught up, and votes by itself."
+                    : string.Empty
+            );
     }
 
     private async Task<bool> IsCommittedAsync(CancellationToken cancellationToken)
@@ -289,8 +419,12 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
         return consensus.ReadState() is { ChangeIsPending: false, Role: Role.Leader };
     }
 
-    private RosterEntry? Find(string? name) => consensus.Roster.Entries.FirstOrDefault(entry =>
-        string.Equals(entry.Record.Name, name, StringComparison.Ordinal) || string.Equals(entry.Record.Tag, name, StringComparison.Ordinal) || string.Equals(entry.NodeId, name, StringComparison.Ordinal));
+    private RosterEntry? Find(string? name) =>
+        consensus.Roster.Entries.FirstOrDefault(entry =>
+            string.Equals(entry.Record.Name, name, StringComparison.Ordinal)
+            || string.Equals(entry.Record.Tag, name, StringComparison.Ordinal)
+            || string.Equals(entry.NodeId, name, StringComparison.Ordinal)
+        );
 
     private string NameOf(NodeId member) => consensus.NameOf(member);
 
@@ -299,32 +433,58 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
     {
         string first = configuration.Learners is [var learner, ..]
             ? $"Let another vote first, with `rookery cluster node promote {NameOf(learner)}`."
-            : "Let another node join first, with the token that `rookery cluster token create` prints, and give it a vote with `rookery cluster node promote NAME`.";
+            : "Let another node join first, with the token that `rookery cluster token create` prints, and give "
+                + "it a vote with `rookery cluster node promote NAME`.";
         return $"{NameOf(voter)} is the only voter: {why}, so nothing was changed. {first}";
     }
 
-    private MemberAnswer Refuse(ChangeAnswer answer, string name) => answer switch
-    {
-        ChangeAnswer.NotLeader => Unavailable("This node lost its leadership meanwhile, so no member was changed. Ask again in a second."),
-        ChangeAnswer.ChangePending => Unavailable("The change of members before this one is not committed yet, so no member was changed: a majority of the voters has to answer first."),
-        ChangeAnswer.NotCaughtUp => Unavailable($"{name} has not caught up, or does not answer, and as a voter it would hold up every write. Wait until `rookery cluster node ls` shows that it is reachable and lacks nothing."),
-        ChangeAnswer.NoMajority => Refused(NoMajority(name)),
-        ChangeAnswer.LeaderItself => Refused($"{name} leads, and a leader does not take its own vote. Hand leadership over first, with `rookery cluster node transfer`."),
-        ChangeAnswer.TooManyVoters => Refused($"{Configuration.MostVoters} members vote already, which is the most: more would only make each write wait for more cards. {name} stays a spare that has everything; when a voter is removed, it votes in its place."),
-        _ => Refused($"{name} has no part in the cluster that could be changed so."),
-    };
+    private MemberAnswer Refuse(ChangeAnswer answer, string name) =>
+        answer switch
+        {
+            ChangeAnswer.NotLeader => Unavailable(
+                "This node lost its leadership meanwhile, so no member was changed. Ask again in a second."
+            ),
+            ChangeAnswer.ChangePending => Unavailable(
+                "The change of members before this one is not committed yet, so no member was changed: a "
+                    + "majority of the voters has to answer first."
+            ),
+            ChangeAnswer.NotCaughtUp => Unavailable(
+                $"{name} has not caught up, or does not answer, and as a voter it would hold up every write. "
+                    + $"Wait until `rookery cluster node ls` shows that it is reachable and lacks nothing."
+            ),
+            ChangeAnswer.NoMajority => Refused(NoMajority(name)),
+            ChangeAnswer.LeaderItself => Refused(
+                $"{name} leads, and a leader does not take its own vote. Hand leadership over first, with "
+                    + $"`rookery cluster node transfer`."
+            ),
+            ChangeAnswer.TooManyVoters => Refused(
+                $"{Configuration.MostVoters} members vote already, which is the most: more would only make "
+                    + $"each write wait for more cards. {name} stays a spare that has everything; when a voter is "
+                    + $"removed, it votes in its place."
+            ),
+            _ => Refused($"{name} has no part in the cluster that could be changed so."),
+        };
 
     private string NoMajority(string name)
     {
         string[] off = [.. Unreachable(consensus.ReadState().Configuration).Select(consensus.NameAndTagOf)];
-        string first = off.Length == 0
-            ? "Wait until `rookery cluster node ls` shows that the others lack nothing."
-            : $"{NameList.Of(off)} {(off.Length == 1 ? "is" : "are")} not reachable: bring {(off.Length == 1 ? "it" : "one")} back first, or remove {(off.Length == 1 ? "it" : "one")} first if it is lost for good.";
-        return $"That would leave fewer than a majority of the voters reachable and up to date, and nothing could be written any more, so {name} stays what it is. {first}";
+        string first =
+            off.Length == 0
+                ? "Wait until `rookery cluster node ls` shows that the others lack nothing."
+                : $"{NameList.Of(off)} {(off.Length == 1 ? "is" : "are")} not reachable: bring "
+                    + $"{(off.Length == 1 ? "it" : "one")} back first, or remove {(off.Length == 1 ? "it" : "one")}"
+                    + $" first if it is lost for good.";
+        return $"That would leave fewer than a majority of the voters reachable and up to date, and nothing could "
+            + $"be written any more, so {name} stays what it is. {first}";
     }
 
     private NodeId[] Unreachable(Configuration configuration) =>
-        [.. consensus.ReadPeers().Where(peer => configuration.IsVoter(peer.Node) && !peer.IsReachable).Select(static peer => peer.Node)];
+        [
+            .. consensus
+                .ReadPeers()
+                .Where(peer => configuration.IsVoter(peer.Node) && !peer.IsReachable)
+                .Select(static peer => peer.Node),
+        ];
 
     private static MemberAnswer Refused(string sentence) => new(StatusCodes.Status409Conflict, sentence);
 

@@ -26,6 +26,7 @@ public enum MemberOrder
 }
 
 /// <summary>What came of an order.</summary>
-/// <param name="Status">As HTTP says it: 200, 404 for a member that there is not, 409 for what must not be done, 503 for what cannot be done now.</param>
+/// <param name="Status">As HTTP says it: 200, 404 for a member that there is not, 409 for what must not be done, 503
+/// for what cannot be done now.</param>
 /// <param name="Text">A sentence; for <see cref="MemberOrder.List"/> with 200, JSON.</param>
 public readonly record struct MemberAnswer(int Status, string Text);

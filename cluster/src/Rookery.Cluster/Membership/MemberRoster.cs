@@ -31,7 +31,10 @@ internal sealed class MemberRoster(ClusterRecords records)
     public ClusterView View(ConsensusState state, NodeStore store)
     {
         var told = Current().Topology;
-        bool isAlone = state.Configuration.Voters.Length == 1 && state.Configuration.Learners.IsEmpty && state.Configuration.IsVoter(Members.IdOf(store.NodeId));
+        bool isAlone =
+            state.Configuration.Voters.Length == 1
+            && state.Configuration.Learners.IsEmpty
+            && state.Configuration.IsVoter(Members.IdOf(store.NodeId));
         if (told is not null && !(isAlone && told.Of(store.NodeId) is null))
         {
             return new ClusterView(told.Etag, [.. told.Members.Select(member => member.ToView(store.NodeId))]);
@@ -56,7 +59,8 @@ internal sealed class MemberRoster(ClusterRecords records)
                 entry.Record.PublicUrl,
                 state.Configuration.IsVoter(entry.Member),
                 entry.Member == state.Leader,
-                entry.Member == self))
+                entry.Member == self
+            ))
             .OrderByDescending(static member => member.IsLeader)
             .ThenBy(static member => member.Tag, StringComparer.Ordinal)
             .ToList();
@@ -64,7 +68,16 @@ internal sealed class MemberRoster(ClusterRecords records)
     }
 
     private static ClusterViewMember Alone(ConsensusState state, NodeStore store) =>
-        new(store.Options.NodeTag, store.NodeId, Name: "", Urls: [], PublicUrl: null, IsVoter: true, state.Role == Role.Leader, IsSelf: true);
+        new(
+            store.Options.NodeTag,
+            store.NodeId,
+            Name: "",
+            Urls: [],
+            PublicUrl: null,
+            IsVoter: true,
+            state.Role == Role.Leader,
+            IsSelf: true
+        );
 
     private Snapshot Current()
     {

@@ -4,7 +4,10 @@ using Rookery.Disk;
 
 namespace Rookery.Cluster.Membership;
 
-/// <summary>Duties of a loop that nobody awaits. Whatever goes wrong with one of them is told, the others are done, and it is done again the next time; a broken rule ends the process.</summary>
+/// <summary>
+/// Duties of a loop that nobody awaits. Whatever goes wrong with one of them is told, the others are done, and it is
+/// done again the next time; a broken rule ends the process.
+/// </summary>
 /// <param name="what">What could not be done, as the beginning of a sentence.</param>
 /// <param name="log">Told when something went wrong.</param>
 /// <param name="time">The clock.</param>
@@ -14,7 +17,8 @@ internal sealed class RepeatedDuty(string what, Action<string> log, TimeProvider
 
     /// <summary>Does one.</summary>
     /// <param name="duty">What to do.</param>
-    /// <param name="stopping">When the loop ends: what the duty works with may be gone then, and nothing is told.</param>
+    /// <param name="stopping">When the loop ends: what the duty works with may be gone then, and nothing is
+    /// told.</param>
     public async Task TryAsync(Func<Task> duty, CancellationToken stopping)
     {
         try

@@ -7,11 +7,25 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// Once a second: connects to whom the records name, notes where they are, says in the records where this node is, renews its certificate, and, on the leader, completes seats and lets
-/// learners that caught up vote. An idle cluster writes nothing for it.
+/// Once a second: connects to whom the records name, notes where they are, says in the records where this node is,
+/// renews its certificate, and, on the leader, completes seats and lets learners that caught up vote. An idle cluster
+/// writes nothing for it.
 /// </summary>
 internal sealed class Steward(
-    RaftConsensus consensus, PeerNetwork network, IdentityKeeper keeper, Announcement announcement, AuthorityRotation rotation, Whereabouts whereabouts, IReadOnlyList<string> saidPlaces, Func<CancellationToken, Task<IReadOnlyList<AnnouncedNode>>> browse, Func<bool> hasDamage, Func<NodeId, CancellationToken, Task<int>> repairFrom, Action<string> log, Action<string> note, TimeProvider time) : IAsyncDisposable
+    RaftConsensus consensus,
+    PeerNetwork network,
+    IdentityKeeper keeper,
+    Announcement announcement,
+    AuthorityRotation rotation,
+    Whereabouts whereabouts,
+    IReadOnlyList<string> saidPlaces,
+    Func<CancellationToken, Task<IReadOnlyList<AnnouncedNode>>> browse,
+    Func<bool> hasDamage,
+    Func<NodeId, CancellationToken, Task<int>> repairFrom,
+    Action<string> log,
+    Action<string> note,
+    TimeProvider time
+) : IAsyncDisposable
 {
     // The first time as soon as damage is found: until it is repaired, what lies there is answered with an error here.
     private const int RoundsBetweenRepairs = 30;
@@ -24,7 +38,9 @@ internal sealed class Steward(
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
-    private static readonly ILookup<string, string> NoPlaces = Array.Empty<string>().ToLookup(static place => place, StringComparer.Ordinal);
+    private static readonly ILookup<string, string> NoPlaces = Array
+        .Empty<string>()
+        .ToLookup(static place => place, StringComparer.Ordinal);
 
     private readonly CancellationTokenSource _stopping = new();
     private readonly SeatKeeper _seats = new(consensus, note);
@@ -64,8 +80,7 @@ internal sealed class Steward(
             do
             {
                 DoRound();
-            }
-            while (await timer.WaitForNextTickAsync(_stopping.Token));
+            } while (await timer.WaitForNextTickAsync(_stopping.Token));
         }
         catch (OperationCanceledException)
         {
@@ -94,27 +109,58 @@ internal sealed class Steward(
     }
 
     /// <summary>
-    /// Who just joined has no records yet, and goes by what it was told then. Who was started again may have old ones, and the entries that bring the new ones from nobody but members without a record: it goes by where it
-    /// saw them last.
+    /// Who just joined has no records yet, and goes by what it was told then. Who was started again may have old ones,
+    /// and the entries that bring the new ones from nobody but members without a record: it goes by where it saw them
+    /// last.
     /// </summary>
     private void KeepPeers()
     {
-        KnownPeer[] recorded = [.. consensus.Roster.Entries.Where(entry => entry.Member != consensus.Self).Select(static entry => new KnownPeer(entry.NodeId, entry.Record.Addresses))];
+        KnownPeer[] recorded =
+        [
+            .. consensus
+                .Roster.Entries.Where(entry => entry.Member != consensus.Self)
+                .Select(static entry => new KnownPeer(entry.NodeId, entry.Record.Addresses)),
+        ];
         bool isKnown = consensus.Roster.Of(consensus.Self) is not null;
         var configuration = consensus.ReadState().Configuration;
-        KnownPeer[] known = [.. recorded, .. keeper.Current.Peers.Where(peer => configuration.IsMember(Members.IdOf(peer.NodeId)) && consensus.Roster.Of(Members.IdOf(peer.NodeId)) is null)];
+        KnownPeer[] known =
+        [
+            .. recorded,
+            .. keeper.Current.Peers.Where(peer =>
+                configuration.IsMember(Members.IdOf(peer.NodeId))
+                && consensus.Roster.Of(Members.IdOf(peer.NodeId)) is null
+            ),
+        ];
 
         // Who leads itself alone has none: kept, those that were removed would make its next start wait for them.
-        if (isKnown && (known.Length > 0 || (consensus.IsLeader && configuration.Voters.Length == 1 && configuration.Learners.IsEmpty)))
+        if (
+            isKnown
+            && (
+                known.Length > 0
+                || (consensus.IsLeader && configuration.Voters.Length == 1 && configuration.Learners.IsEmpty)
+            )
+        )
         {
             keeper.KeepPeers(known);
         }
 
-        // What an owner or an announcement says comes last: it may be somebody else's, and is for a time when nothing else holds.
+        // What an owner or an announcement says comes last: it may be somebody else's, and is for a time when nothing
+        // else holds.
         var said = saidPlaces.Except(whereabouts.Facts.Addresses, StringComparer.Ordinal);
         var announced = Volatile.Read(ref _announcedPlaces);
         PeerAddress[] peers = WithCallers(
-            [.. (isKnown ? known : keeper.Current.Peers).Select(peer => new PeerAddress(Members.IdOf(peer.NodeId), [.. peer.Addresses.Union(said, StringComparer.Ordinal).Union(announced[peer.NodeId], StringComparer.Ordinal)]))], network.Callers());
+            [
+                .. (isKnown ? known : keeper.Current.Peers).Select(peer => new PeerAddress(
+                    Members.IdOf(peer.NodeId),
+                    [
+                        .. peer
+                            .Addresses.Union(said, StringComparer.Ordinal)
+                            .Union(announced[peer.NodeId], StringComparer.Ordinal),
+                    ]
+                )),
+            ],
+            network.Callers()
+        );
         if (!Same(peers, _peers))
         {
             _peers = peers;
@@ -122,7 +168,9 @@ internal sealed class Steward(
         }
     }
 
-    /// <summary>Who was let in and is not known here brings the records in which it is: it has to be answered.</summary>
+    /// <summary>
+    /// Who was let in and is not known here brings the records in which it is: it has to be answered.
+    /// </summary>
     internal static PeerAddress[] WithCallers(PeerAddress[] known, IReadOnlyList<PeerAddress> callers) =>
         [.. known, .. callers.Where(caller => !Array.Exists(known, peer => peer.Node == caller.Node))];
 
@@ -130,7 +178,10 @@ internal sealed class Steward(
     private void SeeThatNobodyLeads()
     {
         _roundsWithoutLeader = consensus.Leader.IsNone ? _roundsWithoutLeader + 1 : 0;
-        if (_roundsWithoutLeader == RoundsUntilLeaderless && consensus.ReadCluster() is { Trouble: { } trouble, Unreached: var unreached })
+        if (
+            _roundsWithoutLeader == RoundsUntilLeaderless
+            && consensus.ReadCluster() is { Trouble: { } trouble, Unreached: var unreached }
+        )
         {
             log(string.Join(' ', [trouble, .. unreached]));
         }
@@ -139,7 +190,11 @@ internal sealed class Steward(
         {
             Volatile.Write(ref _announcedPlaces, NoPlaces);
         }
-        else if (_roundsWithoutLeader % RoundsBetweenLooks == 0 && _looking.IsCompleted && keeper.Current.Peers.Count > 0)
+        else if (
+            _roundsWithoutLeader % RoundsBetweenLooks == 0
+            && _looking.IsCompleted
+            && keeper.Current.Peers.Count > 0
+        )
         {
             _looking = _duty.TryAsync(LookAroundAsync, _stopping.Token);
         }
@@ -149,11 +204,18 @@ internal sealed class Steward(
     private async Task LookAroundAsync()
     {
         var nodes = await browse(_stopping.Token);
-        var ours = nodes.Where(node => string.Equals(node.ClusterId, keeper.Current.ClusterId, StringComparison.Ordinal) && MemberAddress.IsValid(node.Address));
+        var ours = nodes.Where(node =>
+            string.Equals(node.ClusterId, keeper.Current.ClusterId, StringComparison.Ordinal)
+            && MemberAddress.IsValid(node.Address)
+        );
 
         // Anybody may announce anything, and as much of it as he likes.
-        var some = ours.GroupBy(static node => node.NodeId, StringComparer.Ordinal).SelectMany(static node => node.Take(MemberAddress.Most));
-        Volatile.Write(ref _announcedPlaces, some.ToLookup(static node => node.NodeId, static node => node.Address, StringComparer.Ordinal));
+        var some = ours.GroupBy(static node => node.NodeId, StringComparer.Ordinal)
+            .SelectMany(static node => node.Take(MemberAddress.Most));
+        Volatile.Write(
+            ref _announcedPlaces,
+            some.ToLookup(static node => node.NodeId, static node => node.Address, StringComparer.Ordinal)
+        );
     }
 
     private async Task ProposeAsync()
@@ -168,13 +230,20 @@ internal sealed class Steward(
 
         // A member that just joined is told of its record first.
         bool isKnown = consensus.Roster.Of(consensus.Self) is not null;
-        if (facts != _announced && (isKnown || consensus.IsLeader) && await announcement.AnnounceAsync(facts, _stopping.Token) is null)
+        if (
+            facts != _announced
+            && (isKnown || consensus.IsLeader)
+            && await announcement.AnnounceAsync(facts, _stopping.Token) is null
+        )
         {
             _announced = facts;
         }
     }
 
-    /// <summary>What this node's disk lost of its runs, any member gives back that has it. One that is off or does not have it keeps none of the others from it.</summary>
+    /// <summary>
+    /// What this node's disk lost of its runs, any member gives back that has it. One that is off or does not have it
+    /// keeps none of the others from it.
+    /// </summary>
     private async Task RepairAsync()
     {
         bool isRepaired = false;
@@ -187,13 +256,22 @@ internal sealed class Steward(
                     if (repaired > 0)
                     {
                         isRepaired = true;
-                        log($"{repaired} damaged part(s) of this node's data were repaired from {consensus.NameAndTagOf(peer.Node)}. Look after this node's card.");
+                        log(
+                            $"{repaired} damaged part(s) of this node's data were repaired from "
+                                + $"{consensus.NameAndTagOf(peer.Node)}. Look after this node's card."
+                        );
                     }
                 },
-                _stopping.Token);
+                _stopping.Token
+            );
         }
     }
 
     private static bool Same(PeerAddress[] one, PeerAddress[] other) =>
-        one.Length == other.Length && one.Zip(other).All(static pair => pair.First.Node == pair.Second.Node && pair.First.Addresses.SequenceEqual(pair.Second.Addresses, StringComparer.Ordinal));
+        one.Length == other.Length
+        && one.Zip(other)
+            .All(static pair =>
+                pair.First.Node == pair.Second.Node
+                && pair.First.Addresses.SequenceEqual(pair.Second.Addresses, StringComparer.Ordinal)
+            );
 }

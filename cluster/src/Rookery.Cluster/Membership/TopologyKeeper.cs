@@ -4,12 +4,16 @@ using Rookery.Documents;
 
 namespace Rookery.Cluster.Membership;
 
-/// <summary>On the leader: writes down what clients are to be told of the cluster when that changes. An idle cluster writes nothing for it.</summary>
+/// <summary>
+/// On the leader: writes down what clients are to be told of the cluster when that changes. An idle cluster writes
+/// nothing for it.
+/// </summary>
 /// <param name="look">The cluster now; null where this node does not lead.</param>
 /// <param name="desk">The cluster's records.</param>
 /// <param name="log">Told in a sentence when it cannot.</param>
 /// <param name="time">The clock.</param>
-internal sealed class TopologyKeeper(Func<LeaderView?> look, IJoinDesk desk, Action<string> log, TimeProvider time) : IAsyncDisposable
+internal sealed class TopologyKeeper(Func<LeaderView?> look, IJoinDesk desk, Action<string> log, TimeProvider time)
+    : IAsyncDisposable
 {
     // A new leader has heard nobody yet.
     private const int TimeoutsToHear = 2;
@@ -21,7 +25,9 @@ internal sealed class TopologyKeeper(Func<LeaderView?> look, IJoinDesk desk, Act
 
     private readonly CancellationTokenSource _stopping = new();
     private readonly RepeatedDuty _duty = new("What clients are told of the members could not be kept up", log, time);
-    private readonly Channel<bool> _wakes = Channel.CreateBounded<bool>(new BoundedChannelOptions(1) { FullMode = BoundedChannelFullMode.DropWrite });
+    private readonly Channel<bool> _wakes = Channel.CreateBounded<bool>(
+        new BoundedChannelOptions(1) { FullMode = BoundedChannelFullMode.DropWrite }
+    );
     private ITimer? _timer;
     private Task? _loop;
     private long _term = -1;
@@ -51,7 +57,9 @@ internal sealed class TopologyKeeper(Func<LeaderView?> look, IJoinDesk desk, Act
         _stopping.Dispose();
     }
 
-    /// <summary>Writes what has changed, if this node leads. What cannot be written now is written at the next look.</summary>
+    /// <summary>
+    /// Writes what has changed, if this node leads. What cannot be written now is written at the next look.
+    /// </summary>
     public async ValueTask KeepAsync(CancellationToken cancellationToken)
     {
         // Who was just elected waits here until it may write, so that clients need not wait for the next look.
@@ -64,7 +72,7 @@ internal sealed class TopologyKeeper(Func<LeaderView?> look, IJoinDesk desk, Act
         var known = stored is null ? null : TopologyRecord.Parse(stored.Value.Span);
         if (stored is not null && known is null)
         {
-            return;                                        // a newer version wrote it in its own way
+            return; // a newer version wrote it in its own way
         }
 
         var said = view.ToTopology();
@@ -75,14 +83,23 @@ internal sealed class TopologyKeeper(Func<LeaderView?> look, IJoinDesk desk, Act
         }
 
         bool isHealth = !said.Repeats(withHealthOfBefore);
-        bool isNews = !withHealthOfBefore.Repeats(known) || (isHealth && (_healthWritten is not { } written || time.GetElapsedTime(written) >= HealthInterval));
+        bool isNews =
+            !withHealthOfBefore.Repeats(known)
+            || (isHealth && (_healthWritten is not { } written || time.GetElapsedTime(written) >= HealthInterval));
         if (!isNews || said.Members.Count == 0)
         {
             return;
         }
 
         var told = said with { Etag = Math.Max((known?.Etag ?? 0) + 1, view.EtagBefore) + 1 };
-        if (await desk.ChangeAsync([new RecordChange(TopologyRecord.Key, told.ToJson(), stored?.Version ?? ClusterRecord.Absent)], cancellationToken) is null && isHealth)
+        if (
+            await desk.ChangeAsync(
+                [new RecordChange(TopologyRecord.Key, told.ToJson(), stored?.Version ?? ClusterRecord.Absent)],
+                cancellationToken
+            )
+                is null
+            && isHealth
+        )
         {
             _healthWritten = time.GetTimestamp();
         }

@@ -5,8 +5,9 @@ using Rookery.Documents;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// What clients are told of the cluster, as its leader wrote it down. That it is replicated makes nodes that answer with the same etag say the same, and a later word have a higher one,
-/// whichever of them is asked and however far it is behind.
+/// What clients are told of the cluster, as its leader wrote it down. That it is replicated makes nodes that answer
+/// with the same etag say the same, and a later word have a higher one, whichever of them is asked and however far it
+/// is behind.
 /// </summary>
 internal sealed record TopologyRecord
 {
@@ -20,20 +21,26 @@ internal sealed record TopologyRecord
     public required IReadOnlyList<TopologyMember> Members { get; init; }
 
     /// <summary>Reads one; null when a newer version wrote it in a way that this one does not know.</summary>
-    public static TopologyRecord? Parse(ReadOnlySpan<byte> json) => ClusterJson.TryRead(json, ClusterJson.Default.TopologyRecord);
+    public static TopologyRecord? Parse(ReadOnlySpan<byte> json) =>
+        ClusterJson.TryRead(json, ClusterJson.Default.TopologyRecord);
 
     /// <summary>The record's value.</summary>
     public byte[] ToJson() => JsonSerializer.SerializeToUtf8Bytes(this, ClusterJson.Default.TopologyRecord);
 
     /// <summary>Whether it says the same as another, whatever their etags.</summary>
-    public bool Repeats(TopologyRecord? other) => other is not null && (this with { Etag = other.Etag }).ToJson().AsSpan().SequenceEqual(other.ToJson());
+    public bool Repeats(TopologyRecord? other) =>
+        other is not null && (this with { Etag = other.Etag }).ToJson().AsSpan().SequenceEqual(other.ToJson());
 
     /// <summary>The same with everybody's health as another says; who is not in that is up.</summary>
     public TopologyRecord WithHealthOf(TopologyRecord? other) =>
-        this with { Members = [.. Members.Select(member => member with { IsUp = other?.Of(member.NodeId)?.IsUp ?? true })] };
+        this with
+        {
+            Members = [.. Members.Select(member => member with { IsUp = other?.Of(member.NodeId)?.IsUp ?? true })],
+        };
 
     /// <summary>A member of it; null when it is none.</summary>
-    public TopologyMember? Of(string nodeId) => Members.FirstOrDefault(member => string.Equals(member.NodeId, nodeId, StringComparison.Ordinal));
+    public TopologyMember? Of(string nodeId) =>
+        Members.FirstOrDefault(member => string.Equals(member.NodeId, nodeId, StringComparison.Ordinal));
 }
 
 /// <summary>A member, as clients are told of it.</summary>
@@ -69,5 +76,17 @@ internal sealed record TopologyMember
     /// <summary>As clients and owners see it.</summary>
     /// <param name="self">The id of the node that says so.</param>
     public ClusterViewMember ToView(string self) =>
-        new(Tag, NodeId, Name, Urls, PublicUrl, IsVoter, IsLeader, string.Equals(NodeId, self, StringComparison.Ordinal)) { IsUp = IsUp };
+        new(
+            Tag,
+            NodeId,
+            Name,
+            Urls,
+            PublicUrl,
+            IsVoter,
+            IsLeader,
+            string.Equals(NodeId, self, StringComparison.Ordinal)
+        )
+        {
+            IsUp = IsUp,
+        };
 }

@@ -6,21 +6,35 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Membership;
 
-/// <summary>The last step of an upgrade, by order of an owner: when all members run programs that can, they may write what the newest of these programs writes. From then on the program of before cannot be put back.</summary>
+/// <summary>
+/// The last step of an upgrade, by order of an owner: when all members run programs that can, they may write what the
+/// newest of these programs writes. From then on the program of before cannot be put back.
+/// </summary>
 public static class UpgradeEnd
 {
-    /// <summary>Raises the cluster's <see cref="FormatLevel"/>, on the member that leads, or says who keeps it from being raised.</summary>
+    /// <summary>
+    /// Raises the cluster's <see cref="FormatLevel"/>, on the member that leads, or says who keeps it from being
+    /// raised.
+    /// </summary>
     /// <param name="consensus">Its consensus.</param>
     /// <param name="desk">The records.</param>
     /// <param name="cancellationToken">Gives up.</param>
-    public static async Task<MemberAnswer> FinalizeAsync(RaftConsensus consensus, IJoinDesk desk, CancellationToken cancellationToken)
+    public static async Task<MemberAnswer> FinalizeAsync(
+        RaftConsensus consensus,
+        IJoinDesk desk,
+        CancellationToken cancellationToken
+    )
     {
         if (!await desk.CatchUpAsync(cancellationToken))
         {
-            return new MemberAnswer(StatusCodes.Status503ServiceUnavailable, "No majority of the voters answers now, so nothing was changed. Try again when it does.");
+            return new MemberAnswer(
+                StatusCodes.Status503ServiceUnavailable,
+                "No majority of the voters answers now, so nothing was changed. Try again when it does."
+            );
         }
 
-        // Read before what members told, and compared when it is written: who tells anything meanwhile, such as a program that was put back, makes it fail.
+        // Read before what members told, and compared when it is written: who tells anything meanwhile, such as a
+        // program that was put back, makes it fail.
         var guard = new Seats(desk).Guard();
         var stored = desk.Find(FormatLevel.RecordKey);
         var agreed = FormatLevel.Of(stored);
@@ -28,37 +42,92 @@ public static class UpgradeEnd
         int newest = told.Values.Max();
         if (newest <= agreed.Level)
         {
-            return new MemberAnswer(StatusCodes.Status200OK, string.Create(CultureInfo.InvariantCulture, $"Everything is written at level {agreed.Level}, the newest that this program knows."));
+            return new MemberAnswer(
+                StatusCodes.Status200OK,
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"Everything is written at level {agreed.Level}, the newest that this program knows."
+                )
+            );
         }
 
-        string[] older = [.. told.Where(member => member.Value > 0 && member.Value < newest).Select(member => consensus.NameAndTagOf(member.Key))];
-        string[] silent = [.. told.Where(static member => member.Value == 0).Select(member => consensus.NameAndTagOf(member.Key))];
+        string[] older =
+        [
+            .. told.Where(member => member.Value > 0 && member.Value < newest)
+                .Select(member => consensus.NameAndTagOf(member.Key)),
+        ];
+        string[] silent =
+        [
+            .. told.Where(static member => member.Value == 0).Select(member => consensus.NameAndTagOf(member.Key)),
+        ];
         if (older.Length + silent.Length > 0)
         {
-            string ofOlder = older.Length > 0 ? $" {NameList.Of(older)} {(older.Length == 1 ? "runs a program" : "run programs")} that cannot write at level {newest}: upgrade first." : string.Empty;
-            string ofSilent = silent.Length > 0 ? $" {NameList.Of(silent)} {(silent.Length == 1 ? "has" : "have")} not said yet what {(silent.Length == 1 ? "it" : "they")} can write: start first, or remove." : string.Empty;
-            return new MemberAnswer(StatusCodes.Status409Conflict, string.Create(CultureInfo.InvariantCulture, $"Everything goes on to be written at level {agreed.Level}.{ofOlder}{ofSilent}"));
+            string ofOlder =
+                older.Length > 0
+                    ? $" {NameList.Of(older)} {(older.Length == 1 ? "runs a program" : "run programs")} that "
+                        + $"cannot write at level {newest}: upgrade first."
+                    : string.Empty;
+            string ofSilent =
+                silent.Length > 0
+                    ? $" {NameList.Of(silent)} {(silent.Length == 1 ? "has" : "have")} not said yet what "
+                        + $"{(silent.Length == 1 ? "it" : "they")} can write: start first, or remove."
+                    : string.Empty;
+            return new MemberAnswer(
+                StatusCodes.Status409Conflict,
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"Everything goes on to be written at level {agreed.Level}.{ofOlder}{ofSilent}"
+                )
+            );
         }
 
         var raised = new FormatLevel(newest, FormatLevel.ProgramVersion);
-        var rejection = await desk.ChangeAsync([new RecordChange(FormatLevel.RecordKey, raised.ToRecord(), stored?.Version ?? ClusterRecord.Absent), guard], cancellationToken);
+        var rejection = await desk.ChangeAsync(
+            [
+                new RecordChange(FormatLevel.RecordKey, raised.ToRecord(), stored?.Version ?? ClusterRecord.Absent),
+                guard,
+            ],
+            cancellationToken
+        );
         return rejection is null
-            ? new MemberAnswer(StatusCodes.Status200OK, string.Create(CultureInfo.InvariantCulture, $"Everything is written at level {newest} from now on. A program that knows only level {agreed.Level} starts on these data no more."))
+            ? new MemberAnswer(
+                StatusCodes.Status200OK,
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"Everything is written at level {newest} from now on. A program that knows only level "
+                        + $"{agreed.Level} starts on these data no more."
+                )
+            )
             : new MemberAnswer(StatusCodes.Status503ServiceUnavailable, rejection.Message);
     }
 
     /// <summary>How far an upgrade is, as this node knows it: also while nobody leads.</summary>
     /// <param name="consensus">Its consensus.</param>
     /// <param name="desk">The records.</param>
-    public static UpgradeState Read(RaftConsensus consensus, IJoinDesk desk) => new(
-        FormatLevel.Of(desk.Find(FormatLevel.RecordKey)).Level,
-        [.. NewestOf(consensus).Select(member => new MemberLevel(consensus.TagOf(member.Key), consensus.NameOf(member.Key), member.Value == 0 ? null : member.Value)).OrderBy(static member => member.Tag, StringComparer.Ordinal)]);
+    public static UpgradeState Read(RaftConsensus consensus, IJoinDesk desk) =>
+        new(
+            FormatLevel.Of(desk.Find(FormatLevel.RecordKey)).Level,
+            [
+                .. NewestOf(consensus)
+                    .Select(member => new MemberLevel(
+                        consensus.TagOf(member.Key),
+                        consensus.NameOf(member.Key),
+                        member.Value == 0 ? null : member.Value
+                    ))
+                    .OrderBy(static member => member.Tag, StringComparer.Ordinal),
+            ]
+        );
 
-    /// <summary>The newest level that each member's program knows, by its own word at its last start; 0 of who has not said it.</summary>
+    /// <summary>
+    /// The newest level that each member's program knows, by its own word at its last start; 0 of who has not said it.
+    /// </summary>
     private static Dictionary<NodeId, int> NewestOf(RaftConsensus consensus)
     {
         var configuration = consensus.ReadState().Configuration;
-        var told = consensus.Roster.Entries.ToDictionary(static entry => entry.Member, static entry => entry.Record.NewestFormatLevel);
+        var told = consensus.Roster.Entries.ToDictionary(
+            static entry => entry.Member,
+            static entry => entry.Record.NewestFormatLevel
+        );
         foreach (var member in (NodeId[])[.. configuration.Voters, .. configuration.Learners])
         {
             told.TryAdd(member, 0);

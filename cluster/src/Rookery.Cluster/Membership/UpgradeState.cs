@@ -1,6 +1,8 @@
 namespace Rookery.Cluster.Membership;
 
-/// <summary>How far an upgrade is: it has ended when no member knows a newer level than everything is written at.</summary>
+/// <summary>
+/// How far an upgrade is: it has ended when no member knows a newer level than everything is written at.
+/// </summary>
 /// <param name="Level">What everything is written at.</param>
 /// <param name="Members">What each member knows.</param>
 public sealed record UpgradeState(int Level, IReadOnlyList<MemberLevel> Members);

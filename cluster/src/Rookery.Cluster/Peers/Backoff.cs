@@ -1,9 +1,10 @@
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// How long to wait before the next attempt: 50 ms at first, twice as long each time up to 2 s, and each between half and all of it, so that members which lost each other together do not call together.
-/// A wake ends a wait, because who is there again may lead in a moment, but not its beginning: 20 ms at first, twice as long after each wake up to 640 ms, because two that call each other in vain would wake
-/// each other without end.
+/// How long to wait before the next attempt: 50 ms at first, twice as long each time up to 2 s, and each between half
+/// and all of it, so that members which lost each other together do not call together. A wake ends a wait, because who
+/// is there again may lead in a moment, but not its beginning: 20 ms at first, twice as long after each wake up to 640
+/// ms, because two that call each other in vain would wake each other without end.
 /// </summary>
 internal sealed class Backoff(Random random)
 {
@@ -19,7 +20,10 @@ internal sealed class Backoff(Random random)
     {
         int longest = _milliseconds;
         _milliseconds = Math.Min(2 * _milliseconds, LongestMilliseconds);
-        return (TimeSpan.FromMilliseconds(_leastMilliseconds), TimeSpan.FromMilliseconds(Math.Max(0, random.Next(longest / 2, longest + 1) - _leastMilliseconds)));
+        return (
+            TimeSpan.FromMilliseconds(_leastMilliseconds),
+            TimeSpan.FromMilliseconds(Math.Max(0, random.Next(longest / 2, longest + 1) - _leastMilliseconds))
+        );
     }
 
     /// <summary>A wake ended a wait.</summary>

@@ -2,7 +2,10 @@ using Rookery.Disk;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>Bytes that one owner holds and a share of the memory budget counts. They are bounded elsewhere; counted, they leave others less. Not to be copied while it is used.</summary>
+/// <summary>
+/// Bytes that one owner holds and a share of the memory budget counts. They are bounded elsewhere; counted, they leave
+/// others less. Not to be copied while it is used.
+/// </summary>
 /// <param name="share">The share; null for none.</param>
 internal struct CountedBytes(MemoryShare? share)
 {

@@ -5,7 +5,9 @@ using Rookery.Documents.Commands;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>The commands that were forwarded over one connection and are not answered yet, by their numbers. Thread-safe.</summary>
+/// <summary>
+/// The commands that were forwarded over one connection and are not answered yet, by their numbers. Thread-safe.
+/// </summary>
 internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool knowsTerms) : IPacketHandler
 {
     private readonly Lock _gate = new();
@@ -51,7 +53,9 @@ internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool 
             throw new PeerProtocolException("A packet came that does not belong here.");
         }
 
-        var forward = Remove(BinaryPrimitives.ReadInt64LittleEndian(body.Span)) ?? throw new PeerProtocolException("An outcome came of a command that was not forwarded.");
+        var forward =
+            Remove(BinaryPrimitives.ReadInt64LittleEndian(body.Span))
+            ?? throw new PeerProtocolException("An outcome came of a command that was not forwarded.");
         try
         {
             forward.Complete(OutcomeCodec.Read(body.Span[sizeof(long)..]));
@@ -91,9 +95,10 @@ internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool 
         }
     }
 
-    private bool Put(long number, CommandBuffer command) => knowsTerms
-        ? queue.Put(new ForwardBody(number, command), charge: 0, mark: number)
-        : queue.Put(new OldForwardBody(number, command), charge: 0, mark: number);
+    private bool Put(long number, CommandBuffer command) =>
+        knowsTerms
+            ? queue.Put(new ForwardBody(number, command), charge: 0, mark: number)
+            : queue.Put(new OldForwardBody(number, command), charge: 0, mark: number);
 
     private long Add(PendingForward forward)
     {

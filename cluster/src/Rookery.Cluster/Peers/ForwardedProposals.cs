@@ -5,16 +5,19 @@ using Rookery.Documents.Commands;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>The commands that another member forwards over one connection: proposed here, and answered there in the order in which they come about.</summary>
+/// <summary>
+/// The commands that another member forwards over one connection: proposed here, and answered there in the order in
+/// which they come about.
+/// </summary>
 internal sealed class ForwardedProposals(LinkContext context, PeerConnection connection)
 {
     /// <summary>
-    /// Bytes of commands in flight on one connection. The sender waits before it would pass them; the receiver closes a connection that does, because each costs it memory. One longer
-    /// command may go alone.
+    /// Bytes of commands in flight on one connection. The sender waits before it would pass them; the receiver closes a
+    /// connection that does, because each costs it memory. One longer command may go alone.
     /// </summary>
     public const long MostBytesInFlight = 8 << 20;
 
-    private const int OverheadBytes = 512;              // the objects around a command, and its outcome
+    private const int OverheadBytes = 512; // the objects around a command, and its outcome
 
     private long _bytesInFlight;
 
@@ -61,9 +64,16 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
         var outcome = await ProposeAsync(command);
         try
         {
-            var body = new OutcomeBody(number, OutcomeCodec.SizeOf(outcome) + 64 > PeerProtocol.MaxBulkPacketBytes ? PeerRefusals.AnswerTooLarge : outcome);
+            var body = new OutcomeBody(
+                number,
+                OutcomeCodec.SizeOf(outcome) + 64 > PeerProtocol.MaxBulkPacketBytes
+                    ? PeerRefusals.AnswerTooLarge
+                    : outcome
+            );
             long room = body.SizeInBytes + PeerProtocol.PacketHeadBytes;
-            if (await connection.Queue.Room.EnterAsync(room, heldBytes: 0, Timeout.InfiniteTimeSpan, connection.Closing))
+            if (
+                await connection.Queue.Room.EnterAsync(room, heldBytes: 0, Timeout.InfiniteTimeSpan, connection.Closing)
+            )
             {
                 Interlocked.Add(ref _bytesInFlight, -charge);
                 if (!connection.Queue.Put(body, room, mark: 0))
@@ -74,7 +84,8 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
         }
         catch (Exception trouble)
         {
-            // Most often it closed, and this does nothing. A caller there must not wait for ever for an outcome that does not come.
+            // Most often it closed, and this does nothing. A caller there must not wait for ever for an outcome that
+            // does not come.
             connection.Close(PeerConnection.Explain(trouble));
         }
         finally
@@ -85,7 +96,8 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
 
     private async Task<CommandOutcome> ProposeAsync(CommandBuffer command)
     {
-        // What a command replaces is looked up in the tables first: thousands of cold documents on a card would keep the thread that reads this connection for longer than its other end waits for a sign of life.
+        // What a command replaces is looked up in the tables first: thousands of cold documents on a card would keep
+        // the thread that reads this connection for longer than its other end waits for a sign of life.
         await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         try
         {
@@ -97,7 +109,10 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
         }
         catch (Exception trouble)
         {
-            context.Log.Tell($"A write that node {context.NameOf(connection.Remote.Member) ?? connection.Remote.NodeId} forwarded failed: {trouble.Message}");
+            context.Log.Tell(
+                $"A write that node {context.NameOf(connection.Remote.Member) ?? connection.Remote.NodeId} "
+                    + $"forwarded failed: {trouble.Message}"
+            );
             return PeerRefusals.Broken;
         }
     }

@@ -36,7 +36,8 @@ internal readonly struct SignBody(PacketKind kind, long question = 0) : IPacketB
     }
 
     /// <summary>The question; 0 when there is none, as from the version before.</summary>
-    public static long ReadQuestion(ReadOnlySpan<byte> body) => body.Length == sizeof(long) ? BinaryPrimitives.ReadInt64LittleEndian(body) : 0;
+    public static long ReadQuestion(ReadOnlySpan<byte> body) =>
+        body.Length == sizeof(long) ? BinaryPrimitives.ReadInt64LittleEndian(body) : 0;
 }
 
 internal readonly struct HelloBody(PeerHello hello) : IPacketBody
@@ -50,25 +51,27 @@ internal readonly struct HelloBody(PeerHello hello) : IPacketBody
 
 internal readonly struct RefusalBody(PeerRefusal refusal) : IPacketBody
 {
-    public PacketKind Kind => refusal.Kind switch
-    {
-        PeerRefusalKind.ForGood => PacketKind.RefusalForGood,
-        PeerRefusalKind.NoMember => PacketKind.RefusalOfNoMember,
-        _ => PacketKind.Refusal,
-    };
+    public PacketKind Kind =>
+        refusal.Kind switch
+        {
+            PeerRefusalKind.ForGood => PacketKind.RefusalForGood,
+            PeerRefusalKind.NoMember => PacketKind.RefusalOfNoMember,
+            _ => PacketKind.Refusal,
+        };
 
     public long SizeInBytes => Encoding.UTF8.GetByteCount(refusal.Sentence);
 
     public void Write(Span<byte> destination) => Encoding.UTF8.GetBytes(refusal.Sentence, destination);
 
     /// <summary>The refusal in a packet; null when it is something else.</summary>
-    public static PeerRefusal? TryRead(PacketKind kind, ReadOnlySpan<byte> body) => kind switch
-    {
-        PacketKind.Refusal => new PeerRefusal(Encoding.UTF8.GetString(body)),
-        PacketKind.RefusalOfNoMember => new PeerRefusal(Encoding.UTF8.GetString(body), PeerRefusalKind.NoMember),
-        PacketKind.RefusalForGood => new PeerRefusal(Encoding.UTF8.GetString(body), PeerRefusalKind.ForGood),
-        _ => null,
-    };
+    public static PeerRefusal? TryRead(PacketKind kind, ReadOnlySpan<byte> body) =>
+        kind switch
+        {
+            PacketKind.Refusal => new PeerRefusal(Encoding.UTF8.GetString(body)),
+            PacketKind.RefusalOfNoMember => new PeerRefusal(Encoding.UTF8.GetString(body), PeerRefusalKind.NoMember),
+            PacketKind.RefusalForGood => new PeerRefusal(Encoding.UTF8.GetString(body), PeerRefusalKind.ForGood),
+            _ => null,
+        };
 }
 
 internal readonly struct PlacesBody(IReadOnlyList<string> places) : IPacketBody

@@ -6,16 +6,19 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The connections to the other members, as consensus sees them: messages may be lost, late or doubled, never changed. Real over TLS, simulated in tests.
+/// The connections to the other members, as consensus sees them: messages may be lost, late or doubled, never changed.
+/// Real over TLS, simulated in tests.
 /// </summary>
 public interface IPeerNetwork
 {
     /// <summary>
-    /// Sends a message soon, or drops it. Never blocks and never throws, because consensus calls it under its lock: what is sent is copied before it returns. A message that would
-    /// wait behind more than the connection's bound is dropped; the receiver's silence tells consensus to send it again.
+    /// Sends a message soon, or drops it. Never blocks and never throws, because consensus calls it under its lock:
+    /// what is sent is copied before it returns. A message that would wait behind more than the connection's bound is
+    /// dropped; the receiver's silence tells consensus to send it again.
     /// </summary>
     /// <param name="message">The message, with its receiver.</param>
-    /// <param name="frames">For <see cref="MessageKind.Append"/>, the entries behind its position through its last index, payloads as they are in the journal.</param>
+    /// <param name="frames">For <see cref="MessageKind.Append"/>, the entries behind its position through its last
+    /// index, payloads as they are in the journal.</param>
     void Send(in Message message, ReadOnlySpan<JournalFrame> frames);
 
     /// <summary>
@@ -32,16 +35,22 @@ public interface IPeerNetwork
     /// <summary>What each member that is to be connected to last said to this node.</summary>
     IReadOnlyList<PeerAnswer> Answers => [];
 
-    /// <summary>Where a member was looked for last, and why in vain; none while there is a connection to it, and before all its addresses were tried once.</summary>
+    /// <summary>
+    /// Where a member was looked for last, and why in vain; none while there is a connection to it, and before all its
+    /// addresses were tried once.
+    /// </summary>
     IReadOnlyList<FailedAttempt> AttemptsAt(NodeId member) => [];
 
-    /// <summary>Names the members to be connected to, and where they were last seen. Connections to others end.</summary>
+    /// <summary>
+    /// Names the members to be connected to, and where they were last seen. Connections to others end.
+    /// </summary>
     void SetPeers(IReadOnlyList<PeerAddress> peers);
 }
 
 /// <summary>Where a member may be reached.</summary>
 /// <param name="Node">Who it is: the identity that its certificate must prove.</param>
-/// <param name="Addresses"><c>host:port</c>, the likeliest first; names and addresses are hints and may change at any time.</param>
+/// <param name="Addresses"><c>host:port</c>, the likeliest first; names and addresses are hints and may change at any
+/// time.</param>
 public sealed record PeerAddress(NodeId Node, IReadOnlyList<string> Addresses);
 
 /// <summary>What a member said to the last attempt to connect to it.</summary>

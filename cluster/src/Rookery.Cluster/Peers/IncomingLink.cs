@@ -5,7 +5,12 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>What comes over a connection that another member dialled.</summary>
-internal sealed class IncomingLink(LinkContext context, PeerConnection connection, NodeId self, Action<PeerConnection> placed) : IPacketHandler
+internal sealed class IncomingLink(
+    LinkContext context,
+    PeerConnection connection,
+    NodeId self,
+    Action<PeerConnection> placed
+) : IPacketHandler
 {
     private readonly NodeId _from = connection.Remote.Member;
     private readonly List<JournalFrame> _frames = [];

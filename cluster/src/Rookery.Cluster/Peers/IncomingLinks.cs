@@ -12,7 +12,8 @@ internal sealed record IncomingStream(Stream Stream, PeerVerdict Verdict, IPAddr
 /// <summary>The connections that other members dialled: the newest of each member and kind. Thread-safe.</summary>
 internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<PeerConnection> called)
 {
-    private const string TakesNoPart = "It takes no part in the cluster any more, or stops: `rookery status` there says why.";
+    private const string TakesNoPart =
+        "It takes no part in the cluster any more, or stops: `rookery status` there says why.";
 
     /// <summary>How long a stranger may take to say hello.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
@@ -33,7 +34,17 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
                 return;
             }
 
-            using var connection = new PeerConnection(incoming.Stream, reader, remote, asks: false, context.Time, context.Memory) { From = incoming.From };
+            using var connection = new PeerConnection(
+                incoming.Stream,
+                reader,
+                remote,
+                asks: false,
+                context.Time,
+                context.Memory
+            )
+            {
+                From = incoming.From,
+            };
             using var stop = cancellationToken.Register(() => connection.Close(null));
             if (!Add(connection))
             {
@@ -46,12 +57,19 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
             context.Refused(connection.Refusal);
             if (end is not null)
             {
-                context.Log.Tell($"The connection from node {context.NameOf(remote.Member) ?? remote.NodeId} at {incoming.From} was closed: {end}");
+                context.Log.Tell(
+                    $"The connection from node {context.NameOf(remote.Member) ?? remote.NodeId} at "
+                        + $"{incoming.From} was closed: {end}"
+                );
             }
         }
-        catch (Exception hungUp) when (incoming.Verdict.NodeId is not null && (hungUp is IOException || cancellationToken.IsCancellationRequested))
+        catch (Exception hungUp)
+            when (incoming.Verdict.NodeId is not null
+                && (hungUp is IOException || cancellationToken.IsCancellationRequested)
+            )
         {
-            // A member that looked for another here hangs up when it sees this node's certificate, and tells by itself what went wrong. The end of the connection is seen by the read, or by who cancels it.
+            // A member that looked for another here hangs up when it sees this node's certificate, and tells by itself
+            // what went wrong. The end of the connection is seen by the read, or by who cancels it.
         }
         catch (Exception trouble)
         {
@@ -81,12 +99,16 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         select new PeerAddress(connection.Remote.Member, places);
 
     /// <summary>
-    /// Where who calls can be called: at the address that it calls from, which it has for certain and which says at once when nobody listens there, and then where it says that it listens.
+    /// Where who calls can be called: at the address that it calls from, which it has for certain and which says at
+    /// once when nobody listens there, and then where it says that it listens.
     /// </summary>
     public static string[] PlacesOf(PeerConnection connection)
     {
         var (from, port) = (connection.From, connection.Remote.Port);
-        string[] source = from is null || port == 0 ? [] : [new IPEndPoint(from.IsIPv4MappedToIPv6 ? from.MapToIPv4() : from, port).ToString()];
+        string[] source =
+            from is null || port == 0
+                ? []
+                : [new IPEndPoint(from.IsIPv4MappedToIPv6 ? from.MapToIPv4() : from, port).ToString()];
         return [.. source.Union(connection.Places, StringComparer.Ordinal)];
     }
 
@@ -105,7 +127,12 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
     }
 
     /// <summary>Both ends say hello, or this one says why not.</summary>
-    private async Task<PeerHello?> GreetAsync(IncomingStream incoming, PacketReader reader, Action<string> tell, CancellationToken cancellationToken)
+    private async Task<PeerHello?> GreetAsync(
+        IncomingStream incoming,
+        PacketReader reader,
+        Action<string> tell,
+        CancellationToken cancellationToken
+    )
     {
         using var patience = new CancellationTokenSource(Patience, context.Time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, cancellationToken);
@@ -113,12 +140,18 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         try
         {
             var hello = await PeerHandshake.ReadHelloAsync(reader, either.Token);
-            var reason = incoming.Verdict.NodeId is not { } proven ? new PeerRefusal(incoming.Verdict.Refusal ?? "It has no certificate.")
+            var reason =
+                incoming.Verdict.NodeId is not { } proven
+                    ? new PeerRefusal(incoming.Verdict.Refusal ?? "It has no certificate.")
                 : Volatile.Read(ref _isClosed) ? new PeerRefusal(TakesNoPart)
                 : context.Gate.Refuse(hello, proven);
             if (reason is null)
             {
-                await PeerHandshake.WriteAsync(incoming.Stream, new HelloBody(self with { Kind = hello.Kind }), either.Token);
+                await PeerHandshake.WriteAsync(
+                    incoming.Stream,
+                    new HelloBody(self with { Kind = hello.Kind }),
+                    either.Token
+                );
                 return hello;
             }
 
@@ -138,7 +171,11 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         if (refusal.Kind == PeerRefusalKind.NoMember)
         {
             // A card from when this node was alone knows no members, and dials nobody who could tell it what it is.
-            await PeerHandshake.WriteAsync(incoming.Stream, new HelloBody(self with { Kind = LinkKind.Control }), either.Token);
+            await PeerHandshake.WriteAsync(
+                incoming.Stream,
+                new HelloBody(self with { Kind = LinkKind.Control }),
+                either.Token
+            );
             context.Refused(await PeerHandshake.ReadRefusalAsync(reader, either.Token));
         }
 

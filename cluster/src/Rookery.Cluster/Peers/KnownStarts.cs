@@ -3,10 +3,12 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The start of each store that this program has connections with, or had. A store that says it was started later is the same one after a restart, or a copy beside the original; counting starts does not tell
-/// them apart, because each start of a copy counts too. Only the original can be connected already, so a later start waits to see whether the earlier one still answers, and is a copy when it does. Only an answer to what was asked meanwhile shows that:
-/// bytes come for long after a program was killed, because its kernel goes on to send what it had written.
-/// What was met in earlier runs of this program is known to consensus (its incarnations) and to the members' records. Thread-safe.
+/// The start of each store that this program has connections with, or had. A store that says it was started later is
+/// the same one after a restart, or a copy beside the original; counting starts does not tell them apart, because each
+/// start of a copy counts too. Only the original can be connected already, so a later start waits to see whether the
+/// earlier one still answers, and is a copy when it does. Only an answer to what was asked meanwhile shows that: bytes
+/// come for long after a program was killed, because its kernel goes on to send what it had written. What was met in
+/// earlier runs of this program is known to consensus (its incarnations) and to the members' records. Thread-safe.
 /// </summary>
 /// <param name="nameOf">What a member is called; null when that is not known.</param>
 /// <param name="time">The clock.</param>
@@ -53,7 +55,8 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
 
     /// <summary>Why a start that has a connection may not keep it.</summary>
     /// <param name="hello">The start.</param>
-    /// <param name="answered">The newest question that it has answered on that connection: the timestamp of when it was asked, 0 for none.</param>
+    /// <param name="answered">The newest question that it has answered on that connection: the timestamp of when it was
+    /// asked, 0 for none.</param>
     public PeerRefusal? RefuseLater(PeerHello hello, long answered)
     {
         lock (_gate)
@@ -69,13 +72,17 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         }
     }
 
-    /// <summary>Whether a later start waits for what this one answers: then it is asked each second, whatever else it says.</summary>
+    /// <summary>
+    /// Whether a later start waits for what this one answers: then it is asked each second, whatever else it says.
+    /// </summary>
     public bool IsChallenged(PeerHello hello)
     {
         lock (_gate)
         {
             var store = StoreOf(hello);
-            return store.Challenger != 0 && hello.Run == store.Run && time.GetElapsedTime(store.ChallengedAt) < Patience;
+            return store.Challenger != 0
+                && hello.Run == store.Run
+                && time.GetElapsedTime(store.ChallengedAt) < Patience;
         }
     }
 
@@ -121,7 +128,10 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
             return null;
         }
 
-        return new PeerRefusal($"An earlier start of node {Called(hello)} is still connected. If it has ended, this one is let in within {Patience.TotalSeconds:0} s.");
+        return new PeerRefusal(
+            $"An earlier start of node {Called(hello)} is still connected. If it has ended, this one is let "
+                + $"in within {Patience.TotalSeconds:0} s."
+        );
     }
 
     private Store StoreOf(PeerHello hello)
@@ -138,13 +148,20 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
 
     private string Called(PeerHello hello) => nameOf(hello.Member) ?? hello.NodeId;
 
-    private PeerRefusal Twin(PeerHello hello) => new(
-        $"There are two copies of node {Called(hello)}, and this is not the one that the cluster met first: stop it for good. It may join again with an empty card.", PeerRefusalKind.ForGood);
+    private PeerRefusal Twin(PeerHello hello) =>
+        new(
+            $"There are two copies of node {Called(hello)}, and this is not the one that the cluster met "
+                + $"first: stop it for good. It may join again with an empty card.",
+            PeerRefusalKind.ForGood
+        );
 
-    private PeerRefusal Old(PeerHello hello, Store store) => new(
-        $"This is an old copy of node {Called(hello)}: its store was started {hello.BootCounter} times, and the cluster has met it after {store.BootCounter}. "
-        + "An old card must not vote: take it out, remove the node, and let an empty card join.",
-        PeerRefusalKind.ForGood);
+    private PeerRefusal Old(PeerHello hello, Store store) =>
+        new(
+            $"This is an old copy of node {Called(hello)}: its store was started {hello.BootCounter} times, "
+                + $"and the cluster has met it after {store.BootCounter}. "
+                + "An old card must not vote: take it out, remove the node, and let an empty card join.",
+            PeerRefusalKind.ForGood
+        );
 
     private sealed class Store
     {

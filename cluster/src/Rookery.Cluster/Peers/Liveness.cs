@@ -1,8 +1,8 @@
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// Whether the other end of a connection still lives. The dialler asks in regular intervals and expects an answer; the other end expects to be asked. TCP alone would notice the loss of a
-/// peer's power after a quarter of an hour.
+/// Whether the other end of a connection still lives. The dialler asks in regular intervals and expects an answer; the
+/// other end expects to be asked. TCP alone would notice the loss of a peer's power after a quarter of an hour.
 /// </summary>
 /// <param name="time">The clock.</param>
 /// <param name="kind">What the connection is for: behind frames an answer may take longer.</param>
@@ -14,10 +14,16 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool asks)
     private long _asked;
     private long _answered;
 
-    /// <summary>The newest question that was answered: the timestamp of when it was asked, 0 for none. Its program ran after that, whereas bytes come for long after it was killed.</summary>
+    /// <summary>
+    /// The newest question that was answered: the timestamp of when it was asked, 0 for none. Its program ran after
+    /// that, whereas bytes come for long after it was killed.
+    /// </summary>
     public long Answered => Volatile.Read(ref _answered);
 
-    /// <summary>How long it may be silent: 3 s of twelve heartbeats, or 15 s in which 4 MiB of kernel buffers drain at 280 KB/s; thrice as long for the end that does not ask.</summary>
+    /// <summary>
+    /// How long it may be silent: 3 s of twelve heartbeats, or 15 s in which 4 MiB of kernel buffers drain at 280 KB/s;
+    /// thrice as long for the end that does not ask.
+    /// </summary>
     public TimeSpan Limit => _interval * (asks ? 3 : 9);
 
     /// <summary>A byte came, or the other end took some after we had to wait for that.</summary>
@@ -58,7 +64,9 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool asks)
     /// <returns>The question, a timestamp, which the answer repeats; 0 for none.</returns>
     public long Ask(bool anyway)
     {
-        bool isDue = Volatile.Read(ref _asked) == 0 && time.GetElapsedTime(Volatile.Read(ref _sign)) >= _interval - TimeSpan.FromMilliseconds(100);
+        bool isDue =
+            Volatile.Read(ref _asked) == 0
+            && time.GetElapsedTime(Volatile.Read(ref _sign)) >= _interval - TimeSpan.FromMilliseconds(100);
         if (!asks || (!isDue && !anyway))
         {
             return 0;

@@ -5,9 +5,11 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// A message of consensus on the wire: <c>[u8 kind][u8 flags]</c>, eighteen numbers of 64 bits and one of 32 in the order of <see cref="Write"/>, <c>[u32 frames]</c>, then of each frame
-/// <c>[u8 type][i64 index][i64 term][i64 operations before][u32 operations][u32 payload length][payload]</c>. All numbers have their full width: a message fits one Ethernet packet
-/// either way. Sender and receiver are not in it: the connection has proved who they are, so that a member can speak only for itself.
+/// A message of consensus on the wire: <c>[u8 kind][u8 flags]</c>, eighteen numbers of 64 bits and one of 32 in the
+/// order of <see cref="Write"/>, <c>[u32 frames]</c>, then of each frame
+/// <c>[u8 type][i64 index][i64 term][i64 operations before][u32 operations][u32 payload length][payload]</c>. All
+/// numbers have their full width: a message fits one Ethernet packet either way. Sender and receiver are not in it: the
+/// connection has proved who they are, so that a member can speak only for itself.
 /// </summary>
 internal static class MessageCodec
 {
@@ -36,7 +38,13 @@ internal static class MessageCodec
     {
         var writer = new WireWriter(destination);
         writer.PutByte((byte)message.Kind);
-        writer.PutByte((byte)((message.Refused ? Refused : 0) | (message.IsTransfer ? IsTransfer : 0) | (message.Clock.IsSure ? IsClockSure : 0)));
+        writer.PutByte(
+            (byte)(
+                (message.Refused ? Refused : 0)
+                | (message.IsTransfer ? IsTransfer : 0)
+                | (message.Clock.IsSure ? IsClockSure : 0)
+            )
+        );
         writer.PutInt64(message.Term);
         writer.PutInt64(message.Incarnation);
         writer.PutInt64(message.Position.Term);
@@ -69,7 +77,10 @@ internal static class MessageCodec
         }
     }
 
-    /// <summary>Reads a message and checks all that the journal relies on: that frames follow each other, and are as their leader made them.</summary>
+    /// <summary>
+    /// Reads a message and checks all that the journal relies on: that frames follow each other, and are as their
+    /// leader made them.
+    /// </summary>
     /// <param name="body">What <see cref="Write"/> wrote. Payloads of the frames lie in it.</param>
     /// <param name="from">Whom the connection comes from.</param>
     /// <param name="to">This node.</param>
@@ -80,7 +91,10 @@ internal static class MessageCodec
         var reader = new WireReader(body.Span);
         var kind = (MessageKind)reader.TakeByte();
         byte flags = reader.TakeByte();
-        Demand(Enum.IsDefined(kind) && (flags & ~(Refused | IsTransfer | IsClockSure)) == 0, "A message is of a kind that is not known here.");
+        Demand(
+            Enum.IsDefined(kind) && (flags & ~(Refused | IsTransfer | IsClockSure)) == 0,
+            "A message is of a kind that is not known here."
+        );
         var message = new Message
         {
             Kind = kind,
@@ -97,7 +111,12 @@ internal static class MessageCodec
             Hint = new LogPosition(reader.TakeInt64(), reader.TakeInt64()),
             ElectionTimeoutMicroseconds = reader.TakeInt64(),
             SentAtMicroseconds = reader.TakeInt64(),
-            Health = new StoreHealth(reader.TakeInt64(), reader.TakeInt64(), reader.TakeInt32(), reader.TakeSignedInt64()),
+            Health = new StoreHealth(
+                reader.TakeInt64(),
+                reader.TakeInt64(),
+                reader.TakeInt32(),
+                reader.TakeSignedInt64()
+            ),
             Outcome = new OutcomeHash(reader.TakeInt64(), reader.TakeSignedInt64()),
             OutcomeIndex = reader.TakeInt64(),
             Clock = new ClockReading(reader.TakeInt64(), (flags & IsClockSure) != 0),
@@ -108,13 +127,24 @@ internal static class MessageCodec
         return message;
     }
 
-    private static void ReadFrames(ReadOnlyMemory<byte> body, ref WireReader reader, in Message message, List<JournalFrame> frames)
+    private static void ReadFrames(
+        ReadOnlyMemory<byte> body,
+        ref WireReader reader,
+        in Message message,
+        List<JournalFrame> frames
+    )
     {
         frames.Clear();
         int count = reader.TakeInt32();
         long announced = message.Kind == MessageKind.Append ? message.LastIndex - message.Position.Index : 0;
-        Demand(count == announced && count <= reader.Remaining / FrameHeadBytes, "A message has other frames than it says.");
-        Demand(count <= 1 || body.Length <= PeerProtocol.MaxSharedPacketBytes, "Several frames are longer together than they may be.");
+        Demand(
+            count == announced && count <= reader.Remaining / FrameHeadBytes,
+            "A message has other frames than it says."
+        );
+        Demand(
+            count <= 1 || body.Length <= PeerProtocol.MaxSharedPacketBytes,
+            "Several frames are longer together than they may be."
+        );
         for (int i = 0; i < count; i++)
         {
             var type = (FrameType)reader.TakeByte();
@@ -138,8 +168,14 @@ internal static class MessageCodec
         foreach (ref readonly var frame in frames)
         {
             Demand(frame.IsReplicated, "A frame is of a type that is not sent.");
-            Demand(frame.Index == before.Index + 1 && frame.Term >= before.Term && frame.Term <= message.Term, "Frames do not follow each other.");
-            Demand(frame.OperationsBefore == operations && operations <= long.MaxValue - frame.OperationCount, "Frames count their operations with a gap.");
+            Demand(
+                frame.Index == before.Index + 1 && frame.Term >= before.Term && frame.Term <= message.Term,
+                "Frames do not follow each other."
+            );
+            Demand(
+                frame.OperationsBefore == operations && operations <= long.MaxValue - frame.OperationCount,
+                "Frames count their operations with a gap."
+            );
             Demand(IsGood(frame), "The payload of a frame is not as it was made.");
             before = new LogPosition(frame.Term, frame.Index);
             operations += frame.OperationCount;
@@ -153,7 +189,8 @@ internal static class MessageCodec
         {
             FrameType.NoOp when payload.IsEmpty => frame.OperationCount == 0,
             FrameType.Configuration when payload.Length > JournalFrame.MaxConfigurationBytes => false,
-            _ => Payload.ContentLength(payload) is >= 0 and <= PeerProtocol.MaxFrameContentBytes && Payload.IsIntact(payload),
+            _ => Payload.ContentLength(payload) is >= 0 and <= PeerProtocol.MaxFrameContentBytes
+                && Payload.IsIntact(payload),
         };
     }
 

@@ -6,9 +6,12 @@ using OperationStatus = Rookery.Documents.OperationStatus;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// What became of a forwarded command, on the wire. Applied: <c>[0][i64 index][i64 log time][u32 results]</c>, then of each <c>[u8 status][i64 etag][i64 last modified][i64 low][i64 high]
-/// [text id][text collection][u32 document length + 1, or 0 for none][document]</c>, then, if it was asked for, the receipt: <c>[i64 bytes][u32 commands][u32 members]</c> and of each
-/// <c>[text tag][i64 microseconds]</c>. Refused: <c>[1][u8 kind][u32 operation + 1][text message, document id, expected, actual, database]</c>.
+/// What became of a forwarded command, on the wire. Applied: <c>[0][i64 index][i64 log time][u32 results]</c>, then of
+/// each <c>[u8 status][i64 etag][i64 last modified][i64 low][i64 high] [text id][text collection][u32 document length +
+/// 1, or 0 for none][document]</c>, then, if it was asked for, the receipt: <c>[i64 bytes][u32 commands][u32
+/// members]</c> and of each
+/// <c>[text tag][i64 microseconds]</c>. Refused: <c>[1][u8 kind][u32 operation + 1][text message, document id,
+/// expected, actual, database]</c>.
 /// </summary>
 internal static class OutcomeCodec
 {
@@ -24,15 +27,24 @@ internal static class OutcomeCodec
     {
         if (outcome.Rejection is { } rejection)
         {
-            return RefusedHeadBytes + WireWriter.SizeOf(rejection.Message) + WireWriter.SizeOf(rejection.DocumentId) + WireWriter.SizeOf(rejection.Expected)
-                + WireWriter.SizeOf(rejection.Actual) + WireWriter.SizeOf(rejection.Database);
+            return RefusedHeadBytes
+                + WireWriter.SizeOf(rejection.Message)
+                + WireWriter.SizeOf(rejection.DocumentId)
+                + WireWriter.SizeOf(rejection.Expected)
+                + WireWriter.SizeOf(rejection.Actual)
+                + WireWriter.SizeOf(rejection.Database);
         }
 
         long bytes = AppliedHeadBytes;
         for (int i = 0; i < outcome.Count; i++)
         {
             var result = outcome[i];
-            bytes += ResultHeadBytes - (2 * sizeof(int)) + WireWriter.SizeOf(result.Id) + WireWriter.SizeOf(result.Collection) + (result.Document?.Length ?? 0);
+            bytes +=
+                ResultHeadBytes
+                - (2 * sizeof(int))
+                + WireWriter.SizeOf(result.Id)
+                + WireWriter.SizeOf(result.Collection)
+                + (result.Document?.Length ?? 0);
         }
 
         return bytes + SizeOf(outcome.Receipt);
@@ -107,7 +119,10 @@ internal static class OutcomeCodec
     }
 
     private static long SizeOf(CommitReceipt? receipt) =>
-        receipt is null ? 0 : ReceiptHeadBytes + receipt.Synced.Sum(static member => (long)WireWriter.SizeOf(member.Tag) + sizeof(long));
+        receipt is null
+            ? 0
+            : ReceiptHeadBytes
+                + receipt.Synced.Sum(static member => (long)WireWriter.SizeOf(member.Tag) + sizeof(long));
 
     private static void WriteReceipt(ref WireWriter writer, CommitReceipt receipt)
     {
@@ -180,7 +195,12 @@ internal static class OutcomeCodec
             throw;
         }
 
-        return (count == 1 ? new CommandOutcome(index, logTicks, results[0]) : new CommandOutcome(index, logTicks, results)) with { Receipt = receipt };
+        return (
+            count == 1 ? new CommandOutcome(index, logTicks, results[0]) : new CommandOutcome(index, logTicks, results)
+        ) with
+        {
+            Receipt = receipt,
+        };
     }
 
     private static OperationResult ReadResult(ref WireReader reader)
@@ -196,7 +216,8 @@ internal static class OutcomeCodec
             Collection = reader.TakeText(),
         };
         int length = reader.TakeInt32() - 1;
-        return !Enum.IsDefined(result.Status) ? throw new PeerProtocolException("A result has a status that is not known here.")
+        return !Enum.IsDefined(result.Status)
+                ? throw new PeerProtocolException("A result has a status that is not known here.")
             : length < 0 ? result
             : result with { Document = Copy(reader.Take(length)) };
     }

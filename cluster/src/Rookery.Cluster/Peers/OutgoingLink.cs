@@ -8,7 +8,19 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>What all links of a node share.</summary>
-internal sealed record LinkContext(PeerDialer Dialer, PeerGate Gate, IPeerReceiver Receiver, TimeProvider Time, RepeatedLog Log, RepeatedLog Notes, StrangerLog OfStrangers, MemoryShare? Memory, Action<string> Excluded, Func<IReadOnlyList<string>> Places, Func<NodeId, string?> NameOf)
+internal sealed record LinkContext(
+    PeerDialer Dialer,
+    PeerGate Gate,
+    IPeerReceiver Receiver,
+    TimeProvider Time,
+    RepeatedLog Log,
+    RepeatedLog Notes,
+    StrangerLog OfStrangers,
+    MemoryShare? Memory,
+    Action<string> Excluded,
+    Func<IReadOnlyList<string>> Places,
+    Func<NodeId, string?> NameOf
+)
 {
     /// <summary>Another member refuses this one, perhaps for good.</summary>
     public void Refused(PeerRefusal? refusal)
@@ -21,16 +33,22 @@ internal sealed record LinkContext(PeerDialer Dialer, PeerGate Gate, IPeerReceiv
 }
 
 /// <summary>
-/// The connection of one kind to one member: dialled again whenever it breaks, for as long as the member is one. Each end dials the other and sends its messages on its own connections
-/// only, rather than one end for both: then neither has to settle who dials, a member that moved is back as soon as it finds one other, and how each direction does is known by itself.
-/// It costs two more TLS connections for each pair of members.
+/// The connection of one kind to one member: dialled again whenever it breaks, for as long as the member is one. Each
+/// end dials the other and sends its messages on its own connections only, rather than one end for both: then neither
+/// has to settle who dials, a member that moved is back as soon as it finds one other, and how each direction does is
+/// known by itself. It costs two more TLS connections for each pair of members.
 /// </summary>
 internal sealed class OutgoingLink : IAsyncDisposable
 {
-    /// <summary>A connection that lasted so long was a good one: the attempts after it begin at the shortest wait.</summary>
+    /// <summary>
+    /// A connection that lasted so long was a good one: the attempts after it begin at the shortest wait.
+    /// </summary>
     private static readonly TimeSpan GoodLife = TimeSpan.FromSeconds(2);
 
-    /// <summary>Who was just let in is started by its owner, and of those that start together one is the first: until then it is no trouble that a member was not reached yet.</summary>
+    /// <summary>
+    /// Who was just let in is started by its owner, and of those that start together one is the first: until then it is
+    /// no trouble that a member was not reached yet.
+    /// </summary>
     private static readonly TimeSpan UsualAbsence = TimeSpan.FromMinutes(1);
 
     /// <summary>Sentences about one member between two connections.</summary>
@@ -51,7 +69,8 @@ internal sealed class OutgoingLink : IAsyncDisposable
     private bool _wasRefused;
     private IReadOnlyList<FailedAttempt> _attempts = [];
 
-    // Each is told once between two connections: a member may be off for months, and say now this, now that, as a machine that is off does ("no route", and nothing for too long).
+    // Each is told once between two connections: a member may be off for months, and say now this, now that, as a
+    // machine that is off does ("no route", and nothing for too long).
     private readonly HashSet<(string Address, string Why, bool IsUsual)> _told = [];
 
     /// <summary>Begins to dial.</summary>
@@ -68,7 +87,8 @@ internal sealed class OutgoingLink : IAsyncDisposable
     public bool IsConnected => Volatile.Read(ref _carrier) is not null;
 
     /// <summary>Messages that were dropped because too much waited, or there was no connection.</summary>
-    public long Dropped => Volatile.Read(ref _droppedBefore) + (Volatile.Read(ref _carrier)?.Connection.Queue.Dropped ?? 0);
+    public long Dropped =>
+        Volatile.Read(ref _droppedBefore) + (Volatile.Read(ref _carrier)?.Connection.Queue.Dropped ?? 0);
 
     /// <summary>Bytes that wait, or are being written.</summary>
     public long QueuedBytes => Volatile.Read(ref _carrier)?.Connection.Queue.Room.Bytes ?? 0;
@@ -79,7 +99,10 @@ internal sealed class OutgoingLink : IAsyncDisposable
     /// <summary>What ended the last connection, or kept the last attempt from succeeding; null before.</summary>
     public string? Trouble { get; private set; }
 
-    /// <summary>Why the member does not let this node in; null when it did, or was not reached by the last attempt: what it said before it was switched off is no word of now.</summary>
+    /// <summary>
+    /// Why the member does not let this node in; null when it did, or was not reached by the last attempt: what it said
+    /// before it was switched off is no word of now.
+    /// </summary>
     public PeerRefusal? Refusal { get; private set; }
 
     /// <summary>Sends a message, or drops it.</summary>
@@ -142,7 +165,8 @@ internal sealed class OutgoingLink : IAsyncDisposable
             }
             catch (Exception failure)
             {
-                // Records that cannot be read, for instance. Whatever it is: nobody would dial this member again before the next start.
+                // Records that cannot be read, for instance. Whatever it is: nobody would dial this member again before
+                // the next start.
                 Trouble = $"A member could not be called: {failure.Message}";
                 _context.Log.Tell(Trouble);
             }
@@ -198,8 +222,11 @@ internal sealed class OutgoingLink : IAsyncDisposable
         {
             var attempt = new FailedAttempt(address, PeerConnection.Explain(trouble), trouble is PeerStrangerException);
             failed.Add(attempt);
-            Trouble = $"Node {_context.NameOf(_route.Node) ?? _route.Node.ToString()} was not reached at {address}: {attempt.Why}";
-            bool isUsual = !_wasReached && trouble is SocketException && _context.Time.GetElapsedTime(_begun) < UsualAbsence;
+            Trouble =
+                $"Node {_context.NameOf(_route.Node) ?? _route.Node.ToString()} was not reached at {address}"
+                + $": {attempt.Why}";
+            bool isUsual =
+                !_wasReached && trouble is SocketException && _context.Time.GetElapsedTime(_begun) < UsualAbsence;
             if (_told.Count < MostTold && _told.Add((address, attempt.Why, isUsual)))
             {
                 (isUsual ? _context.Notes : _context.Log).Tell(Trouble);
@@ -246,7 +273,9 @@ internal sealed class OutgoingLink : IAsyncDisposable
             _backoff.Reset();
         }
 
-        Trouble = $"The connection to node {_context.NameOf(_route.Node) ?? connection.Remote.NodeId} at {address} ended: {end ?? "the other end closed it."}";
+        Trouble =
+            $"The connection to node {_context.NameOf(_route.Node) ?? connection.Remote.NodeId} at {address} "
+            + $"ended: {end ?? "the other end closed it."}";
         _context.Log.Tell(Trouble);
         _context.Receiver.Unreachable(_route.Node);
     }

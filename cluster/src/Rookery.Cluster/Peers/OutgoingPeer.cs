@@ -35,7 +35,8 @@ internal sealed class OutgoingPeer
     public IReadOnlyList<FailedAttempt> Attempts => Control.Attempts;
 
     /// <summary>The link that such messages take.</summary>
-    public OutgoingLink For(MessageKind kind) => kind is MessageKind.Append or MessageKind.ManifestOffer ? Bulk : Control;
+    public OutgoingLink For(MessageKind kind) =>
+        kind is MessageKind.Append or MessageKind.ManifestOffer ? Bulk : Control;
 
     /// <summary>Tries at once to reach it.</summary>
     public void Wake()

@@ -5,13 +5,16 @@ using Rookery.Disk;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// What waits for a connection. Callers copy packets in under a short lock; one loop takes all that is there at once, so that many packets become one write. Neither side allocates
-/// once the buffers have their size.
+/// What waits for a connection. Callers copy packets in under a short lock; one loop takes all that is there at once,
+/// so that many packets become one write. Neither side allocates once the buffers have their size.
 /// </summary>
-/// <param name="limitBytes">Bytes that may wait, or be in the middle of being written. One longer packet may go alone.</param>
+/// <param name="limitBytes">Bytes that may wait, or be in the middle of being written. One longer packet may go
+/// alone.</param>
 /// <param name="time">The clock, for those who wait for room.</param>
 /// <param name="memory">Where its memory is counted; null for nowhere.</param>
-internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemoryShare? memory = null) : IValueTaskSource<bool>, IThreadPoolWorkItem
+internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemoryShare? memory = null)
+    : IValueTaskSource<bool>,
+        IThreadPoolWorkItem
 {
     /// <summary>Memory that stays with an idle connection; larger memory goes back to its pool.</summary>
     private const int IdleBytes = 16 << 10;
@@ -55,7 +58,8 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
 
     /// <summary>Puts a packet whose room was taken before.</summary>
     /// <param name="body">The packet, of at most <see cref="PeerProtocol.MaxBulkPacketBytes"/>.</param>
-    /// <param name="charge">Bytes of <see cref="Room"/> that it took: given back when it was written, or when it is refused.</param>
+    /// <param name="charge">Bytes of <see cref="Room"/> that it took: given back when it was written, or when it is
+    /// refused.</param>
     /// <param name="mark">A number that grows with packets, of which <see cref="TakenMark"/> tells; 0 for none.</param>
     /// <returns>False when the connection is closed or there is no memory.</returns>
     public bool Put<TBody>(in TBody body, long charge, long mark)
@@ -108,7 +112,9 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
         }
     }
 
-    /// <summary>Takes all that is there, to be written; then <see cref="Written"/> and <see cref="Finished"/> are called.</summary>
+    /// <summary>
+    /// Takes all that is there, to be written; then <see cref="Written"/> and <see cref="Finished"/> are called.
+    /// </summary>
     public ReadOnlyMemory<byte> Take()
     {
         lock (_gate)
@@ -123,7 +129,10 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
         }
     }
 
-    /// <summary>Some of what was taken is written: its room is free. Piece by piece, because a peer confirms the first frames of a long write before its last, and gets more then.</summary>
+    /// <summary>
+    /// Some of what was taken is written: its room is free. Piece by piece, because a peer confirms the first frames of
+    /// a long write before its last, and gets more then.
+    /// </summary>
     public void Written(int bytes)
     {
         long charge = Math.Min(_sendingCharge, bytes);
@@ -187,12 +196,18 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
     ValueTaskSourceStatus IValueTaskSource<bool>.GetStatus(short token) => _signal.GetStatus(token);
 
     /// <inheritdoc/>
-    void IValueTaskSource<bool>.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
-        _signal.OnCompleted(continuation, state, token, flags);
+    void IValueTaskSource<bool>.OnCompleted(
+        Action<object?> continuation,
+        object? state,
+        short token,
+        ValueTaskSourceOnCompletedFlags flags
+    ) => _signal.OnCompleted(continuation, state, token, flags);
 
     private void Count() => _counted.Set(_filling.Length + _sending.Length);
 
-    /// <summary>Memory may be short when frames are long: then the packet is dropped, as if it had been lost on the way.</summary>
+    /// <summary>
+    /// Memory may be short when frames are long: then the packet is dropped, as if it had been lost on the way.
+    /// </summary>
     private bool TryGrow(int bytes)
     {
         if (bytes <= _filling.Length)

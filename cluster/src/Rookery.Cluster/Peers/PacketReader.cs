@@ -5,7 +5,8 @@ using Rookery.Disk;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// Takes packets from a stream. Memory grows with what has arrived, never with what was announced, and up to the longest packet that may come. For one reader at a time.
+/// Takes packets from a stream. Memory grows with what has arrived, never with what was announced, and up to the
+/// longest packet that may come. For one reader at a time.
 /// </summary>
 internal sealed class PacketReader(Stream stream, int mostPacketBytes, MemoryShare? memory = null) : IDisposable
 {
@@ -77,7 +78,9 @@ internal sealed class PacketReader(Stream stream, int mostPacketBytes, MemorySha
         uint length = BinaryPrimitives.ReadUInt32LittleEndian(_buffer.Span[_start..]);
         if (length == 0 || length > MostPacketBytes - sizeof(uint))
         {
-            throw new PeerProtocolException($"A packet of {length} bytes was announced, and {MostPacketBytes} may come.");
+            throw new PeerProtocolException(
+                $"A packet of {length} bytes was announced, and {MostPacketBytes} may come."
+            );
         }
 
         return sizeof(uint) + (int)length;

@@ -15,11 +15,15 @@ internal interface IPacketHandler
 }
 
 /// <summary>
-/// One connection after both ends have said hello: a loop that sends what waits, a loop that hands over what comes, and signs of life. Either end of it.
+/// One connection after both ends have said hello: a loop that sends what waits, a loop that hands over what comes, and
+/// signs of life. Either end of it.
 /// </summary>
 internal sealed class PeerConnection : IDisposable
 {
-    /// <summary>Bytes given to the kernel at once; each piece that had to wait for room there is a sign that the other end lives.</summary>
+    /// <summary>
+    /// Bytes given to the kernel at once; each piece that had to wait for room there is a sign that the other end
+    /// lives.
+    /// </summary>
     private const int PieceBytes = 64 << 10;
 
     private const int ControlQueueBytes = 64 << 10;
@@ -39,7 +43,14 @@ internal sealed class PeerConnection : IDisposable
     /// <param name="asks">Whether this end dialled, and asks the other for signs of life.</param>
     /// <param name="time">The clock.</param>
     /// <param name="memory">Where the memory of what waits is counted; null for nowhere.</param>
-    public PeerConnection(Stream stream, PacketReader reader, PeerHello remote, bool asks, TimeProvider time, MemoryShare? memory = null)
+    public PeerConnection(
+        Stream stream,
+        PacketReader reader,
+        PeerHello remote,
+        bool asks,
+        TimeProvider time,
+        MemoryShare? memory = null
+    )
     {
         _stream = stream;
         _reader = reader;
@@ -47,7 +58,8 @@ internal sealed class PeerConnection : IDisposable
         Closing = _closing.Token;
         _liveness = new Liveness(time, remote.Kind, asks);
         Queue = new OutgoingQueue(remote.Kind == LinkKind.Control ? ControlQueueBytes : BulkQueueBytes, time, memory);
-        reader.MostPacketBytes = remote.Kind == LinkKind.Control ? PeerProtocol.MaxControlPacketBytes : PeerProtocol.MaxBulkPacketBytes;
+        reader.MostPacketBytes =
+            remote.Kind == LinkKind.Control ? PeerProtocol.MaxControlPacketBytes : PeerProtocol.MaxBulkPacketBytes;
     }
 
     /// <summary>The other end.</summary>
@@ -106,7 +118,9 @@ internal sealed class PeerConnection : IDisposable
         _closing.Cancel();
     }
 
-    /// <summary>Asks for a sign of life when it is time, and closes a connection that gave none. Called every second.</summary>
+    /// <summary>
+    /// Asks for a sign of life when it is time, and closes a connection that gave none. Called every second.
+    /// </summary>
     /// <param name="asks">Whether to ask also when there were signs.</param>
     public void Watch(bool asks)
     {
@@ -128,13 +142,14 @@ internal sealed class PeerConnection : IDisposable
     }
 
     /// <summary>What went wrong on a connection, in a sentence.</summary>
-    public static string Explain(Exception trouble) => trouble switch
-    {
-        PeerProtocolException or PeerRefusedException or SocketException => trouble.Message,
-        OperationCanceledException => "It took too long.",
-        AuthenticationException or IOException => (trouble.InnerException ?? trouble).Message,
-        _ => $"{trouble.GetType().Name}: {trouble.Message}",
-    };
+    public static string Explain(Exception trouble) =>
+        trouble switch
+        {
+            PeerProtocolException or PeerRefusedException or SocketException => trouble.Message,
+            OperationCanceledException => "It took too long.",
+            AuthenticationException or IOException => (trouble.InnerException ?? trouble).Message,
+            _ => $"{trouble.GetType().Name}: {trouble.Message}",
+        };
 
     private async Task ReceiveAsync(IPacketHandler handler)
     {
@@ -145,9 +160,8 @@ internal sealed class PeerConnection : IDisposable
                 Handle(handler, kind, body);
             }
 
-            _liveness.Lives();                           // what we took our time for is not the other's silence
-        }
-        while (await FillAsync());
+            _liveness.Lives(); // what we took our time for is not the other's silence
+        } while (await FillAsync());
     }
 
     private ValueTask<bool> FillAsync() => _reader.FillAsync(Closing);
@@ -177,7 +191,7 @@ internal sealed class PeerConnection : IDisposable
         {
             while (await Queue.WaitAsync())
             {
-                for (var left = Queue.Take(); !left.IsEmpty;)
+                for (var left = Queue.Take(); !left.IsEmpty; )
                 {
                     var piece = left[..Math.Min(left.Length, PieceBytes)];
                     left = left[piece.Length..];

@@ -4,7 +4,15 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>Makes connections to other members: TCP, TLS with certificates on both sides, hello.</summary>
-internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate gate, Func<NodeId, string, bool> met, Func<NodeId, string?> nameOf, TimeProvider time, MemoryShare? memory)
+internal sealed class PeerDialer(
+    PeerHello self,
+    Func<PeerTrust> trust,
+    PeerGate gate,
+    Func<NodeId, string, bool> met,
+    Func<NodeId, string?> nameOf,
+    TimeProvider time,
+    MemoryShare? memory
+)
 {
     /// <summary>How long one address may take until both ends have said hello.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(3);
@@ -15,7 +23,12 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
     /// <param name="kind">What for.</param>
     /// <param name="cancellationToken">Gives up.</param>
     /// <returns>The connection, and what to dispose behind it.</returns>
-    public async Task<(PeerConnection Connection, IAsyncDisposable Stream)> DialAsync(NodeId node, string address, LinkKind kind, CancellationToken cancellationToken)
+    public async Task<(PeerConnection Connection, IAsyncDisposable Stream)> DialAsync(
+        NodeId node,
+        string address,
+        LinkKind kind,
+        CancellationToken cancellationToken
+    )
     {
         using var patience = new CancellationTokenSource(Patience, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, cancellationToken);
@@ -23,9 +36,15 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
         var reader = new PacketReader(stream, PeerProtocol.MaxControlPacketBytes, memory);
         try
         {
-            // Before a word is said: a peer would take this call for one to itself, and end the connection that it has from this node. Whom this node does not call has none, and, if it calls this node, learns from the call where that is.
+            // Before a word is said: a peer would take this call for one to itself, and end the connection that it has
+            // from this node. Whom this node does not call has none, and, if it calls this node, learns from the call
+            // where that is.
             var answering = Members.IdOf(proven);
-            if (answering != node && !string.Equals(proven, self.NodeId, StringComparison.Ordinal) && met(answering, address))
+            if (
+                answering != node
+                && !string.Equals(proven, self.NodeId, StringComparison.Ordinal)
+                && met(answering, address)
+            )
             {
                 throw NotWhoWasLookedFor(proven);
             }
@@ -64,8 +83,16 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
         }
     }
 
-    /// <summary>A member that moved may have had an address that is another's now, or this node's own: what is said there is not that member's refusal. That this node is out for good, whoever says it may know.</summary>
-    private async Task<(PeerHello Hello, PeerRefusal? Refusal)> ReadAnswerAsync(PacketReader reader, NodeId node, string proven, CancellationToken cancellationToken)
+    /// <summary>
+    /// A member that moved may have had an address that is another's now, or this node's own: what is said there is not
+    /// that member's refusal. That this node is out for good, whoever says it may know.
+    /// </summary>
+    private async Task<(PeerHello Hello, PeerRefusal? Refusal)> ReadAnswerAsync(
+        PacketReader reader,
+        NodeId node,
+        string proven,
+        CancellationToken cancellationToken
+    )
     {
         try
         {
@@ -75,11 +102,13 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
         {
             throw new PeerProtocolException(own.Message);
         }
-        catch (PeerRefusedException other) when (Members.IdOf(proven) != node && other.Refusal.Kind != PeerRefusalKind.ForGood)
+        catch (PeerRefusedException other)
+            when (Members.IdOf(proven) != node && other.Refusal.Kind != PeerRefusalKind.ForGood)
         {
             throw NotWhoWasLookedFor(proven, $" {other.Message}");
         }
     }
 
-    private PeerProtocolException NotWhoWasLookedFor(string proven, string? said = null) => new($"Node {nameOf(Members.IdOf(proven)) ?? proven} answers there, and not the one that was looked for.{said}");
+    private PeerProtocolException NotWhoWasLookedFor(string proven, string? said = null) =>
+        new($"Node {nameOf(Members.IdOf(proven)) ?? proven} answers there, and not the one that was looked for.{said}");
 }

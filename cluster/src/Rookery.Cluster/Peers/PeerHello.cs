@@ -6,14 +6,20 @@ namespace Rookery.Cluster.Peers;
 /// <summary>What a connection between members is for.</summary>
 public enum LinkKind
 {
-    /// <summary>Votes, heartbeats, replies, reads: small, and never behind frames, because on Wi-Fi a lost segment of a bulk transfer would silence them.</summary>
+    /// <summary>
+    /// Votes, heartbeats, replies, reads: small, and never behind frames, because on Wi-Fi a lost segment of a bulk
+    /// transfer would silence them.
+    /// </summary>
     Control = 1,
 
     /// <summary>Frames and forwarded commands.</summary>
     Bulk = 2,
 }
 
-/// <summary>How a member introduces itself at the beginning of each connection. Its certificate proves the node id; the rest is what a member must be trusted to say.</summary>
+/// <summary>
+/// How a member introduces itself at the beginning of each connection. Its certificate proves the node id; the rest is
+/// what a member must be trusted to say.
+/// </summary>
 public sealed record PeerHello
 {
     /// <summary>"RKPL", so that a stranger's bytes are named as such.</summary>
@@ -35,10 +41,15 @@ public sealed record PeerHello
     /// <summary>The highest feature level that its program knows.</summary>
     public required int FeatureLevel { get; init; }
 
-    /// <summary>The port on which it listens for members; 0 when it does not say. With the address that it comes from, it is found again after it moved.</summary>
+    /// <summary>
+    /// The port on which it listens for members; 0 when it does not say. With the address that it comes from, it is
+    /// found again after it moved.
+    /// </summary>
     public int Port { get; init; }
 
-    /// <summary>By chance, one for each start of the program: two of one boot counter are a store and its copy.</summary>
+    /// <summary>
+    /// By chance, one for each start of the program: two of one boot counter are a store and its copy.
+    /// </summary>
     public ulong Run { get; init; }
 
     /// <summary>What the connection is for.</summary>
@@ -48,14 +59,22 @@ public sealed record PeerHello
     public NodeId Member => Members.IdOf(NodeId);
 
     /// <summary>Bytes that <see cref="Write"/> takes.</summary>
-    internal int SizeInBytes => sizeof(uint) + (2 * sizeof(ushort)) + WireWriter.SizeOf(NodeId) + WireWriter.SizeOf(ClusterId) + 16 + (2 * sizeof(long)) + sizeof(int) + 1;
+    internal int SizeInBytes =>
+        sizeof(uint)
+        + (2 * sizeof(ushort))
+        + WireWriter.SizeOf(NodeId)
+        + WireWriter.SizeOf(ClusterId)
+        + 16
+        + (2 * sizeof(long))
+        + sizeof(int)
+        + 1;
 
     internal void Write(Span<byte> destination)
     {
         var writer = new WireWriter(destination);
         writer.PutInt32((int)Magic);
         writer.PutUInt16(PeerProtocol.Version);
-        writer.PutText(NodeId);                         // so far in all versions
+        writer.PutText(NodeId); // so far in all versions
         writer.PutText(ClusterId);
         writer.PutGuid(StoreId);
         writer.PutInt64(BootCounter);
@@ -81,7 +100,10 @@ public sealed record PeerHello
         if (version != PeerProtocol.Version)
         {
             string older = version < PeerProtocol.Version ? $"node {node}" : "the node that says this";
-            throw new PeerProtocolException($"Node {node} speaks version {version} of the protocol between members, and the node that says this speaks version {PeerProtocol.Version}: upgrade {older}.");
+            throw new PeerProtocolException(
+                $"Node {node} speaks version {version} of the protocol between members, and the node that "
+                    + $"says this speaks version {PeerProtocol.Version}: upgrade {older}."
+            );
         }
 
         var hello = new PeerHello
@@ -96,10 +118,13 @@ public sealed record PeerHello
             Kind = (LinkKind)reader.TakeByte(),
         };
         reader.ExpectEnd();
-        return Enum.IsDefined(hello.Kind) ? hello : throw new PeerProtocolException("A hello is for a connection of no known kind.");
+        return Enum.IsDefined(hello.Kind)
+            ? hello
+            : throw new PeerProtocolException("A hello is for a connection of no known kind.");
     }
 
-    private static string TakeId(ref WireReader reader) => reader.TakeText() is { Length: > 0 and <= MaxTextBytes } text && text.All(c => c is > ' ' and <= '~')
-        ? text
-        : throw new PeerProtocolException("A hello names nobody.");
+    private static string TakeId(ref WireReader reader) =>
+        reader.TakeText() is { Length: > 0 and <= MaxTextBytes } text && text.All(c => c is > ' ' and <= '~')
+            ? text
+            : throw new PeerProtocolException("A hello names nobody.");
 }

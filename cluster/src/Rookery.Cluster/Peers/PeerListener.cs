@@ -15,7 +15,8 @@ using Rookery.Cluster.Identity;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The port for members. Who asks for <c>rookery/1</c> in the TLS handshake gets a <see cref="PeerNetwork"/>'s connection; anything else is HTTP, where routes find in
+/// The port for members. Who asks for <c>rookery/1</c> in the TLS handshake gets a <see cref="PeerNetwork"/>'s
+/// connection; anything else is HTTP, where routes find in
 /// <see cref="ProvenPeer"/> who asks.
 /// </summary>
 public static class PeerListener
@@ -23,7 +24,10 @@ public static class PeerListener
     /// <summary>Connections at once: some for each member beside the <see cref="Strangers"/>.</summary>
     private const int MostConnections = 256;
 
-    /// <summary>Who says nothing is let go after so long. Members' links say something every second, and a new HTTPS connection of theirs costs one handshake.</summary>
+    /// <summary>
+    /// Who says nothing is let go after so long. Members' links say something every second, and a new HTTPS connection
+    /// of theirs costs one handshake.
+    /// </summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
     /// <summary>The protocol between members, as ALPN names it (RFC 7301).</summary>
@@ -33,17 +37,23 @@ public static class PeerListener
     /// <param name="endPoint">Where it listens.</param>
     /// <param name="network">What takes members' connections.</param>
     /// <param name="configureHttp">Adds what is served over HTTPS beside them.</param>
-    public static WebApplication Build(IPEndPoint endPoint, PeerNetwork network, Action<IApplicationBuilder> configureHttp)
+    public static WebApplication Build(
+        IPEndPoint endPoint,
+        PeerNetwork network,
+        Action<IApplicationBuilder> configureHttp
+    )
     {
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
-        builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel =>
-        {
-            kestrel.AddServerHeader = false;
-            kestrel.Limits.MaxConcurrentConnections = MostConnections;
-            kestrel.Limits.KeepAliveTimeout = Patience;
-            kestrel.Limits.RequestHeadersTimeout = Patience;
-            kestrel.Listen(endPoint, listen => listen.UsePeers(network));
-        });
+        builder
+            .WebHost.UseKestrelCore()
+            .ConfigureKestrel(kestrel =>
+            {
+                kestrel.AddServerHeader = false;
+                kestrel.Limits.MaxConcurrentConnections = MostConnections;
+                kestrel.Limits.KeepAliveTimeout = Patience;
+                kestrel.Limits.RequestHeadersTimeout = Patience;
+                kestrel.Listen(endPoint, listen => listen.UsePeers(network));
+            });
         var app = builder.Build();
         configureHttp(app);
         return app;
@@ -55,57 +65,73 @@ public static class PeerListener
         var strangers = new Strangers();
         listen.Protocols = HttpProtocols.Http1;
         listen.Use(next => connection => strangers.CarryAsync(connection, next));
-        listen.UseHttps(new TlsHandshakeCallbackOptions
-        {
-            HandshakeTimeout = Patience,
-            OnConnection = context => new ValueTask<SslServerAuthenticationOptions>(OptionsFor(context.Connection, network.Trust(), strangers)),
-        });
+        listen.UseHttps(
+            new TlsHandshakeCallbackOptions
+            {
+                HandshakeTimeout = Patience,
+                OnConnection = context => new ValueTask<SslServerAuthenticationOptions>(
+                    OptionsFor(context.Connection, network.Trust(), strangers)
+                ),
+            }
+        );
         listen.Use(next => connection => IsLink(connection) ? CarryAsync(connection, network) : next(connection));
         return listen;
     }
 
     /// <summary>
-    /// Made anew for each handshake, with the certificates of now. A certificate that proves nobody does not end the handshake: a node that joins has none yet, and a member whose own is
-    /// refused hears why.
+    /// Made anew for each handshake, with the certificates of now. A certificate that proves nobody does not end the
+    /// handshake: a node that joins has none yet, and a member whose own is refused hears why.
     /// </summary>
 #pragma warning disable CA5359 // This end is the server, and the verdict is looked at before a connection is used.
-    private static SslServerAuthenticationOptions OptionsFor(BaseConnectionContext connection, PeerTrust trust, Strangers strangers) => new()
-    {
-        ApplicationProtocols = [Protocol, SslApplicationProtocol.Http11],
-        EnabledSslProtocols = SslProtocols.Tls13,
-        AllowTlsResume = false,                         // handshakes are rare here, and each shall look at the certificates of now
-        ServerCertificateContext = trust.Certificate,
-        ClientCertificateRequired = true,
-        CertificateChainPolicy = trust.Rule.ChainPolicy(PeerRole.Client),
-        RemoteCertificateValidationCallback = (_, certificate, _, _) =>
+    private static SslServerAuthenticationOptions OptionsFor(
+        BaseConnectionContext connection,
+        PeerTrust trust,
+        Strangers strangers
+    ) =>
+        new()
         {
-            var verdict = trust.Rule.Judge((X509Certificate2?)certificate, PeerRole.Client);
-            connection.Features.Set(new ProvenPeer(verdict));
-            if (verdict.NodeId is not null)
+            ApplicationProtocols = [Protocol, SslApplicationProtocol.Http11],
+            EnabledSslProtocols = SslProtocols.Tls13,
+            AllowTlsResume = false, // handshakes are rare here, and each shall look at the certificates of now
+            ServerCertificateContext = trust.Certificate,
+            ClientCertificateRequired = true,
+            CertificateChainPolicy = trust.Rule.ChainPolicy(PeerRole.Client),
+            RemoteCertificateValidationCallback = (_, certificate, _, _) =>
             {
-                strangers.Known(connection);
-            }
+                var verdict = trust.Rule.Judge((X509Certificate2?)certificate, PeerRole.Client);
+                connection.Features.Set(new ProvenPeer(verdict));
+                if (verdict.NodeId is not null)
+                {
+                    strangers.Known(connection);
+                }
 
-            return true;
-        },
-    };
+                return true;
+            },
+        };
 #pragma warning restore CA5359
 
     private static bool IsLink(ConnectionContext connection) =>
-        connection.Features.Get<ISslStreamFeature>() is { } tls && tls.SslStream.NegotiatedApplicationProtocol == Protocol;
+        connection.Features.Get<ISslStreamFeature>() is { } tls
+        && tls.SslStream.NegotiatedApplicationProtocol == Protocol;
 
     private static async Task CarryAsync(ConnectionContext connection, PeerNetwork network)
     {
         // A server that stops asks its connections to end, and waits for them.
-        var stops = connection.Features.Get<IConnectionLifetimeNotificationFeature>()?.ConnectionClosedRequested ?? CancellationToken.None;
+        var stops =
+            connection.Features.Get<IConnectionLifetimeNotificationFeature>()?.ConnectionClosedRequested
+            ?? CancellationToken.None;
         using var ends = CancellationTokenSource.CreateLinkedTokenSource(connection.ConnectionClosed, stops);
         var proven = connection.Features.Get<ProvenPeer>();
         var stream = new IncomingStream(
-            connection.Features.GetRequiredFeature<ISslStreamFeature>().SslStream, proven?.Verdict ?? default, (connection.RemoteEndPoint as IPEndPoint)?.Address);
+            connection.Features.GetRequiredFeature<ISslStreamFeature>().SslStream,
+            proven?.Verdict ?? default,
+            (connection.RemoteEndPoint as IPEndPoint)?.Address
+        );
         await network.AcceptAsync(stream, ends.Token);
     }
 }
 
 /// <summary>A feature of connections to the port for members: who is at the other end.</summary>
-/// <param name="Verdict">The node that its certificate proves, if any. Whether that is a member is said by the members' records.</param>
+/// <param name="Verdict">The node that its certificate proves, if any. Whether that is a member is said by the members'
+/// records.</param>
 public sealed record ProvenPeer(PeerVerdict Verdict);

@@ -9,7 +9,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The connections to the other members over mutually authenticated TLS: two to each, one small for votes and heartbeats, one for frames and forwarded commands. Incoming ones come from
+/// The connections to the other members over mutually authenticated TLS: two to each, one small for votes and
+/// heartbeats, one for frames and forwarded commands. Incoming ones come from
 /// <see cref="PeerListener"/>.
 /// </summary>
 public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
@@ -35,13 +36,30 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// <param name="trust">Certificates, asked for at each handshake.</param>
     /// <param name="admission">Whom to have connections with.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="log">Told in a sentence why a connection was refused, failed or ended; each sentence at most once a minute, and ten of who proves nobody.</param>
-    /// <param name="memory">Counts what waits to be sent, and what came and is not handled yet; null for nowhere.</param>
-    /// <param name="note">Told instead of what is usual: that a member is not there yet; null for <paramref name="log"/>.</param>
-    public PeerNetwork(PeerHello self, Func<PeerTrust> trust, IPeerAdmission admission, TimeProvider time, Action<string> log, MemoryBudget? memory = null, Action<string>? note = null)
+    /// <param name="log">Told in a sentence why a connection was refused, failed or ended; each sentence at most once a
+    /// minute, and ten of who proves nobody.</param>
+    /// <param name="memory">Counts what waits to be sent, and what came and is not handled yet; null for
+    /// nowhere.</param>
+    /// <param name="note">Told instead of what is usual: that a member is not there yet; null for
+    /// <paramref name="log"/>.</param>
+    public PeerNetwork(
+        PeerHello self,
+        Func<PeerTrust> trust,
+        IPeerAdmission admission,
+        TimeProvider time,
+        Action<string> log,
+        MemoryBudget? memory = null,
+        Action<string>? note = null
+    )
     {
         _memory = memory?.AddShare("peers", memory.TotalBytes / 4);
-        _self = self.Run != 0 ? self : self with { Run = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))) };
+        _self =
+            self.Run != 0
+                ? self
+                : self with
+                {
+                    Run = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))),
+                };
         _time = time;
         _log = new RepeatedLog(log, time);
         _notes = note is null ? _log : new RepeatedLog(note, time);
@@ -53,10 +71,14 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// <summary>Certificates of now.</summary>
     internal Func<PeerTrust> Trust { get; }
 
-    /// <summary>Told when another member says that this node's data must not take part any more, and why. From any thread.</summary>
+    /// <summary>
+    /// Told when another member says that this node's data must not take part any more, and why. From any thread.
+    /// </summary>
     public Action<string>? Excluded { get; set; }
 
-    /// <summary>Where this node listens for members now, <c>host:port</c>, the likeliest first. From any thread.</summary>
+    /// <summary>
+    /// Where this node listens for members now, <c>host:port</c>, the likeliest first. From any thread.
+    /// </summary>
     public Func<IReadOnlyList<string>> Places { get; set; } = static () => [];
 
     /// <summary>What a member is called; null when that is not known. From any thread.</summary>
@@ -78,17 +100,39 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         lock (_peersGate)
         {
             Invariant.Holds(_context is null, "a network is started once");
-            _context = new LinkContext(new PeerDialer(_self, Trust, _gate, Met, node => NameOf(node), _time, _memory), _gate, receiver, _time, _log, _notes, _ofStrangers, _memory, sentence => Excluded?.Invoke(sentence), () => Places(), node => NameOf(node));
+            _context = new LinkContext(
+                new PeerDialer(_self, Trust, _gate, Met, node => NameOf(node), _time, _memory),
+                _gate,
+                receiver,
+                _time,
+                _log,
+                _notes,
+                _ofStrangers,
+                _memory,
+                sentence => Excluded?.Invoke(sentence),
+                () => Places(),
+                node => NameOf(node)
+            );
             Volatile.Write(ref _incoming, new IncomingLinks(_self, _context, Called));
-            _watch = _time.CreateTimer(static network => ((PeerNetwork)network!).Watch(), this, WatchInterval, WatchInterval);
+            _watch = _time.CreateTimer(
+                static network => ((PeerNetwork)network!).Watch(),
+                this,
+                WatchInterval,
+                WatchInterval
+            );
         }
     }
 
     /// <inheritdoc/>
-    public void Send(in Message message, ReadOnlySpan<JournalFrame> frames) => Find(message.To)?.For(message.Kind).Send(message, frames);
+    public void Send(in Message message, ReadOnlySpan<JournalFrame> frames) =>
+        Find(message.To)?.For(message.Kind).Send(message, frames);
 
     /// <inheritdoc/>
-    public ValueTask<CommandOutcome> ForwardAsync(NodeId leader, CommandBuffer command, CancellationToken cancellationToken)
+    public ValueTask<CommandOutcome> ForwardAsync(
+        NodeId leader,
+        CommandBuffer command,
+        CancellationToken cancellationToken
+    )
     {
         if (Find(leader) is { } peer)
         {
@@ -111,7 +155,14 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
                 _ = gone.StopAsync();
             }
 
-            Volatile.Write(ref _peers, [.. wanted.Select(address => Array.Find(kept, peer => peer.Route.Node == address.Node) ?? new OutgoingPeer(_context, address))]);
+            Volatile.Write(
+                ref _peers,
+                [
+                    .. wanted.Select(address =>
+                        Array.Find(kept, peer => peer.Route.Node == address.Node) ?? new OutgoingPeer(_context, address)
+                    ),
+                ]
+            );
             foreach (var peer in kept)
             {
                 if (peer.Route.Update(Array.Find(wanted, address => address.Node == peer.Route.Node)!.Addresses))
@@ -122,20 +173,34 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         }
     }
 
-    /// <summary>Why a request to the port for members is not answered as a member's, in a sentence; null when it is: by the same questions as a connection of its own.</summary>
+    /// <summary>
+    /// Why a request to the port for members is not answered as a member's, in a sentence; null when it is: by the same
+    /// questions as a connection of its own.
+    /// </summary>
     internal string? Refuse(HttpContext http) =>
-        http.Features.Get<ProvenPeer>()?.Verdict is not { NodeId: { } node } ? "This is for members of the cluster only."
+        http.Features.Get<ProvenPeer>()?.Verdict is not { NodeId: { } node }
+            ? "This is for members of the cluster only."
         : PeerHttp.HelloIn(http.Request) is not { } hello ? "A member says who it is, and how often it was started."
         : _gate.Refuse(hello, node)?.Sentence;
 
-    /// <summary>A client of another member's port for members, which the caller disposes; null when it is not known where that is.</summary>
-    internal HttpClient? ClientOf(NodeId member) => AddressesOf(member) is { Length: > 0 } addresses ? PeerHttp.CreateClient(Trust(), member, addresses, _self) : null;
+    /// <summary>
+    /// A client of another member's port for members, which the caller disposes; null when it is not known where that
+    /// is.
+    /// </summary>
+    internal HttpClient? ClientOf(NodeId member) =>
+        AddressesOf(member) is { Length: > 0 } addresses
+            ? PeerHttp.CreateClient(Trust(), member, addresses, _self)
+            : null;
 
     /// <summary>Where a member may be, the likeliest first; none for one that is not among the peers.</summary>
     internal string[] AddressesOf(NodeId node) => Find(node)?.Route.Candidates() ?? [];
 
-    /// <summary>Who is connected to this node, peers or not, and where to call back: this node answers only on connections that it dialled.</summary>
-    internal IReadOnlyList<PeerAddress> Callers() => [.. (Volatile.Read(ref _incoming)?.Callers() ?? []).OrderBy(static caller => caller.Node)];
+    /// <summary>
+    /// Who is connected to this node, peers or not, and where to call back: this node answers only on connections that
+    /// it dialled.
+    /// </summary>
+    internal IReadOnlyList<PeerAddress> Callers() =>
+        [.. (Volatile.Read(ref _incoming)?.Callers() ?? []).OrderBy(static caller => caller.Node)];
 
     /// <summary>How the connections to each peer do.</summary>
     public IReadOnlyList<PeerStatus> Status() => [.. Volatile.Read(ref _peers).Select(PeerStatus.Of)];
@@ -183,7 +248,10 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         if (Find(connection.Remote.Member) is { } peer)
         {
             // The other connection says nothing of the places where it listens: it would take back what this one said.
-            if (connection.Remote.Kind == LinkKind.Control && IncomingLinks.PlacesOf(connection) is { Length: > 0 } places)
+            if (
+                connection.Remote.Kind == LinkKind.Control
+                && IncomingLinks.PlacesOf(connection) is { Length: > 0 } places
+            )
             {
                 peer.Route.Seen(places, areAll: connection.Places.Count > 0);
             }
@@ -219,7 +287,10 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         Guard(() => Volatile.Read(ref _incoming)?.Watch());
     }
 
-    /// <summary>Records that cannot be read, for instance, are nothing that the whole node should end for, as it would by what leaves a timer, nor that the other connections should not be looked after for.</summary>
+    /// <summary>
+    /// Records that cannot be read, for instance, are nothing that the whole node should end for, as it would by what
+    /// leaves a timer, nor that the other connections should not be looked after for.
+    /// </summary>
     private void Guard(Action watch)
     {
         try

@@ -1,19 +1,27 @@
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The protocol between members, behind ALPN <c>rookery/1</c>: packets <c>[u32 length of what follows][u8 kind][body]</c>, little-endian. The dialler sends a hello, the other end
-/// answers with its own or with a refusal; then packets flow. Messages flow from the dialler only, so that each direction has connections of its own. Behind the
-/// refusal of who is no member comes a hello: perhaps the dialler refuses that for good, because an old card says so.
+/// The protocol between members, behind ALPN <c>rookery/1</c>: packets <c>[u32 length of what follows][u8
+/// kind][body]</c>, little-endian. The dialler sends a hello, the other end answers with its own or with a refusal;
+/// then packets flow. Messages flow from the dialler only, so that each direction has connections of its own. Behind
+/// the refusal of who is no member comes a hello: perhaps the dialler refuses that for good, because an old card says
+/// so.
 /// </summary>
 internal static class PeerProtocol
 {
-    /// <summary>The version in the hello. Packets' framing, the head of a hello and refusals are the same in all versions, so that two versions can say to each other which is the older.</summary>
+    /// <summary>
+    /// The version in the hello. Packets' framing, the head of a hello and refusals are the same in all versions, so
+    /// that two versions can say to each other which is the older.
+    /// </summary>
     public const ushort Version = 1;
 
     /// <summary>The feature level in the hello.</summary>
     public const int FeatureLevel = 3;
 
-    /// <summary>The level from which on a member takes <see cref="PacketKind.Places"/>: a packet that it does not know closes a connection.</summary>
+    /// <summary>
+    /// The level from which on a member takes <see cref="PacketKind.Places"/>: a packet that it does not know closes a
+    /// connection.
+    /// </summary>
     public const int PlacesSince = 2;
 
     /// <summary>The level from which on a member takes <see cref="PacketKind.ForwardInTerm"/>.</summary>
@@ -22,15 +30,20 @@ internal static class PeerProtocol
     /// <summary>Bytes before the body of a packet.</summary>
     public const int PacketHeadBytes = sizeof(uint) + sizeof(byte);
 
-    /// <summary>The longest packet on a connection that carries no frames, and of any connection before it has said hello.</summary>
+    /// <summary>
+    /// The longest packet on a connection that carries no frames, and of any connection before it has said hello.
+    /// </summary>
     public const int MaxControlPacketBytes = 4 << 10;
 
-    /// <summary>The longest packet that carries frames or an outcome: one atomic batch of 32 MiB, with room for what lies around it.</summary>
+    /// <summary>
+    /// The longest packet that carries frames or an outcome: one atomic batch of 32 MiB, with room for what lies around
+    /// it.
+    /// </summary>
     public const int MaxBulkPacketBytes = 40 << 20;
 
     /// <summary>
-    /// The longest packet of several frames. Consensus sends 1 MiB of payloads at once, or one longer frame alone; of the smallest payloads, some 40 bytes, the heads around them take
-    /// almost as much again.
+    /// The longest packet of several frames. Consensus sends 1 MiB of payloads at once, or one longer frame alone; of
+    /// the smallest payloads, some 40 bytes, the heads around them take almost as much again.
     /// </summary>
     public const int MaxSharedPacketBytes = 4 << 20;
 

@@ -1,6 +1,9 @@
 namespace Rookery.Cluster.Peers;
 
-/// <summary>What a peer sent does not follow the protocol: it is broken, hostile or of another version. The connection is closed; nothing else is harmed.</summary>
+/// <summary>
+/// What a peer sent does not follow the protocol: it is broken, hostile or of another version. The connection is
+/// closed; nothing else is harmed.
+/// </summary>
 /// <param name="message">What is wrong, in a sentence.</param>
 internal class PeerProtocolException(string message) : Exception(message);
 

@@ -14,6 +14,9 @@ public enum PeerRefusalKind
     /// <summary>It is no member, as far as who says so knows: it was removed.</summary>
     NoMember,
 
-    /// <summary>Its data are a copy, or older than what the cluster has met of them: they must not take part again, also when the original is off and after more starts.</summary>
+    /// <summary>
+    /// Its data are a copy, or older than what the cluster has met of them: they must not take part again, also when
+    /// the original is off and after more starts.
+    /// </summary>
     ForGood,
 }

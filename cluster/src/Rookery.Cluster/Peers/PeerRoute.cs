@@ -2,7 +2,10 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>Where one member may be: where it was reached last, where it called from and says that it listens, where the members' records say. Thread-safe.</summary>
+/// <summary>
+/// Where one member may be: where it was reached last, where it called from and says that it listens, where the
+/// members' records say. Thread-safe.
+/// </summary>
 internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
 {
     private readonly Lock _gate = new();
@@ -18,7 +21,14 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
     {
         lock (_gate)
         {
-            return [.. new[] { _reached }.OfType<string>().Concat(_seen).Concat(_addresses).Distinct(StringComparer.Ordinal)];
+            return
+            [
+                .. new[] { _reached }
+                    .OfType<string>()
+                    .Concat(_seen)
+                    .Concat(_addresses)
+                    .Distinct(StringComparer.Ordinal),
+            ];
         }
     }
 
@@ -40,7 +50,9 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
     {
         lock (_gate)
         {
-            bool isNews = !string.Equals(_reached, address, StringComparison.Ordinal) && !_seen.Concat(_addresses).Contains(address, StringComparer.Ordinal);
+            bool isNews =
+                !string.Equals(_reached, address, StringComparison.Ordinal)
+                && !_seen.Concat(_addresses).Contains(address, StringComparer.Ordinal);
             _reached = address;
             return isNews;
         }

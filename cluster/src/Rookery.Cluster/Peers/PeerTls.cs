@@ -7,7 +7,10 @@ using Rookery.Cluster.Identity;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>Makes TLS connections to other members' ports: with certificates on both sides, and only to whom an authority of this cluster calls a member.</summary>
+/// <summary>
+/// Makes TLS connections to other members' ports: with certificates on both sides, and only to whom an authority of
+/// this cluster calls a member.
+/// </summary>
 internal static class PeerTls
 {
     /// <summary>Connects to one address.</summary>
@@ -16,9 +19,15 @@ internal static class PeerTls
     /// <param name="protocol">What is to be spoken (ALPN).</param>
     /// <param name="cancellationToken">Gives up.</param>
     /// <returns>The stream, which the caller disposes, and the random id of the node that is there.</returns>
-    /// <exception cref="PeerProtocolException">Whoever is there is no member, or does not speak the protocol.</exception>
+    /// <exception cref="PeerProtocolException">Whoever is there is no member, or does not speak the
+    /// protocol.</exception>
     /// <exception cref="SocketException">Nobody is there.</exception>
-    public static async Task<(SslStream Stream, string Proven)> ConnectAsync(string address, PeerTrust trust, SslApplicationProtocol protocol, CancellationToken cancellationToken)
+    public static async Task<(SslStream Stream, string Proven)> ConnectAsync(
+        string address,
+        PeerTrust trust,
+        SslApplicationProtocol protocol,
+        CancellationToken cancellationToken
+    )
     {
         var verdict = new PeerVerdict(null, null);
         try
@@ -33,7 +42,8 @@ internal static class PeerTls
                     verdict = trust.Rule.Judge(presented, PeerRole.Server);
                     return verdict.NodeId is not null;
                 },
-                cancellationToken);
+                cancellationToken
+            );
             return (stream, verdict.NodeId!);
         }
         catch (AuthenticationException) when (verdict.Refusal is not null)
@@ -42,21 +52,43 @@ internal static class PeerTls
         }
     }
 
-    /// <summary>Connects to whoever is at an address, for HTTP, and shows this node's certificate. The other end has proven nothing but that the key of its certificate is its own.</summary>
+    /// <summary>
+    /// Connects to whoever is at an address, for HTTP, and shows this node's certificate. The other end has proven
+    /// nothing but that the key of its certificate is its own.
+    /// </summary>
     /// <exception cref="SocketException">Nobody is there.</exception>
-    public static Task<SslStream> ConnectToAnyoneAsync(string address, PeerTrust trust, CancellationToken cancellationToken) => ConnectAsync(
-        address,
-        trust.Certificate,
-        SslApplicationProtocol.Http11,
-        new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust, DisableCertificateDownloads = true, RevocationMode = X509RevocationMode.NoCheck },
-        static presented => presented is not null,
-        cancellationToken);
+    public static Task<SslStream> ConnectToAnyoneAsync(
+        string address,
+        PeerTrust trust,
+        CancellationToken cancellationToken
+    ) =>
+        ConnectAsync(
+            address,
+            trust.Certificate,
+            SslApplicationProtocol.Http11,
+            new X509ChainPolicy
+            {
+                TrustMode = X509ChainTrustMode.CustomRootTrust,
+                DisableCertificateDownloads = true,
+                RevocationMode = X509RevocationMode.NoCheck,
+            },
+            static presented => presented is not null,
+            cancellationToken
+        );
 
     private static async Task<SslStream> ConnectAsync(
-        string address, SslStreamCertificateContext own, SslApplicationProtocol protocol, X509ChainPolicy policy, Func<X509Certificate2?, bool> believes, CancellationToken cancellationToken)
+        string address,
+        SslStreamCertificateContext own,
+        SslApplicationProtocol protocol,
+        X509ChainPolicy policy,
+        Func<X509Certificate2?, bool> believes,
+        CancellationToken cancellationToken
+    )
     {
         var (host, port) = Split(address);
-        var stream = new SslStream(new NetworkStream(await ConnectAsync(host, port, cancellationToken), ownsSocket: true));
+        var stream = new SslStream(
+            new NetworkStream(await ConnectAsync(host, port, cancellationToken), ownsSocket: true)
+        );
         try
         {
             var options = new SslClientAuthenticationOptions
@@ -64,10 +96,11 @@ internal static class PeerTls
                 TargetHost = host,
                 ApplicationProtocols = [protocol],
                 EnabledSslProtocols = SslProtocols.Tls13,
-                AllowTlsResume = false,                 // handshakes are rare here, and each shall look at the certificates of now
+                AllowTlsResume = false, // handshakes are rare here, and each shall look at the certificates of now
                 ClientCertificateContext = own,
                 CertificateChainPolicy = policy,
-                RemoteCertificateValidationCallback = (_, certificate, _, _) => believes((X509Certificate2?)certificate),
+                RemoteCertificateValidationCallback = (_, certificate, _, _) =>
+                    believes((X509Certificate2?)certificate),
             };
             await stream.AuthenticateAsClientAsync(options, cancellationToken);
             return stream.NegotiatedApplicationProtocol == protocol
@@ -94,10 +127,13 @@ internal static class PeerTls
         var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
         try
         {
-            // Of a name all addresses are tried. The resolver of the system may hang; then the attempt is over when its time is.
-            await (IPAddress.TryParse(host, out var address)
-                ? socket.ConnectAsync(address, port, cancellationToken)
-                : socket.ConnectAsync(host, port, cancellationToken));
+            // Of a name all addresses are tried. The resolver of the system may hang; then the attempt is over when its
+            // time is.
+            await (
+                IPAddress.TryParse(host, out var address)
+                    ? socket.ConnectAsync(address, port, cancellationToken)
+                    : socket.ConnectAsync(host, port, cancellationToken)
+            );
             return socket;
         }
         catch

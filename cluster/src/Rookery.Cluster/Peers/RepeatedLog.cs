@@ -1,6 +1,9 @@
 namespace Rookery.Cluster.Peers;
 
-/// <summary>Tells a sentence at most once a minute: attempts are repeated every two seconds, and strangers may knock as often as they like. Thread-safe.</summary>
+/// <summary>
+/// Tells a sentence at most once a minute: attempts are repeated every two seconds, and strangers may knock as often as
+/// they like. Thread-safe.
+/// </summary>
 internal sealed class RepeatedLog(Action<string> log, TimeProvider time)
 {
     private const int MostSentences = 256;

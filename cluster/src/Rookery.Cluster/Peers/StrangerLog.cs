@@ -2,7 +2,10 @@ using System.Globalization;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>Tells of who knocked and proved nobody: strangers choose what they say and how often, so it is little, and some of it at most. Thread-safe.</summary>
+/// <summary>
+/// Tells of who knocked and proved nobody: strangers choose what they say and how often, so it is little, and some of
+/// it at most. Thread-safe.
+/// </summary>
 /// <param name="log">Told in sentences.</param>
 /// <param name="time">The clock.</param>
 internal sealed class StrangerLog(Action<string> log, TimeProvider time)
@@ -17,7 +20,10 @@ internal sealed class StrangerLog(Action<string> log, TimeProvider time)
     private int _told;
     private int _untold;
 
-    /// <summary>Tells it, unless enough was told within this minute. What was not told is counted, and the count told with the first of a later minute.</summary>
+    /// <summary>
+    /// Tells it, unless enough was told within this minute. What was not told is counted, and the count told with the
+    /// first of a later minute.
+    /// </summary>
     public void Tell(string sentence)
     {
         int before = 0;
@@ -35,6 +41,13 @@ internal sealed class StrangerLog(Action<string> log, TimeProvider time)
             }
         }
 
-        log(before == 0 ? sentence : string.Create(CultureInfo.InvariantCulture, $"{sentence} There were {before} more such attempts before."));
+        log(
+            before == 0
+                ? sentence
+                : string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{sentence} There were {before} more such attempts before."
+                )
+        );
     }
 }

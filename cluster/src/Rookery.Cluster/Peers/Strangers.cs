@@ -4,8 +4,9 @@ using Microsoft.AspNetCore.Connections;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The connections to the port for members whose other end has not proven to be one: so few that they cost nothing, and the newest go on. Refusing the newest instead would let anybody shut
-/// members out who opens as many as there may be and says nothing; here he has to open them faster than a member shakes hands. Thread-safe.
+/// The connections to the port for members whose other end has not proven to be one: so few that they cost nothing, and
+/// the newest go on. Refusing the newest instead would let anybody shut members out who opens as many as there may be
+/// and says nothing; here he has to open them faster than a member shakes hands. Thread-safe.
 /// </summary>
 internal sealed class Strangers
 {
@@ -20,7 +21,9 @@ internal sealed class Strangers
     // The oldest first.
     private readonly List<BaseConnectionContext> _connections = [];
 
-    /// <summary>Carries a connection that came in to its end; until it is <see cref="Known"/>, or later ones need its place.</summary>
+    /// <summary>
+    /// Carries a connection that came in to its end; until it is <see cref="Known"/>, or later ones need its place.
+    /// </summary>
     public async Task CarryAsync(ConnectionContext connection, ConnectionDelegate next)
     {
         Add(connection);
@@ -66,9 +69,12 @@ internal sealed class Strangers
     {
         lock (_gate)
         {
-            _connections.RemoveAll(connection => string.Equals(connection.ConnectionId, connectionId, StringComparison.Ordinal));
+            _connections.RemoveAll(connection =>
+                string.Equals(connection.ConnectionId, connectionId, StringComparison.Ordinal)
+            );
         }
     }
 
-    private static IPAddress AddressOf(BaseConnectionContext connection) => (connection.RemoteEndPoint as IPEndPoint)?.Address ?? IPAddress.None;
+    private static IPAddress AddressOf(BaseConnectionContext connection) =>
+        (connection.RemoteEndPoint as IPEndPoint)?.Address ?? IPAddress.None;
 }

@@ -6,7 +6,10 @@ using Rookery.Storage;
 
 namespace Rookery.Cluster.Transfer;
 
-/// <summary>How rows for a repair are asked for, and how the answer says of which place of the log they are: both ends in one place.</summary>
+/// <summary>
+/// How rows for a repair are asked for, and how the answer says of which place of the log they are: both ends in one
+/// place.
+/// </summary>
 internal static class RowsQuery
 {
     private const string Index = "Rookery-Index";
@@ -14,15 +17,22 @@ internal static class RowsQuery
     private const string Operations = "Rookery-Operations";
 
     /// <summary>The path and query of a request.</summary>
-    public static string PathOf(RepairRequest request) => string.Create(
-        CultureInfo.InvariantCulture,
-        $"{StateRoutes.Prefix}/rows?group={request.Group}&from={Convert.ToHexString(request.From.Span)}&to={Convert.ToHexString(request.ToExclusive.Span)}");
+    public static string PathOf(RepairRequest request) =>
+        string.Create(
+            CultureInfo.InvariantCulture,
+            $"{StateRoutes.Prefix}/rows?group={request.Group}&from={Convert.ToHexString(request.From.Span)}"
+                + $"&to={Convert.ToHexString(request.ToExclusive.Span)}"
+        );
 
     public static bool TryRead(IQueryCollection query, [NotNullWhen(true)] out RepairRequest? request)
     {
         request = null;
-        if (!byte.TryParse(query["group"], NumberStyles.None, CultureInfo.InvariantCulture, out byte group) || !TryReadKey(query["from"], out byte[] from) || !TryReadKey(query["to"], out byte[] to)
-            || from.AsSpan().SequenceCompareTo(to) >= 0)
+        if (
+            !byte.TryParse(query["group"], NumberStyles.None, CultureInfo.InvariantCulture, out byte group)
+            || !TryReadKey(query["from"], out byte[] from)
+            || !TryReadKey(query["to"], out byte[] to)
+            || from.AsSpan().SequenceCompareTo(to) >= 0
+        )
         {
             return false;
         }
@@ -39,20 +49,25 @@ internal static class RowsQuery
     }
 
     public static ManifestPosition? ReadPosition(HttpResponseHeaders headers) =>
-        TryRead(headers, Index, out long index) && TryRead(headers, Term, out long term) && TryRead(headers, Operations, out long operations)
+        TryRead(headers, Index, out long index)
+        && TryRead(headers, Term, out long term)
+        && TryRead(headers, Operations, out long operations)
             ? new ManifestPosition(index, term, operations)
             : null;
 
     private static bool TryRead(HttpResponseHeaders headers, string name, out long number)
     {
         number = 0;
-        return headers.TryGetValues(name, out var values) && long.TryParse(values.FirstOrDefault(), NumberStyles.None, CultureInfo.InvariantCulture, out number);
+        return headers.TryGetValues(name, out var values)
+            && long.TryParse(values.FirstOrDefault(), NumberStyles.None, CultureInfo.InvariantCulture, out number);
     }
 
     private static bool TryReadKey(string? hex, out byte[] key)
     {
         key = new byte[(hex?.Length ?? 0) / 2];
-        return !string.IsNullOrEmpty(hex) && hex.Length % 2 == 0 && hex.Length <= 8192
+        return !string.IsNullOrEmpty(hex)
+            && hex.Length % 2 == 0
+            && hex.Length <= 8192
             && Convert.FromHexString(hex, key, out _, out _) == System.Buffers.OperationStatus.Done;
     }
 }

@@ -12,10 +12,12 @@ namespace Rookery.Cluster.Transfer;
 public readonly record struct StateFetchProgress(long Bytes, long TotalBytes);
 
 /// <summary>
-/// Fetches the state of another member over <see cref="StateRoutes"/> and checks every byte of it. A connection that breaks is gone on with at the byte where it broke, a file that arrived
-/// damaged is fetched again, and a restart goes on with what is on disk, as long as the other member still has the offer.
+/// Fetches the state of another member over <see cref="StateRoutes"/> and checks every byte of it. A connection that
+/// breaks is gone on with at the byte where it broke, a file that arrived damaged is fetched again, and a restart goes
+/// on with what is on disk, as long as the other member still has the offer.
 /// </summary>
-/// <param name="member">Reaches the other member: with its base address, and the credentials that its port asks for.</param>
+/// <param name="member">Reaches the other member: with its base address, and the credentials that its port asks
+/// for.</param>
 /// <param name="inbox">Where the files go.</param>
 /// <param name="time">The clock.</param>
 public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider time)
@@ -23,7 +25,8 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     private const int PieceBytes = 64 * 1024;
     private const int MostOfferBytes = 16 << 20;
 
-    // An offer is given up when the member that made it restarts or runs out of room for its journal; a member that makes one after the other is of no help.
+    // An offer is given up when the member that made it restarts or runs out of room for its journal; a member that
+    // makes one after the other is of no help.
     private const int MostAttempts = 4;
 
     // In a row, without one byte in between.
@@ -32,7 +35,9 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     /// <summary>Told how far it is, at most once for each 1 MiB.</summary>
     public Action<StateFetchProgress>? Progress { get; init; }
 
-    /// <summary>Says the etag from which on what changed is needed; null for everything. Asked for each offer.</summary>
+    /// <summary>
+    /// Says the etag from which on what changed is needed; null for everything. Asked for each offer.
+    /// </summary>
     public Func<long?>? Since { get; init; }
 
     /// <summary>The index through which everything is applied here: an offer that ends before is of no use.</summary>
@@ -44,14 +49,18 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     /// <summary>The rest after a break; twice and so on when no byte came in between.</summary>
     internal TimeSpan RestPerBreak { get; init; } = TimeSpan.FromMilliseconds(250);
 
-    /// <summary>How long an offer may be in the making. It goes on when it is asked for again: this is for somebody to hear of it.</summary>
+    /// <summary>
+    /// How long an offer may be in the making. It goes on when it is asked for again: this is for somebody to hear of
+    /// it.
+    /// </summary>
     private static readonly TimeSpan MostOfWriting = TimeSpan.FromMinutes(10);
 
     /// <summary>The rest between two questions for an offer that is being written.</summary>
     internal TimeSpan RestPerQuestion { get; init; } = TimeSpan.FromSeconds(1);
 
     /// <summary>Fetches and checks.</summary>
-    /// <exception cref="StateTransferException">The member offers nothing, broke off again and again, or sent what is damaged; or there is no room here.</exception>
+    /// <exception cref="StateTransferException">The member offers nothing, broke off again and again, or sent what is
+    /// damaged; or there is no room here.</exception>
     /// <exception cref="Rookery.Disk.DiskException">The disk refused.</exception>
     /// <exception cref="OperationCanceledException">It was given up.</exception>
     public async Task<FetchedState> RunAsync(CancellationToken cancellationToken)
@@ -65,7 +74,9 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
             {
                 if (attempt == MostAttempts)
                 {
-                    throw new StateTransferException($"{member.BaseAddress} gave up its offer of its state {attempt} times before it was fetched.");
+                    throw new StateTransferException(
+                        $"{member.BaseAddress} gave up its offer of its state {attempt} times before it was fetched."
+                    );
                 }
 
                 continue;
@@ -95,7 +106,10 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
             {
                 if (time.GetElapsedTime(begun) > MostOfWriting)
                 {
-                    throw new StateTransferException($"{member.BaseAddress} has not come to entry {through} with its tables, or not written what changed, for {MostOfWriting.TotalMinutes:0} minutes: its log says why.");
+                    throw new StateTransferException(
+                        $"{member.BaseAddress} has not come to entry {through} with its tables, or not "
+                            + $"written what changed, for {MostOfWriting.TotalMinutes:0} minutes: its log says why."
+                    );
                 }
 
                 await Task.Delay(RestPerQuestion, time, cancellationToken);
@@ -107,20 +121,32 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
             else
             {
                 // An earlier version does not look at what it was asked for.
-                throw new StateTransferException($"{member.BaseAddress} offers its state through entry {offer.Index}, and this node has applied {through}: it has not flushed as far yet.");
+                throw new StateTransferException(
+                    $"{member.BaseAddress} offers its state through entry {offer.Index}, and this node has "
+                        + $"applied {through}: it has not flushed as far yet."
+                );
             }
         }
     }
 
     private static string PathOfOffer(long through, long? since) =>
-        string.Create(CultureInfo.InvariantCulture, $"{StateRoutes.Prefix}/offer?through={through}{(since is { } etag ? string.Create(CultureInfo.InvariantCulture, $"&since={etag}") : "")}");
+        string.Create(
+            CultureInfo.InvariantCulture,
+            $"{StateRoutes.Prefix}/offer?through={through}"
+                + $"{(since is { } etag ? string.Create(CultureInfo.InvariantCulture, $"&since={etag}") : "")}"
+        );
 
     // Null while the other member writes what changed, or has not come far enough.
     private async Task<StateOffer?> AskAsync(string path, CancellationToken cancellationToken)
     {
         try
         {
-            using var answer = await Silence.AtMost(Silence.BeforeOffer, time, ended => member.GetAsync(path, HttpCompletionOption.ResponseHeadersRead, ended), cancellationToken);
+            using var answer = await Silence.AtMost(
+                Silence.BeforeOffer,
+                time,
+                ended => member.GetAsync(path, HttpCompletionOption.ResponseHeadersRead, ended),
+                cancellationToken
+            );
             if (answer.StatusCode == HttpStatusCode.Accepted)
             {
                 return null;
@@ -128,17 +154,29 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
 
             if (answer.Content.Headers.ContentLength > MostOfferBytes)
             {
-                throw new StateTransferException($"{member.BaseAddress} sent an offer of its state that is too long to be one.");
+                throw new StateTransferException(
+                    $"{member.BaseAddress} sent an offer of its state that is too long to be one."
+                );
             }
 
-            byte[] body = await Silence.AtMost(Silence.BetweenPieces, time, answer.Content.ReadAsByteArrayAsync, cancellationToken);
+            byte[] body = await Silence.AtMost(
+                Silence.BetweenPieces,
+                time,
+                answer.Content.ReadAsByteArrayAsync,
+                cancellationToken
+            );
             return answer.StatusCode == HttpStatusCode.OK
                 ? StateOffer.Decode(body)
-                : throw new StateTransferException($"{member.BaseAddress} does not offer its state: {System.Text.Encoding.UTF8.GetString(body)}");
+                : throw new StateTransferException(
+                    $"{member.BaseAddress} does not offer its state: {System.Text.Encoding.UTF8.GetString(body)}"
+                );
         }
         catch (Exception failure) when (failure is HttpRequestException or TimeoutException)
         {
-            throw new StateTransferException($"{member.BaseAddress} cannot be asked for its state: {failure.Message}", failure);
+            throw new StateTransferException(
+                $"{member.BaseAddress} cannot be asked for its state: {failure.Message}",
+                failure
+            );
         }
     }
 
@@ -159,7 +197,12 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         return true;
     }
 
-    private async Task<bool> FetchFileAsync(StateOffer offer, StateFile file, long before, CancellationToken cancellationToken)
+    private async Task<bool> FetchFileAsync(
+        StateOffer offer,
+        StateFile file,
+        long before,
+        CancellationToken cancellationToken
+    )
     {
         long resumeAt = inbox.ResumeAt(file);
         if (resumeAt == file.Bytes && file.Bytes > 0)
@@ -168,7 +211,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         }
 
         using var target = inbox.Open(file, resumeAt);
-        for (int breaks = 0; ;)
+        for (int breaks = 0; ; )
         {
             long had = target.Length;
             if (!await FetchRestAsync(offer, file, target, before, cancellationToken))
@@ -185,7 +228,10 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
             breaks = target.Length > had ? 1 : breaks + 1;
             if (breaks > MostBreaks)
             {
-                throw new StateTransferException($"{member.BaseAddress} broke off {breaks} times in a row while {file.Name} of its state was fetched. What is here stays, and is gone on with.");
+                throw new StateTransferException(
+                    $"{member.BaseAddress} broke off {breaks} times in a row while {file.Name} of its state "
+                        + $"was fetched. What is here stays, and is gone on with."
+                );
             }
 
             inbox.CountResumed();
@@ -195,7 +241,13 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
 
     /// <summary>One request: from where the file is to its end, or to where the connection breaks.</summary>
     /// <returns>False when the offer was given up.</returns>
-    private async Task<bool> FetchRestAsync(StateOffer offer, StateFile file, InboxFile target, long before, CancellationToken cancellationToken)
+    private async Task<bool> FetchRestAsync(
+        StateOffer offer,
+        StateFile file,
+        InboxFile target,
+        long before,
+        CancellationToken cancellationToken
+    )
     {
         using var request = new HttpRequestMessage(HttpMethod.Get, $"{StateRoutes.Prefix}/{offer.Id}/{file.Name}");
         if (target.Length > 0)
@@ -206,13 +258,21 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         HttpResponseMessage? answer = null;
         try
         {
-            answer = await Silence.AtMost(Silence.BetweenPieces, time, ended => member.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, ended), cancellationToken);
+            answer = await Silence.AtMost(
+                Silence.BetweenPieces,
+                time,
+                ended => member.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, ended),
+                cancellationToken
+            );
             if (answer.StatusCode is HttpStatusCode.Gone or HttpStatusCode.NotFound)
             {
                 return false;
             }
 
-            long begins = answer.StatusCode == HttpStatusCode.PartialContent ? answer.Content.Headers.ContentRange?.From ?? -1 : 0;
+            long begins =
+                answer.StatusCode == HttpStatusCode.PartialContent
+                    ? answer.Content.Headers.ContentRange?.From ?? -1
+                    : 0;
             if (answer.StatusCode is HttpStatusCode.OK or HttpStatusCode.PartialContent && begins == target.Length)
             {
                 await using var body = await answer.Content.ReadAsStreamAsync(cancellationToken);
@@ -231,16 +291,29 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         return true;
     }
 
-    private async Task CopyAsync(Stream body, StateFile file, InboxFile target, long before, long total, CancellationToken cancellationToken)
+    private async Task CopyAsync(
+        Stream body,
+        StateFile file,
+        InboxFile target,
+        long before,
+        long total,
+        CancellationToken cancellationToken
+    )
     {
         byte[] buffer = ArrayPool<byte>.Shared.Rent(PieceBytes);
         try
         {
-            for (int read = await ReadAsync(body, buffer, cancellationToken); read > 0; read = await ReadAsync(body, buffer, cancellationToken))
+            for (
+                int read = await ReadAsync(body, buffer, cancellationToken);
+                read > 0;
+                read = await ReadAsync(body, buffer, cancellationToken)
+            )
             {
                 if (read > file.Bytes - target.Length)
                 {
-                    throw new StateTransferException($"{member.BaseAddress} sent more of {file.Name} than it had offered.");
+                    throw new StateTransferException(
+                        $"{member.BaseAddress} sent more of {file.Name} than it had offered."
+                    );
                 }
 
                 long had = target.Length;
@@ -262,7 +335,12 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     {
         try
         {
-            return await Silence.AtMost(Silence.BetweenPieces, time, ended => body.ReadAsync(buffer, ended).AsTask(), cancellationToken);
+            return await Silence.AtMost(
+                Silence.BetweenPieces,
+                time,
+                ended => body.ReadAsync(buffer, ended).AsTask(),
+                cancellationToken
+            );
         }
         catch (Exception failure) when (failure is IOException or HttpRequestException or TimeoutException)
         {

@@ -5,8 +5,8 @@ using Rookery.Storage;
 namespace Rookery.Cluster.Transfer;
 
 /// <summary>
-/// Repairs damaged runs of this node with the rows of another member: asks for the range that is in doubt, waits until this node's own manifest has come to the place of the log that the rows are of,
-/// and writes the file again.
+/// Repairs damaged runs of this node with the rows of another member: asks for the range that is in doubt, waits until
+/// this node's own manifest has come to the place of the log that the rows are of, and writes the file again.
 /// </summary>
 /// <param name="store">This node's data.</param>
 /// <param name="onBackgroundThread">Does something on the thread of background work, between two of its steps.</param>
@@ -17,15 +17,18 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
 
     private static readonly TimeSpan Look = TimeSpan.FromMilliseconds(100);
 
-    // The rows are of a time that the other member has applied: what this one lacks of that comes with the next frames, or it lags and has other troubles.
+    // The rows are of a time that the other member has applied: what this one lacks of that comes with the next frames,
+    // or it lags and has other troubles.
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
 
     /// <summary>Repairs what is known to be damaged. Costs nothing when nothing is.</summary>
     /// <param name="member">Reaches another member, best one whose log is not behind.</param>
     /// <param name="cancellationToken">Gives it up: what was repaired stays so.</param>
     /// <returns>How many files were repaired.</returns>
-    /// <exception cref="StateTransferException">The member does not have the rows, or this node does not catch up with them.</exception>
-    /// <exception cref="IOException">The rows arrived damaged, or the disk refused: to be tried again later, perhaps with another member.</exception>
+    /// <exception cref="StateTransferException">The member does not have the rows, or this node does not catch up with
+    /// them.</exception>
+    /// <exception cref="IOException">The rows arrived damaged, or the disk refused: to be tried again later, perhaps
+    /// with another member.</exception>
     public async Task<int> RunAsync(HttpClient member, CancellationToken cancellationToken)
     {
         IReadOnlyList<RepairRequest> requests = [];
@@ -43,22 +46,36 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
         return repaired;
     }
 
-    private async Task<RepairRows> FetchAsync(HttpClient member, RepairRequest request, CancellationToken cancellationToken)
+    private async Task<RepairRows> FetchAsync(
+        HttpClient member,
+        RepairRequest request,
+        CancellationToken cancellationToken
+    )
     {
         try
         {
             using var answer = await Silence.AtMost(
-                Silence.BeforeFlushed, time, ended => member.GetAsync(RowsQuery.PathOf(request), HttpCompletionOption.ResponseHeadersRead, ended), cancellationToken);
+                Silence.BeforeFlushed,
+                time,
+                ended => member.GetAsync(RowsQuery.PathOf(request), HttpCompletionOption.ResponseHeadersRead, ended),
+                cancellationToken
+            );
             if (answer.StatusCode != HttpStatusCode.OK || RowsQuery.ReadPosition(answer.Headers) is not { } position)
             {
                 throw new StateTransferException(
-                    $"{member.BaseAddress} does not give the rows that {request.File} lost: {await answer.Content.ReadAsStringAsync(cancellationToken)}");
+                    $"{member.BaseAddress} does not give the rows that {request.File} lost: "
+                        + $"{await answer.Content.ReadAsStringAsync(cancellationToken)}"
+                );
             }
 
             await using var body = await answer.Content.ReadAsStreamAsync(cancellationToken);
             using var file = store.Inbox.OpenRows(out string path);
             byte[] buffer = new byte[PieceBytes];
-            for (int read = await ReadAsync(body, buffer, cancellationToken); read > 0; read = await ReadAsync(body, buffer, cancellationToken))
+            for (
+                int read = await ReadAsync(body, buffer, cancellationToken);
+                read > 0;
+                read = await ReadAsync(body, buffer, cancellationToken)
+            )
             {
                 file.Append(buffer.AsSpan(0, read));
             }
@@ -67,7 +84,10 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
         }
         catch (Exception failure) when (failure is HttpRequestException or TimeoutException)
         {
-            throw new StateTransferException($"{member.BaseAddress} cannot be asked for the rows that {request.File} lost: {failure.Message}", failure);
+            throw new StateTransferException(
+                $"{member.BaseAddress} cannot be asked for the rows that {request.File} lost: {failure.Message}",
+                failure
+            );
         }
     }
 
@@ -81,7 +101,9 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
         {
             if (time.GetElapsedTime(begun) > Patience)
             {
-                throw new StateTransferException($"The rows for a repair are of index {index}, and this node has come to {store.AppliedIndex} only.");
+                throw new StateTransferException(
+                    $"The rows for a repair are of index {index}, and this node has come to {store.AppliedIndex} only."
+                );
             }
 
             if (store.AppliedIndex >= index)

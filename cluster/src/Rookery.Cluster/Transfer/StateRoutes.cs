@@ -10,13 +10,17 @@ using Rookery.Storage;
 namespace Rookery.Cluster.Transfer;
 
 /// <summary>
-/// The state of this node over HTTP, for members: <c>GET /state/offer</c> answers with an offer as JSON, of what changed when <c>since=ETAG</c> is asked for and less than everything will do, or with
-/// 202 while that is being written, or this node's tables have not come to <c>through=INDEX</c>; <c>GET /state/OFFER/FILE</c> with a file of it, from the byte that <c>Range: bytes=N-</c> names. 410: the offer was given up, ask for another. 409: this node
-/// offers none, and says why. <c>GET /state/rows?group=N&amp;from=HEX&amp;to=HEX</c> answers with the rows of a range as a run,
-/// for a member that lost them, and in headers with the place of the log that they are of. Who may ask is the port's affair.
+/// The state of this node over HTTP, for members: <c>GET /state/offer</c> answers with an offer as JSON, of what
+/// changed when <c>since=ETAG</c> is asked for and less than everything will do, or with 202 while that is being
+/// written, or this node's tables have not come to <c>through=INDEX</c>; <c>GET /state/OFFER/FILE</c> with a file of
+/// it, from the byte that <c>Range: bytes=N-</c> names. 410: the offer was given up, ask for another. 409: this node
+/// offers none, and says why. <c>GET /state/rows?group=N&amp;from=HEX&amp;to=HEX</c> answers with the rows of a range
+/// as a run, for a member that lost them, and in headers with the place of the log that they are of. Who may ask is the
+/// port's affair.
 /// </summary>
 /// <param name="offers">This node's offers.</param>
-/// <param name="make">Makes an offer, or gives the open one, for a member that has everything through an etag, or nothing (null), and has applied everything through an index. Null while it is being written.</param>
+/// <param name="make">Makes an offer, or gives the open one, for a member that has everything through an etag, or
+/// nothing (null), and has applied everything through an index. Null while it is being written.</param>
 /// <param name="time">The clock.</param>
 public sealed class StateRoutes(StateOffers offers, Func<long?, long, Task<StateOffer?>> make, TimeProvider time)
 {
@@ -45,7 +49,11 @@ public sealed class StateRoutes(StateOffers offers, Func<long?, long, Task<State
             ["", "state", "offer"] => SendOfferAsync(http),
             ["", "state", "rows"] => SendRowsAsync(http),
             ["", "state", var offer, var file] => SendFileAsync(http, offer, file),
-            _ => RefuseAsync(http, StatusCodes.Status404NotFound, "There are /state/offer, /state/OFFER/FILE and /state/rows."),
+            _ => RefuseAsync(
+                http,
+                StatusCodes.Status404NotFound,
+                "There are /state/offer, /state/OFFER/FILE and /state/rows."
+            ),
         };
     }
 
@@ -78,7 +86,11 @@ public sealed class StateRoutes(StateOffers offers, Func<long?, long, Task<State
         using var file = offers.Open(offer, name);
         if (file is null)
         {
-            await RefuseAsync(http, StatusCodes.Status410Gone, "This offer was given up, or never had such a file. Ask /state/offer for another.");
+            await RefuseAsync(
+                http,
+                StatusCodes.Status410Gone,
+                "This offer was given up, or never had such a file. Ask /state/offer for another."
+            );
             return;
         }
 
@@ -86,7 +98,11 @@ public sealed class StateRoutes(StateOffers offers, Func<long?, long, Task<State
         if (!TryReadRange(http.Request.Headers.Range, length, out long from))
         {
             http.Response.Headers.ContentRange = string.Create(CultureInfo.InvariantCulture, $"bytes */{length}");
-            await RefuseAsync(http, StatusCodes.Status416RangeNotSatisfiable, "A range is one number of bytes from which on the file is wanted, below its length.");
+            await RefuseAsync(
+                http,
+                StatusCodes.Status416RangeNotSatisfiable,
+                "A range is one number of bytes from which on the file is wanted, below its length."
+            );
             return;
         }
 
@@ -106,7 +122,11 @@ public sealed class StateRoutes(StateOffers offers, Func<long?, long, Task<State
     {
         if (!RowsQuery.TryRead(http.Request.Query, out var request))
         {
-            await RefuseAsync(http, StatusCodes.Status400BadRequest, "Rows are asked for with group=NUMBER, from=HEX and to=HEX, from below to.");
+            await RefuseAsync(
+                http,
+                StatusCodes.Status400BadRequest,
+                "Rows are asked for with group=NUMBER, from=HEX and to=HEX, from below to."
+            );
             return;
         }
 
@@ -137,7 +157,8 @@ public sealed class StateRoutes(StateOffers offers, Func<long?, long, Task<State
 
     private async Task SendAsync(HttpContext http, string offer, IDiskFile file, long offset, long length)
     {
-        // The other side writes to a disk of its own, perhaps a slow one, and syncs as it goes: not the server's rate holds here, but our patience.
+        // The other side writes to a disk of its own, perhaps a slow one, and syncs as it goes: not the server's rate
+        // holds here, but our patience.
         if (http.Features.Get<IHttpMinResponseDataRateFeature>() is { } rate)
         {
             rate.MinDataRate = null;
@@ -154,17 +175,24 @@ public sealed class StateRoutes(StateOffers offers, Func<long?, long, Task<State
                 var took = time.GetElapsedTime(begun);
                 if (read == 0)
                 {
-                    http.Abort();                       // shorter than it was: what was promised cannot be sent
+                    http.Abort(); // shorter than it was: what was promised cannot be sent
                     return;
                 }
 
-                await http.Response.Body.WriteAsync(buffer.AsMemory(0, read), http.RequestAborted).AsTask().WaitAsync(Patience, time, http.RequestAborted);
+                await http
+                    .Response.Body.WriteAsync(buffer.AsMemory(0, read), http.RequestAborted)
+                    .AsTask()
+                    .WaitAsync(Patience, time, http.RequestAborted);
                 offers.CountSent(offer, read);
                 offset += read;
                 if (offers.AppliedIndex != applied)
                 {
                     applied = offers.AppliedIndex;
-                    await Task.Delay(TimeSpan.FromTicks(Math.Min(RestsPerRead * took.Ticks, LongestRest.Ticks)), time, http.RequestAborted);
+                    await Task.Delay(
+                        TimeSpan.FromTicks(Math.Min(RestsPerRead * took.Ticks, LongestRest.Ticks)),
+                        time,
+                        http.RequestAborted
+                    );
                 }
             }
         }
@@ -174,7 +202,7 @@ public sealed class StateRoutes(StateOffers offers, Func<long?, long, Task<State
         }
         catch (Exception failure) when (failure is OperationCanceledException or IOException)
         {
-            http.Abort();                               // it left, or the file cannot be read: it asks again from where it is
+            http.Abort(); // it left, or the file cannot be read: it asks again from where it is
         }
         finally
         {
@@ -183,14 +211,25 @@ public sealed class StateRoutes(StateOffers offers, Func<long?, long, Task<State
     }
 
     private static long? NumberIn(HttpContext http, string name) =>
-        long.TryParse(http.Request.Query[name], NumberStyles.None, CultureInfo.InvariantCulture, out long number) ? number : null;
+        long.TryParse(http.Request.Query[name], NumberStyles.None, CultureInfo.InvariantCulture, out long number)
+            ? number
+            : null;
 
     private static bool TryReadRange(string? header, long length, out long from)
     {
         from = 0;
         return string.IsNullOrEmpty(header)
-            || (header.StartsWith("bytes=", StringComparison.Ordinal) && header.EndsWith('-')
-                && long.TryParse(header.AsSpan(6, header.Length - 7), NumberStyles.None, CultureInfo.InvariantCulture, out from) && from < length);
+            || (
+                header.StartsWith("bytes=", StringComparison.Ordinal)
+                && header.EndsWith('-')
+                && long.TryParse(
+                    header.AsSpan(6, header.Length - 7),
+                    NumberStyles.None,
+                    CultureInfo.InvariantCulture,
+                    out from
+                )
+                && from < length
+            );
     }
 
     private static async Task RefuseAsync(HttpContext http, int status, string sentence)

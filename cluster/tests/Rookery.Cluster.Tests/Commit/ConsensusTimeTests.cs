@@ -7,7 +7,10 @@ namespace Rookery.Cluster.Tests.Commit;
 
 public sealed class ConsensusTimeTests
 {
-    /// <summary>Each request with a token that ends asks for the time, and each connection who belongs to the cluster: they may not stand in line behind a state that is put in place.</summary>
+    /// <summary>
+    /// Each request with a token that ends asks for the time, and each connection who belongs to the cluster: they may
+    /// not stand in line behind a state that is put in place.
+    /// </summary>
     [Fact]
     public void The_time_goes_on_and_members_are_known_while_consensus_is_busy()
     {
@@ -16,20 +19,29 @@ public sealed class ConsensusTimeTests
         using var isBusy = new ManualResetEventSlim();
         using var mayGoOn = new ManualResetEventSlim(initialState: true);
         using var store = NodeStore.Open(
-            new NodeOptions { DataDirectory = "/data/node", Reserve = new ReserveRule(0, 0) }, new SimulatedDisk("/data"), new MemoryBudget(16 << 20), SilentRecorder.Instance, clock);
-        using var consensus = RaftConsensus.Open(store, new ConsensusOptions
-        {
-            // Called with the lock held.
-            IsClockSynchronised = () =>
+            new NodeOptions { DataDirectory = "/data/node", Reserve = new ReserveRule(0, 0) },
+            new SimulatedDisk("/data"),
+            new MemoryBudget(16 << 20),
+            SilentRecorder.Instance,
+            clock
+        );
+        using var consensus = RaftConsensus.Open(
+            store,
+            new ConsensusOptions
             {
-                isBusy.Set();
-                mayGoOn.Wait();
-                return true;
-            },
-        });
+                // Called with the lock held.
+                IsClockSynchronised = () =>
+                {
+                    isBusy.Set();
+                    mayGoOn.Wait();
+                    return true;
+                },
+            }
+        );
         var first = consensus.Time.Known!.Value;
 
-        // Nobody asks for a while, and the clock is set meanwhile: what is told while the lock is held is what the tick has read since.
+        // Nobody asks for a while, and the clock is set meanwhile: what is told while the lock is held is what the tick
+        // has read since.
         clock.Ahead = TimeSpan.FromHours(1);
         time.Advance(TimeSpan.FromSeconds(5));
         consensus.Tick();

@@ -95,17 +95,22 @@ public sealed class ProposalQueueTests
             }
         });
         thread.Start();
-        Thread[] callers = [.. Enumerable.Range(0, Callers).Select(caller => new Thread(() =>
-        {
-            for (int i = 0; i < Each; i++)
-            {
-                if (Put(queue, mayTakeTurn: (i + caller) % 3 != 0))
+        Thread[] callers =
+        [
+            .. Enumerable
+                .Range(0, Callers)
+                .Select(caller => new Thread(() =>
                 {
-                    TakeAlone();
-                    queue.GiveTurnBack(ref _isStopping);
-                }
-            }
-        }))];
+                    for (int i = 0; i < Each; i++)
+                    {
+                        if (Put(queue, mayTakeTurn: (i + caller) % 3 != 0))
+                        {
+                            TakeAlone();
+                            queue.GiveTurnBack(ref _isStopping);
+                        }
+                    }
+                })),
+        ];
         Array.ForEach(callers, static caller => caller.Start());
         Array.ForEach(callers, static caller => caller.Join());
 
@@ -148,7 +153,8 @@ public sealed class ProposalQueueTests
         return hasTurn;
     }
 
-    private static Proposal NewProposal() => Proposal.Rent(CommandEncoder.CreateDatabase("db", "0123456789012345678901"), 1);
+    private static Proposal NewProposal() =>
+        Proposal.Rent(CommandEncoder.CreateDatabase("db", "0123456789012345678901"), 1);
 
     private static Queue<Proposal> Take(ProposalQueue queue)
     {
@@ -167,7 +173,12 @@ public sealed class ProposalQueueTests
     {
         var thread = new Thread(() => queue.Wait(ref _isStopping));
         thread.Start();
-        Assert.True(SpinWait.SpinUntil(() => thread.ThreadState.HasFlag(System.Threading.ThreadState.WaitSleepJoin), TimeSpan.FromSeconds(30)));
+        Assert.True(
+            SpinWait.SpinUntil(
+                () => thread.ThreadState.HasFlag(System.Threading.ThreadState.WaitSleepJoin),
+                TimeSpan.FromSeconds(30)
+            )
+        );
         return thread;
     }
 }

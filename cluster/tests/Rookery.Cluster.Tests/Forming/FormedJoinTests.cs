@@ -30,13 +30,15 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
     public void Dispose() => _cluster.Dispose();
 
     [Fact]
-    public void A_node_that_nobody_let_in_joins_nothing() => Assert.Null(FormedJoin.In(new SimulatedDisk(Directory), Directory));
+    public void A_node_that_nobody_let_in_joins_nothing() =>
+        Assert.Null(FormedJoin.In(new SimulatedDisk(Directory), Directory));
 
     [Fact]
     public async Task A_power_cut_anywhere_leaves_a_card_that_goes_on_or_has_joined()
     {
         string token = await TokenAsync(_cluster, _address);
-        int joined = 0, begun = 0;
+        int joined = 0,
+            begun = 0;
         new CrashSearch { Points = 40, Runs = 1 }.Verify(
             _ =>
             {
@@ -63,12 +65,20 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
                 Assert.True(operation < when.Joined, "what was said to have joined has");
                 using var fresh = new TestCluster();
                 var (asked, place) = JoinClientTests.ServeAsync(fresh).GetAwaiter().GetResult();
-                new FormingNote(FormingStep.Admitted) { Name = "pi-2", Token = TokenAsync(fresh, place).GetAwaiter().GetResult() }.Write(image, Directory);
+                new FormingNote(FormingStep.Admitted)
+                {
+                    Name = "pi-2",
+                    Token = TokenAsync(fresh, place).GetAwaiter().GetResult(),
+                }.Write(image, Directory);
                 GoOn(image);
                 begun++;
                 asked.DisposeAsync().AsTask().GetAwaiter().GetResult();
-            });
-        Assert.True(CrashSearch.IsReplay || begun > 10, $"{begun} cuts left one that goes on, {joined} one that has joined");
+            }
+        );
+        Assert.True(
+            CrashSearch.IsReplay || begun > 10,
+            $"{begun} cuts left one that goes on, {joined} one that has joined"
+        );
         Assert.True(_cluster.Tokens.IsUsed(new byte[16]));
     }
 
@@ -81,7 +91,11 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
             file.Write("x"u8, 0);
         }
 
-        Assert.Contains("letters.txt is nothing that a node has which was never used", Begin(disk, FormedJoin.In(disk, Directory)!), StringComparison.Ordinal);
+        Assert.Contains(
+            "letters.txt is nothing that a node has which was never used",
+            Begin(disk, FormedJoin.In(disk, Directory)!),
+            StringComparison.Ordinal
+        );
         Assert.Null(FormedJoin.In(disk, Directory));
         Assert.Contains("did not join it", FormingNote.Read(disk, Directory).Why, StringComparison.Ordinal);
         Assert.True(IdentityDirectory.ExistsIn(disk, Directory));
@@ -94,7 +108,9 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
         var disk = Card(await TokenAsync(gone, "127.0.0.1:1"));
         var join = FormedJoin.In(disk, Directory)!;
         Assert.Null(Begin(disk, join));
-        await Assert.ThrowsAsync<JoinException>(() => join.CompleteAsync(disk, Directory, [], Node, TimeProvider.System, CancellationToken.None));
+        await Assert.ThrowsAsync<JoinException>(() =>
+            join.CompleteAsync(disk, Directory, [], Node, TimeProvider.System, CancellationToken.None)
+        );
         Assert.Equal(["forming", "joining", "lock"], disk.List(Directory).Order(StringComparer.Ordinal));
 
         // As `rookery cluster join` does it.
@@ -108,25 +124,40 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
         AssertJoined(disk);
     }
 
-    private static async Task<string> TokenAsync(TestCluster of, string at) => (await of.Tokens.CreateAsync(new byte[16], [at], CancellationToken.None))!.ToText();
+    private static async Task<string> TokenAsync(TestCluster of, string at) =>
+        (await of.Tokens.CreateAsync(new byte[16], [at], CancellationToken.None))!.ToText();
 
     private static SimulatedDisk Card(string token)
     {
         var disk = new SimulatedDisk(Directory);
-        using var founded = ClusterFounding.Found(NodeIds.Create(), new NodeNames("pi-2", "home", [IPAddress.Loopback]), [], TestAuthority.Now);
+        using var founded = ClusterFounding.Found(
+            NodeIds.Create(),
+            new NodeNames("pi-2", "home", [IPAddress.Loopback]),
+            [],
+            TestAuthority.Now
+        );
         IdentityDirectory.Create(disk, Directory, founded);
         new FormingNote(FormingStep.Admitted) { Name = "pi-2", Token = token }.Write(disk, Directory);
         return disk;
     }
 
-    private static string? Begin(SimulatedDisk disk, FormedJoin join) => join.Begin(disk, new NodeOptions { DataDirectory = Directory }, new MemoryBudget(16 << 20), SilentRecorder.Instance, TimeProvider.System);
+    private static string? Begin(SimulatedDisk disk, FormedJoin join) =>
+        join.Begin(
+            disk,
+            new NodeOptions { DataDirectory = Directory },
+            new MemoryBudget(16 << 20),
+            SilentRecorder.Instance,
+            TimeProvider.System
+        );
 
     /// <summary>As `serve` does it at each start.</summary>
     private static void GoOn(SimulatedDisk disk)
     {
         var join = FormedJoin.In(disk, Directory)!;
         Assert.Null(Begin(disk, join));
-        join.CompleteAsync(disk, Directory, [], Node, TimeProvider.System, CancellationToken.None).GetAwaiter().GetResult();
+        join.CompleteAsync(disk, Directory, [], Node, TimeProvider.System, CancellationToken.None)
+            .GetAwaiter()
+            .GetResult();
         AssertJoined(disk);
     }
 

@@ -42,15 +42,22 @@ public sealed class FormingDutyTests : IDisposable
         _announced.Add(new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", "192.0.2.9:9443", "ffff"));
         _announced.Add(new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", "192.0.2.8:9443", "ffff"));
         await using var duty = Start();
-        await StatusAsync(duty, "This node waits to form the cluster home of 3. It sees nobody; 2 more are missing. pi-9 at 192.0.2.8:9443 forms another cluster than this node: it has another phrase, or another name for the cluster.");
+        await StatusAsync(
+            duty,
+            "This node waits to form the cluster home of 3. It sees nobody; 2 more are missing. pi-9 at "
+                + "192.0.2.8:9443 forms another cluster than this node: it has another phrase, or another name for "
+                + "the cluster."
+        );
         _announced.Clear();
         await Eventually.HoldsAsync(
             () =>
             {
                 _cluster.Time.Advance(TimeSpan.FromSeconds(1));
-                return duty.Status is "This node waits to form the cluster home of 3. It sees nobody; 2 more are missing.";
+                return duty.Status
+                    is "This node waits to form the cluster home of 3. It sees nobody; 2 more are missing.";
             },
-            "the stranger is forgotten");
+            "the stranger is forgotten"
+        );
     }
 
     [Fact]
@@ -68,7 +75,8 @@ public sealed class FormingDutyTests : IDisposable
     {
         using var stranger = new TcpListener(IPAddress.Any, 0);
         stranger.Start();
-        int port = ((IPEndPoint)stranger.LocalEndpoint).Port, calls = 0;
+        int port = ((IPEndPoint)stranger.LocalEndpoint).Port,
+            calls = 0;
         var hangingUp = Task.Run(async () =>
         {
             while (true)
@@ -78,8 +86,28 @@ public sealed class FormingDutyTests : IDisposable
             }
         });
         string mark = FormingPhrase.Derive(Phrase, "home").Mark;
-        _announced.AddRange(Enumerable.Range(1, 100).Select(index => new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", $"127.0.1.{index}:{port}", mark)));
-        _announced.AddRange(Enumerable.Range(1, 100).Select(index => new AnnouncedNode($"strangenode{index}", "pi-9", "stranger", $"127.0.2.{index}:{port}", mark)));
+        _announced.AddRange(
+            Enumerable
+                .Range(1, 100)
+                .Select(index => new AnnouncedNode(
+                    "strangenodestrangenode",
+                    "pi-9",
+                    "stranger",
+                    $"127.0.1.{index}:{port}",
+                    mark
+                ))
+        );
+        _announced.AddRange(
+            Enumerable
+                .Range(1, 100)
+                .Select(index => new AnnouncedNode(
+                    $"strangenode{index}",
+                    "pi-9",
+                    "stranger",
+                    $"127.0.2.{index}:{port}",
+                    mark
+                ))
+        );
         await using (var duty = Start())
         {
             await Eventually.HoldsAsync(() => duty.Status is not null, "a round is done");
@@ -106,20 +134,36 @@ public sealed class FormingDutyTests : IDisposable
             Addresses = static () => [],
             ClientUrls = static () => [],
             IsClockSynchronised = static () => true,
-            Browse = _ => _browseTrouble is null ? Task.FromResult<IReadOnlyList<AnnouncedNode>>([.. _announced]) : throw new IOException(_browseTrouble),
+            Browse = _ =>
+                _browseTrouble is null
+                    ? Task.FromResult<IReadOnlyList<AnnouncedNode>>([.. _announced])
+                    : throw new IOException(_browseTrouble),
             Log = static _ => { },
             Note = static _ => { },
         };
-        var duty = new FormingDuty(options, _cluster.Identity, _disk, member, _cluster.Desk, () => isUnclaimed, () => PeerTrust.Of(_cluster.Identity), _cluster.Tokens, static () => [], _cluster.Time);
+        var duty = new FormingDuty(
+            options,
+            _cluster.Identity,
+            _disk,
+            member,
+            _cluster.Desk,
+            () => isUnclaimed,
+            () => PeerTrust.Of(_cluster.Identity),
+            _cluster.Tokens,
+            static () => [],
+            _cluster.Time
+        );
         duty.Start();
         return duty;
     }
 
-    private Task StatusAsync(FormingDuty duty, string beginning) => Eventually.HoldsAsync(
-        () =>
-        {
-            _cluster.Time.Advance(TimeSpan.FromSeconds(1));
-            return duty.Status?.StartsWith(beginning, StringComparison.Ordinal) is true;
-        },
-        beginning);
+    private Task StatusAsync(FormingDuty duty, string beginning) =>
+        Eventually.HoldsAsync(
+            () =>
+            {
+                _cluster.Time.Advance(TimeSpan.FromSeconds(1));
+                return duty.Status?.StartsWith(beginning, StringComparison.Ordinal) is true;
+            },
+            beginning
+        );
 }

@@ -27,18 +27,37 @@ public sealed class FormingNodeTests
         var (a, b, c) = (Make("a"), Make("b"), Make("c"));
         Round(a, b, c);
         Assert.Equal(FormingStep.Candidate, a.Note.Step);
-        Assert.Equal("This node founds the cluster home of 3 when all have vowed to join: nobody did; 2 more are missing.", a.Describe([]));
+        Assert.Equal(
+            "This node founds the cluster home of 3 when all have vowed to join: nobody did; 2 more are missing.",
+            a.Describe([])
+        );
         Round(b, a, c);
         Assert.Equal((FormingStep.Vowed, "pi-a"), (b.Note.Step, b.Note.FounderName));
-        Assert.StartsWith("This node has vowed to join pi-a in the cluster home of 3, which has 0 of 2 vows.", b.Describe([]), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "This node has vowed to join pi-a in the cluster home of 3, which has 0 of 2 vows.",
+            b.Describe([]),
+            StringComparison.Ordinal
+        );
         b.Conclude([]);
-        Assert.Contains("which does not answer. It goes on when that is back. If its card is gone for good, stop this node, delete /data/forming, and start it again.", b.Describe([]), StringComparison.Ordinal);
+        Assert.Contains(
+            "which does not answer. It goes on when that is back. If its card is gone for good, stop this "
+                + "node, delete /data/forming, and start it again.",
+            b.Describe([]),
+            StringComparison.Ordinal
+        );
         Round(c, b, a);
         Round(b, a);
         Assert.Equal(FormingStep.Candidate, a.Note.Step);
         Round(c, a);
-        Assert.Equal(["pi-b", "pi-c"], a.Note.Members.Select(static member => member.Name).Order(StringComparer.Ordinal));
-        Assert.StartsWith("This node has founded the cluster home of 3. pi-c vowed to join and did not yet:", a.Describe(["pi-c"]), StringComparison.Ordinal);
+        Assert.Equal(
+            ["pi-b", "pi-c"],
+            a.Note.Members.Select(static member => member.Name).Order(StringComparer.Ordinal)
+        );
+        Assert.StartsWith(
+            "This node has founded the cluster home of 3. pi-c vowed to join and did not yet:",
+            a.Describe(["pi-c"]),
+            StringComparison.Ordinal
+        );
 
         // It leads a moment later: until then it can give nobody a token.
         Assert.Equal(FormingStep.Vowed, c.Note.Step);
@@ -55,7 +74,11 @@ public sealed class FormingNodeTests
         Round(a, b, c);
         Round(c, a, b);
         Assert.Equal((FormingStep.Open, FormingStep.Open), (a.Note.Step, c.Note.Step));
-        Assert.EndsWith("pi-c expects 4 nodes, and this one 3: the same settings belong on each.", a.Describe([]), StringComparison.Ordinal);
+        Assert.EndsWith(
+            "pi-c expects 4 nodes, and this one 3: the same settings belong on each.",
+            a.Describe([]),
+            StringComparison.Ordinal
+        );
 
         Round(a, b, Make("d"));
         var vow = c.CallTo(IdOf("a")) with { Vow = a.Note.Candidacy };
@@ -73,7 +96,12 @@ public sealed class FormingNodeTests
         Round(c, a, b);
         Round(c, a);
         Assert.Equal(FormingStep.Candidate, a.Note.Step);
-        Assert.EndsWith("pi-a does not count the vow of pi, because another node has that name: give each its own `hostname`, or none.", c.Describe([]), StringComparison.Ordinal);
+        Assert.EndsWith(
+            "pi-a does not count the vow of pi, because another node has that name: give each its own "
+                + "`hostname`, or none.",
+            c.Describe([]),
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -87,7 +115,11 @@ public sealed class FormingNodeTests
         Assert.Equal((FormingStep.Out, FormingStep.Open), (a.Note.Step, b.Note.Step));
         Assert.Contains("it was claimed", a.Describe([]), StringComparison.Ordinal);
         Round(b, a, c);
-        Assert.Contains("It sees pi-a (which takes no part), pi-c; 1 more is missing.", b.Describe([]), StringComparison.Ordinal);
+        Assert.Contains(
+            "It sees pi-a (which takes no part), pi-c; 1 more is missing.",
+            b.Describe([]),
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -103,11 +135,18 @@ public sealed class FormingNodeTests
         Assert.Equal(FormingStep.Candidate, a.Note.Step);
         Round(d, a, c);
         Round(d, a);
-        Assert.Equal(["pi-c", "pi-d"], a.Note.Members.Select(static member => member.Name).Order(StringComparer.Ordinal));
+        Assert.Equal(
+            ["pi-c", "pi-d"],
+            a.Note.Members.Select(static member => member.Name).Order(StringComparer.Ordinal)
+        );
 
         // The one that was off comes back.
         Round(b, a);
-        Assert.StartsWith("pi-a has founded the cluster home without this node, of which 3 were expected and more were on.", b.Describe([]), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "pi-a has founded the cluster home without this node, of which 3 were expected and more were on.",
+            b.Describe([]),
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -138,8 +177,17 @@ public sealed class FormingNodeTests
         [
             FormingNote.Open,
             new FormingNote(FormingStep.Candidate) { Candidacy = "c" },
-            new FormingNote(FormingStep.Vowed) { Candidacy = "c", Founder = "f", FounderName = "pi-1" },
-            new FormingNote(FormingStep.Founded) { Candidacy = "c", Members = [new FormingMember("m", "pi-2", [1, 2])] },
+            new FormingNote(FormingStep.Vowed)
+            {
+                Candidacy = "c",
+                Founder = "f",
+                FounderName = "pi-1",
+            },
+            new FormingNote(FormingStep.Founded)
+            {
+                Candidacy = "c",
+                Members = [new FormingMember("m", "pi-2", [1, 2])],
+            },
             new FormingNote(FormingStep.Admitted) { Name = "pi-2", Token = "token" },
             new FormingNote(FormingStep.Out) { Why = "One sentence. Another." },
         ];
@@ -150,11 +198,18 @@ public sealed class FormingNodeTests
             note.Write(disk, Directory);
             var read = FormingNote.Read(disk.AfterPowerLoss(1), Directory);
             Assert.Equal(note with { Members = [] }, read with { Members = [] });
-            Assert.Equal(note.Members.Select(static member => (member.NodeId, member.Name, Convert.ToHexString(member.Secret))), read.Members.Select(static member => (member.NodeId, member.Name, Convert.ToHexString(member.Secret))));
+            Assert.Equal(
+                note.Members.Select(static member => (member.NodeId, member.Name, Convert.ToHexString(member.Secret))),
+                read.Members.Select(static member => (member.NodeId, member.Name, Convert.ToHexString(member.Secret)))
+            );
         }
 
         disk.Rot(FormingNote.PathIn(Directory), 20, 0xff);
-        Assert.Contains("/data/forming is damaged", Assert.Throws<IdentityException>(() => FormingNote.Read(disk, Directory)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "/data/forming is damaged",
+            Assert.Throws<IdentityException>(() => FormingNote.Read(disk, Directory)).Message,
+            StringComparison.Ordinal
+        );
         FormingNote.Forget(disk, Directory);
         FormingNote.Forget(disk, Directory);
         Assert.Empty(disk.AfterPowerLoss(1).Files);
@@ -165,11 +220,24 @@ public sealed class FormingNodeTests
     private static void Round(FormingNode node, params FormingNode[] others) => Round(null, node, others);
 
     private static void Round(string? token, FormingNode node, params FormingNode[] others) =>
-        node.Conclude([.. others.Select(other => other.Answer(node.CallTo(other.Answer(node.CallTo(string.Empty))!.NodeId))! with { Token = token })]);
+        node.Conclude([
+            .. others.Select(other =>
+                other.Answer(node.CallTo(other.Answer(node.CallTo(string.Empty))!.NodeId))! with
+                {
+                    Token = token,
+                }
+            ),
+        ]);
 
     private FormingNode Make(string letter, int expect = 3, string? name = null)
     {
-        var node = new FormingNode(new SimulatedDisk(Directory), Directory, new FormingSelf(IdOf(letter), name ?? $"pi-{letter}", "home", expect), () => !_claimed.Contains(letter), _time);
+        var node = new FormingNode(
+            new SimulatedDisk(Directory),
+            Directory,
+            new FormingSelf(IdOf(letter), name ?? $"pi-{letter}", "home", expect),
+            () => !_claimed.Contains(letter),
+            _time
+        );
         node.Conclude([]);
         return node;
     }

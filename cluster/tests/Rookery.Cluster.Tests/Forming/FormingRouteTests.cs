@@ -24,7 +24,10 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     private readonly List<string> _log = [];
     private readonly string _address = $"127.0.0.1:{TestMember.FreePort()}";
     private readonly Func<PeerTrust> _founderTrust;
-    private readonly Func<PeerTrust> _callerTrust = TestMember.TrustOf(TestAuthority.Create("callerclustercallerclu"), Caller);
+    private readonly Func<PeerTrust> _callerTrust = TestMember.TrustOf(
+        TestAuthority.Create("callerclustercallerclu"),
+        Caller
+    );
     private PeerNetwork _network = null!;
     private WebApplication _server = null!;
     private FormingNode _founder = null!;
@@ -34,10 +37,26 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     public async Task InitializeAsync()
     {
         new FormingNote(FormingStep.Candidate) { Candidacy = Caller }.Write(_disk, "/data");
-        _founder = new FormingNode(_disk, "/data", new FormingSelf(TestAuthority.NodeId, "pi-1", "home", 2), () => true, TimeProvider.System);
-        _network = new PeerNetwork(TestMember.Hello(TestAuthority.NodeId), _founderTrust, new TestAdmission(), TimeProvider.System, static _ => { });
+        _founder = new FormingNode(
+            _disk,
+            "/data",
+            new FormingSelf(TestAuthority.NodeId, "pi-1", "home", 2),
+            () => true,
+            TimeProvider.System
+        );
+        _network = new PeerNetwork(
+            TestMember.Hello(TestAuthority.NodeId),
+            _founderTrust,
+            new TestAdmission(),
+            TimeProvider.System,
+            static _ => { }
+        );
         var route = new FormingRoute(_founder, () => Phrase, _cluster.Tokens, () => ["192.0.2.1:9443"], _log.Add);
-        _server = PeerListener.Build(IPEndPoint.Parse(_address), _network, app => app.Run(http => route.AnswerAsync(http)));
+        _server = PeerListener.Build(
+            IPEndPoint.Parse(_address),
+            _network,
+            app => app.Run(http => route.AnswerAsync(http))
+        );
         await _server.StartAsync();
     }
 
@@ -52,10 +71,18 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task Who_knows_the_phrase_and_vows_gets_the_same_token_however_often_it_asks()
     {
-        var call = new FormingCall { NodeId = Caller, Name = "pi-2", Expect = 2 };
+        var call = new FormingCall
+        {
+            NodeId = Caller,
+            Name = "pi-2",
+            Expect = 2,
+        };
 
         // Started again with its candidacy, it may have been claimed before, and not know that yet.
-        Assert.Equal("it is starting", (await Assert.ThrowsAsync<IOException>(() => AskAsync(Phrase, call with { Vow = Caller }))).Message);
+        Assert.Equal(
+            "it is starting",
+            (await Assert.ThrowsAsync<IOException>(() => AskAsync(Phrase, call with { Vow = Caller }))).Message
+        );
         _founder.Conclude([]);
         var open = await AskAsync(Phrase, call);
         Assert.Equal((FormingStep.Candidate, (string?)null), (open.Step, open.Token));
@@ -74,16 +101,41 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task Who_has_another_phrase_or_name_of_the_cluster_is_refused_and_named()
     {
-        var refused = await Assert.ThrowsAsync<IOException>(() => AskAsync(Other, new FormingCall { NodeId = Caller, Name = "pi-2", Expect = 2, Vow = Caller }));
+        var refused = await Assert.ThrowsAsync<IOException>(() =>
+            AskAsync(
+                Other,
+                new FormingCall
+                {
+                    NodeId = Caller,
+                    Name = "pi-2",
+                    Expect = 2,
+                    Vow = Caller,
+                }
+            )
+        );
         Assert.Equal("it has another phrase, or another name for the cluster", refused.Message);
-        Assert.Equal("pi-2 at 127.0.0.1 wants to form a cluster with this node, and has another phrase, or another name for the cluster.", Assert.Single(_log));
+        Assert.Equal(
+            "pi-2 at 127.0.0.1 wants to form a cluster with this node, and has another phrase, or another name "
+                + "for the cluster.",
+            Assert.Single(_log)
+        );
         Assert.Equal(FormingStep.Candidate, _founder.Note.Step);
     }
 
     [Fact]
     public async Task What_is_no_call_is_refused()
     {
-        await Assert.ThrowsAsync<IOException>(() => AskAsync(Phrase, new FormingCall { NodeId = "x", Name = "pi-2", Expect = 2 }));
+        await Assert.ThrowsAsync<IOException>(() =>
+            AskAsync(
+                Phrase,
+                new FormingCall
+                {
+                    NodeId = "x",
+                    Name = "pi-2",
+                    Expect = 2,
+                }
+            )
+        );
         Assert.Equal(HttpStatusCode.BadRequest, (await PostAsync("no call"u8.ToArray())).StatusCode);
     }
 
@@ -93,16 +145,31 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     {
         _founder.Conclude([]);
         using var between = TestAuthority.CreateIdentity(TestAuthority.Create("betweenclusterbetweenc"));
-        var (own, caller, foreign) = (_cluster.Identity.Certificate, _callerTrust().Certificate.TargetCertificate, between.Certificate);
-        foreach (var (end, first, second, holds) in new[]
+        var (own, caller, foreign) = (
+            _cluster.Identity.Certificate,
+            _callerTrust().Certificate.TargetCertificate,
+            between.Certificate
+        );
+        foreach (
+            var (end, first, second, holds) in new[]
+            {
+                (FormingEnd.Caller, caller, own, true),
+                (FormingEnd.Caller, caller, foreign, false),
+                (FormingEnd.Caller, foreign, own, false),
+                (FormingEnd.Answerer, caller, own, false),
+            }
+        )
         {
-            (FormingEnd.Caller, caller, own, true),
-            (FormingEnd.Caller, caller, foreign, false),
-            (FormingEnd.Caller, foreign, own, false),
-            (FormingEnd.Answerer, caller, own, false),
-        })
-        {
-            byte[] call = JsonSerializer.SerializeToUtf8Bytes(new FormingCall { NodeId = Caller, Name = "pi-2", Expect = 2, Proof = Phrase.Prove(end, first, second) }, ClusterJson.Default.FormingCall);
+            byte[] call = JsonSerializer.SerializeToUtf8Bytes(
+                new FormingCall
+                {
+                    NodeId = Caller,
+                    Name = "pi-2",
+                    Expect = 2,
+                    Proof = Phrase.Prove(end, first, second),
+                },
+                ClusterJson.Default.FormingCall
+            );
             Assert.Equal(holds ? HttpStatusCode.OK : HttpStatusCode.Forbidden, (await PostAsync(call)).StatusCode);
         }
     }
@@ -111,11 +178,41 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     public async Task Who_answers_without_the_phrase_is_not_believed()
     {
         string elsewhere = $"127.0.0.1:{TestMember.FreePort()}";
-        var answer = new FormingAnswer { NodeId = TestAuthority.NodeId, Name = "pi-1", Expect = 2, Step = FormingStep.Founded, Members = [Caller], Token = "token", Proof = Other.Prove(FormingEnd.Answerer, _cluster.Identity.Certificate, _cluster.Identity.Certificate) };
+        var answer = new FormingAnswer
+        {
+            NodeId = TestAuthority.NodeId,
+            Name = "pi-1",
+            Expect = 2,
+            Step = FormingStep.Founded,
+            Members = [Caller],
+            Token = "token",
+            Proof = Other.Prove(FormingEnd.Answerer, _cluster.Identity.Certificate, _cluster.Identity.Certificate),
+        };
         await using var impostor = PeerListener.Build(
-            IPEndPoint.Parse(elsewhere), _network, app => app.Run(http => JoinRoutes.WriteAsync(http, 200, JsonSerializer.SerializeToUtf8Bytes(answer, ClusterJson.Default.FormingAnswer))));
+            IPEndPoint.Parse(elsewhere),
+            _network,
+            app =>
+                app.Run(http =>
+                    JoinRoutes.WriteAsync(
+                        http,
+                        200,
+                        JsonSerializer.SerializeToUtf8Bytes(answer, ClusterJson.Default.FormingAnswer)
+                    )
+                )
+        );
         await impostor.StartAsync();
-        var refused = await Assert.ThrowsAsync<IOException>(() => new FormingCaller(_callerTrust, Phrase).AskAsync(elsewhere, new FormingCall { NodeId = Caller, Name = "pi-2", Expect = 2 }, CancellationToken.None));
+        var refused = await Assert.ThrowsAsync<IOException>(() =>
+            new FormingCaller(_callerTrust, Phrase).AskAsync(
+                elsewhere,
+                new FormingCall
+                {
+                    NodeId = Caller,
+                    Name = "pi-2",
+                    Expect = 2,
+                },
+                CancellationToken.None
+            )
+        );
         Assert.Contains("does not know the phrase", refused.Message, StringComparison.Ordinal);
     }
 
@@ -125,7 +222,16 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     [InlineData("sixteen letters.", false)]
     public void A_phrase_that_is_too_short_is_refused_and_not_repeated(string phrase, bool isTooShort)
     {
-        Assert.Equal(isTooShort, FormingPhrase.WhyTooShort(phrase)?.StartsWith("The phrase to form a cluster by has 15 characters, and must have 16 at least", StringComparison.Ordinal) ?? false);
+        Assert.Equal(
+            isTooShort,
+            FormingPhrase
+                .WhyTooShort(phrase)
+                ?.StartsWith(
+                    "The phrase to form a cluster by has 15 characters, and must have 16 at least",
+                    StringComparison.Ordinal
+                )
+                ?? false
+        );
         Assert.DoesNotContain("letters", FormingPhrase.WhyTooShort(phrase) ?? string.Empty, StringComparison.Ordinal);
     }
 
@@ -137,7 +243,8 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
         Assert.NotEqual(Phrase.Mark, Other.Mark);
     }
 
-    private Task<FormingAnswer> AskAsync(FormingPhrase phrase, FormingCall call) => new FormingCaller(_callerTrust, phrase).AskAsync(_address, call, CancellationToken.None);
+    private Task<FormingAnswer> AskAsync(FormingPhrase phrase, FormingCall call) =>
+        new FormingCaller(_callerTrust, phrase).AskAsync(_address, call, CancellationToken.None);
 
     private async Task<HttpResponseMessage> PostAsync(byte[] body)
     {

@@ -22,8 +22,9 @@ public enum FormingMistake
 }
 
 /// <summary>
-/// Cards that form, in one thread: real nodes' parts on simulated disks that lose what was not synced, with calls and answers that are lost or late, power cuts also within a write, and disks that refuse. In the
-/// end everything heals. Whatever a node is told is checked: nobody is among those of two founders.
+/// Cards that form, in one thread: real nodes' parts on simulated disks that lose what was not synced, with calls and
+/// answers that are lost or late, power cuts also within a write, and disks that refuse. In the end everything heals.
+/// Whatever a node is told is checked: nobody is among those of two founders.
 /// </summary>
 internal sealed class FormingRun
 {
@@ -43,7 +44,14 @@ internal sealed class FormingRun
     private double _loss;
     private double _cuts;
 
-    public FormingRun(int seed, int expect, int cards, FormingMistake mistake = FormingMistake.None, bool isOneClaimed = false, int later = 0)
+    public FormingRun(
+        int seed,
+        int expect,
+        int cards,
+        FormingMistake mistake = FormingMistake.None,
+        bool isOneClaimed = false,
+        int later = 0
+    )
     {
         _random = new Random(seed);
         _expect = expect;
@@ -51,7 +59,15 @@ internal sealed class FormingRun
         _isOneClaimed = isOneClaimed;
         _loss = _random.NextDouble() * 0.6;
         _cuts = _random.NextDouble() * 0.15;
-        _cards = [.. Enumerable.Range(0, cards + later).Select(index => new Card(string.Create(CultureInfo.InvariantCulture, $"node{index:00}nodenodenodenode")[..22], $"pi-{index}"))];
+        _cards =
+        [
+            .. Enumerable
+                .Range(0, cards + later)
+                .Select(index => new Card(
+                    string.Create(CultureInfo.InvariantCulture, $"node{index:00}nodenodenodenode")[..22],
+                    $"pi-{index}"
+                )),
+        ];
         foreach (var card in _cards.Skip(cards))
         {
             card.OnFrom = FaultyRounds + SoundRounds;
@@ -197,7 +213,10 @@ internal sealed class FormingRun
             return null;
         }
 
-        Assert.False(card.IsClaimedFirst && answer.Step == FormingStep.Founded, $"{card.NodeId} was claimed, and founds");
+        Assert.False(
+            card.IsClaimedFirst && answer.Step == FormingStep.Founded,
+            $"{card.NodeId} was claimed, and founds"
+        );
         if (!answer.Members.Contains(call.NodeId, StringComparer.Ordinal))
         {
             return answer;
@@ -212,10 +231,16 @@ internal sealed class FormingRun
 
         foreach (string member in members)
         {
-            Assert.True(_foundings.Values.Count(founding => founding.Contains(member, StringComparer.Ordinal)) == 1, $"{member} is among those of two founders");
+            Assert.True(
+                _foundings.Values.Count(founding => founding.Contains(member, StringComparer.Ordinal)) == 1,
+                $"{member} is among those of two founders"
+            );
         }
 
-        return answer with { Token = card.NodeId };
+        return answer with
+        {
+            Token = card.NodeId,
+        };
     }
 
     private void CutPower(Card card, int operation)
@@ -229,8 +254,20 @@ internal sealed class FormingRun
     {
         if (card.Node is null)
         {
-            var disk = _mistake == FormingMistake.NotDurable ? new SyncSkippingDisk(card.Disk, static path => string.Equals(path, Directory, StringComparison.Ordinal)) : (IDisk)card.Disk;
-            card.Node = new FormingNode(disk, Directory, new FormingSelf(card.NodeId, card.Name, "home", _expect), () => !card.IsKnownAsClaimed, _time);
+            var disk =
+                _mistake == FormingMistake.NotDurable
+                    ? new SyncSkippingDisk(
+                        card.Disk,
+                        static path => string.Equals(path, Directory, StringComparison.Ordinal)
+                    )
+                    : (IDisk)card.Disk;
+            card.Node = new FormingNode(
+                disk,
+                Directory,
+                new FormingSelf(card.NodeId, card.Name, "home", _expect),
+                () => !card.IsKnownAsClaimed,
+                _time
+            );
             card.HasBegun = false;
             if (_isOneClaimed)
             {
@@ -245,10 +282,16 @@ internal sealed class FormingRun
         }
     }
 
-    /// <summary>Its owner claims it, which holds from then on, and is known after a start only when all is replayed.</summary>
+    /// <summary>
+    /// Its owner claims it, which holds from then on, and is known after a start only when all is replayed.
+    /// </summary>
     private static void Claim(Card card, int round)
     {
-        if (round >= card.ClaimedFrom && !card.IsClaimed && card is { RoundsToReplay: 0, Node.Note.Step: var step and not FormingStep.Admitted })
+        if (
+            round >= card.ClaimedFrom
+            && !card.IsClaimed
+            && card is { RoundsToReplay: 0, Node.Note.Step: var step and not FormingStep.Admitted }
+        )
         {
             (card.IsClaimed, card.IsClaimedFirst) = (true, step != FormingStep.Founded);
         }

@@ -34,7 +34,9 @@ public sealed class FormingSeedTests
             }
             catch (XunitException wrong)
             {
-                Assert.Fail($"seed {seed}: {string.Join(", ", run.Ends.Select(static end => end.Step))}: {wrong.Message}");
+                Assert.Fail(
+                    $"seed {seed}: {string.Join(", ", run.Ends.Select(static end => end.Step))}: {wrong.Message}"
+                );
             }
         }
     }
@@ -45,7 +47,10 @@ public sealed class FormingSeedTests
     [InlineData(3, 4)]
     public void A_card_that_was_claimed_never_founds(int expect, int cards)
     {
-        HashSet<string> seen = [.. Enumerable.Range(0, Seeds).SelectMany(seed => Play(seed, expect, cards, isOneClaimed: true).Seen)];
+        HashSet<string> seen =
+        [
+            .. Enumerable.Range(0, Seeds).SelectMany(seed => Play(seed, expect, cards, isOneClaimed: true).Seen),
+        ];
         Assert.Contains("Candidate to Out", seen);
         Assert.Contains("not answered yet", seen);
     }
@@ -55,8 +60,23 @@ public sealed class FormingSeedTests
     public void The_seeds_meet_every_fault_and_every_turn()
     {
         HashSet<string> seen = [.. Enumerable.Range(0, Seeds).SelectMany(static seed => Play(seed, 3, 5).Seen)];
-        foreach (string turn in (string[])[
-            "power cut", "power cut within a write", "disk refused", "late", "Open to Candidate", "Open to Vowed", "Open to Out", "Candidate to Open", "Candidate to Out", "Vowed to Open", "Vowed to Admitted", "Vowed to Out"])
+        foreach (
+            string turn in (string[])
+                [
+                    "power cut",
+                    "power cut within a write",
+                    "disk refused",
+                    "late",
+                    "Open to Candidate",
+                    "Open to Vowed",
+                    "Open to Out",
+                    "Candidate to Open",
+                    "Candidate to Out",
+                    "Vowed to Open",
+                    "Vowed to Admitted",
+                    "Vowed to Out",
+                ]
+        )
         {
             Assert.True(seen.Contains(turn), $"{turn} was not seen, only {string.Join(", ", seen)}");
         }

@@ -29,10 +29,16 @@ public sealed class AuthorityRotationTests : IDisposable
                 AssertAllTrustAll($"round {round}, after {member.Identity.NodeId}");
             }
 
-            Assert.True(round >= 5 || a.Rotation.Status is { Stage: RotationStage.Trusting, WaitsFor: ["pi-c"] }, $"round {round}");
+            Assert.True(
+                round >= 5 || a.Rotation.Status is { Stage: RotationStage.Trusting, WaitsFor: ["pi-c"] },
+                $"round {round}"
+            );
         }
 
-        Assert.All(_members, member => Assert.NotEqual(_authority.Certificate.RawData, member.Identity.Authorities[0].RawData));
+        Assert.All(
+            _members,
+            member => Assert.NotEqual(_authority.Certificate.RawData, member.Identity.Authorities[0].RawData)
+        );
         Assert.All(_members, member => Assert.Equal(2, member.Identity.Authorities.Count));
         Assert.Null(await b.Rotation.RetireAsync(CancellationToken.None));
         for (int round = 0; round < 3; round++)
@@ -46,7 +52,11 @@ public sealed class AuthorityRotationTests : IDisposable
 
         Assert.Null(a.Rotation.Status);
         Assert.Empty(_desk.List("authority/"));
-        Assert.All(_members, member => Assert.Equal(a.Identity.Authorities[0].RawData, Assert.Single(member.Identity.Authorities).RawData));
+        Assert.All(
+            _members,
+            member =>
+                Assert.Equal(a.Identity.Authorities[0].RawData, Assert.Single(member.Identity.Authorities).RawData)
+        );
         using var signing = c.Identity.OpenAuthority();
         Assert.Equal(a.Identity.Authorities[0].RawData, signing.Certificate.RawData);
         using var loaded = IdentityDirectory.TryLoad(c.Disk, "/data")!;
@@ -90,7 +100,10 @@ public sealed class AuthorityRotationTests : IDisposable
 
         using var signing = late.Identity.OpenAuthority();
         Assert.Equal(a.Identity.Authorities[0].RawData, signing.Certificate.RawData);
-        Assert.Equal((RotationStage.Signing, 0), (late.Rotation.Status!.Value.Stage, late.Rotation.Status.Value.WaitsFor.Count));
+        Assert.Equal(
+            (RotationStage.Signing, 0),
+            (late.Rotation.Status!.Value.Stage, late.Rotation.Status.Value.WaitsFor.Count)
+        );
     }
 
     [Fact]
@@ -101,7 +114,10 @@ public sealed class AuthorityRotationTests : IDisposable
         using var client = _authority.SignClient(PublicKeyOf(key), "ansible", Now);
         await a.Rotation.BeginAsync(CancellationToken.None);
         await StepAsync(a, 3);
-        Assert.Equal(NameConstraints.In(_authority.Certificate).Domains, NameConstraints.In(a.Identity.Authorities[0]).Domains);
+        Assert.Equal(
+            NameConstraints.In(_authority.Certificate).Domains,
+            NameConstraints.In(a.Identity.Authorities[0]).Domains
+        );
         Assert.Null(a.Identity.ClientRule.WhyRefused(client, Now));
         await a.Rotation.RetireAsync(CancellationToken.None);
         await StepAsync(a, 2);
@@ -132,11 +148,23 @@ public sealed class AuthorityRotationTests : IDisposable
     public async Task One_rotation_at_a_time_and_none_retired_before_its_time()
     {
         var (a, b) = (await AddAsync("a"), await AddAsync("b"));
-        Assert.StartsWith("There is no old authority to retire.", (await a.Rotation.RetireAsync(CancellationToken.None))!.Message, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "There is no old authority to retire.",
+            (await a.Rotation.RetireAsync(CancellationToken.None))!.Message,
+            StringComparison.Ordinal
+        );
         Assert.Null(await a.Rotation.BeginAsync(CancellationToken.None));
-        Assert.StartsWith("A rotation of the authority is under way already.", (await b.Rotation.BeginAsync(CancellationToken.None))!.Message, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "A rotation of the authority is under way already.",
+            (await b.Rotation.BeginAsync(CancellationToken.None))!.Message,
+            StringComparison.Ordinal
+        );
         await StepAsync(a, 3);
-        Assert.StartsWith("Not every member shows a certificate of the new authority yet: pi-b.", (await a.Rotation.RetireAsync(CancellationToken.None))!.Message, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "Not every member shows a certificate of the new authority yet: pi-b.",
+            (await a.Rotation.RetireAsync(CancellationToken.None))!.Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -150,14 +178,25 @@ public sealed class AuthorityRotationTests : IDisposable
         await b.Rotation.StepAsync(CancellationToken.None);
         int after = b.Disk.OperationCount;
         var next = b.Identity.Authorities[0];
-        await _desk.ChangeAsync([new RecordChange(RotationRecord.AcknowledgementOf(RotationStage.Signing, "b"), null, null)], CancellationToken.None);
+        await _desk.ChangeAsync(
+            [new RecordChange(RotationRecord.AcknowledgementOf(RotationStage.Signing, "b"), null, null)],
+            CancellationToken.None
+        );
         for (int operation = before; operation <= after; operation++)
         {
             var started = new Member(b.Disk.CrashAt(operation, seed: operation), _desk);
             await started.Rotation.StepAsync(CancellationToken.None);
-            string? refusal = AuthorityChain.WhyRefused(started.Identity.Certificate, [next], ClusterAuthority.Server, now: null);
+            string? refusal = AuthorityChain.WhyRefused(
+                started.Identity.Certificate,
+                [next],
+                ClusterAuthority.Server,
+                now: null
+            );
             using var signing = started.Identity.OpenAuthority();
-            Assert.True(refusal is null && signing.Certificate.RawDataMemory.Span.SequenceEqual(next.RawDataMemory.Span), $"operation {operation}: {refusal}");
+            Assert.True(
+                refusal is null && signing.Certificate.RawDataMemory.Span.SequenceEqual(next.RawDataMemory.Span),
+                $"operation {operation}: {refusal}"
+            );
         }
     }
 
@@ -199,8 +238,17 @@ public sealed class AuthorityRotationTests : IDisposable
     private async Task<Member> AddAsync(string nodeId)
     {
         var member = new Member(CreateIdentity(_authority, nodeId: nodeId), _desk);
-        var record = new MemberRecord { Tag = nodeId, Name = "pi-" + nodeId, Addresses = [], PublicKey = member.Identity.Key.ExportSubjectPublicKeyInfo() };
-        await _desk.ChangeAsync([new RecordChange(MemberRecord.KeyOf(nodeId), record.ToJson(), null)], CancellationToken.None);
+        var record = new MemberRecord
+        {
+            Tag = nodeId,
+            Name = "pi-" + nodeId,
+            Addresses = [],
+            PublicKey = member.Identity.Key.ExportSubjectPublicKeyInfo(),
+        };
+        await _desk.ChangeAsync(
+            [new RecordChange(MemberRecord.KeyOf(nodeId), record.ToJson(), null)],
+            CancellationToken.None
+        );
         _members.Add(member);
         return member;
     }
@@ -209,16 +257,21 @@ public sealed class AuthorityRotationTests : IDisposable
     {
         foreach (var one in _members)
         {
-            Assert.All(_members, other => Assert.True(one.Identity.PeerRule.Judge(other.Identity.Certificate, PeerRole.Client).Refusal is null, $"{when}: {one.Identity.NodeId} refuses {other.Identity.NodeId}"));
+            Assert.All(
+                _members,
+                other =>
+                    Assert.True(
+                        one.Identity.PeerRule.Judge(other.Identity.Certificate, PeerRole.Client).Refusal is null,
+                        $"{when}: {one.Identity.NodeId} refuses {other.Identity.NodeId}"
+                    )
+            );
         }
     }
 
     private sealed class Member
     {
         public Member(NodeIdentity identity, MemoryDesk desk)
-            : this(Write(identity), desk)
-        {
-        }
+            : this(Write(identity), desk) { }
 
         /// <summary>The member whose disk it is, started.</summary>
         public Member(SimulatedDisk disk, MemoryDesk desk)

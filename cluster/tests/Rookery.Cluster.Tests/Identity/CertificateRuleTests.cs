@@ -33,8 +33,15 @@ public sealed class CertificateRuleTests
         using var authority = Create();
         using var impostor = Create();
         using var leaf = SignNode(impostor);
-        Assert.Equal("The other side presented no certificate: it is no member of a cluster.", RuleOf(authority).Judge(null, PeerRole.Client).Refusal);
-        Assert.Equal("The certificate of CN=pi-1 was not signed by this cluster's authority: the other side is no member of this cluster.", RuleOf(authority).Judge(leaf, PeerRole.Client).Refusal);
+        Assert.Equal(
+            "The other side presented no certificate: it is no member of a cluster.",
+            RuleOf(authority).Judge(null, PeerRole.Client).Refusal
+        );
+        Assert.Equal(
+            "The certificate of CN=pi-1 was not signed by this cluster's authority: the other side is no "
+                + "member of this cluster.",
+            RuleOf(authority).Judge(leaf, PeerRole.Client).Refusal
+        );
         Assert.True(RuleOf(authority).Judge(leaf, PeerRole.Client).Member.IsNone);
     }
 
@@ -48,7 +55,10 @@ public sealed class CertificateRuleTests
             byte[] damaged = leaf.RawData;
             damaged[offset] ^= 0x11;
             using var presented = TryRead(damaged);
-            Assert.True(presented is null || RuleOf(authority).Judge(presented, PeerRole.Client).Refusal is not null, $"byte {offset}");
+            Assert.True(
+                presented is null || RuleOf(authority).Judge(presented, PeerRole.Client).Refusal is not null,
+                $"byte {offset}"
+            );
         }
     }
 
@@ -59,10 +69,22 @@ public sealed class CertificateRuleTests
         using var key = NodeKey.Create();
         using var client = authority.SignClient(PublicKeyOf(key), "ansible", Now);
         using var member = SignNode(authority);
-        Assert.Contains("not that of a member", RuleOf(authority).Judge(client, PeerRole.Client).Refusal, StringComparison.Ordinal);
-        Assert.Contains("was not made for this use", RuleOf(authority).Judge(client, PeerRole.Server).Refusal, StringComparison.Ordinal);
+        Assert.Contains(
+            "not that of a member",
+            RuleOf(authority).Judge(client, PeerRole.Client).Refusal,
+            StringComparison.Ordinal
+        );
+        Assert.Contains(
+            "was not made for this use",
+            RuleOf(authority).Judge(client, PeerRole.Server).Refusal,
+            StringComparison.Ordinal
+        );
         Assert.Null(ClientRuleOf(authority).WhyRefused(client, Now));
-        Assert.Contains("not that of a client", ClientRuleOf(authority).WhyRefused(member, Now), StringComparison.Ordinal);
+        Assert.Contains(
+            "not that of a client",
+            ClientRuleOf(authority).WhyRefused(member, Now),
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -71,7 +93,11 @@ public sealed class CertificateRuleTests
         using var authority = Create();
         using var leaf = SignNode(authority);
         var rule = new PeerCertificateRule([authority.Certificate], ClusterId.ToLowerInvariant());
-        Assert.Contains("not that of a member of this cluster", rule.Judge(leaf, PeerRole.Client).Refusal, StringComparison.Ordinal);
+        Assert.Contains(
+            "not that of a member of this cluster",
+            rule.Judge(leaf, PeerRole.Client).Refusal,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -81,7 +107,10 @@ public sealed class CertificateRuleTests
         using var key = NodeKey.Create();
         using var client = authority.SignClient(PublicKeyOf(key), "ansible", Now);
         Assert.Null(ClientRuleOf(authority).WhyRefused(client, Now.AddDays(395)));
-        Assert.Equal("The client certificate of CN=ansible ended on 2027-12-22.", ClientRuleOf(authority).WhyRefused(client, Now.AddDays(397)));
+        Assert.Equal(
+            "The client certificate of CN=ansible ended on 2027-12-22.",
+            ClientRuleOf(authority).WhyRefused(client, Now.AddDays(397))
+        );
         Assert.Null(ClientRuleOf(authority).WhyRefused(client, DateTimeOffset.UnixEpoch));
     }
 
@@ -111,7 +140,8 @@ public sealed class CertificateRuleTests
 
     private static PeerCertificateRule RuleOf(ClusterAuthority authority) => new([authority.Certificate], ClusterId);
 
-    private static ClientCertificateRule ClientRuleOf(ClusterAuthority authority) => new([authority.Certificate], ClusterId);
+    private static ClientCertificateRule ClientRuleOf(ClusterAuthority authority) =>
+        new([authority.Certificate], ClusterId);
 
     /// <summary>What the framework cannot read does not reach a rule.</summary>
     private static X509Certificate2? TryRead(byte[] certificate)
@@ -126,7 +156,10 @@ public sealed class CertificateRuleTests
         }
     }
 
-    private static async Task<(PeerVerdict ServerSaw, PeerVerdict ClientSaw)> ShakeHandsAsync(NodeIdentity server, NodeIdentity client)
+    private static async Task<(PeerVerdict ServerSaw, PeerVerdict ClientSaw)> ShakeHandsAsync(
+        NodeIdentity server,
+        NodeIdentity client
+    )
     {
         using var bound = new CancellationTokenSource(TimeSpan.FromSeconds(30));
         using var listener = new TcpListener(IPAddress.Loopback, 0);
@@ -134,7 +167,8 @@ public sealed class CertificateRuleTests
         using var connecting = new TcpClient();
         await connecting.ConnectAsync((IPEndPoint)listener.LocalEndpoint, bound.Token);
         using var accepted = await listener.AcceptTcpClientAsync(bound.Token);
-        PeerVerdict serverSaw = default, clientSaw = default;
+        PeerVerdict serverSaw = default,
+            clientSaw = default;
         await using var inner = new SslStream(accepted.GetStream());
         await using var outer = new SslStream(connecting.GetStream());
         using var serverCertificate = server.CertificateWithKey();
@@ -145,18 +179,22 @@ public sealed class CertificateRuleTests
                 ServerCertificate = serverCertificate,
                 ClientCertificateRequired = true,
                 CertificateChainPolicy = server.PeerRule.ChainPolicy(PeerRole.Client),
-                RemoteCertificateValidationCallback = (_, presented, _, _) => (serverSaw = server.PeerRule.Judge((X509Certificate2?)presented, PeerRole.Client)).Refusal is null,
+                RemoteCertificateValidationCallback = (_, presented, _, _) =>
+                    (serverSaw = server.PeerRule.Judge((X509Certificate2?)presented, PeerRole.Client)).Refusal is null,
             },
-            bound.Token);
+            bound.Token
+        );
         await outer.AuthenticateAsClientAsync(
             new SslClientAuthenticationOptions
             {
                 TargetHost = "rookery",
                 ClientCertificates = [clientCertificate],
                 CertificateChainPolicy = client.PeerRule.ChainPolicy(PeerRole.Server),
-                RemoteCertificateValidationCallback = (_, presented, _, _) => (clientSaw = client.PeerRule.Judge((X509Certificate2?)presented, PeerRole.Server)).Refusal is null,
+                RemoteCertificateValidationCallback = (_, presented, _, _) =>
+                    (clientSaw = client.PeerRule.Judge((X509Certificate2?)presented, PeerRole.Server)).Refusal is null,
             },
-            bound.Token);
+            bound.Token
+        );
         await serving;
         return (serverSaw, clientSaw);
     }

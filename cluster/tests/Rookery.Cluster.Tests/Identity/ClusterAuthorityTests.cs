@@ -13,7 +13,15 @@ public sealed class ClusterAuthorityTests
     {
         using var authority = Create();
         var constraints = authority.Certificate.Extensions.OfType<X509BasicConstraintsExtension>().Single();
-        Assert.True(constraints is { Critical: true, CertificateAuthority: true, HasPathLengthConstraint: true, PathLengthConstraint: 0 });
+        Assert.True(
+            constraints
+                is {
+                    Critical: true,
+                    CertificateAuthority: true,
+                    HasPathLengthConstraint: true,
+                    PathLengthConstraint: 0
+                }
+        );
         Assert.True(authority.Certificate.Extensions["2.5.29.30"]!.Critical);
         Assert.Equal(1970, authority.Certificate.NotBefore.ToUniversalTime().Year);
         Assert.Equal(9999, authority.Certificate.NotAfter.ToUniversalTime().Year);
@@ -25,10 +33,32 @@ public sealed class ClusterAuthorityTests
         using var authority = Create();
         var constraints = NameConstraints.In(authority.Certificate);
         Assert.Equal(["local", "localhost", "home.arpa", "internal", "home.rookery", "pi-1"], constraints.Domains);
-        Assert.All(["pi-7.local", "PI-7.LOCAL", "localhost", "a.b.internal", "pi-2.home.rookery", "pi-1"], name => Assert.True(constraints.Permits(name), name));
-        Assert.All(["example.org", "notlocal", "local.org", "pi-2", "home.rookery.org"], name => Assert.False(constraints.Permits(name), name));
-        Assert.All(["10.1.2.3", "172.31.0.1", "192.168.4.5", "100.100.1.1", "169.254.3.4", "127.0.0.2", "::1", "fe80::2", "fd00::3"], text => Assert.True(constraints.Permits(IPAddress.Parse(text)), text));
-        Assert.All(["8.8.8.8", "172.32.0.1", "192.169.0.1", "2001:db8::1", "::2"], text => Assert.False(constraints.Permits(IPAddress.Parse(text)), text));
+        Assert.All(
+            ["pi-7.local", "PI-7.LOCAL", "localhost", "a.b.internal", "pi-2.home.rookery", "pi-1"],
+            name => Assert.True(constraints.Permits(name), name)
+        );
+        Assert.All(
+            ["example.org", "notlocal", "local.org", "pi-2", "home.rookery.org"],
+            name => Assert.False(constraints.Permits(name), name)
+        );
+        Assert.All(
+            [
+                "10.1.2.3",
+                "172.31.0.1",
+                "192.168.4.5",
+                "100.100.1.1",
+                "169.254.3.4",
+                "127.0.0.2",
+                "::1",
+                "fe80::2",
+                "fd00::3",
+            ],
+            text => Assert.True(constraints.Permits(IPAddress.Parse(text)), text)
+        );
+        Assert.All(
+            ["8.8.8.8", "172.32.0.1", "192.169.0.1", "2001:db8::1", "::2"],
+            text => Assert.False(constraints.Permits(IPAddress.Parse(text)), text)
+        );
     }
 
     [Fact]
@@ -36,10 +66,18 @@ public sealed class ClusterAuthorityTests
     {
         using var authority = Create();
         using var key = NodeKey.Create();
-        using var leaf = authority.SignNode(PublicKeyOf(key), NodeId, Names("192.168.1.5", "::ffff:10.0.0.9", "2001:db8::1", "fe80::1%3"), Now);
+        using var leaf = authority.SignNode(
+            PublicKeyOf(key),
+            NodeId,
+            Names("192.168.1.5", "::ffff:10.0.0.9", "2001:db8::1", "fe80::1%3"),
+            Now
+        );
         var names = SubjectAlternativeNames.In(leaf)!;
         Assert.Equal(["pi-1", "pi-1.local", "pi-1.home.rookery", "localhost"], names.DnsNames);
-        Assert.Equal(["192.168.1.5", "10.0.0.9", "fe80::1", "127.0.0.1", "::1"], names.Addresses.Select(address => address.ToString()));
+        Assert.Equal(
+            ["192.168.1.5", "10.0.0.9", "fe80::1", "127.0.0.1", "::1"],
+            names.Addresses.Select(address => address.ToString())
+        );
         Assert.Equal($"rookery://{ClusterId}/node/{NodeId}", names.Uri);
         Assert.True(leaf.MatchesHostname("pi-1.local"));
         Assert.True(leaf.MatchesHostname("192.168.1.5"));
@@ -108,15 +146,26 @@ public sealed class ClusterAuthorityTests
         using var member = NodeKey.Create();
         using var other = NodeKey.Create();
         byte[] sealedKey = authority.SealKeyFor(PublicKeyOf(member));
-        using (var opened = ClusterAuthority.OpenKey(ClusterId, X509CertificateLoader.LoadCertificate(authority.Certificate.RawData), sealedKey, member))
+        using (
+            var opened = ClusterAuthority.OpenKey(
+                ClusterId,
+                X509CertificateLoader.LoadCertificate(authority.Certificate.RawData),
+                sealedKey,
+                member
+            )
+        )
         using (var leaf = SignNode(opened))
         {
             Assert.Null(AuthorityChain.WhyRefused(leaf, [authority.Certificate], ClusterAuthority.Server, Now));
         }
 
-        Assert.Throws<IdentityException>(() => ClusterAuthority.OpenKey(ClusterId, authority.Certificate, sealedKey, other));
+        Assert.Throws<IdentityException>(() =>
+            ClusterAuthority.OpenKey(ClusterId, authority.Certificate, sealedKey, other)
+        );
         using var next = Create();
-        Assert.Throws<IdentityException>(() => ClusterAuthority.OpenKey(ClusterId, next.Certificate, sealedKey, member));
+        Assert.Throws<IdentityException>(() =>
+            ClusterAuthority.OpenKey(ClusterId, next.Certificate, sealedKey, member)
+        );
     }
 
     [Fact]
@@ -153,11 +202,26 @@ public sealed class ClusterAuthorityTests
     {
         using var thief = NodeKey.Create();
         using var stolen = ECDsa.Create();
-        stolen.ImportPkcs8PrivateKey(SealedKey.Open(authority.SealKeyFor(PublicKeyOf(thief)), thief, authority.Fingerprint), out _);
+        stolen.ImportPkcs8PrivateKey(
+            SealedKey.Open(authority.SealKeyFor(PublicKeyOf(thief)), thief, authority.Fingerprint),
+            out _
+        );
         var request = new CertificateRequest("CN=forged", thief, HashAlgorithmName.SHA256);
-        var names = new SubjectAlternativeNames([dns], address is null ? [] : [IPAddress.Parse(address)], NodeUri.OfNode(ClusterId, NodeId));
+        var names = new SubjectAlternativeNames(
+            [dns],
+            address is null ? [] : [IPAddress.Parse(address)],
+            NodeUri.OfNode(ClusterId, NodeId)
+        );
         request.CertificateExtensions.Add(names.ToExtension());
-        request.CertificateExtensions.Add(new X509EnhancedKeyUsageExtension([ClusterAuthority.Server], critical: false));
-        return request.Create(authority.Certificate.SubjectName, X509SignatureGenerator.CreateForECDsa(stolen), Now.AddDays(-1), Now.AddDays(1), [1, 2, 3]);
+        request.CertificateExtensions.Add(
+            new X509EnhancedKeyUsageExtension([ClusterAuthority.Server], critical: false)
+        );
+        return request.Create(
+            authority.Certificate.SubjectName,
+            X509SignatureGenerator.CreateForECDsa(stolen),
+            Now.AddDays(-1),
+            Now.AddDays(1),
+            [1, 2, 3]
+        );
     }
 }

@@ -30,7 +30,10 @@ public sealed class IdentityDirectoryTests : IDisposable
         Assert.Null(IdentityDirectory.TryLoad(_disk, Data));
         IdentityDirectory.Create(_disk, Data, _identity);
         using var loaded = IdentityDirectory.TryLoad(_disk, Data)!;
-        Assert.Equal((ClusterId, "home", NodeId, "pi-1", "A"), (loaded.ClusterId, loaded.ClusterName, loaded.NodeId, loaded.NodeName, loaded.Tag));
+        Assert.Equal(
+            (ClusterId, "home", NodeId, "pi-1", "A"),
+            (loaded.ClusterId, loaded.ClusterName, loaded.NodeId, loaded.NodeName, loaded.Tag)
+        );
         Assert.Equal(_identity.Certificate.RawData, loaded.Certificate.RawData);
         Assert.Equal(_authority.Certificate.RawData, Assert.Single(loaded.Authorities).RawData);
         var peer = Assert.Single(loaded.Peers);
@@ -51,7 +54,10 @@ public sealed class IdentityDirectoryTests : IDisposable
             {
                 var after = _disk.CrashAt(operation, seed);
                 using var loaded = IdentityDirectory.TryLoad(after, Data);
-                Assert.True(loaded is not null || operation < _disk.OperationCount, $"operation {operation}, seed {seed}");
+                Assert.True(
+                    loaded is not null || operation < _disk.OperationCount,
+                    $"operation {operation}, seed {seed}"
+                );
                 if (loaded is null)
                 {
                     IdentityDirectory.Create(after, Data, _identity);
@@ -86,12 +92,18 @@ public sealed class IdentityDirectoryTests : IDisposable
             {
                 using var loaded = IdentityDirectory.TryLoad(_disk.CrashAt(operation, seed), Data)!;
                 Assert.Null(loaded.WhyInconsistent());
-                Assert.True(operation < _disk.OperationCount || loaded.Peers.Count == 0, $"operation {operation}, seed {seed}");
+                Assert.True(
+                    operation < _disk.OperationCount || loaded.Peers.Count == 0,
+                    $"operation {operation}, seed {seed}"
+                );
             }
         }
     }
 
-    /// <summary>A copy of a card must stay out after any number of starts, and so must a node that found a rule broken; half a note stops the node rather than let it in.</summary>
+    /// <summary>
+    /// A copy of a card must stay out after any number of starts, and so must a node that found a rule broken; half a
+    /// note stops the node rather than let it in.
+    /// </summary>
     [Theory]
     [InlineData(RetirementCause.Excluded)]
     [InlineData(RetirementCause.Halted)]
@@ -107,7 +119,10 @@ public sealed class IdentityDirectoryTests : IDisposable
             for (long seed = 0; seed < 4; seed++)
             {
                 var noted = IdentityDirectory.ReadRetirement(_disk.CrashAt(operation, seed), Data);
-                Assert.True(noted == retirement || (noted is null && operation < _disk.OperationCount), $"operation {operation}, seed {seed}");
+                Assert.True(
+                    noted == retirement || (noted is null && operation < _disk.OperationCount),
+                    $"operation {operation}, seed {seed}"
+                );
             }
         }
     }
@@ -123,7 +138,12 @@ public sealed class IdentityDirectoryTests : IDisposable
         IdentityDirectory.Create(_disk, Data, _identity);
         _disk.Delete($"/data/cluster/{name}");
         var refused = Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(_disk, Data));
-        Assert.StartsWith($"/data/cluster/{name} is missing, and without it this node cannot show who it is. Put the directory back from a backup", refused.Message, StringComparison.Ordinal);
+        Assert.StartsWith(
+            $"/data/cluster/{name} is missing, and without it this node cannot show who it is. Put the "
+                + $"directory back from a backup",
+            refused.Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Theory]
@@ -140,7 +160,11 @@ public sealed class IdentityDirectoryTests : IDisposable
         for (int offset = 0; offset < length; offset++)
         {
             _disk.Rot(path, offset, 0x11);
-            Assert.StartsWith(path + " is damaged", Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(_disk, Data)).Message, StringComparison.Ordinal);
+            Assert.StartsWith(
+                path + " is damaged",
+                Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(_disk, Data)).Message,
+                StringComparison.Ordinal
+            );
             _disk.Rot(path, offset, 0x11);
         }
     }
@@ -151,7 +175,11 @@ public sealed class IdentityDirectoryTests : IDisposable
         IdentityDirectory.Create(_disk, Data, _identity);
         TestFormat.Write(_disk, Data, new NodeIds("someoneelse", ClusterId));
         var refused = Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(_disk, Data));
-        Assert.Contains($"It is that of node {NodeId} of cluster {ClusterId}, and the data beside it are those of node someoneelse", refused.Message, StringComparison.Ordinal);
+        Assert.Contains(
+            $"It is that of node {NodeId} of cluster {ClusterId}, and the data beside it are those of node someoneelse",
+            refused.Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -160,7 +188,11 @@ public sealed class IdentityDirectoryTests : IDisposable
         IdentityDirectory.Create(_disk, Data, _identity);
         TestFormat.Write(_disk, Data, new NodeIds(NodeId, ClusterId));
         _disk.Rot("/data/format", 3, 1);
-        Assert.Contains("Whose data lie beside it cannot be read: ", Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(_disk, Data)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "Whose data lie beside it cannot be read: ",
+            Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(_disk, Data)).Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -192,7 +224,10 @@ public sealed class IdentityDirectoryTests : IDisposable
             IdentityDirectory.Create(new PosixDisk(), data, _identity);
             foreach (string name in new[] { "node.key", "authority.key" })
             {
-                Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(Path.Join(data, "cluster", name)));
+                Assert.Equal(
+                    UnixFileMode.UserRead | UnixFileMode.UserWrite,
+                    File.GetUnixFileMode(Path.Join(data, "cluster", name))
+                );
             }
         }
         finally

@@ -57,7 +57,12 @@ public sealed class IdentityKeeperTests : IDisposable
         _keeper.Change(current =>
         {
             noting.Start();
-            return current.With([next.Certificate, _authority.Certificate], next.SealKeyFor(new(current.Key)), signed, current.Certificate);
+            return current.With(
+                [next.Certificate, _authority.Certificate],
+                next.SealKeyFor(new(current.Key)),
+                signed,
+                current.Certificate
+            );
         });
         noting.Join();
         Assert.Equal(peers, _keeper.Current.Peers);
@@ -69,7 +74,14 @@ public sealed class IdentityKeeperTests : IDisposable
     {
         using var next = Create();
         using var signed = next.SignNode(new(_keeper.Current.Key), NodeId, Home, Now);
-        _keeper.Change(current => current.With([next.Certificate, _authority.Certificate], next.SealKeyFor(new(current.Key)), signed, current.Certificate));
+        _keeper.Change(current =>
+            current.With(
+                [next.Certificate, _authority.Certificate],
+                next.SealKeyFor(new(current.Key)),
+                signed,
+                current.Certificate
+            )
+        );
         Assert.False(_keeper.RenewIfDue(Home, _time.GetUtcNow()));
         Assert.NotSame(signed, _keeper.Current.CertificateForClients);
         Assert.True(_keeper.RenewIfDue(Elsewhere, _time.GetUtcNow()));

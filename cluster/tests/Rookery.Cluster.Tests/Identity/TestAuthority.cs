@@ -13,20 +13,31 @@ internal static class TestAuthority
 
     public static readonly DateTimeOffset Now = new(2026, 11, 21, 12, 0, 0, TimeSpan.Zero);
 
-    public static ClusterAuthority Create(string clusterId = ClusterId) => ClusterAuthority.Create(clusterId, "home", ["pi-1"]);
+    public static ClusterAuthority Create(string clusterId = ClusterId) =>
+        ClusterAuthority.Create(clusterId, "home", ["pi-1"]);
 
-    public static NodeNames Names(params string[] addresses) => new("pi-1", "home", [.. addresses.Select(IPAddress.Parse)]);
+    public static NodeNames Names(params string[] addresses) =>
+        new("pi-1", "home", [.. addresses.Select(IPAddress.Parse)]);
 
     public static PublicKey PublicKeyOf(ECDsa key) => new(key);
 
     /// <summary>A member's certificate for a new key.</summary>
-    public static X509Certificate2 SignNode(ClusterAuthority authority, DateTimeOffset? now = null, string nodeId = NodeId)
+    public static X509Certificate2 SignNode(
+        ClusterAuthority authority,
+        DateTimeOffset? now = null,
+        string nodeId = NodeId
+    )
     {
         using var key = NodeKey.Create();
         return authority.SignNode(PublicKeyOf(key), nodeId, Names("192.168.1.5"), now ?? Now);
     }
 
-    public static NodeIdentity CreateIdentity(ClusterAuthority authority, DateTimeOffset? now = null, string nodeId = NodeId, string tag = "A")
+    public static NodeIdentity CreateIdentity(
+        ClusterAuthority authority,
+        DateTimeOffset? now = null,
+        string nodeId = NodeId,
+        string tag = "A"
+    )
     {
         var key = NodeKey.Create();
         return new NodeIdentity

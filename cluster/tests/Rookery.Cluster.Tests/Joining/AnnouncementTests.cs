@@ -7,7 +7,14 @@ namespace Rookery.Cluster.Tests.Joining;
 
 public sealed class AnnouncementTests : IDisposable
 {
-    private static readonly MemberFacts Facts = new(new Guid("6f9619ff-8b86-d011-b42d-00c04fc964ff"), 3, 77, ["192.168.1.5:9080"], ["http://192.168.1.5:8080"], null);
+    private static readonly MemberFacts Facts = new(
+        new Guid("6f9619ff-8b86-d011-b42d-00c04fc964ff"),
+        3,
+        77,
+        ["192.168.1.5:9080"],
+        ["http://192.168.1.5:8080"],
+        null
+    );
 
     private readonly ClusterAuthority _authority = TestAuthority.Create();
     private readonly NodeIdentity _identity;
@@ -31,7 +38,10 @@ public sealed class AnnouncementTests : IDisposable
     {
         Assert.Null(await _announcement.AnnounceAsync(Facts, CancellationToken.None));
         var (node, record, _) = Assert.Single(MemberRecord.All(_desk));
-        Assert.Equal((_identity.NodeId, "A", "pi-1", Facts.StoreId, 3L), (node, record.Tag, record.Name, record.StoreId!.Value, record.BootCounter));
+        Assert.Equal(
+            (_identity.NodeId, "A", "pi-1", Facts.StoreId, 3L),
+            (node, record.Tag, record.Name, record.StoreId!.Value, record.BootCounter)
+        );
         Assert.Equal(_identity.Key.ExportSubjectPublicKeyInfo(), record.PublicKey);
         Assert.Null(await _announcement.AnnounceAsync(Facts, CancellationToken.None));
         Assert.Equal(1, _desk.Changes);
@@ -45,7 +55,15 @@ public sealed class AnnouncementTests : IDisposable
         Assert.Equal(3, Assert.Single(MemberRecord.All(_desk)).Record.NewestFormatLevel);
         Assert.Equal(newer.FormatLevel, FormatLevel.Of(_desk.Find(FormatLevel.RecordKey)));
 
-        Assert.Null(await _announcement.AnnounceAsync(Facts with { FormatLevel = new FormatLevel(3, "0.9.3") }, CancellationToken.None));
+        Assert.Null(
+            await _announcement.AnnounceAsync(
+                Facts with
+                {
+                    FormatLevel = new FormatLevel(3, "0.9.3"),
+                },
+                CancellationToken.None
+            )
+        );
         Assert.Equal(FormatLevel.Newest, Assert.Single(MemberRecord.All(_desk)).Record.NewestFormatLevel);
         Assert.Equal(newer.FormatLevel, FormatLevel.Of(_desk.Find(FormatLevel.RecordKey)));
     }
@@ -54,25 +72,59 @@ public sealed class AnnouncementTests : IDisposable
     public async Task A_new_address_is_told_even_when_the_record_changes_meanwhile()
     {
         await _announcement.AnnounceAsync(Facts, CancellationToken.None);
-        _desk.BeforeChange = () => _desk.ChangeAsync([new RecordChange(MemberRecord.KeyOf(_identity.NodeId), _desk.Find(MemberRecord.KeyOf(_identity.NodeId))!.Value.ToArray(), null)], CancellationToken.None).AsTask().Wait();
-        Assert.Null(await _announcement.AnnounceAsync(Facts with { Addresses = ["192.168.1.9:9080"] }, CancellationToken.None));
+        _desk.BeforeChange = () =>
+            _desk
+                .ChangeAsync(
+                    [
+                        new RecordChange(
+                            MemberRecord.KeyOf(_identity.NodeId),
+                            _desk.Find(MemberRecord.KeyOf(_identity.NodeId))!.Value.ToArray(),
+                            null
+                        ),
+                    ],
+                    CancellationToken.None
+                )
+                .AsTask()
+                .Wait();
+        Assert.Null(
+            await _announcement.AnnounceAsync(Facts with { Addresses = ["192.168.1.9:9080"] }, CancellationToken.None)
+        );
         Assert.Equal("192.168.1.9:9080", Assert.Single(Assert.Single(MemberRecord.All(_desk)).Record.Addresses));
     }
 
     [Theory]
     [InlineData(null, true)]
     [InlineData(false, false)]
-    public async Task A_chosen_mirror_says_so_at_its_first_start_unless_it_was_demoted_before(bool? recorded, bool? told)
+    public async Task A_chosen_mirror_says_so_at_its_first_start_unless_it_was_demoted_before(
+        bool? recorded,
+        bool? told
+    )
     {
         var mirror = new Announcement(_identity.AsMirror, _desk, TimeProvider.System);
         string key = MemberRecord.KeyOf(_identity.NodeId);
-        var seat = new MemberRecord { Tag = "B", Name = "pi-1", Addresses = [], PublicKey = [], IsMirror = recorded };
+        var seat = new MemberRecord
+        {
+            Tag = "B",
+            Name = "pi-1",
+            Addresses = [],
+            PublicKey = [],
+            IsMirror = recorded,
+        };
         await _desk.ChangeAsync([new RecordChange(key, seat.ToJson(), null)], CancellationToken.None);
         Assert.Null(await mirror.AnnounceAsync(Facts, CancellationToken.None));
         Assert.Equal(told, MemberRecord.Parse(_desk.Find(key)!.Value.Span)!.IsMirror);
 
         // A version that does not know of it, or an owner, took it back since.
-        await _desk.ChangeAsync([new RecordChange(key, (MemberRecord.Parse(_desk.Find(key)!.Value.Span)! with { IsMirror = null }).ToJson(), null)], CancellationToken.None);
+        await _desk.ChangeAsync(
+            [
+                new RecordChange(
+                    key,
+                    (MemberRecord.Parse(_desk.Find(key)!.Value.Span)! with { IsMirror = null }).ToJson(),
+                    null
+                ),
+            ],
+            CancellationToken.None
+        );
         Assert.Null(await mirror.AnnounceAsync(Facts with { BootCounter = 4 }, CancellationToken.None));
         Assert.Null(MemberRecord.Parse(_desk.Find(key)!.Value.Span)!.IsMirror);
     }
@@ -81,7 +133,9 @@ public sealed class AnnouncementTests : IDisposable
     public async Task A_formatted_store_does_not_take_the_place_of_the_one_before()
     {
         await _announcement.AnnounceAsync(Facts, CancellationToken.None);
-        var refused = await Assert.ThrowsAsync<IdentityException>(async () => await _announcement.AnnounceAsync(Facts with { StoreId = Guid.Empty }, CancellationToken.None));
+        var refused = await Assert.ThrowsAsync<IdentityException>(async () =>
+            await _announcement.AnnounceAsync(Facts with { StoreId = Guid.Empty }, CancellationToken.None)
+        );
         Assert.StartsWith("The cluster knows another store of node pi-1", refused.Message, StringComparison.Ordinal);
     }
 
@@ -89,16 +143,34 @@ public sealed class AnnouncementTests : IDisposable
     public async Task An_old_copy_does_not_take_the_place_of_the_original()
     {
         await _announcement.AnnounceAsync(Facts, CancellationToken.None);
-        var refused = await Assert.ThrowsAsync<IdentityException>(async () => await _announcement.AnnounceAsync(Facts with { BootCounter = 2 }, CancellationToken.None));
-        Assert.StartsWith("This is an old copy of node pi-1: its store was started 2 times, and the cluster has met it after 3.", refused.Message, StringComparison.Ordinal);
+        var refused = await Assert.ThrowsAsync<IdentityException>(async () =>
+            await _announcement.AnnounceAsync(Facts with { BootCounter = 2 }, CancellationToken.None)
+        );
+        Assert.StartsWith(
+            "This is an old copy of node pi-1: its store was started 2 times, and the cluster has met it after 3.",
+            refused.Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
     public async Task A_removed_member_does_not_make_itself_a_record()
     {
         await _announcement.AnnounceAsync(Facts, CancellationToken.None);
-        await _desk.ChangeAsync([new RecordChange(MemberRecord.KeyOf("another"), Assert.Single(MemberRecord.All(_desk)).Record.ToJson(), null), new RecordChange(MemberRecord.KeyOf(_identity.NodeId), null, null)], CancellationToken.None);
-        var refused = await Assert.ThrowsAsync<IdentityException>(async () => await _announcement.AnnounceAsync(Facts, CancellationToken.None));
+        await _desk.ChangeAsync(
+            [
+                new RecordChange(
+                    MemberRecord.KeyOf("another"),
+                    Assert.Single(MemberRecord.All(_desk)).Record.ToJson(),
+                    null
+                ),
+                new RecordChange(MemberRecord.KeyOf(_identity.NodeId), null, null),
+            ],
+            CancellationToken.None
+        );
+        var refused = await Assert.ThrowsAsync<IdentityException>(async () =>
+            await _announcement.AnnounceAsync(Facts, CancellationToken.None)
+        );
         Assert.Contains("was removed from the cluster", refused.Message, StringComparison.Ordinal);
     }
 }

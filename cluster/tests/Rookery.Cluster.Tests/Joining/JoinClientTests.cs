@@ -36,7 +36,10 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         var joined = await JoinAsync(await TokenAsync());
         Assert.Equal(("home", "B", "pi-1"), (joined.ClusterName, joined.Tag, Assert.Single(joined.Members)));
         using var identity = IdentityDirectory.TryLoad(_disk, "/data")!;
-        Assert.Equal((TestAuthority.ClusterId, joined.NodeId, "pi-2", "B"), (identity.ClusterId, identity.NodeId, identity.NodeName, identity.Tag));
+        Assert.Equal(
+            (TestAuthority.ClusterId, joined.NodeId, "pi-2", "B"),
+            (identity.ClusterId, identity.NodeId, identity.NodeName, identity.Tag)
+        );
         Assert.Equal(TestAuthority.NodeId, Assert.Single(identity.Peers).NodeId);
         using var authority = identity.OpenAuthority();
         Assert.Equal(_cluster.Identity.Authorities[0].RawData, authority.Certificate.RawData);
@@ -45,16 +48,31 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task What_the_owner_said_of_where_it_is_is_kept_and_said_to_the_others()
     {
-        var told = Node with { Addresses = ["pi-2.lan:9443", "192.168.1.6:9443"], AreAddressesSaid = true, PublicUrl = "https://pi-2.lan:8443" };
-        await new JoinClient(await TokenAsync(), told, TimeProvider.System).JoinAsync(_disk, "/data", CancellationToken.None);
+        var told = Node with
+        {
+            Addresses = ["pi-2.lan:9443", "192.168.1.6:9443"],
+            AreAddressesSaid = true,
+            PublicUrl = "https://pi-2.lan:8443",
+        };
+        await new JoinClient(await TokenAsync(), told, TimeProvider.System).JoinAsync(
+            _disk,
+            "/data",
+            CancellationToken.None
+        );
         using var loaded = IdentityDirectory.TryLoad(_disk, "/data")!;
         new IdentityKeeper(_disk, "/data", loaded).KeepPeers([]);
         using var identity = IdentityDirectory.TryLoad(_disk, "/data")!;
         Assert.Equal(told.PublicUrl, identity.SaidUrl);
 
         // Where it listens on goes first, because it is of today; but not what only the machine itself reaches.
-        Assert.Equal(["pi-2.lan:9443", "192.168.1.6:9443", "127.0.0.1:9080"], MemberFacts.AddressesOf(["127.0.0.1:9080"], identity.SaidAddresses));
-        Assert.Equal(["192.168.1.6:9443", "pi-2.lan:9443"], MemberFacts.AddressesOf(["192.168.1.6:9443"], identity.SaidAddresses));
+        Assert.Equal(
+            ["pi-2.lan:9443", "192.168.1.6:9443", "127.0.0.1:9080"],
+            MemberFacts.AddressesOf(["127.0.0.1:9080"], identity.SaidAddresses)
+        );
+        Assert.Equal(
+            ["192.168.1.6:9443", "pi-2.lan:9443"],
+            MemberFacts.AddressesOf(["192.168.1.6:9443"], identity.SaidAddresses)
+        );
     }
 
     [Fact]
@@ -73,7 +91,8 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task A_fresh_node_with_its_clock_in_1970_joins_all_the_same()
     {
-        // Nothing in the client reads a clock; the certificates of a cluster whose own clocks are right begin long after 1970.
+        // Nothing in the client reads a clock; the certificates of a cluster whose own clocks are right begin long
+        // after 1970.
         _cluster.Time.SetUtcNow(TestAuthority.Now.AddYears(30));
         Assert.Equal("B", (await JoinAsync(await TokenAsync())).Tag);
     }
@@ -84,7 +103,12 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         using var other = new TestCluster("b3RoZXJjbHVzdGVyb3RoZQ");
         var foreign = (await other.CreateTokenAsync()) with { Addresses = [_address] };
         var refused = await Assert.ThrowsAsync<JoinException>(() => JoinAsync(foreign));
-        Assert.StartsWith($"Who answers at {_address} is not of the cluster that the token is for: its authority is another one. The secret was not sent.", refused.Message, StringComparison.Ordinal);
+        Assert.StartsWith(
+            $"Who answers at {_address} is not of the cluster that the token is for: its authority is "
+                + $"another one. The secret was not sent.",
+            refused.Message,
+            StringComparison.Ordinal
+        );
         Assert.Equal(0, Requests(_server));
     }
 
@@ -93,10 +117,15 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     {
         // Anybody can ask a member for the authority's certificate, and show it.
         using var impostor = new TestCluster();
-        await using var between = await ServeAsync(impostor, showing: _cluster).ContinueWith(task => task.Result.Server, TaskScheduler.Default);
+        await using var between = await ServeAsync(impostor, showing: _cluster)
+            .ContinueWith(task => task.Result.Server, TaskScheduler.Default);
         var token = (await _cluster.CreateTokenAsync()) with { Addresses = [AddressOf(between)] };
         var refused = await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token));
-        Assert.Contains("its certificate was not signed by the authority that it shows, so the secret was not sent.", refused.Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "its certificate was not signed by the authority that it shows, so the secret was not sent.",
+            refused.Message,
+            StringComparison.Ordinal
+        );
         Assert.Equal(0, Requests(between));
     }
 
@@ -116,7 +145,11 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         Assert.Null(JoinClient.WhyUnfinished(_disk, "/data"));
         var token = await TokenAsync();
         await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token with { Addresses = ["127.0.0.1:1"] }));
-        Assert.Contains("Order the same join again", JoinClient.WhyUnfinished(_disk, "/data"), StringComparison.Ordinal);
+        Assert.Contains(
+            "Order the same join again",
+            JoinClient.WhyUnfinished(_disk, "/data"),
+            StringComparison.Ordinal
+        );
         Assert.Contains("delete /data/joining;", JoinClient.WhyUnfinished(_disk, "/data"), StringComparison.Ordinal);
         Assert.Null(JoinClient.WhyNot(_disk, "/data", token));
         await JoinAsync(token);
@@ -142,7 +175,11 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     {
         var token = (await TokenAsync()) with { Addresses = ["127.0.0.1:1"] };
         var refused = await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token));
-        Assert.StartsWith("No member of the cluster let the node in. 127.0.0.1:1: Connection refused", refused.Message, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "No member of the cluster let the node in. 127.0.0.1:1: Connection refused",
+            refused.Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -168,15 +205,28 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         using var stopping = new CancellationTokenSource();
         var requests = _server.Services.GetRequiredService<RequestCount>();
         (requests.LosesAnswers, requests.Lost) = (1, stopping.Cancel);
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => new JoinClient(first, Node, TimeProvider.System).JoinAsync(_disk, "/data", stopping.Token));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() =>
+            new JoinClient(first, Node, TimeProvider.System).JoinAsync(_disk, "/data", stopping.Token)
+        );
         Assert.Null(JoinClient.WhyNot(_disk, "/data", first));
         var again = new JoinClient(second, Node with { Name = "pi-two" }, TimeProvider.System);
-        Assert.Equal(("B", "pi-2"), await again.JoinAsync(_disk, "/data", CancellationToken.None) is { } joined ? (joined.Tag, joined.Name) : default);
+        Assert.Equal(
+            ("B", "pi-2"),
+            await again.JoinAsync(_disk, "/data", CancellationToken.None) is { } joined
+                ? (joined.Tag, joined.Name)
+                : default
+        );
         Assert.Equal(2, MemberRecord.All(_cluster.Desk).Count());
         using var identity = IdentityDirectory.TryLoad(_disk, "/data")!;
         Assert.Equal("pi-2", identity.NodeName);
         var stranger = new SimulatedDisk("/data");
-        await Assert.ThrowsAsync<JoinException>(() => new JoinClient(second, Node with { Name = "pi-3" }, TimeProvider.System).JoinAsync(stranger, "/data", CancellationToken.None));
+        await Assert.ThrowsAsync<JoinException>(() =>
+            new JoinClient(second, Node with { Name = "pi-3" }, TimeProvider.System).JoinAsync(
+                stranger,
+                "/data",
+                CancellationToken.None
+            )
+        );
     }
 
     [Fact]
@@ -187,11 +237,19 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         Assert.Null(JoinClient.WhyNot(_disk, "/missing", token));
 
         _disk.WriteNew("/data/photo.jpg", "x"u8);
-        Assert.StartsWith("/data holds files that are not Rookery's, such as /data/photo.jpg", JoinClient.WhyNot(_disk, "/data", token), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "/data holds files that are not Rookery's, such as /data/photo.jpg",
+            JoinClient.WhyNot(_disk, "/data", token),
+            StringComparison.Ordinal
+        );
 
         var single = new SimulatedDisk("/data");
         TestFormat.Write(single, "/data", new NodeIds("node", "cluster"));
-        Assert.StartsWith("/data holds the data of node node, and a node that joins takes over the cluster's. Nothing was changed.", JoinClient.WhyNot(single, "/data", token), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "/data holds the data of node node, and a node that joins takes over the cluster's. Nothing was changed.",
+            JoinClient.WhyNot(single, "/data", token),
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -199,10 +257,15 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     {
         var token = await TokenAsync();
         IdentityDirectory.Create(_disk, "/data", _cluster.Identity);
-        Assert.StartsWith("The node of /data is pi-1 of this cluster already: start it with `rookery serve`.", JoinClient.WhyNot(_disk, "/data", token), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "The node of /data is pi-1 of this cluster already: start it with `rookery serve`.",
+            JoinClient.WhyNot(_disk, "/data", token),
+            StringComparison.Ordinal
+        );
     }
 
-    private Task<JoinedCluster> JoinAsync(JoinToken token) => new JoinClient(token, Node, TimeProvider.System).JoinAsync(_disk, "/data", CancellationToken.None);
+    private Task<JoinedCluster> JoinAsync(JoinToken token) =>
+        new JoinClient(token, Node, TimeProvider.System).JoinAsync(_disk, "/data", CancellationToken.None);
 
     private async Task<JoinToken> TokenAsync() => (await _cluster.CreateTokenAsync()) with { Addresses = [_address] };
 
@@ -210,26 +273,45 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
 
     private static string AddressOf(WebApplication server)
     {
-        var bound = new Uri(server.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single());
+        var bound = new Uri(
+            server.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single()
+        );
         return $"127.0.0.1:{bound.Port}";
     }
 
-    /// <summary>Serves with the certificate of one cluster's member, shows the authority of another, and answers as a third.</summary>
-    internal static async Task<(WebApplication Server, string Address)> ServeAsync(TestCluster certificate, TestCluster? showing = null, TestCluster? answering = null)
+    /// <summary>
+    /// Serves with the certificate of one cluster's member, shows the authority of another, and answers as a third.
+    /// </summary>
+    internal static async Task<(WebApplication Server, string Address)> ServeAsync(
+        TestCluster certificate,
+        TestCluster? showing = null,
+        TestCluster? answering = null
+    )
     {
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         var count = new RequestCount();
         builder.Services.AddSingleton(count);
-        builder.WebHost.UseKestrelCore().UseKestrelHttpsConfiguration().ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, 0, endpoint => endpoint.UseHttps(certificate.Identity.CertificateWithKey())));
+        builder
+            .WebHost.UseKestrelCore()
+            .UseKestrelHttpsConfiguration()
+            .ConfigureKestrel(kestrel =>
+                kestrel.Listen(
+                    IPAddress.Loopback,
+                    0,
+                    endpoint => endpoint.UseHttps(certificate.Identity.CertificateWithKey())
+                )
+            );
         var built = builder.Build();
         var shown = new JoinRoutes((showing ?? certificate).Registrar);
         var asked = new JoinRoutes((answering ?? certificate).Registrar);
-        built.Run(http => http.Request.Path.Value switch
-        {
-            JoinRoutes.AuthorityPath => shown.ListAuthoritiesAsync(http),
-            JoinRoutes.JoinPath => count.Count(http, asked.JoinAsync),
-            _ => Task.CompletedTask,
-        });
+        built.Run(http =>
+            http.Request.Path.Value switch
+            {
+                JoinRoutes.AuthorityPath => shown.ListAuthoritiesAsync(http),
+                JoinRoutes.JoinPath => count.Count(http, asked.JoinAsync),
+                _ => Task.CompletedTask,
+            }
+        );
         await built.StartAsync();
         return (built, AddressOf(built));
     }

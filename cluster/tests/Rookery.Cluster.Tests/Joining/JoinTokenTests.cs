@@ -23,7 +23,18 @@ public sealed class JoinTokenTests
     {
         using var cluster = new TestCluster();
         string text = (await cluster.CreateTokenAsync()).ToText();
-        Assert.All(["", "hello", "rookery-join-1.", "rookery-join-1.AAAA", "rookery-join-2." + text[15..], text[..^1], text + "A"], wrong => Assert.False(JoinToken.TryParse(wrong, out _), wrong));
+        Assert.All(
+            [
+                "",
+                "hello",
+                "rookery-join-1.",
+                "rookery-join-1.AAAA",
+                "rookery-join-2." + text[15..],
+                text[..^1],
+                text + "A",
+            ],
+            wrong => Assert.False(JoinToken.TryParse(wrong, out _), wrong)
+        );
         for (int i = 0; i < text.Length; i++)
         {
             var garbled = new StringBuilder(text);
@@ -39,7 +50,11 @@ public sealed class JoinTokenTests
         var token = await cluster.CreateTokenAsync();
         var record = Assert.Single(cluster.Desk.List("token/"));
         Assert.DoesNotContain(Convert.ToHexStringLower(token.Secret), record.Key, StringComparison.Ordinal);
-        Assert.DoesNotContain(Convert.ToBase64String(token.Secret), Encoding.UTF8.GetString(record.Value.Span), StringComparison.Ordinal);
+        Assert.DoesNotContain(
+            Convert.ToBase64String(token.Secret),
+            Encoding.UTF8.GetString(record.Value.Span),
+            StringComparison.Ordinal
+        );
         Assert.Equal($"token for cluster {token.ClusterId}", token.ToString());
     }
 

@@ -9,8 +9,23 @@ public sealed class MemberAdmissionTests
 
     private static readonly Dictionary<string, MemberRecord> Members = new(StringComparer.Ordinal)
     {
-        ["other"] = new MemberRecord { Tag = "B", Name = "pi-2", Addresses = [], PublicKey = [], StoreId = Store, BootCounter = 7, Run = 77 },
-        ["fresh"] = new MemberRecord { Tag = "C", Name = "pi-3", Addresses = [], PublicKey = [] },
+        ["other"] = new MemberRecord
+        {
+            Tag = "B",
+            Name = "pi-2",
+            Addresses = [],
+            PublicKey = [],
+            StoreId = Store,
+            BootCounter = 7,
+            Run = 77,
+        },
+        ["fresh"] = new MemberRecord
+        {
+            Tag = "C",
+            Name = "pi-3",
+            Addresses = [],
+            PublicKey = [],
+        },
     };
 
     [Fact]
@@ -22,53 +37,102 @@ public sealed class MemberAdmissionTests
     }
 
     [Fact]
-    public void A_node_that_was_removed_is_refused() => Assert.Equal(
-        "Node gone is no member of this cluster (any more), as far as the member that says this knows. `rookery status` of that node says whether most members do, and what to do then.", Judge(Hello("gone", bootCounter: 1)));
+    public void A_node_that_was_removed_is_refused() =>
+        Assert.Equal(
+            "Node gone is no member of this cluster (any more), as far as the member that says this knows. "
+                + "`rookery status` of that node says whether most members do, and what to do then.",
+            Judge(Hello("gone", bootCounter: 1))
+        );
 
     [Fact]
     public void A_node_that_has_just_joined_knows_nobody_and_listens_to_all_members() =>
         Assert.Null(MemberAdmission.Judge(Hello("other", bootCounter: 7), member: null, mustBeRecorded: false));
 
-    /// <summary>Its journal names a member; the entry with that one's record is not applied yet, and only that member can say that it is committed.</summary>
+    /// <summary>
+    /// Its journal names a member; the entry with that one's record is not applied yet, and only that member can say
+    /// that it is committed.
+    /// </summary>
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
     public void A_member_of_the_configuration_in_force_needs_no_record(bool isConfigured)
     {
-        var admission = new MemberAdmission("fresh", Members.GetValueOrDefault, node => isConfigured && node == Rookery.Cluster.Members.IdOf("joined"), static () => true);
+        var admission = new MemberAdmission(
+            "fresh",
+            Members.GetValueOrDefault,
+            node => isConfigured && node == Rookery.Cluster.Members.IdOf("joined"),
+            static () => true
+        );
         Assert.Equal(isConfigured, admission.Refuse(Hello("joined", bootCounter: 1)) is null);
     }
 
-    /// <summary>It was off while all others were replaced: who they are it learns from them alone. Old cards of those that it knows stay out all the same.</summary>
+    /// <summary>
+    /// It was off while all others were replaced: who they are it learns from them alone. Old cards of those that it
+    /// knows stay out all the same.
+    /// </summary>
     [Fact]
     public void Nobody_is_refused_as_removed_by_records_that_may_be_old()
     {
         bool hasCaughtUp = false;
         var admission = new MemberAdmission("fresh", Members.GetValueOrDefault, static _ => false, () => hasCaughtUp);
         Assert.Null(admission.Refuse(Hello("replacement", bootCounter: 1)));
-        Assert.Contains("an old copy", admission.Refuse(Hello("other", bootCounter: 6))!.Sentence, StringComparison.Ordinal);
+        Assert.Contains(
+            "an old copy",
+            admission.Refuse(Hello("other", bootCounter: 6))!.Sentence,
+            StringComparison.Ordinal
+        );
         hasCaughtUp = true;
-        Assert.Contains("is no member of this cluster (any more)", admission.Refuse(Hello("replacement", bootCounter: 1))!.Sentence, StringComparison.Ordinal);
+        Assert.Contains(
+            "is no member of this cluster (any more)",
+            admission.Refuse(Hello("replacement", bootCounter: 1))!.Sentence,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
     public void An_empty_card_under_a_known_id_is_refused()
     {
         string? refusal = Judge(Hello("other", bootCounter: 8) with { StoreId = default });
-        Assert.StartsWith("The store of node pi-2 (B) is not the one that the cluster knows: its card was replaced or formatted", refusal, StringComparison.Ordinal);
-        Assert.EndsWith("Remove it with `rookery cluster node rm pi-2`, and let it join anew with an empty data directory.", refusal, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "The store of node pi-2 (B) is not the one that the cluster knows: its card was replaced or formatted",
+            refusal,
+            StringComparison.Ordinal
+        );
+        Assert.EndsWith(
+            "Remove it with `rookery cluster node rm pi-2`, and let it join anew with an empty data directory.",
+            refusal,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
-    public void An_old_card_put_back_is_refused() => Assert.Equal(
-        "This is an old copy of node pi-2 (B): its store was started 6 times, and the cluster has met it after 7. An old card must not vote: take it out, remove the node with `rookery cluster node rm pi-2`, and let an empty card join.",
-        Judge(Hello("other", bootCounter: 6)));
+    public void An_old_card_put_back_is_refused() =>
+        Assert.Equal(
+            "This is an old copy of node pi-2 (B): its store was started 6 times, and the cluster has met it "
+                + "after 7. An old card must not vote: take it out, remove the node with `rookery cluster node rm "
+                + "pi-2`, and let an empty card join.",
+            Judge(Hello("other", bootCounter: 6))
+        );
 
     [Fact]
-    public void A_copy_that_was_started_as_often_is_refused_when_nobody_remembers_the_start_but_the_record() => Assert.Contains(
-        "this one lied about a sync and lost its last start with the power", Judge(Hello("other", bootCounter: 7) with { Run = 78 }), StringComparison.Ordinal);
+    public void A_copy_that_was_started_as_often_is_refused_when_nobody_remembers_the_start_but_the_record() =>
+        Assert.Contains(
+            "this one lied about a sync and lost its last start with the power",
+            Judge(Hello("other", bootCounter: 7) with { Run = 78 }),
+            StringComparison.Ordinal
+        );
 
-    private static string? Judge(PeerHello hello) => MemberAdmission.Judge(hello, Members.GetValueOrDefault(hello.NodeId), mustBeRecorded: true)?.Sentence;
+    private static string? Judge(PeerHello hello) =>
+        MemberAdmission.Judge(hello, Members.GetValueOrDefault(hello.NodeId), mustBeRecorded: true)?.Sentence;
 
-    private static PeerHello Hello(string node, long bootCounter) => new() { ClusterId = "cluster", NodeId = node, StoreId = Store, BootCounter = bootCounter, Run = 77, FeatureLevel = 1 };
+    private static PeerHello Hello(string node, long bootCounter) =>
+        new()
+        {
+            ClusterId = "cluster",
+            NodeId = node,
+            StoreId = Store,
+            BootCounter = bootCounter,
+            Run = 77,
+            FeatureLevel = 1,
+        };
 }

@@ -28,7 +28,9 @@ internal sealed class MemoryDesk : IJoinDesk
 
     public int Changes { get; private set; }
 
-    /// <summary>Ends when a leader answers, and says whether this node may go on; at once when there is none to wait for.</summary>
+    /// <summary>
+    /// Ends when a leader answers, and says whether this node may go on; at once when there is none to wait for.
+    /// </summary>
     public TaskCompletionSource<bool>? CaughtUp { get; init; }
 
     /// <summary>Who waits for that.</summary>
@@ -49,16 +51,24 @@ internal sealed class MemoryDesk : IJoinDesk
 
     public ClusterRecord? Find(string key) => _records.GetValueOrDefault(key);
 
-    public IReadOnlyList<ClusterRecord> List(string prefix) => [.. _records.Values.Where(record => record.Key.StartsWith(prefix, StringComparison.Ordinal))];
+    public IReadOnlyList<ClusterRecord> List(string prefix) =>
+        [.. _records.Values.Where(record => record.Key.StartsWith(prefix, StringComparison.Ordinal))];
 
     public ValueTask<Rejection?> ChangeAsync(IReadOnlyList<RecordChange> changes, CancellationToken cancellationToken)
     {
         var before = BeforeChange;
         BeforeChange = null;
         before?.Invoke();
-        if (changes.Any(change => change.ExpectedVersion is { } expected && (Find(change.Key)?.Version ?? ClusterRecord.Absent) != expected))
+        if (
+            changes.Any(change =>
+                change.ExpectedVersion is { } expected
+                && (Find(change.Key)?.Version ?? ClusterRecord.Absent) != expected
+            )
+        )
         {
-            return ValueTask.FromResult<Rejection?>(new Rejection(RejectionKind.ConcurrencyConflict, "A record has another version."));
+            return ValueTask.FromResult<Rejection?>(
+                new Rejection(RejectionKind.ConcurrencyConflict, "A record has another version.")
+            );
         }
 
         foreach (var change in changes)

@@ -26,7 +26,12 @@ public sealed class RegistrarTests : IDisposable
         Assert.Equal(request.NodeId, _cluster.Identity.PeerRule.Judge(certificate, PeerRole.Client).NodeId);
         Assert.True(certificate.MatchesHostname("192.168.1.6"));
         Assert.Equal(Members.IdOf(request.NodeId), Assert.Single(_cluster.Desk.Learners));
-        var member = Assert.Single(MemberRecord.All(_cluster.Desk), member => string.Equals(member.NodeId, request.NodeId, StringComparison.Ordinal)).Record;
+        var member = Assert
+            .Single(
+                MemberRecord.All(_cluster.Desk),
+                member => string.Equals(member.NodeId, request.NodeId, StringComparison.Ordinal)
+            )
+            .Record;
         Assert.Equal(("B", "pi-2", TestAuthority.Now), (member.Tag, member.Name, member.Joined));
     }
 
@@ -34,9 +39,15 @@ public sealed class RegistrarTests : IDisposable
     public async Task A_program_that_is_older_than_what_the_cluster_writes_is_not_let_in_and_keeps_its_token()
     {
         var request = TestCluster.Request(await _cluster.CreateTokenAsync());
-        await _cluster.Desk.ChangeAsync([new RecordChange(FormatLevel.RecordKey, new FormatLevel(2, "0.9.2").ToRecord(), null)], CancellationToken.None);
+        await _cluster.Desk.ChangeAsync(
+            [new RecordChange(FormatLevel.RecordKey, new FormatLevel(2, "0.9.2").ToRecord(), null)],
+            CancellationToken.None
+        );
         Assert.Equal(
-            "The cluster is written at format level 2, which the program of pi-2 does not know: install version 0.9.2 or a newer one on it, and try again with the same token.", (await _cluster.RefuseAsync(request)).Message);
+            "The cluster is written at format level 2, which the program of pi-2 does not know: install "
+                + "version 0.9.2 or a newer one on it, and try again with the same token.",
+            (await _cluster.RefuseAsync(request)).Message
+        );
         Assert.Equal("B", (await _cluster.AdmitAsync(request with { NewestFormatLevel = 2 })).Tag);
     }
 
@@ -78,10 +89,17 @@ public sealed class RegistrarTests : IDisposable
         var request = TestCluster.Request(await _cluster.CreateTokenAsync());
         var refusal = await _cluster.RefuseAsync(request with { Addresses = ["192.168.1.6:9443", address!] });
         Assert.Equal(JoinError.Malformed, refusal.Error);
-        Assert.EndsWith("It looks like 192.168.1.12:9443, pi-2.lan:9443 or [fd00::2]:9443.", refusal.Message, StringComparison.Ordinal);
+        Assert.EndsWith(
+            "It looks like 192.168.1.12:9443, pi-2.lan:9443 or [fd00::2]:9443.",
+            refusal.Message,
+            StringComparison.Ordinal
+        );
         await _cluster.AdmitAsync(request);
         var seat = new Seats(_cluster.Desk).Of(request.NodeId)!;
-        Assert.Equal(request.Addresses, MemberRecord.Parse((seat with { Addresses = [.. request.Addresses, address!] }).ToJson())!.Addresses);
+        Assert.Equal(
+            request.Addresses,
+            MemberRecord.Parse((seat with { Addresses = [.. request.Addresses, address!] }).ToJson())!.Addresses
+        );
     }
 
     [Theory]
@@ -91,8 +109,17 @@ public sealed class RegistrarTests : IDisposable
     [InlineData("https://pi 2.lan:8443")]
     public async Task A_url_for_clients_that_is_none_is_refused(string url)
     {
-        var refusal = await _cluster.RefuseAsync(TestCluster.Request(await _cluster.CreateTokenAsync()) with { PublicUrl = url });
-        Assert.StartsWith("The URL at which the node says that clients reach it is none", refusal.Message, StringComparison.Ordinal);
+        var refusal = await _cluster.RefuseAsync(
+            TestCluster.Request(await _cluster.CreateTokenAsync()) with
+            {
+                PublicUrl = url,
+            }
+        );
+        Assert.StartsWith(
+            "The URL at which the node says that clients reach it is none",
+            refusal.Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Theory]
@@ -103,10 +130,15 @@ public sealed class RegistrarTests : IDisposable
     [InlineData("certificateRequest")]
     public async Task A_request_with_nothing_where_something_belongs_is_none(string member)
     {
-        var request = JsonSerializer.SerializeToNode(TestCluster.Request(await _cluster.CreateTokenAsync()), ClusterJson.Default.JoinRequest)!;
+        var request = JsonSerializer.SerializeToNode(
+            TestCluster.Request(await _cluster.CreateTokenAsync()),
+            ClusterJson.Default.JoinRequest
+        )!;
         Assert.NotNull(request[member]);
         request[member] = null;
-        Assert.Null(ClusterJson.TryRead(Encoding.UTF8.GetBytes(request.ToJsonString()), ClusterJson.Default.JoinRequest));
+        Assert.Null(
+            ClusterJson.TryRead(Encoding.UTF8.GetBytes(request.ToJsonString()), ClusterJson.Default.JoinRequest)
+        );
     }
 
     [Fact]
@@ -126,10 +158,17 @@ public sealed class RegistrarTests : IDisposable
         var stranger = JoinToken.Create(TestAuthority.ClusterId, [], _cluster.Identity.Authorities[0]);
         var refusal = await _cluster.RefuseAsync(TestCluster.Request(stranger));
         Assert.Equal(JoinError.TokenUnknown, refusal.Error);
-        Assert.Equal("This cluster has given out no such token, or it ended long ago. Make another one with `rookery cluster token create` on a member.", refusal.Message);
+        Assert.Equal(
+            "This cluster has given out no such token, or it ended long ago. Make another one with `rookery "
+                + "cluster token create` on a member.",
+            refusal.Message
+        );
 
         // Before any of its cryptography is looked at.
-        Assert.Equal(JoinError.TokenUnknown, (await _cluster.RefuseAsync(TestCluster.Request(stranger) with { CertificateRequest = [1] })).Error);
+        Assert.Equal(
+            JoinError.TokenUnknown,
+            (await _cluster.RefuseAsync(TestCluster.Request(stranger) with { CertificateRequest = [1] })).Error
+        );
     }
 
     [Fact]
@@ -139,7 +178,11 @@ public sealed class RegistrarTests : IDisposable
         _cluster.Time.Advance(TimeSpan.FromMinutes(61));
         var refusal = await _cluster.RefuseAsync(TestCluster.Request(token));
         Assert.Equal(JoinError.TokenExpired, refusal.Error);
-        Assert.Equal("The token ended on 2026-11-21 13:00 UTC. Make another one with `rookery cluster token create` on a member.", refusal.Message);
+        Assert.Equal(
+            "The token ended on 2026-11-21 13:00 UTC. Make another one with `rookery cluster token create` on "
+                + "a member.",
+            refusal.Message
+        );
     }
 
     [Fact]
@@ -150,7 +193,11 @@ public sealed class RegistrarTests : IDisposable
         await _cluster.AdmitAsync(first);
         var refusal = await _cluster.RefuseAsync(TestCluster.Request(token, "pi-3"));
         Assert.Equal(JoinError.TokenUsed, refusal.Error);
-        Assert.StartsWith($"The token has let node {first.Name} (B) in on 2026-11-21 12:00 UTC, and each lets in one.", refusal.Message, StringComparison.Ordinal);
+        Assert.StartsWith(
+            $"The token has let node {first.Name} (B) in on 2026-11-21 12:00 UTC, and each lets in one.",
+            refusal.Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -158,7 +205,10 @@ public sealed class RegistrarTests : IDisposable
     {
         var request = TestCluster.Request(await _cluster.CreateTokenAsync());
         await _cluster.AdmitAsync(request);
-        await _cluster.Desk.ChangeAsync([new RecordChange(MemberRecord.KeyOf(request.NodeId), null, null)], CancellationToken.None);
+        await _cluster.Desk.ChangeAsync(
+            [new RecordChange(MemberRecord.KeyOf(request.NodeId), null, null)],
+            CancellationToken.None
+        );
         Assert.Equal(JoinError.TokenUsed, (await _cluster.RefuseAsync(request)).Error);
     }
 
@@ -188,7 +238,12 @@ public sealed class RegistrarTests : IDisposable
     {
         var refusal = await _cluster.RefuseAsync(TestCluster.Request(await _cluster.CreateTokenAsync(), "pi-1"));
         Assert.Equal(JoinError.NameTaken, refusal.Error);
-        Assert.Contains("Say another name with --name; if that node is gone for good, remove it first with `rookery cluster node rm pi-1`.", refusal.Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "Say another name with --name; if that node is gone for good, remove it first with `rookery "
+                + "cluster node rm pi-1`.",
+            refusal.Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -199,7 +254,12 @@ public sealed class RegistrarTests : IDisposable
         var copy = TestCluster.Request(await _cluster.CreateTokenAsync()) with { NodeId = first.NodeId };
         var refusal = await _cluster.RefuseAsync(copy);
         Assert.Equal(JoinError.IdTaken, refusal.Error);
-        Assert.Contains($"Let it join with an empty data directory, and remove the old one with `rookery cluster node rm {first.Name}`.", refusal.Message, StringComparison.Ordinal);
+        Assert.Contains(
+            $"Let it join with an empty data directory, and remove the old one with `rookery cluster node rm "
+                + $"{first.Name}`.",
+            refusal.Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -218,6 +278,9 @@ public sealed class RegistrarTests : IDisposable
             await _cluster.AdmitAsync(TestCluster.Request(await _cluster.CreateTokenAsync(), $"pi-{i}"));
         }
 
-        Assert.Equal(JoinError.TooManyMembers, (await _cluster.RefuseAsync(TestCluster.Request(await _cluster.CreateTokenAsync(), "pi-27"))).Error);
+        Assert.Equal(
+            JoinError.TooManyMembers,
+            (await _cluster.RefuseAsync(TestCluster.Request(await _cluster.CreateTokenAsync(), "pi-27"))).Error
+        );
     }
 }

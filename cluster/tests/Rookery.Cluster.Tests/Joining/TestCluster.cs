@@ -18,8 +18,20 @@ internal sealed class TestCluster : IDisposable
         Desk = new MemoryDesk { Clock = () => new ClusterTime(Time.GetUtcNow().UtcTicks, IsSure: true) };
         Tokens = new JoinTokens(() => Identity, Desk);
         Registrar = new Registrar(() => Identity, Desk, Time);
-        var self = new MemberRecord { Tag = "A", Name = "pi-1", Addresses = ["127.0.0.1:9080"], PublicKey = Identity.Key.ExportSubjectPublicKeyInfo(), Joined = TestAuthority.Now };
-        Desk.ChangeAsync([new RecordChange(MemberRecord.KeyOf(Identity.NodeId), self.ToJson(), null)], CancellationToken.None).AsTask().Wait();
+        var self = new MemberRecord
+        {
+            Tag = "A",
+            Name = "pi-1",
+            Addresses = ["127.0.0.1:9080"],
+            PublicKey = Identity.Key.ExportSubjectPublicKeyInfo(),
+            Joined = TestAuthority.Now,
+        };
+        Desk.ChangeAsync(
+                [new RecordChange(MemberRecord.KeyOf(Identity.NodeId), self.ToJson(), null)],
+                CancellationToken.None
+            )
+            .AsTask()
+            .Wait();
     }
 
     public SimulatedTimeProvider Time { get; } = new(TestAuthority.Now);

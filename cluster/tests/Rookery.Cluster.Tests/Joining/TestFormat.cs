@@ -11,6 +11,9 @@ internal static class TestFormat
     public static void Write(IDisk disk, string directory, NodeIds ids)
     {
         string content = $"rookery data format 1\nnode {ids.NodeId}\ncluster {ids.ClusterId}\n";
-        disk.WriteNew($"{directory}/format", Encoding.ASCII.GetBytes($"{content}check {Checksum.Of(Encoding.ASCII.GetBytes(content)):x8}\n"));
+        disk.WriteNew(
+            $"{directory}/format",
+            Encoding.ASCII.GetBytes($"{content}check {Checksum.Of(Encoding.ASCII.GetBytes(content)):x8}\n")
+        );
     }
 }

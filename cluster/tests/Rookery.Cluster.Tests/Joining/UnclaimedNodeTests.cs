@@ -43,22 +43,31 @@ public sealed class UnclaimedNodeTests
         }
 
         Assert.Null(PutAway(_disk));
-        Assert.Contains("Order the same join again", JoinClient.WhyUnfinished(_disk, Directory), StringComparison.Ordinal);
-        Assert.Contains("delete everything in /data;", JoinClient.WhyUnfinished(_disk, Directory), StringComparison.Ordinal);
+        Assert.Contains(
+            "Order the same join again",
+            JoinClient.WhyUnfinished(_disk, Directory),
+            StringComparison.Ordinal
+        );
+        Assert.Contains(
+            "delete everything in /data;",
+            JoinClient.WhyUnfinished(_disk, Directory),
+            StringComparison.Ordinal
+        );
         Clear(_disk);
         Assert.Equal(["joining", "lock"], _disk.List(Directory).Order(StringComparer.Ordinal));
         Assert.Null(JoinClient.WhyNot(_disk, Directory, TokenOf(Joined)));
         Assert.Contains("delete /data/joining;", JoinClient.WhyUnfinished(_disk, Directory), StringComparison.Ordinal);
     }
 
-    public static TheoryData<string, string> Used => new()
-    {
-        { ClusterRecordPrefix.Access + "owner", "it was claimed" },
-        { ClusterRecordPrefix.Access + "hash", "it was claimed" },
-        { ClusterRecordPrefix.ClientCertificate + "thumbprint", "it was claimed" },
-        { ClusterRecordPrefix.JoinToken + "hash", "others were let in" },
-        { MemberRecord.KeyOf("anothernodeanothernode"), "others were let in" },
-    };
+    public static TheoryData<string, string> Used =>
+        new()
+        {
+            { ClusterRecordPrefix.Access + "owner", "it was claimed" },
+            { ClusterRecordPrefix.Access + "hash", "it was claimed" },
+            { ClusterRecordPrefix.ClientCertificate + "thumbprint", "it was claimed" },
+            { ClusterRecordPrefix.JoinToken + "hash", "others were let in" },
+            { MemberRecord.KeyOf("anothernodeanothernode"), "others were let in" },
+        };
 
     [Theory]
     [MemberData(nameof(Used))]
@@ -84,7 +93,8 @@ public sealed class UnclaimedNodeTests
                             Write(store, writer => writer.Delete(key));
                         }
                     },
-                    isFlushed);
+                    isFlushed
+                );
                 card.AssertKept(reason);
             }
         }
@@ -110,10 +120,15 @@ public sealed class UnclaimedNodeTests
                 // More than the journal keeps behind a flush: then only the tables tell of it.
                 for (int i = 0; i < 8 && isFlushed; i++)
                 {
-                    Write(store, static writer => writer.Set(ClusterRecordPrefix.Topology, RandomNumberGenerator.GetBytes(30_000)));
+                    Write(
+                        store,
+                        static writer =>
+                            writer.Set(ClusterRecordPrefix.Topology, RandomNumberGenerator.GetBytes(30_000))
+                    );
                 }
             },
-            isFlushed);
+            isFlushed
+        );
         Assert.Equal(isFlushed, _firstIndex > 4);
         AssertKept("it held a database");
     }
@@ -159,7 +174,12 @@ public sealed class UnclaimedNodeTests
     {
         Make();
         Serve(static _ => { }, isFlushed: true);
-        string[] files = [.. _disk.Files.Where(static file => file.EndsWith(".run", StringComparison.Ordinal) || file.Contains("/journal-", StringComparison.Ordinal))];
+        string[] files =
+        [
+            .. _disk.Files.Where(static file =>
+                file.EndsWith(".run", StringComparison.Ordinal) || file.Contains("/journal-", StringComparison.Ordinal)
+            ),
+        ];
         Assert.True(files.Length == 2, string.Join(' ', _disk.Files));
         foreach (string file in files)
         {
@@ -196,7 +216,8 @@ public sealed class UnclaimedNodeTests
     [Fact]
     public void A_power_cut_leaves_the_old_node_or_one_that_joins()
     {
-        int old = 0, joining = 0;
+        int old = 0,
+            joining = 0;
         new CrashSearch { Points = 400, Runs = 1 }.Verify(
             _ =>
             {
@@ -216,7 +237,13 @@ public sealed class UnclaimedNodeTests
                 {
                     Assert.True(operation < decided, "what was said to be put away is there");
                     using var identity = IdentityDirectory.TryLoad(image, Directory)!;
-                    using var store = NodeStore.Open(Options, image.AfterPowerLoss(0), new MemoryBudget(16 << 20), SilentRecorder.Instance, _time);
+                    using var store = NodeStore.Open(
+                        Options,
+                        image.AfterPowerLoss(0),
+                        new MemoryBudget(16 << 20),
+                        SilentRecorder.Instance,
+                        _time
+                    );
                     Assert.Equal(Ids, new NodeIds(store.NodeId, store.ClusterId));
                     Assert.Equal(identity.NodeId, store.NodeId);
                     store.ApplyAll();
@@ -233,11 +260,24 @@ public sealed class UnclaimedNodeTests
                 Assert.Null(PutAway(image));
                 Clear(image);
                 Assert.Equal(["joining", "lock"], image.List(Directory).Order(StringComparer.Ordinal));
-            });
-        Assert.True(CrashSearch.IsReplay || (old > 5 && joining > 5), $"{old} cuts left the old node, {joining} one that joins");
+            }
+        );
+        Assert.True(
+            CrashSearch.IsReplay || (old > 5 && joining > 5),
+            $"{old} cuts left the old node, {joining} one that joins"
+        );
     }
 
-    private static NodeOptions Options => new() { DataDirectory = Directory, SegmentBytes = 64 << 10, MemtableBytes = 48 << 10, RunBytes = 32 << 10, Reserve = new ReserveRule(0, 0), NewIds = Ids };
+    private static NodeOptions Options =>
+        new()
+        {
+            DataDirectory = Directory,
+            SegmentBytes = 64 << 10,
+            MemtableBytes = 48 << 10,
+            RunBytes = 32 << 10,
+            Reserve = new ReserveRule(0, 0),
+            NewIds = Ids,
+        };
 
     private static JoinToken TokenOf(string clusterId) => new(clusterId, ["127.0.0.1:1"], new byte[32], new byte[16]);
 
@@ -254,18 +294,28 @@ public sealed class UnclaimedNodeTests
         Assert.Null(store.CommitAlone(writer.Complete()).Rejection);
     }
 
-    private string? PutAway(SimulatedDisk on) => UnclaimedNode.PutAway(on, Options, Joined, new MemoryBudget(16 << 20), SilentRecorder.Instance, _time);
+    private string? PutAway(SimulatedDisk on) =>
+        UnclaimedNode.PutAway(on, Options, Joined, new MemoryBudget(16 << 20), SilentRecorder.Instance, _time);
 
     private void AssertKept(string reason)
     {
-        Assert.Equal($"The node of /data is pi-1 of another cluster, rookery ({Ids.ClusterId}), and {reason}. Nothing was changed. To join this one, name an empty data directory.", PutAway(_disk));
+        Assert.Equal(
+            $"The node of /data is pi-1 of another cluster, rookery ({Ids.ClusterId}), and {reason}. Nothing "
+                + $"was changed. To join this one, name an empty data directory.",
+            PutAway(_disk)
+        );
         Assert.True(IdentityDirectory.ExistsIn(_disk, Directory));
         Assert.DoesNotContain("/data/joining", _disk.Files);
     }
 
     private void Make(IReadOnlyList<KnownPeer>? peers = null)
     {
-        using var founded = ClusterFounding.Found(Ids, new NodeNames("pi-1", "rookery", [IPAddress.Loopback]), [], _time.GetUtcNow());
+        using var founded = ClusterFounding.Found(
+            Ids,
+            new NodeNames("pi-1", "rookery", [IPAddress.Loopback]),
+            [],
+            _time.GetUtcNow()
+        );
         IdentityDirectory.Create(_disk, Directory, founded);
         if (peers is not null)
         {
@@ -273,29 +323,44 @@ public sealed class UnclaimedNodeTests
         }
     }
 
-    private NodeStore Open() => NodeStore.Open(Options, _disk, new MemoryBudget(16 << 20), SilentRecorder.Instance, _time);
+    private NodeStore Open() =>
+        NodeStore.Open(Options, _disk, new MemoryBudget(16 << 20), SilentRecorder.Instance, _time);
 
     private void Serve(Action<NodeStore> use, bool isFlushed, string? learner = null)
     {
         using var store = Open();
-        var configuration = Configuration.Of([Members.IdOf(Ids.NodeId)], learner is null ? [] : [Members.IdOf(learner)]);
+        var configuration = Configuration.Of(
+            [Members.IdOf(Ids.NodeId)],
+            learner is null ? [] : [Members.IdOf(learner)]
+        );
         store.Journal.Write([
             VoteEncoding.ToFrame(new VoteRecord(1, Members.IdOf(Ids.NodeId)), 1),
-            new JournalFrame(FrameType.Configuration, 1, 1, 0, 0, ConfigurationEncoding.Encode(configuration, 1))]);
+            new JournalFrame(FrameType.Configuration, 1, 1, 0, 0, ConfigurationEncoding.Encode(configuration, 1)),
+        ]);
         store.ApplyAll();
-        Write(store, static writer =>
-        {
-            writer.Set(MemberRecord.KeyOf(Ids.NodeId), new MemberRecord { Tag = "A", Name = "pi-1", Addresses = [], PublicKey = [] }.ToJson());
-            writer.Set(ClusterRecordPrefix.Topology, "{}"u8);
-            writer.Set(ClusterRecordPrefix.Desired + "seats", "{}"u8);
-        });
+        Write(
+            store,
+            static writer =>
+            {
+                writer.Set(
+                    MemberRecord.KeyOf(Ids.NodeId),
+                    new MemberRecord
+                    {
+                        Tag = "A",
+                        Name = "pi-1",
+                        Addresses = [],
+                        PublicKey = [],
+                    }.ToJson()
+                );
+                writer.Set(ClusterRecordPrefix.Topology, "{}"u8);
+                writer.Set(ClusterRecordPrefix.Desired + "seats", "{}"u8);
+            }
+        );
         use(store);
         if (isFlushed)
         {
             store.RequestFlush();
-            while (store.FlushIfDue())
-            {
-            }
+            while (store.FlushIfDue()) { }
         }
 
         _firstIndex = store.Journal.FirstIndex;

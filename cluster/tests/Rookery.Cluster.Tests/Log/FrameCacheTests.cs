@@ -30,7 +30,9 @@ public sealed class FrameCacheTests
         for (int index = 1; index <= entries; index++)
         {
             var frame = cache.Rent();
-            frame.CopyFrom(new JournalFrame(FrameType.Batch, index, Term: 1, index - 1, OperationCount: 1, new byte[payloadBytes]));
+            frame.CopyFrom(
+                new JournalFrame(FrameType.Batch, index, Term: 1, index - 1, OperationCount: 1, new byte[payloadBytes])
+            );
             cache.Append(frame);
         }
     }

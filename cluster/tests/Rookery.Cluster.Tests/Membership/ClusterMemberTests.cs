@@ -35,7 +35,10 @@ public sealed class ClusterMemberTests : IDisposable
     {
         await using var member = Load();
         var configured = member.Configure(new NodeOptions { DataDirectory = Data });
-        Assert.Equal(("C", new NodeIds(TestAuthority.NodeId, TestAuthority.ClusterId), true), (configured.NodeTag, configured.NewIds, configured.HasPeers));
+        Assert.Equal(
+            ("C", new NodeIds(TestAuthority.NodeId, TestAuthority.ClusterId), true),
+            (configured.NodeTag, configured.NewIds, configured.HasPeers)
+        );
     }
 
     [Fact]
@@ -53,12 +56,24 @@ public sealed class ClusterMemberTests : IDisposable
     public async Task A_member_that_found_a_rule_broken_says_what_helps_at_once_and_at_each_later_start()
     {
         string halted = await BreakARuleAsync();
-        Assert.StartsWith("A rule of consensus was found broken, so this node stopped taking part: ", halted, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "A rule of consensus was found broken, so this node stopped taking part: ",
+            halted,
+            StringComparison.Ordinal
+        );
         Assert.Contains("a term has one leader", halted, StringComparison.Ordinal);
         Assert.DoesNotContain("is safe on the other members", halted, StringComparison.Ordinal);
-        Assert.Contains("If all members say that they stopped, delete /data/cluster/halted on each, and start them again.", halted, StringComparison.Ordinal);
+        Assert.Contains(
+            "If all members say that they stopped, delete /data/cluster/halted on each, and start them again.",
+            halted,
+            StringComparison.Ordinal
+        );
         Assert.Contains("`rookery cluster node replace pi-1`", halted, StringComparison.Ordinal);
-        Assert.EndsWith("are to be used all the same, delete /data/cluster/halted and start it again.", halted, StringComparison.Ordinal);
+        Assert.EndsWith(
+            "are to be used all the same, delete /data/cluster/halted and start it again.",
+            halted,
+            StringComparison.Ordinal
+        );
 
         for (int start = 0; start < 2; start++)
         {
@@ -101,7 +116,11 @@ public sealed class ClusterMemberTests : IDisposable
         IdentityDirectory.Retire(_disk, Data, new Retirement(RetirementCause.Halted, "Terms fell."));
 
         string? diagnosis = await DiagnosisOfStartAsync();
-        Assert.StartsWith("Terms fell. It takes no part again by itself. It has no other member that could give its data back: ", diagnosis, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "Terms fell. It takes no part again by itself. It has no other member that could give its data back: ",
+            diagnosis,
+            StringComparison.Ordinal
+        );
         Assert.DoesNotContain("node replace", diagnosis, StringComparison.Ordinal);
     }
 
@@ -116,9 +135,23 @@ public sealed class ClusterMemberTests : IDisposable
     [Fact]
     public async Task That_the_halt_cannot_be_noted_hides_neither_the_halt_nor_what_it_means()
     {
-        _disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Write, PathContains = "halted", Sticky = true });
+        _disk.Inject(
+            new DiskFault(1, Errno.NoSpace)
+            {
+                Calls = DiskCalls.Write,
+                PathContains = "halted",
+                Sticky = true,
+            }
+        );
         Assert.Contains("a term has one leader", await BreakARuleAsync(), StringComparison.Ordinal);
-        Assert.Contains(_log, static sentence => sentence.StartsWith("That this node takes no part any more could not be noted, so a restart would go on:", StringComparison.Ordinal));
+        Assert.Contains(
+            _log,
+            static sentence =>
+                sentence.StartsWith(
+                    "That this node takes no part any more could not be noted, so a restart would go on:",
+                    StringComparison.Ordinal
+                )
+        );
     }
 
     /// <summary>Two members lead in one term.</summary>
@@ -126,11 +159,28 @@ public sealed class ClusterMemberTests : IDisposable
     private async Task<string> BreakARuleAsync()
     {
         await using var member = Load();
-        using var store = NodeStore.Open(OptionsOf(member), _disk, new MemoryBudget(16 << 20), new SilentRecorder(), _time);
+        using var store = NodeStore.Open(
+            OptionsOf(member),
+            _disk,
+            new MemoryBudget(16 << 20),
+            new SilentRecorder(),
+            _time
+        );
         using var consensus = (RaftConsensus)member.OpenConsensus(store);
         foreach (long leader in new long[] { 7, 8 })
         {
-            consensus.Received(new Message { Kind = MessageKind.Heartbeat, From = new NodeId(leader), To = consensus.Self, Term = 5, Incarnation = 1, ElectionTimeoutMicroseconds = 1_000_000 }, []);
+            consensus.Received(
+                new Message
+                {
+                    Kind = MessageKind.Heartbeat,
+                    From = new NodeId(leader),
+                    To = consensus.Self,
+                    Term = 5,
+                    Incarnation = 1,
+                    ElectionTimeoutMicroseconds = 1_000_000,
+                },
+                []
+            );
         }
 
         await member.DisposeAsync();
@@ -146,29 +196,53 @@ public sealed class ClusterMemberTests : IDisposable
     }
 
     private static NodeOptions OptionsOf(ClusterMember member) =>
-        member.Configure(new NodeOptions { DataDirectory = Data, SegmentBytes = 64 << 10, MemtableBytes = 48 << 10, Reserve = new ReserveRule(0, 0) });
+        member.Configure(
+            new NodeOptions
+            {
+                DataDirectory = Data,
+                SegmentBytes = 64 << 10,
+                MemtableBytes = 48 << 10,
+                Reserve = new ReserveRule(0, 0),
+            }
+        );
 
-    private Node Open(ClusterMember member) => Node.Open(OptionsOf(member), _disk, new MemoryBudget(16 << 20), new SilentRecorder(), _time, member.OpenConsensus);
+    private Node Open(ClusterMember member) =>
+        Node.Open(
+            OptionsOf(member),
+            _disk,
+            new MemoryBudget(16 << 20),
+            new SilentRecorder(),
+            _time,
+            member.OpenConsensus
+        );
 
     private async Task<long> NextStartAsync()
     {
         await using var member = Load();
-        using var store = NodeStore.Open(OptionsOf(member), _disk, new MemoryBudget(16 << 20), new SilentRecorder(), _time);
+        using var store = NodeStore.Open(
+            OptionsOf(member),
+            _disk,
+            new MemoryBudget(16 << 20),
+            new SilentRecorder(),
+            _time
+        );
         return LogStart.NextIncarnation(store.Journal);
     }
 
-    private ClusterMember Load() => ClusterMember.TryLoad(
-        _disk,
-        new ClusterMemberOptions
-        {
-            DataDirectory = Data,
-            Listen = new IPEndPoint(IPAddress.Loopback, 0),
-            Addresses = static () => [],
-            ClientUrls = static () => [],
-            PublicUrl = "http://pi-1",
-            IsClockSynchronised = static () => true,
-            Log = _log.Enqueue,
-            Note = _log.Enqueue,
-        },
-        _time)!;
+    private ClusterMember Load() =>
+        ClusterMember.TryLoad(
+            _disk,
+            new ClusterMemberOptions
+            {
+                DataDirectory = Data,
+                Listen = new IPEndPoint(IPAddress.Loopback, 0),
+                Addresses = static () => [],
+                ClientUrls = static () => [],
+                PublicUrl = "http://pi-1",
+                IsClockSynchronised = static () => true,
+                Log = _log.Enqueue,
+                Note = _log.Enqueue,
+            },
+            _time
+        )!;
 }

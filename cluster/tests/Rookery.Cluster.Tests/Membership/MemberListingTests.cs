@@ -9,63 +9,109 @@ public sealed class MemberListingTests
     [Fact]
     public void Of_two_members_it_is_said_what_may_be_lost_and_how_to_change_it()
     {
-        Assert.Contains("`rookery cluster node promote b`", NoteOn(One("a", isVoter: true, isLeader: true), One("b", isVoter: false)), StringComparison.Ordinal);
-        Assert.Contains("`rookery cluster node demote b`", NoteOn(One("a", isVoter: true, isLeader: true), One("b", isVoter: true)), StringComparison.Ordinal);
+        Assert.Contains(
+            "`rookery cluster node promote b`",
+            NoteOn(One("a", isVoter: true, isLeader: true), One("b", isVoter: false)),
+            StringComparison.Ordinal
+        );
+        Assert.Contains(
+            "`rookery cluster node demote b`",
+            NoteOn(One("a", isVoter: true, isLeader: true), One("b", isVoter: true)),
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
     public void Spares_do_not_add_to_what_the_cluster_bears() =>
         Assert.Equal(
             "3 members vote: with 1 of them off, writes go on.",
-            NoteOn(One("a", isVoter: true, isLeader: true), One("b", isVoter: true), One("c", isVoter: true), One("d", isVoter: false)));
+            NoteOn(
+                One("a", isVoter: true, isLeader: true),
+                One("b", isVoter: true),
+                One("c", isVoter: true),
+                One("d", isVoter: false)
+            )
+        );
 
     [Fact]
     public void Voters_that_are_off_are_counted()
     {
         var off = One("c", isVoter: true) with { IsReachable = false };
         Assert.Equal(
-            "3 members vote, and 1 of them is off: when another is off, nothing is written.", NoteOn(One("a", isVoter: true, isLeader: true), One("b", isVoter: true), off));
+            "3 members vote, and 1 of them is off: when another is off, nothing is written.",
+            NoteOn(One("a", isVoter: true, isLeader: true), One("b", isVoter: true), off)
+        );
         Assert.Equal(
             "5 members vote, and 1 of them is off: with 1 more off, writes go on.",
-            NoteOn(One("a", isVoter: true, isLeader: true), One("b", isVoter: true), off, One("d", isVoter: true), One("e", isVoter: true)));
+            NoteOn(
+                One("a", isVoter: true, isLeader: true),
+                One("b", isVoter: true),
+                off,
+                One("d", isVoter: true),
+                One("e", isVoter: true)
+            )
+        );
     }
 
     [Fact]
     public void What_only_the_leader_knows_is_left_out_elsewhere()
     {
-        using var listing = JsonDocument.Parse(MemberListing.ToJson(Cluster(null, [One("a", isVoter: true, isLeader: true)])));
+        using var listing = JsonDocument.Parse(
+            MemberListing.ToJson(Cluster(null, [One("a", isVoter: true, isLeader: true)]))
+        );
         Assert.False(listing.RootElement.GetProperty("Members")[0].TryGetProperty("LagEntries", out _));
     }
 
-    /// <summary>Who leads knows that a member does not answer, and nothing else of one that has not answered since.</summary>
+    /// <summary>
+    /// Who leads knows that a member does not answer, and nothing else of one that has not answered since.
+    /// </summary>
     [Fact]
     public void Each_figure_is_left_out_that_is_not_known()
     {
-        using var listing = JsonDocument.Parse(MemberListing.ToJson(Cluster(null, [One("a", isVoter: true) with { IsReachable = false }])));
+        using var listing = JsonDocument.Parse(
+            MemberListing.ToJson(Cluster(null, [One("a", isVoter: true) with { IsReachable = false }]))
+        );
         var member = listing.RootElement.GetProperty("Members")[0];
         Assert.False(member.GetProperty("IsReachable").GetBoolean());
-        Assert.All((string[])["LagEntries", "SyncP99Milliseconds", "HeardSeconds", "SpareBytes"], name => Assert.False(member.TryGetProperty(name, out _)));
+        Assert.All(
+            (string[])["LagEntries", "SyncP99Milliseconds", "HeardSeconds", "SpareBytes"],
+            name => Assert.False(member.TryGetProperty(name, out _))
+        );
     }
 
     /// <summary>Who restarts a member has to know whether the others have room for what is written meanwhile.</summary>
     [Fact]
     public void What_a_member_has_free_is_said()
     {
-        using var listing = JsonDocument.Parse(MemberListing.ToJson(Cluster(null, [One("a", isVoter: true) with { SpareBytes = -5 }])));
+        using var listing = JsonDocument.Parse(
+            MemberListing.ToJson(Cluster(null, [One("a", isVoter: true) with { SpareBytes = -5 }]))
+        );
         Assert.Equal(-5, listing.RootElement.GetProperty("Members")[0].GetProperty("SpareBytes").GetInt64());
     }
 
     [Fact]
     public void Where_voters_are_looked_for_stands_beside_the_note()
     {
-        using var listing = JsonDocument.Parse(MemberListing.ToJson(Cluster("Nobody leads.", [One("a", isVoter: true)]) with { Unreached = ["b is looked for."] }));
-        Assert.Equal("b is looked for.", Assert.Single(listing.RootElement.GetProperty("Unreached").EnumerateArray()).GetString());
+        using var listing = JsonDocument.Parse(
+            MemberListing.ToJson(
+                Cluster("Nobody leads.", [One("a", isVoter: true)]) with
+                {
+                    Unreached = ["b is looked for."],
+                }
+            )
+        );
+        Assert.Equal(
+            "b is looked for.",
+            Assert.Single(listing.RootElement.GetProperty("Unreached").EnumerateArray()).GetString()
+        );
     }
 
     [Fact]
     public void Trouble_is_said_before_anything_else()
     {
-        using var listing = JsonDocument.Parse(MemberListing.ToJson(Cluster("Nobody leads.", [One("a", isVoter: true)])));
+        using var listing = JsonDocument.Parse(
+            MemberListing.ToJson(Cluster("Nobody leads.", [One("a", isVoter: true)]))
+        );
         Assert.Equal("Nobody leads.", listing.RootElement.GetProperty("Note").GetString());
     }
 
@@ -75,8 +121,24 @@ public sealed class MemberListingTests
         return listing.RootElement.GetProperty("Note").GetString()!;
     }
 
-    private static ConsensusStatistics Cluster(string? trouble, MemberStatistics[] members) => new("Leader", 1, "A", 1, 1, 1, 1, 1, 1, trouble, members);
+    private static ConsensusStatistics Cluster(string? trouble, MemberStatistics[] members) =>
+        new("Leader", 1, "A", 1, 1, 1, 1, 1, 1, trouble, members);
 
     private static MemberStatistics One(string name, bool isVoter, bool isLeader = false) =>
-        new(new ClusterViewMember(name.ToUpperInvariant(), name, name, Urls: [], PublicUrl: null, isVoter, isLeader, IsSelf: false), RecordVersion: 1, IsReachable: null, LagEntries: null, SyncMicroseconds: null);
+        new(
+            new ClusterViewMember(
+                name.ToUpperInvariant(),
+                name,
+                name,
+                Urls: [],
+                PublicUrl: null,
+                isVoter,
+                isLeader,
+                IsSelf: false
+            ),
+            RecordVersion: 1,
+            IsReachable: null,
+            LagEntries: null,
+            SyncMicroseconds: null
+        );
 }

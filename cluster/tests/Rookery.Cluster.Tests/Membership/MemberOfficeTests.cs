@@ -10,7 +10,9 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Membership;
 
-/// <summary>Orders of owners, carried out by members as in the program; those that one passes on go to the office of the other.</summary>
+/// <summary>
+/// Orders of owners, carried out by members as in the program; those that one passes on go to the office of the other.
+/// </summary>
 public sealed class MemberOfficeTests
 {
     [Fact]
@@ -18,7 +20,11 @@ public sealed class MemberOfficeTests
     {
         using var cluster = Form(2);
         Assert.Equal((1, "A standby"), Shown(cluster));
-        Assert.Contains("when either is off, nothing is written", Done(cluster, MemberOrder.Promote, "b"), StringComparison.Ordinal);
+        Assert.Contains(
+            "when either is off, nothing is written",
+            Done(cluster, MemberOrder.Promote, "b"),
+            StringComparison.Ordinal
+        );
         Assert.Equal((2, "A mirror:"), Shown(cluster));
         Assert.Contains("One member votes", Done(cluster, MemberOrder.Demote, "B"), StringComparison.Ordinal);
         Assert.Equal((1, "A standby"), Shown(cluster));
@@ -47,7 +53,11 @@ public sealed class MemberOfficeTests
         cluster.Members.Add(member);
         Record(cluster, member, isMirror: true);
         cluster.Change(MemberChange.Learner, member);
-        Assert.StartsWith("b has no vote, and goes on to receive everything.", Done(cluster, MemberOrder.Demote, "b"), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "b has no vote, and goes on to receive everything.",
+            Done(cluster, MemberOrder.Demote, "b"),
+            StringComparison.Ordinal
+        );
         member.Open();
         Keep(cluster);
         Assert.Equal((1, "A standby"), Shown(cluster));
@@ -60,7 +70,10 @@ public sealed class MemberOfficeTests
         Assert.Equal((3, "3 members"), Shown(cluster));
         Join(cluster);
         Assert.Equal((3, "3 members"), Shown(cluster));
-        Assert.True(cluster.A.Consensus!.ReadState().Configuration.IsLearner(cluster.Members[3].Id), "the fourth is a spare");
+        Assert.True(
+            cluster.A.Consensus!.ReadState().Configuration.IsLearner(cluster.Members[3].Id),
+            "the fourth is a spare"
+        );
         Join(cluster);
         Assert.Equal((5, "5 members"), Shown(cluster));
         cluster.AwaitEqual();
@@ -71,15 +84,23 @@ public sealed class MemberOfficeTests
     {
         using var cluster = Form(4);
         Assert.Equal(
-            ((int)HttpStatusCode.Conflict,
-                "4 voters bear no more losses than 3, and each write would wait for 3 cards instead of 2, so d stays a spare that has everything. "
-                + "Let one more node join, and both vote by themselves; or remove a voter, and d votes in its place."),
-            (Ask(cluster, cluster.A, MemberOrder.Promote, "d") is var answer ? answer.Status : 0, answer.Text));
+            (
+                (int)HttpStatusCode.Conflict,
+                "4 voters bear no more losses than 3, and each write would wait for 3 cards instead of 2, so d "
+                    + "stays a spare that has everything. "
+                    + "Let one more node join, and both vote by themselves; or remove a voter, and d votes in "
+                    + "its place."
+            ),
+            (Ask(cluster, cluster.A, MemberOrder.Promote, "d") is var answer ? answer.Status : 0, answer.Text)
+        );
         Assert.Equal((3, "3 members"), Shown(cluster));
         Done(cluster, MemberOrder.Remove, "c");
         cluster.RunFor(1_000);
         SeatRule.PromoteNext(cluster.Leader!.Consensus!);
-        Assert.True(cluster.A.Consensus!.ReadState().Configuration.IsVoter(cluster.Members[3].Id), "it took the place of the one that was removed");
+        Assert.True(
+            cluster.A.Consensus!.ReadState().Configuration.IsVoter(cluster.Members[3].Id),
+            "it took the place of the one that was removed"
+        );
     }
 
     [Fact]
@@ -99,7 +120,11 @@ public sealed class MemberOfficeTests
         using var cluster = Form(3);
         cluster.C.Kill();
         string removed = Done(cluster, MemberOrder.Remove, "c");
-        Assert.Contains("c is no member any more. Two members vote: when either is off, nothing is written.", removed, StringComparison.Ordinal);
+        Assert.Contains(
+            "c is no member any more. Two members vote: when either is off, nothing is written.",
+            removed,
+            StringComparison.Ordinal
+        );
         Assert.Null(cluster.A.Consensus!.Roster.Of(cluster.C.Id));
         Join(cluster, number: 3);
         Assert.Equal((3, "3 members"), Shown(cluster));
@@ -132,7 +157,11 @@ public sealed class MemberOfficeTests
         using var cluster = Form(3);
         var answer = Ask(cluster, cluster.A, MemberOrder.Remove, "a");
         Assert.True(answer.Status == 200, answer.Text);
-        Assert.StartsWith("a led, so it handed leadership over first. b leads now. a is no member any more.", answer.Text, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "a led, so it handed leadership over first. b leads now. a is no member any more.",
+            answer.Text,
+            StringComparison.Ordinal
+        );
         Assert.False(cluster.AwaitLeader().Consensus!.ReadState().Configuration.IsMember(cluster.A.Id));
     }
 
@@ -144,11 +173,18 @@ public sealed class MemberOfficeTests
         cluster.RunFor(4_000);
         var answer = Ask(cluster, cluster.A, MemberOrder.Remove, "a");
         Assert.Equal(
-            ((int)HttpStatusCode.Conflict,
-                "That would leave fewer than a majority of the voters reachable and up to date, and nothing could be written any more, so a stays what it is. "
-                + "c (C) is not reachable: bring it back first, or remove it first if it is lost for good."),
-            (answer.Status, answer.Text));
-        Assert.True(cluster.A.Consensus!.ReadState() is { Role: Raft.Role.Leader } state && state.Configuration.IsVoter(cluster.A.Id));
+            (
+                (int)HttpStatusCode.Conflict,
+                "That would leave fewer than a majority of the voters reachable and up to date, and nothing "
+                    + "could be written any more, so a stays what it is. "
+                    + "c (C) is not reachable: bring it back first, or remove it first if it is lost for good."
+            ),
+            (answer.Status, answer.Text)
+        );
+        Assert.True(
+            cluster.A.Consensus!.ReadState() is { Role: Raft.Role.Leader } state
+                && state.Configuration.IsVoter(cluster.A.Id)
+        );
     }
 
     [Fact]
@@ -162,7 +198,11 @@ public sealed class MemberOfficeTests
         Assert.Contains("does not vote, so it cannot lead", learner.Text, StringComparison.Ordinal);
 
         using var one = Form(1);
-        Assert.StartsWith("a is the only voter: nobody could take over, so nothing was changed. Let another node join first", Ask(one, one.A, MemberOrder.Transfer, null).Text, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "a is the only voter: nobody could take over, so nothing was changed. Let another node join first",
+            Ask(one, one.A, MemberOrder.Transfer, null).Text,
+            StringComparison.Ordinal
+        );
     }
 
     [Theory]
@@ -173,14 +213,23 @@ public sealed class MemberOfficeTests
     {
         using var one = Form(1);
         using var two = Form(2);
-        foreach (var (cluster, first) in new[]
-        {
-            (one, "Let another node join first, with the token that `rookery cluster token create` prints, and give it a vote with `rookery cluster node promote NAME`."),
-            (two, "Let another vote first, with `rookery cluster node promote b`."),
-        })
+        foreach (
+            var (cluster, first) in new[]
+            {
+                (
+                    one,
+                    "Let another node join first, with the token that `rookery cluster token create` prints, "
+                        + "and give it a vote with `rookery cluster node promote NAME`."
+                ),
+                (two, "Let another vote first, with `rookery cluster node promote b`."),
+            }
+        )
         {
             var answer = Ask(cluster, cluster.A, order, order == MemberOrder.Transfer ? null : "a");
-            Assert.Equal(((int)HttpStatusCode.Conflict, $"a is the only voter: {why}, so nothing was changed. {first}"), (answer.Status, answer.Text));
+            Assert.Equal(
+                ((int)HttpStatusCode.Conflict, $"a is the only voter: {why}, so nothing was changed. {first}"),
+                (answer.Status, answer.Text)
+            );
         }
     }
 
@@ -188,8 +237,15 @@ public sealed class MemberOfficeTests
     public void Who_votes_or_does_not_already_is_told_so()
     {
         using var cluster = Form(4);
-        Assert.Equal("b votes already. 3 members vote: with 1 of them off, writes go on.", Done(cluster, MemberOrder.Promote, "b"));
-        Assert.StartsWith("d has no vote, and goes on to receive everything. 3 members vote", Done(cluster, MemberOrder.Demote, "d"), StringComparison.Ordinal);
+        Assert.Equal(
+            "b votes already. 3 members vote: with 1 of them off, writes go on.",
+            Done(cluster, MemberOrder.Promote, "b")
+        );
+        Assert.StartsWith(
+            "d has no vote, and goes on to receive everything. 3 members vote",
+            Done(cluster, MemberOrder.Demote, "d"),
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -198,14 +254,21 @@ public sealed class MemberOfficeTests
         using var cluster = Form(2);
         cluster.A.Kill();
         cluster.RunFor(5_000);
-        Assert.StartsWith("No leader is known here: only a (A) votes, and this node does not hear from it.", cluster.B.Consensus!.ReadCluster().Trouble, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "No leader is known here: only a (A) votes, and this node does not hear from it.",
+            cluster.B.Consensus!.ReadCluster().Trouble,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
     public void An_upgrade_is_ended_when_all_programs_can_and_until_then_each_may_be_put_back()
     {
         using var cluster = Form(3);
-        Assert.Equal("Everything is written at level 1, the newest that this program knows.", Done(cluster, MemberOrder.FinalizeUpgrade, null));
+        Assert.Equal(
+            "Everything is written at level 1, the newest that this program knows.",
+            Done(cluster, MemberOrder.FinalizeUpgrade, null)
+        );
 
         Install(cluster, cluster.A, newest: 2);
         cluster.Put(cluster.AwaitLeader(), "by the newer one");
@@ -213,12 +276,20 @@ public sealed class MemberOfficeTests
         cluster.RunUntil(() => cluster.A.Consensus!.IsLeader || Transfer(cluster), "a leads");
         var refused = Ask(cluster, cluster.B, MemberOrder.FinalizeUpgrade, null);
         Assert.Equal(
-            ((int)HttpStatusCode.Conflict, "Everything goes on to be written at level 1. b (B) runs a program that cannot write at level 2: upgrade first. c (C) has not said yet what it can write: start first, or remove."),
-            (refused.Status, refused.Text));
+            (
+                (int)HttpStatusCode.Conflict,
+                "Everything goes on to be written at level 1. b (B) runs a program that cannot write at level "
+                    + "2: upgrade first. c (C) has not said yet what it can write: start first, or remove."
+            ),
+            (refused.Status, refused.Text)
+        );
 
         var halfway = UpgradeEnd.Read(cluster.B.Consensus!, DeskOf(cluster.B));
         Assert.Equal(1, halfway.Level);
-        Assert.Equal([new MemberLevel("A", "a", 2), new MemberLevel("B", "b", 1), new MemberLevel("C", "c", null)], halfway.Members);
+        Assert.Equal(
+            [new MemberLevel("A", "a", 2), new MemberLevel("B", "b", 1), new MemberLevel("C", "c", null)],
+            halfway.Members
+        );
 
         // The program of before is put back, reads what was written, and writes on.
         Install(cluster, cluster.A, newest: 1);
@@ -231,15 +302,29 @@ public sealed class MemberOfficeTests
         }
 
         Tell(cluster, cluster.A, cluster.B, cluster.C);
-        Assert.Equal("Everything is written at level 2 from now on. A program that knows only level 1 starts on these data no more.", Done(cluster, MemberOrder.FinalizeUpgrade, null));
+        Assert.Equal(
+            "Everything is written at level 2 from now on. A program that knows only level 1 starts on these "
+                + "data no more.",
+            Done(cluster, MemberOrder.FinalizeUpgrade, null)
+        );
         cluster.AwaitEqual();
         Assert.All(cluster.Members, static member => Assert.Equal(2, member.Store!.FormatLevel.Level));
-        Assert.All(cluster.Members, static member => Assert.Equal(2, UpgradeEnd.Read(member.Consensus!, DeskOf(member)).Level));
-        Assert.Equal("Everything is written at level 2, the newest that this program knows.", Done(cluster, MemberOrder.FinalizeUpgrade, null));
+        Assert.All(
+            cluster.Members,
+            static member => Assert.Equal(2, UpgradeEnd.Read(member.Consensus!, DeskOf(member)).Level)
+        );
+        Assert.Equal(
+            "Everything is written at level 2, the newest that this program knows.",
+            Done(cluster, MemberOrder.FinalizeUpgrade, null)
+        );
 
         cluster.C.Kill();
         cluster.C.NewestFormatLevel = 1;
-        Assert.Contains("knows levels up to 1: install version", Assert.Throws<DataFormatException>(cluster.C.Open).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "knows levels up to 1: install version",
+            Assert.Throws<DataFormatException>(cluster.C.Open).Message,
+            StringComparison.Ordinal
+        );
         cluster.C.NewestFormatLevel = 2;
         cluster.C.Open();
         cluster.AwaitEqual();
@@ -262,7 +347,10 @@ public sealed class MemberOfficeTests
     {
         using var cluster = Form(2);
         var answer = Ask(cluster, cluster.A, MemberOrder.Promote, "x");
-        Assert.Equal(((int)HttpStatusCode.NotFound, "No member is called \"x\"; there are a, b."), (answer.Status, answer.Text));
+        Assert.Equal(
+            ((int)HttpStatusCode.NotFound, "No member is called \"x\"; there are a, b."),
+            (answer.Status, answer.Text)
+        );
     }
 
     internal static SteppedCluster Form(int members)
@@ -293,7 +381,11 @@ public sealed class MemberOfficeTests
         member.StopCleanly();
         member.NewestFormatLevel = newest;
         member.Open();
-        cluster.RunUntil(() => cluster.Leader is not null && member.Consensus!.AppliedIndex >= cluster.Leader.Consensus!.AppliedIndex, "it is there again");
+        cluster.RunUntil(
+            () =>
+                cluster.Leader is not null && member.Consensus!.AppliedIndex >= cluster.Leader.Consensus!.AppliedIndex,
+            "it is there again"
+        );
     }
 
     /// <summary>As the steward of each does it after its start.</summary>
@@ -302,7 +394,10 @@ public sealed class MemberOfficeTests
         foreach (var member in members)
         {
             using var writer = new ClusterRecordWriter();
-            var record = cluster.AwaitLeader().Consensus!.Roster.Of(member.Id)!.Record with { NewestFormatLevel = member.NewestFormatLevel };
+            var record = cluster.AwaitLeader().Consensus!.Roster.Of(member.Id)!.Record with
+            {
+                NewestFormatLevel = member.NewestFormatLevel,
+            };
             writer.Set(MemberRecord.KeyOf(member.NodeId), record.ToJson());
             writer.Set(Seats.Key, []);
             Assert.Null(cluster.Do(cluster.AwaitLeader(), writer.Complete()).Rejection);
@@ -327,7 +422,14 @@ public sealed class MemberOfficeTests
     private static void Record(SteppedCluster cluster, SteppedMember member, bool isMirror = false)
     {
         using var writer = new ClusterRecordWriter();
-        var record = new MemberRecord { Tag = member.Name, Name = member.Name.ToLowerInvariant(), Addresses = [], PublicKey = [], IsMirror = isMirror ? true : null };
+        var record = new MemberRecord
+        {
+            Tag = member.Name,
+            Name = member.Name.ToLowerInvariant(),
+            Addresses = [],
+            PublicKey = [],
+            IsMirror = isMirror ? true : null,
+        };
         writer.Set(MemberRecord.KeyOf(member.NodeId), record.ToJson());
         Assert.Null(cluster.Do(cluster.AwaitLeader(), writer.Complete()).Rejection);
     }
@@ -349,14 +451,20 @@ public sealed class MemberOfficeTests
     private static MemberAnswer Ask(SteppedCluster cluster, SteppedMember through, MemberOrder order, string? name) =>
         cluster.Await(OfficeOf(cluster, through).AskAsync(order, name, CancellationToken.None), seconds: 60);
 
-    private static MemberOffice OfficeOf(SteppedCluster cluster, SteppedMember member) => new(
-        member.Consensus!,
-        DeskOf(member),
-        leader => new HttpClient(new PassedOn(cluster, leader)) { BaseAddress = new Uri("https://member") },
-        cluster.Time);
+    private static MemberOffice OfficeOf(SteppedCluster cluster, SteppedMember member) =>
+        new(
+            member.Consensus!,
+            DeskOf(member),
+            leader => new HttpClient(new PassedOn(cluster, leader)) { BaseAddress = new Uri("https://member") },
+            cluster.Time
+        );
 
     private static ConsensusDesk DeskOf(SteppedMember member) =>
-        new(member.Consensus!, member.Store!.ClusterRecords, node => member.Consensus!.ChangeMember(MemberChange.Learner, node));
+        new(
+            member.Consensus!,
+            member.Store!.ClusterRecords,
+            node => member.Consensus!.ChangeMember(MemberChange.Learner, node)
+        );
 
     /// <summary>Something happens just before the records are changed.</summary>
     private sealed class MeanwhileDesk(IJoinDesk desk, Action meanwhile) : IJoinDesk
@@ -367,13 +475,17 @@ public sealed class MemberOfficeTests
 
         public ClusterTime Time => desk.Time;
 
-        public ValueTask<bool> CatchUpAsync(CancellationToken cancellationToken) => desk.CatchUpAsync(cancellationToken);
+        public ValueTask<bool> CatchUpAsync(CancellationToken cancellationToken) =>
+            desk.CatchUpAsync(cancellationToken);
 
         public ClusterRecord? Find(string key) => desk.Find(key);
 
         public IReadOnlyList<ClusterRecord> List(string prefix) => desk.List(prefix);
 
-        public ValueTask<Rejection?> ChangeAsync(IReadOnlyList<RecordChange> changes, CancellationToken cancellationToken)
+        public ValueTask<Rejection?> ChangeAsync(
+            IReadOnlyList<RecordChange> changes,
+            CancellationToken cancellationToken
+        )
         {
             meanwhile();
             return desk.ChangeAsync(changes, cancellationToken);
@@ -385,14 +497,18 @@ public sealed class MemberOfficeTests
     /// <summary>The way of an order to the leader's port for members.</summary>
     private sealed class PassedOn(SteppedCluster cluster, NodeId leader) : HttpMessageHandler
     {
-        protected override Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancellationToken)
+        protected override Task<HttpResponseMessage> SendAsync(
+            HttpRequestMessage request,
+            CancellationToken cancellationToken
+        )
         {
             var answered = new TaskCompletionSource<HttpResponseMessage>();
             _ = AnswerAsync(request, answered);
             return answered.Task;
         }
 
-        // HttpClient leaves the context of the simulation, and would go on on the thread pool while simulated time runs away: it goes on here where there is no context to leave.
+        // HttpClient leaves the context of the simulation, and would go on on the thread pool while simulated time runs
+        // away: it goes on here where there is no context to leave.
         private async Task AnswerAsync(HttpRequestMessage request, TaskCompletionSource<HttpResponseMessage> answered)
         {
             var http = new Microsoft.AspNetCore.Http.DefaultHttpContext();
@@ -405,7 +521,12 @@ public sealed class MemberOfficeTests
             SynchronizationContext.SetSynchronizationContext(null);
             try
             {
-                answered.SetResult(new HttpResponseMessage((HttpStatusCode)http.Response.StatusCode) { Content = new StringContent(Encoding.UTF8.GetString(body.ToArray())) });
+                answered.SetResult(
+                    new HttpResponseMessage((HttpStatusCode)http.Response.StatusCode)
+                    {
+                        Content = new StringContent(Encoding.UTF8.GetString(body.ToArray())),
+                    }
+                );
             }
             finally
             {

@@ -27,7 +27,10 @@ public sealed class MemberStatisticsTests
         using var cluster = MemberOfficeTests.Form(3);
         cluster.AwaitEqual();
         var before = cluster.AwaitLeader();
-        var (off, next) = (cluster.Members.FindLast(member => member != before)!, cluster.Members.Find(member => member != before)!);
+        var (off, next) = (
+            cluster.Members.FindLast(member => member != before)!,
+            cluster.Members.Find(member => member != before)!
+        );
         cluster.RunFor(2_000);
         Assert.True(Seen(before, off) is { IsReachable: true, LagEntries: 0, HeardSeconds: not null });
         off.Kill();
@@ -36,9 +39,14 @@ public sealed class MemberStatisticsTests
         before.Consensus!.Transfer(next.Id);
         cluster.RunUntil(() => cluster.Leader == next, "the other leads");
         cluster.RunFor(2_000);
-        Assert.True(Seen(next, off) is { IsReachable: false, LagEntries: null, SyncMicroseconds: null, HeardSeconds: null });
+        Assert.True(
+            Seen(next, off) is { IsReachable: false, LagEntries: null, SyncMicroseconds: null, HeardSeconds: null }
+        );
         off.Open();
-        cluster.RunUntil(() => Seen(next, off) is { IsReachable: true, LagEntries: 0, HeardSeconds: not null }, "it is heard");
+        cluster.RunUntil(
+            () => Seen(next, off) is { IsReachable: true, LagEntries: 0, HeardSeconds: not null },
+            "it is heard"
+        );
     }
 
     [Fact]
@@ -49,15 +57,32 @@ public sealed class MemberStatisticsTests
         cluster.Wire.Isolate(cluster.C);
         cluster.RunFor(8_000);
         Assert.Equal(
-            "No leader is known here: 2 of 3 voters have to see each other to choose one, and this node does not reach a (A) and b (B). Switch on what is off, or see to the network: writing goes on by itself then. Documents can be read here meanwhile.",
-            cluster.C.Consensus!.ReadCluster().Trouble);
-        cluster.C.Peers!.Answers = [new PeerAnswer(cluster.A.Id, LetsIn: true, null), new PeerAnswer(cluster.B.Id, LetsIn: false, null)];
-        cluster.C.Peers.Attempts[cluster.B.Id] = [new FailedAttempt("10.0.0.2:9443", "Connection refused", IsStranger: false), new FailedAttempt("b.local:9443", "It took too long.", IsStranger: false)];
+            "No leader is known here: 2 of 3 voters have to see each other to choose one, and this node does "
+                + "not reach a (A) and b (B). Switch on what is off, or see to the network: writing goes on by "
+                + "itself then. Documents can be read here meanwhile.",
+            cluster.C.Consensus!.ReadCluster().Trouble
+        );
+        cluster.C.Peers!.Answers =
+        [
+            new PeerAnswer(cluster.A.Id, LetsIn: true, null),
+            new PeerAnswer(cluster.B.Id, LetsIn: false, null),
+        ];
+        cluster.C.Peers.Attempts[cluster.B.Id] =
+        [
+            new FailedAttempt("10.0.0.2:9443", "Connection refused", IsStranger: false),
+            new FailedAttempt("b.local:9443", "It took too long.", IsStranger: false),
+        ];
         var statistics = cluster.C.Consensus.ReadCluster();
         Assert.Equal(
-            "No leader is known here yet: with itself this node sees 2 of 3 voters, which is enough to choose one, but not b (B): after a crash they wait for it for up to 20 s, and if it leads, this node has to reach it. Documents can be read here meanwhile.",
-            statistics.Trouble);
-        Assert.Equal("b (B) is looked for at 10.0.0.2:9443 (Connection refused); b.local:9443 (It took too long).", Assert.Single(statistics.Unreached));
+            "No leader is known here yet: with itself this node sees 2 of 3 voters, which is enough to choose "
+                + "one, but not b (B): after a crash they wait for it for up to 20 s, and if it leads, this node has "
+                + "to reach it. Documents can be read here meanwhile.",
+            statistics.Trouble
+        );
+        Assert.Equal(
+            "b (B) is looked for at 10.0.0.2:9443 (Connection refused); b.local:9443 (It took too long).",
+            Assert.Single(statistics.Unreached)
+        );
         Assert.DoesNotContain("10.0.0.2", statistics.Trouble, StringComparison.Ordinal);
         cluster.Wire.Heal();
         cluster.RunUntil(() => !cluster.C.Consensus.Leader.IsNone, "it hears a leader");
@@ -73,7 +98,11 @@ public sealed class MemberStatisticsTests
         cluster.A.Kill();
         cluster.RunFor(8_000);
         Assert.StartsWith(
-            "No leader is known here: both voters have to see each other to choose one, and this node does not reach a (A).", cluster.B.Consensus!.ReadCluster().Trouble, StringComparison.Ordinal);
+            "No leader is known here: both voters have to see each other to choose one, and this node does not "
+                + "reach a (A).",
+            cluster.B.Consensus!.ReadCluster().Trouble,
+            StringComparison.Ordinal
+        );
     }
 
     /// <summary>A card of before a recovery finds the new cluster where the old one was.</summary>
@@ -84,13 +113,29 @@ public sealed class MemberStatisticsTests
         cluster.AwaitEqual();
         cluster.Wire.Isolate(cluster.C);
         cluster.RunFor(8_000);
-        cluster.C.Peers!.Attempts[cluster.A.Id] = [new FailedAttempt("10.0.0.1:9443", "The certificate of CN=a was not signed by this cluster's authority: the other side is no member of this cluster.", IsStranger: true)];
+        cluster.C.Peers!.Attempts[cluster.A.Id] =
+        [
+            new FailedAttempt(
+                "10.0.0.1:9443",
+                "The certificate of CN=a was not signed by this cluster's authority: the other side is no "
+                    + "member of this cluster.",
+                IsStranger: true
+            ),
+        ];
         Assert.Contains(
-            "Where a (A) was, a node answers that is no member: The certificate of CN=a was not signed by this cluster's authority", cluster.C.Consensus!.ReadCluster().Trouble, StringComparison.Ordinal);
+            "Where a (A) was, a node answers that is no member: The certificate of CN=a was not signed by this "
+                + "cluster's authority",
+            cluster.C.Consensus!.ReadCluster().Trouble,
+            StringComparison.Ordinal
+        );
     }
 
-    private static MemberStatistics Own(SteppedMember member) => Assert.Single(member.Consensus!.ReadCluster().Members, static one => one.Member.IsSelf);
+    private static MemberStatistics Own(SteppedMember member) =>
+        Assert.Single(member.Consensus!.ReadCluster().Members, static one => one.Member.IsSelf);
 
     private static MemberStatistics Seen(SteppedMember by, SteppedMember member) =>
-        Assert.Single(by.Consensus!.ReadCluster().Members, one => string.Equals(one.Member.NodeId, member.NodeId, StringComparison.Ordinal));
+        Assert.Single(
+            by.Consensus!.ReadCluster().Members,
+            one => string.Equals(one.Member.NodeId, member.NodeId, StringComparison.Ordinal)
+        );
 }

@@ -19,7 +19,10 @@ public sealed class SeatKeeperTests
         cluster.Change(MemberChange.Learner, cluster.C);
         Assert.Null(cluster.Do(cluster.A, CommandEncoder.CreateDatabase("db", SteppedCluster.HistoryId)).Rejection);
         var keeper = new SeatKeeper(cluster.A.Consensus!, _told.Add);
-        cluster.RunUntil(() => cluster.A.Consensus!.ReadPeers().Any(peer => peer.Node == cluster.B.Id && peer.IsCaughtUp), "the standby has caught up");
+        cluster.RunUntil(
+            () => cluster.A.Consensus!.ReadPeers().Any(peer => peer.Node == cluster.B.Id && peer.IsCaughtUp),
+            "the standby has caught up"
+        );
         for (int round = 0; round < 10; round++)
         {
             keeper.DoRound();
@@ -39,7 +42,8 @@ public sealed class SeatKeeperTests
                 keeper.DoRound();
                 return Voters(cluster) == 3;
             },
-            "all three vote");
+            "all three vote"
+        );
         Assert.Equal(2, _told.Count);
     }
 
@@ -59,7 +63,11 @@ public sealed class SeatKeeperTests
         keeper.DoRound();
         Assert.True(cluster.A.Consensus.ReadState().Configuration.IsLearner(cluster.C.Id));
         Assert.False(cluster.A.Consensus.ReadState().Configuration.IsMember(cluster.B.Id));
-        Assert.StartsWith("Member pi-c was let in and not made a learner", Assert.Single(_told), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "Member pi-c was let in and not made a learner",
+            Assert.Single(_told),
+            StringComparison.Ordinal
+        );
     }
 
     private static SteppedCluster Begin()
@@ -79,7 +87,14 @@ public sealed class SeatKeeperTests
 
     private static void Write(SteppedCluster cluster, char letter, Guid? storeId)
     {
-        var record = new MemberRecord { Tag = char.ToUpperInvariant(letter).ToString(), Name = $"pi-{letter}", Addresses = [], PublicKey = [], StoreId = storeId };
+        var record = new MemberRecord
+        {
+            Tag = char.ToUpperInvariant(letter).ToString(),
+            Name = $"pi-{letter}",
+            Addresses = [],
+            PublicKey = [],
+            StoreId = storeId,
+        };
         using var writer = new ClusterRecordWriter();
         writer.Set(MemberRecord.KeyOf(new string(letter, 22)), record.ToJson(), null);
         Assert.Null(cluster.Do(cluster.A, writer.Complete()).Rejection);

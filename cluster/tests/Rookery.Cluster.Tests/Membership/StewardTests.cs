@@ -44,8 +44,25 @@ public sealed class StewardTests : IDisposable
     public async Task A_member_that_waits_for_a_leader_to_announce_itself_connects_meanwhile_to_whom_it_hears_of()
     {
         using var store = NodeStore.Open(
-            new NodeOptions { DataDirectory = Data, SegmentBytes = 64 << 10, MemtableBytes = 48 << 10, Reserve = new ReserveRule(0, 0) }, _disk, new MemoryBudget(16 << 20), new SilentRecorder(), _time);
-        await using var network = new PeerNetwork(TestMember.Hello(TestAuthority.NodeId), TestMember.TrustOf(_authority, TestAuthority.NodeId), new TestAdmission(), _time, static _ => { });
+            new NodeOptions
+            {
+                DataDirectory = Data,
+                SegmentBytes = 64 << 10,
+                MemtableBytes = 48 << 10,
+                Reserve = new ReserveRule(0, 0),
+            },
+            _disk,
+            new MemoryBudget(16 << 20),
+            new SilentRecorder(),
+            _time
+        );
+        await using var network = new PeerNetwork(
+            TestMember.Hello(TestAuthority.NodeId),
+            TestMember.TrustOf(_authority, TestAuthority.NodeId),
+            new TestAdmission(),
+            _time,
+            static _ => { }
+        );
         using var consensus = RaftConsensus.Open(store, new ConsensusOptions { Network = network, MayBegin = true });
         network.Start(consensus);
         var desk = new MemoryDesk { CaughtUp = new TaskCompletionSource<bool>() };
@@ -54,8 +71,12 @@ public sealed class StewardTests : IDisposable
         await RoundsUntilAsync(() => desk.Waiting > 0, "it waits for a leader");
 
         _keeper.KeepPeers([Moved]);
-        await RoundsUntilAsync(() => network.Status().Any(static peer => peer.Node == Members.IdOf(Moved.NodeId)), "it connects to whom it heard of");
-        Assert.Equal([.. Moved.Addresses, "127.0.0.1:4"], network.AddressesOf(Members.IdOf(Moved.NodeId)));      // and where its owner says, but not at its own address
+        await RoundsUntilAsync(
+            () => network.Status().Any(static peer => peer.Node == Members.IdOf(Moved.NodeId)),
+            "it connects to whom it heard of"
+        );
+        // and where its owner says, but not at its own address
+        Assert.Equal([.. Moved.Addresses, "127.0.0.1:4"], network.AddressesOf(Members.IdOf(Moved.NodeId)));
         Assert.Equal((1, 0), (desk.Waiting, desk.Changes));
 
         desk.CaughtUp.SetResult(true);
@@ -66,8 +87,25 @@ public sealed class StewardTests : IDisposable
     public async Task A_member_that_reaches_no_leader_looks_for_the_others_where_they_are_announced()
     {
         using var store = NodeStore.Open(
-            new NodeOptions { DataDirectory = Data, SegmentBytes = 64 << 10, MemtableBytes = 48 << 10, Reserve = new ReserveRule(0, 0) }, _disk, new MemoryBudget(16 << 20), new SilentRecorder(), _time);
-        await using var network = new PeerNetwork(TestMember.Hello(TestAuthority.NodeId), TestMember.TrustOf(_authority, TestAuthority.NodeId), new TestAdmission(), _time, static _ => { });
+            new NodeOptions
+            {
+                DataDirectory = Data,
+                SegmentBytes = 64 << 10,
+                MemtableBytes = 48 << 10,
+                Reserve = new ReserveRule(0, 0),
+            },
+            _disk,
+            new MemoryBudget(16 << 20),
+            new SilentRecorder(),
+            _time
+        );
+        await using var network = new PeerNetwork(
+            TestMember.Hello(TestAuthority.NodeId),
+            TestMember.TrustOf(_authority, TestAuthority.NodeId),
+            new TestAdmission(),
+            _time,
+            static _ => { }
+        );
         using var consensus = RaftConsensus.Open(store, new ConsensusOptions { Network = network, MayBegin = false });
         network.Start(consensus);
         _keeper.KeepPeers([Moved]);
@@ -83,34 +121,56 @@ public sealed class StewardTests : IDisposable
                     new(Moved.NodeId, "pi-2", TestAuthority.ClusterId, "127.0.0.1:5", null),
                     new(Moved.NodeId, "pi-2", TestAuthority.ClusterId, "nowhere", null),
                     new(Moved.NodeId, "pi-2", "strangerclusterstrange", "127.0.0.1:6", null),
-                    new("anothernodeanothernode", "pi-3", TestAuthority.ClusterId, "127.0.0.1:7", null)]);
-            });
+                    new("anothernodeanothernode", "pi-3", TestAuthority.ClusterId, "127.0.0.1:7", null),
+                ]);
+            }
+        );
         steward.Start();
         await RoundsUntilAsync(() => looks > 1, "it looks again");
-        await RoundsUntilAsync(() => network.AddressesOf(Members.IdOf(Moved.NodeId)) is [.., "127.0.0.1:5"], "it looks where that member is announced");
-        Assert.Equal([.. Moved.Addresses, "127.0.0.1:4", "127.0.0.1:5"], network.AddressesOf(Members.IdOf(Moved.NodeId)));
+        await RoundsUntilAsync(
+            () => network.AddressesOf(Members.IdOf(Moved.NodeId)) is [.., "127.0.0.1:5"],
+            "it looks where that member is announced"
+        );
+        Assert.Equal(
+            [.. Moved.Addresses, "127.0.0.1:4", "127.0.0.1:5"],
+            network.AddressesOf(Members.IdOf(Moved.NodeId))
+        );
     }
 
-    private Steward StewardOf(RaftConsensus consensus, PeerNetwork network, MemoryDesk desk, Func<CancellationToken, Task<IReadOnlyList<AnnouncedNode>>>? browse = null) => new(
-        consensus,
-        network,
-        _keeper,
-        new Announcement(() => _keeper.Current, desk, _time),
-        new AuthorityRotation(() => _keeper.Current, _keeper.Change, desk, _time),
-        new Whereabouts(_keeper, () => new MemberFacts(Store, 1, 1, ["127.0.0.1:2"], ["https://127.0.0.1:3"], null), _time.GetUtcNow, static _ => { }),
-        ["127.0.0.1:2", "127.0.0.1:4"],
-        browse ?? (static _ => Task.FromResult<IReadOnlyList<AnnouncedNode>>([])),
-        static () => false,
-        static (_, _) => Task.FromResult(0),
-        static _ => { },
-        static _ => { },
-        _time);
+    private Steward StewardOf(
+        RaftConsensus consensus,
+        PeerNetwork network,
+        MemoryDesk desk,
+        Func<CancellationToken, Task<IReadOnlyList<AnnouncedNode>>>? browse = null
+    ) =>
+        new(
+            consensus,
+            network,
+            _keeper,
+            new Announcement(() => _keeper.Current, desk, _time),
+            new AuthorityRotation(() => _keeper.Current, _keeper.Change, desk, _time),
+            new Whereabouts(
+                _keeper,
+                () => new MemberFacts(Store, 1, 1, ["127.0.0.1:2"], ["https://127.0.0.1:3"], null),
+                _time.GetUtcNow,
+                static _ => { }
+            ),
+            ["127.0.0.1:2", "127.0.0.1:4"],
+            browse ?? (static _ => Task.FromResult<IReadOnlyList<AnnouncedNode>>([])),
+            static () => false,
+            static (_, _) => Task.FromResult(0),
+            static _ => { },
+            static _ => { },
+            _time
+        );
 
-    private Task RoundsUntilAsync(Func<bool> holds, string what) => Eventually.HoldsAsync(
-        () =>
-        {
-            _time.Advance(TimeSpan.FromSeconds(1));
-            return holds();
-        },
-        what);
+    private Task RoundsUntilAsync(Func<bool> holds, string what) =>
+        Eventually.HoldsAsync(
+            () =>
+            {
+                _time.Advance(TimeSpan.FromSeconds(1));
+                return holds();
+            },
+            what
+        );
 }

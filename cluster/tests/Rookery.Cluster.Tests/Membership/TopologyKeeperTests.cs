@@ -38,9 +38,18 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
     public async Task Whatever_goes_wrong_is_told_and_it_looks_again_a_second_later()
     {
         var told = new List<string>();
-        Queue<Exception> wrong = new([new InvalidOperationException("A reader is closed."), new TaskCanceledException("Somebody else gave up."), new IOException("The disk is gone.")]);
+        Queue<Exception> wrong = new([
+            new InvalidOperationException("A reader is closed."),
+            new TaskCanceledException("Somebody else gave up."),
+            new IOException("The disk is gone."),
+        ]);
         int looks = 0;
-        await using var keeper = new TopologyKeeper(() => ++looks < 4 ? throw wrong.Dequeue() : _view, _desk, told.Add, _time);
+        await using var keeper = new TopologyKeeper(
+            () => ++looks < 4 ? throw wrong.Dequeue() : _view,
+            _desk,
+            told.Add,
+            _time
+        );
         keeper.Start();
         await Eventually.HoldsAsync(
             () =>
@@ -48,7 +57,8 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
                 _time.Advance(TimeSpan.FromSeconds(1));
                 return _desk.Changes > 0;
             },
-            "it writes");
+            "it writes"
+        );
         Assert.Equal(3, told.Count);
     }
 
@@ -56,14 +66,24 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
     public async Task Every_change_that_clients_must_hear_of_raises_the_etag()
     {
         long etag = (await KeepAsync()).Etag;
-        foreach (var change in (Func<MemberRecord, MemberRecord>[])
-        [
-            static record => record with { ClientUrls = ["http://10.0.0.9:8080"] },
-            static record => record with { PublicUrl = "https://b.example" },
-            static record => record with { BootCounter = 2 },
-        ])
+        foreach (
+            var change in (Func<MemberRecord, MemberRecord>[])
+                [
+                    static record => record with { ClientUrls = ["http://10.0.0.9:8080"] },
+                    static record => record with { PublicUrl = "https://b.example" },
+                    static record => record with { BootCounter = 2 },
+                ]
+        )
         {
-            _view = _view! with { Members = [.. _view.Members.Select(entry => entry.NodeId is "bbb" ? entry with { Record = change(entry.Record) } : entry)] };
+            _view = _view! with
+            {
+                Members =
+                [
+                    .. _view.Members.Select(entry =>
+                        entry.NodeId is "bbb" ? entry with { Record = change(entry.Record) } : entry
+                    ),
+                ],
+            };
             Assert.True((await KeepAsync()).Etag > etag);
             etag = (await KeepAsync()).Etag;
         }
@@ -84,7 +104,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
         Assert.True(told.Etag > etag);
 
         _view = Cluster("aaa");
-        Assert.False((await KeepAsync()).Members[2].IsUp);          // health that flaps is not written each second
+        Assert.False((await KeepAsync()).Members[2].IsUp); // health that flaps is not written each second
         _time.Advance(TimeSpan.FromSeconds(5));
         Assert.True((await KeepAsync()).Members[2].IsUp);
         Assert.True((await KeepAsync()).Etag > told.Etag);
@@ -99,7 +119,10 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
         Assert.False((await KeepAsync()).Members[2].IsUp);
 
         _view = Cluster("bbb", unheard: "aaa") with { Term = 8 };
-        Assert.Equal([("B", true), ("A", true), ("C", false)], (await KeepAsync()).Members.Select(static member => (member.Tag, member.IsUp)));
+        Assert.Equal(
+            [("B", true), ("A", true), ("C", false)],
+            (await KeepAsync()).Members.Select(static member => (member.Tag, member.IsUp))
+        );
     }
 
     [Fact]
@@ -118,7 +141,11 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
         await KeepAsync();
         _view = Cluster("bbb") with { Term = 8 };
         var newer = new TopologyRecord { Etag = 1000, Members = [] };
-        _desk.BeforeChange = () => _desk.ChangeAsync([new RecordChange(TopologyRecord.Key, newer.ToJson(), null)], CancellationToken.None).AsTask().Wait();
+        _desk.BeforeChange = () =>
+            _desk
+                .ChangeAsync([new RecordChange(TopologyRecord.Key, newer.ToJson(), null)], CancellationToken.None)
+                .AsTask()
+                .Wait();
         Assert.Equal(1000, (await KeepAsync()).Etag);
 
         _view = null;
@@ -141,16 +168,18 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
             Configuration.Of(all.Select(Members.IdOf), []),
             [.. all.Select(static (id, i) => new RosterEntry(id, RecordOf(i), i + 1))],
             all.Where(id => !string.Equals(id, unheard, StringComparison.Ordinal)).Select(Members.IdOf).ToHashSet(),
-            TimeSpan.FromSeconds(1));
+            TimeSpan.FromSeconds(1)
+        );
     }
 
-    private static MemberRecord RecordOf(int number) => new()
-    {
-        Tag = ((char)('A' + number)).ToString(),
-        Name = $"pi-{number + 1}",
-        Addresses = [$"10.0.0.{number + 1}:9080"],
-        ClientUrls = [$"http://10.0.0.{number + 1}:8080"],
-        PublicKey = [],
-        BootCounter = 1,
-    };
+    private static MemberRecord RecordOf(int number) =>
+        new()
+        {
+            Tag = ((char)('A' + number)).ToString(),
+            Name = $"pi-{number + 1}",
+            Addresses = [$"10.0.0.{number + 1}:9080"],
+            ClientUrls = [$"http://10.0.0.{number + 1}:8080"],
+            PublicKey = [],
+            BootCounter = 1,
+        };
 }

@@ -8,7 +8,11 @@ namespace Rookery.Cluster.Tests.Membership;
 
 public sealed class WhereaboutsTests : IDisposable
 {
-    private readonly ClusterAuthority _authority = ClusterAuthority.Create(TestAuthority.ClusterId, "home", ["example.org", "shop"]);
+    private readonly ClusterAuthority _authority = ClusterAuthority.Create(
+        TestAuthority.ClusterId,
+        "home",
+        ["example.org", "shop"]
+    );
     private readonly IdentityKeeper _keeper;
     private readonly Whereabouts _whereabouts;
     private readonly List<string> _log = [];
@@ -95,7 +99,11 @@ public sealed class WhereaboutsTests : IDisposable
         string? told = Facts("192.168.1.5", publicUrl: url).WhyNotSigned(_keeper.Current);
         Assert.Equal(sentence is null, told is null);
         Assert.Contains(sentence ?? "", told ?? "", StringComparison.Ordinal);
-        Assert.Null((Facts("192.168.1.5", publicUrl: url) with { ClientUrls = ["http://127.0.0.1:8080"] }).WhyNotSigned(_keeper.Current));
+        Assert.Null(
+            (Facts("192.168.1.5", publicUrl: url) with { ClientUrls = ["http://127.0.0.1:8080"] }).WhyNotSigned(
+                _keeper.Current
+            )
+        );
     }
 
     private static MemberFacts Facts(string address, string? peer = null, string? publicUrl = null) =>

@@ -21,14 +21,18 @@ public sealed class ForwardTests : IDisposable
         var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
         await using var b = members[1];
-        await Task.WhenAll(Enumerable.Range(0, 200).Select(async number =>
-        {
-            byte[] content = Samples.Bytes(new Random(number), 1 + (number * 97));
-            var outcome = await a.Network.ForwardAsync(b.Node, Command(content), CancellationToken.None);
-            Assert.Equal(content.Length, outcome[0].Etag);
-            using var document = outcome[0].Document!;
-            Assert.Equal(content, document.Written.ToArray());
-        }));
+        await Task.WhenAll(
+            Enumerable
+                .Range(0, 200)
+                .Select(async number =>
+                {
+                    byte[] content = Samples.Bytes(new Random(number), 1 + (number * 97));
+                    var outcome = await a.Network.ForwardAsync(b.Node, Command(content), CancellationToken.None);
+                    Assert.Equal(content.Length, outcome[0].Etag);
+                    using var document = outcome[0].Document!;
+                    Assert.Equal(content, document.Written.ToArray());
+                })
+        );
     }
 
     /// <summary>A program of before is not told the term: a packet that it does not know closes a connection.</summary>
@@ -56,8 +60,14 @@ public sealed class ForwardTests : IDisposable
         Assert.Equal([1, 2, 3], document.Written.ToArray());
         Assert.Equal((term, wantsReceipt), told);
 
-        Task<TestMember> StartAsync(string node, int level) => TestMember.StartAsync(
-            TestMember.Hello(node) with { FeatureLevel = level }, TestMember.TrustOf(_authority, node));
+        Task<TestMember> StartAsync(string node, int level) =>
+            TestMember.StartAsync(
+                TestMember.Hello(node) with
+                {
+                    FeatureLevel = level,
+                },
+                TestMember.TrustOf(_authority, node)
+            );
     }
 
     [Fact]
@@ -66,7 +76,13 @@ public sealed class ForwardTests : IDisposable
         var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
         await using var b = members[1];
-        var refusal = new Rejection(RejectionKind.ConcurrencyConflict, "It changed.") { DocumentId = "users/1", Expected = "A:1-x", Actual = "A:2-x", Operation = 0 };
+        var refusal = new Rejection(RejectionKind.ConcurrencyConflict, "It changed.")
+        {
+            DocumentId = "users/1",
+            Expected = "A:1-x",
+            Actual = "A:2-x",
+            Operation = 0,
+        };
         b.Receiver.Propose = (command, _) =>
         {
             command.Dispose();
@@ -75,10 +91,16 @@ public sealed class ForwardTests : IDisposable
         Assert.Equal(refusal, (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection);
 
         b.Receiver.Propose = static (_, _) => throw new CommandFormatException("It does not decode.");
-        Assert.Equal(RejectionKind.Invalid, (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection!.Kind);
+        Assert.Equal(
+            RejectionKind.Invalid,
+            (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection!.Kind
+        );
 
         b.Receiver.Propose = static (_, _) => throw new InvalidOperationException("A fault.");
-        Assert.Equal(RejectionKind.OutcomeUnknown, (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection!.Kind);
+        Assert.Equal(
+            RejectionKind.OutcomeUnknown,
+            (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection!.Kind
+        );
         Assert.True(b.WasTold("A fault."));
     }
 
@@ -111,7 +133,10 @@ public sealed class ForwardTests : IDisposable
     {
         await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1"));
         var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"));
-        Assert.Equal(RejectionKind.NoLeader, (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection!.Kind);
+        Assert.Equal(
+            RejectionKind.NoLeader,
+            (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection!.Kind
+        );
         Assert.False(a.Network.Reaches(b.Node));
         a.Network.SetPeers([b.Address]);
         await Eventually.HoldsAsync(() => a.IsConnectedToAll, "A reaches B");
@@ -122,7 +147,10 @@ public sealed class ForwardTests : IDisposable
         await b.DisposeAsync();
         Assert.Equal(RejectionKind.OutcomeUnknown, (await waiting).Rejection!.Kind);
         Assert.False(a.Network.Reaches(b.Node));
-        Assert.Equal(RejectionKind.NoLeader, (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection!.Kind);
+        Assert.Equal(
+            RejectionKind.NoLeader,
+            (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection!.Kind
+        );
     }
 
     [Fact]
@@ -151,13 +179,20 @@ public sealed class ForwardTests : IDisposable
     {
         const int Commands = 20;
         // Its clock stands: nobody's patience ends.
-        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1"), time: new SimulatedTimeProvider());
+        await using var a = await TestMember.StartAsync(
+            TestMember.Hello("A1"),
+            TestMember.TrustOf(_authority, "A1"),
+            time: new SimulatedTimeProvider()
+        );
         await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"));
         a.Network.SetPeers([b.Address]);
         await Eventually.HoldsAsync(() => a.IsConnectedToAll, "A reaches B");
         var held = Hold(b);
         byte[] content = new byte[1 << 20];
-        var waiting = Enumerable.Range(0, Commands).Select(_ => a.Network.ForwardAsync(b.Node, Command(content), CancellationToken.None).AsTask()).ToArray();
+        var waiting = Enumerable
+            .Range(0, Commands)
+            .Select(_ => a.Network.ForwardAsync(b.Node, Command(content), CancellationToken.None).AsTask())
+            .ToArray();
         await Eventually.HoldsAsync(() => held.Count == 7, "as many are there as may be");
         using var cancel = new CancellationTokenSource();
         var impatient = a.Network.ForwardAsync(b.Node, Command(content), cancel.Token);
@@ -171,7 +206,10 @@ public sealed class ForwardTests : IDisposable
             answered += Release(held);
         }
 
-        Assert.All(await Task.WhenAll(waiting), outcome => Assert.Equal(RejectionKind.Stopping, outcome.Rejection!.Kind));
+        Assert.All(
+            await Task.WhenAll(waiting),
+            outcome => Assert.Equal(RejectionKind.Stopping, outcome.Rejection!.Kind)
+        );
     }
 
     [Fact]
@@ -186,8 +224,14 @@ public sealed class ForwardTests : IDisposable
             command.Dispose();
             return new ValueTask<CommandOutcome>(new CommandOutcome(1, 2, new OperationResult { Etag = length }));
         };
-        Assert.Equal(32 << 20, (await a.Network.ForwardAsync(b.Node, Command(new byte[32 << 20]), CancellationToken.None))[0].Etag);
-        Assert.Equal(RejectionKind.TooLarge, (await a.Network.ForwardAsync(b.Node, Command(new byte[40 << 20]), CancellationToken.None)).Rejection!.Kind);
+        Assert.Equal(
+            32 << 20,
+            (await a.Network.ForwardAsync(b.Node, Command(new byte[32 << 20]), CancellationToken.None))[0].Etag
+        );
+        Assert.Equal(
+            RejectionKind.TooLarge,
+            (await a.Network.ForwardAsync(b.Node, Command(new byte[40 << 20]), CancellationToken.None)).Rejection!.Kind
+        );
     }
 
     private static ConcurrentQueue<TaskCompletionSource<CommandOutcome>> Hold(TestMember member)

@@ -39,7 +39,13 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
             await using var raw = await RawPeer.DialAsync(_a.Port, _trust);
             if (seed % 2 == 0)
             {
-                await raw.SendAsync(PacketKind.Hello, MessageCodecTests.Mangle(random, RawPeer.Encode(TestMember.Hello("B2") with { Kind = LinkKind.Bulk })));
+                await raw.SendAsync(
+                    PacketKind.Hello,
+                    MessageCodecTests.Mangle(
+                        random,
+                        RawPeer.Encode(TestMember.Hello("B2") with { Kind = LinkKind.Bulk })
+                    )
+                );
             }
             else
             {
@@ -125,7 +131,14 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
                 {
                     var tls = new SslStream(strangers[i]);
                     strangers[i] = tls;
-                    await tls.AuthenticateAsClientAsync(new SslClientAuthenticationOptions { TargetHost = "a", RemoteCertificateValidationCallback = static (_, certificate, _, _) => certificate is not null });
+                    await tls.AuthenticateAsClientAsync(
+                        new SslClientAuthenticationOptions
+                        {
+                            TargetHost = "a",
+                            RemoteCertificateValidationCallback = static (_, certificate, _, _) =>
+                                certificate is not null,
+                        }
+                    );
                 }
             }
 
@@ -151,14 +164,27 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
         {
             var name = new X500DistinguishedNameBuilder();
             name.AddCommonName($"stranger {i}\nerror: all is lost{new string('x', 1000)}");
-            using var own = new CertificateRequest(name.Build(), key, HashAlgorithmName.SHA256).CreateSelfSigned(TestAuthority.Now, TestAuthority.Now.AddYears(10));
-            await using var raw = await RawPeer.DialAsync(_a.Port, _trust with { Certificate = SslStreamCertificateContext.Create(own, additionalCertificates: null, offline: true) });
+            using var own = new CertificateRequest(name.Build(), key, HashAlgorithmName.SHA256).CreateSelfSigned(
+                TestAuthority.Now,
+                TestAuthority.Now.AddYears(10)
+            );
+            await using var raw = await RawPeer.DialAsync(
+                _a.Port,
+                _trust with
+                {
+                    Certificate = SslStreamCertificateContext.Create(own, additionalCertificates: null, offline: true),
+                }
+            );
             await raw.SayHelloAsync(TestMember.Hello($"S{i}"));
             Assert.NotNull(await raw.ReadToEndAsync());
         }
 
         Assert.Equal(StrangerLog.MostSentences, _a.Log.Count);
-        Assert.All(_a.Log, static sentence => Assert.True(sentence.Length < 300 && !sentence.Contains('\n', StringComparison.Ordinal), sentence));
+        Assert.All(
+            _a.Log,
+            static sentence =>
+                Assert.True(sentence.Length < 300 && !sentence.Contains('\n', StringComparison.Ordinal), sentence)
+        );
     }
 
     /// <summary>A peer whose power went answers nothing and closes nothing.</summary>
@@ -168,7 +194,11 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
         var time = new SimulatedTimeProvider();
         using var listener = new TcpListener(IPAddress.Loopback, 0);
         listener.Start();
-        await using var caller = await TestMember.StartAsync(TestMember.Hello("C3"), TestMember.TrustOf(_authority, "C3"), time: time);
+        await using var caller = await TestMember.StartAsync(
+            TestMember.Hello("C3"),
+            TestMember.TrustOf(_authority, "C3"),
+            time: time
+        );
         int port = ((IPEndPoint)listener.LocalEndpoint).Port;
         caller.Network.SetPeers([new PeerAddress(Members.IdOf("B2"), [$"127.0.0.1:{port}"])]);
         await using var first = await SilentAsync(listener);
@@ -186,8 +216,12 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
                 time.Advance(TimeSpan.FromSeconds(1));
                 return caller.Receiver.Unreachables >= 2;
             },
-            "both connections are given up");
-        Assert.True(caller.WasTold("It has been silent for more than 3 s.") && caller.WasTold("It has been silent for more than 15 s."));
+            "both connections are given up"
+        );
+        Assert.True(
+            caller.WasTold("It has been silent for more than 3 s.")
+                && caller.WasTold("It has been silent for more than 15 s.")
+        );
     }
 
     private async Task<RawPeer> SilentAsync(TcpListener listener)

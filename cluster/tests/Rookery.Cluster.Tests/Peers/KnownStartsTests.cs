@@ -69,7 +69,12 @@ public sealed class KnownStartsTests
         Assert.Null(_starts.Refuse(Start(counter: 5, run: 1)));
     }
 
-    private static PeerHello Start(long counter, ulong run) => TestMember.Hello("B2") with { BootCounter = counter, Run = run };
+    private static PeerHello Start(long counter, ulong run) =>
+        TestMember.Hello("B2") with
+        {
+            BootCounter = counter,
+            Run = run,
+        };
 
     private void Connect(PeerHello start)
     {

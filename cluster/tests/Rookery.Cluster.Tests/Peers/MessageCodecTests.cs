@@ -27,7 +27,10 @@ public sealed class MessageCodecTests
     [InlineData(-1)]
     public void A_chain_of_outcomes_may_be_any_number(long hash)
     {
-        var sent = Samples.Message(new Random(4), MessageKind.Heartbeat, From, To) with { Outcome = new OutcomeHash(7, hash) };
+        var sent = Samples.Message(new Random(4), MessageKind.Heartbeat, From, To) with
+        {
+            Outcome = new OutcomeHash(7, hash),
+        };
         Assert.Equal(sent, Decode(Encode(sent, []), out _));
     }
 
@@ -43,17 +46,29 @@ public sealed class MessageCodecTests
     public void A_frame_of_an_atomic_batch_may_be_longer_than_several_together()
     {
         var frame = Samples.Frame(FrameType.Batch, 5, 3, 10, 2, Samples.Bytes(new Random(2), 3 << 20));
-        var sent = Samples.Message(new Random(2), MessageKind.Append, From, To) with { Term = 9, Position = new LogPosition(2, 4), LastIndex = 5 };
+        var sent = Samples.Message(new Random(2), MessageKind.Append, From, To) with
+        {
+            Term = 9,
+            Position = new LogPosition(2, 4),
+            LastIndex = 5,
+        };
         byte[] encoded = Encode(sent, [frame]);
         Decode(encoded, out var arrived);
         Samples.AssertEqual([frame], CollectionsMarshal.AsSpan(arrived));
 
         var second = Samples.Frame(FrameType.Batch, 6, 3, 12, 1, Samples.Bytes(new Random(3), 1 << 20));
         byte[] both = Encode(sent with { LastIndex = 6 }, [frame, second]);
-        Assert.Contains("Several frames", Assert.Throws<PeerProtocolException>(() => Decode(both, out _)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "Several frames",
+            Assert.Throws<PeerProtocolException>(() => Decode(both, out _)).Message,
+            StringComparison.Ordinal
+        );
     }
 
-    /// <summary>Consensus counts payloads: a member that catches up on writes that came one at a time gets thousands of frames at once, and must not refuse them for their heads.</summary>
+    /// <summary>
+    /// Consensus counts payloads: a member that catches up on writes that came one at a time gets thousands of frames
+    /// at once, and must not refuse them for their heads.
+    /// </summary>
     [Fact]
     public void A_full_message_of_the_smallest_frames_arrives()
     {
@@ -65,31 +80,45 @@ public sealed class MessageCodecTests
             frames[i] = Samples.Frame(FrameType.Batch, 5 + i, 3, 10 + i, 1, content);
         }
 
-        var sent = Samples.Message(new Random(5), MessageKind.Append, From, To) with { Term = 9, Position = new LogPosition(2, 4), LastIndex = 4 + frames.Length };
+        var sent = Samples.Message(new Random(5), MessageKind.Append, From, To) with
+        {
+            Term = 9,
+            Position = new LogPosition(2, 4),
+            LastIndex = 4 + frames.Length,
+        };
         Decode(Encode(sent, frames), out var arrived);
         Samples.AssertEqual(frames, CollectionsMarshal.AsSpan(arrived));
     }
 
-    public static TheoryData<string, JournalFrame> BadFrames => new()
-    {
-        { "vote", Samples.Frame(FrameType.Vote, 5, 3, 10, 0, [1]) },
-        { "gap", Samples.Frame(FrameType.Batch, 6, 3, 10, 1, [1]) },
-        { "term falls", Samples.Frame(FrameType.Batch, 5, 1, 10, 1, [1]) },
-        { "term of a later leader", Samples.Frame(FrameType.Batch, 5, 10, 10, 1, [1]) },
-        { "no payload", new JournalFrame(FrameType.Batch, 5, 3, 10, 1, default) },
-        { "payload of no codec", new JournalFrame(FrameType.Batch, 5, 3, 10, 1, new byte[20]) },
-        { "rot", Rotten(Samples.Frame(FrameType.Batch, 5, 3, 10, 1, [1, 2, 3, 4])) },
-        { "configuration too long", Samples.Frame(FrameType.Configuration, 5, 3, 10, 0, new byte[4000]) },
-        { "content too long", Samples.Frame(FrameType.Batch, 5, 3, 10, 0, new byte[PeerProtocol.MaxFrameContentBytes + 1]) },
-        { "operations past their end", Samples.Frame(FrameType.Batch, 5, 3, long.MaxValue, 1, [1]) },
-    };
+    public static TheoryData<string, JournalFrame> BadFrames =>
+        new()
+        {
+            { "vote", Samples.Frame(FrameType.Vote, 5, 3, 10, 0, [1]) },
+            { "gap", Samples.Frame(FrameType.Batch, 6, 3, 10, 1, [1]) },
+            { "term falls", Samples.Frame(FrameType.Batch, 5, 1, 10, 1, [1]) },
+            { "term of a later leader", Samples.Frame(FrameType.Batch, 5, 10, 10, 1, [1]) },
+            { "no payload", new JournalFrame(FrameType.Batch, 5, 3, 10, 1, default) },
+            { "payload of no codec", new JournalFrame(FrameType.Batch, 5, 3, 10, 1, new byte[20]) },
+            { "rot", Rotten(Samples.Frame(FrameType.Batch, 5, 3, 10, 1, [1, 2, 3, 4])) },
+            { "configuration too long", Samples.Frame(FrameType.Configuration, 5, 3, 10, 0, new byte[4000]) },
+            {
+                "content too long",
+                Samples.Frame(FrameType.Batch, 5, 3, 10, 0, new byte[PeerProtocol.MaxFrameContentBytes + 1])
+            },
+            { "operations past their end", Samples.Frame(FrameType.Batch, 5, 3, long.MaxValue, 1, [1]) },
+        };
 
     [Theory]
     [MemberData(nameof(BadFrames), DisableDiscoveryEnumeration = true)]
     public void What_the_journal_could_not_take_is_refused(string flaw, JournalFrame frame)
     {
         Assert.NotEmpty(flaw);
-        var sent = Samples.Message(new Random(3), MessageKind.Append, From, To) with { Term = 9, Position = new LogPosition(2, 4), LastIndex = 5 };
+        var sent = Samples.Message(new Random(3), MessageKind.Append, From, To) with
+        {
+            Term = 9,
+            Position = new LogPosition(2, 4),
+            LastIndex = 5,
+        };
         byte[] encoded = Encode(sent, [frame]);
         Assert.Throws<PeerProtocolException>(() => Decode(encoded, out _));
     }
@@ -98,12 +127,20 @@ public sealed class MessageCodecTests
     public void A_message_must_hold_the_frames_that_it_names()
     {
         var sent = Samples.Append(new Random(4), From, To, out var frames);
-        Assert.Throws<PeerProtocolException>(() => Decode(Encode(sent with { LastIndex = sent.LastIndex + 1 }, frames), out _));
-        Assert.Throws<PeerProtocolException>(() => Decode(Encode(sent with { Kind = MessageKind.Heartbeat }, frames), out _));
-        Assert.Throws<PeerProtocolException>(() => Decode(Encode(sent with { LastIndex = long.MaxValue }, frames), out _));
+        Assert.Throws<PeerProtocolException>(() =>
+            Decode(Encode(sent with { LastIndex = sent.LastIndex + 1 }, frames), out _)
+        );
+        Assert.Throws<PeerProtocolException>(() =>
+            Decode(Encode(sent with { Kind = MessageKind.Heartbeat }, frames), out _)
+        );
+        Assert.Throws<PeerProtocolException>(() =>
+            Decode(Encode(sent with { LastIndex = long.MaxValue }, frames), out _)
+        );
     }
 
-    /// <summary>Whatever bytes come: a message that could be sent, or one exception, and no more memory than they are worth.</summary>
+    /// <summary>
+    /// Whatever bytes come: a message that could be sent, or one exception, and no more memory than they are worth.
+    /// </summary>
     [Fact]
     public void Changed_cut_and_random_bytes_are_refused_or_read_and_nothing_else()
     {
@@ -145,7 +182,12 @@ public sealed class MessageCodecTests
             default:
                 for (int change = 0; change <= random.Next(4); change++)
                 {
-                    bytes[random.Next(bytes.Length)] = random.Next(3) switch { 0 => 0xFF, 1 => 0, _ => (byte)random.Next(256) };
+                    bytes[random.Next(bytes.Length)] = random.Next(3) switch
+                    {
+                        0 => 0xFF,
+                        1 => 0,
+                        _ => (byte)random.Next(256),
+                    };
                 }
 
                 return bytes;

@@ -14,7 +14,14 @@ public sealed class OutcomeCodecTests
     [MemberData(nameof(Refusals))]
     public void Every_refusal_arrives_whole(RejectionKind kind)
     {
-        var sent = new Rejection(kind, "Der Vogel hört nicht zu.") { DocumentId = "users/1", Expected = string.Empty, Actual = "A:1-x", Database = "first", Operation = 3 };
+        var sent = new Rejection(kind, "Der Vogel hört nicht zu.")
+        {
+            DocumentId = "users/1",
+            Expected = string.Empty,
+            Actual = "A:1-x",
+            Database = "first",
+            Operation = 3,
+        };
         Assert.Equal(sent, Decode(Encode(new CommandOutcome(sent))).Rejection);
 
         var bare = new Rejection(kind, string.Empty);
@@ -30,7 +37,10 @@ public sealed class OutcomeCodecTests
         var random = new Random(count);
         var sent = Some(random, count);
         var arrived = Decode(Encode(sent));
-        Assert.Equal((sent.Index, sent.LogTimeTicks, sent.Count, sent.Rejection), (arrived.Index, arrived.LogTimeTicks, arrived.Count, arrived.Rejection));
+        Assert.Equal(
+            (sent.Index, sent.LogTimeTicks, sent.Count, sent.Rejection),
+            (arrived.Index, arrived.LogTimeTicks, arrived.Count, arrived.Rejection)
+        );
         for (int i = 0; i < count; i++)
         {
             Assert.Equal(sent[i] with { Document = null }, arrived[i] with { Document = null });
@@ -44,7 +54,10 @@ public sealed class OutcomeCodecTests
     [Fact]
     public void A_receipt_arrives_with_the_results()
     {
-        var sent = Some(new Random(7), 2) with { Receipt = new CommitReceipt(8192, 3, [new SyncedMember("A", 2148), new SyncedMember("C", 3402)]) };
+        var sent = Some(new Random(7), 2) with
+        {
+            Receipt = new CommitReceipt(8192, 3, [new SyncedMember("A", 2148), new SyncedMember("C", 3402)]),
+        };
         var arrived = Decode(Encode(sent));
         Assert.Equal((8192, 3), (arrived.Receipt!.JournalBytes, arrived.Receipt.Commands));
         Assert.Equal(sent.Receipt!.Synced, arrived.Receipt.Synced);
@@ -59,7 +72,10 @@ public sealed class OutcomeCodecTests
         for (int seed = 0; seed < 20_000; seed++)
         {
             var random = new Random(seed);
-            var sent = seed % 5 == 0 ? new CommandOutcome(new Rejection(RejectionKind.NoLeader, "Nobody.") { Actual = "A:1" }) : Some(random, random.Next(4));
+            var sent =
+                seed % 5 == 0
+                    ? new CommandOutcome(new Rejection(RejectionKind.NoLeader, "Nobody.") { Actual = "A:1" })
+                    : Some(random, random.Next(4));
             byte[] bytes = MessageCodecTests.Mangle(random, Encode(sent));
             OutcomeCodec.DisposeDocuments(sent);
             try
@@ -98,7 +114,9 @@ public sealed class OutcomeCodecTests
             result.Document?.Write(Samples.Bytes(random, random.Next(100)));
         }
 
-        return count == 1 ? new CommandOutcome(random.NextInt64(), random.NextInt64(), results[0]) : new CommandOutcome(random.NextInt64(), random.NextInt64(), results);
+        return count == 1
+            ? new CommandOutcome(random.NextInt64(), random.NextInt64(), results[0])
+            : new CommandOutcome(random.NextInt64(), random.NextInt64(), results);
     }
 
     private static byte[] Encode(in CommandOutcome outcome)

@@ -54,7 +54,9 @@ public sealed class OutgoingQueueTests
         byte[] incompressible = new byte[100_000];
         new Random(1).NextBytes(incompressible);
         var frame = Samples.Frame(FrameType.Batch, 1, 1, 0, 1, incompressible);
-        Assert.True(queue.TryPut(new MessageBody(Samples.Message(new Random(1), MessageKind.Append, From, To), [frame])));
+        Assert.True(
+            queue.TryPut(new MessageBody(Samples.Message(new Random(1), MessageKind.Append, From, To), [frame]))
+        );
         Assert.InRange(budget.UsedBytes, 100_000, 1 << 20);
         queue.Written(queue.Take().Length);
         queue.Finished();
@@ -110,7 +112,8 @@ public sealed class OutgoingQueueTests
             queue.Finished();
         }
 
-        // The least that one object for each message would come to is 24,000; the runtime itself takes a few hundred now and then, when it compiles a method again.
+        // The least that one object for each message would come to is 24,000; the runtime itself takes a few hundred
+        // now and then, when it compiles a method again.
         Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 1_000);
     }
 }

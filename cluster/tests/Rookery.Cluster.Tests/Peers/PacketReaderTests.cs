@@ -11,7 +11,12 @@ public sealed class PacketReaderTests
         for (int seed = 0; seed < 50; seed++)
         {
             var random = new Random(seed);
-            byte[][] bodies = [.. Enumerable.Range(0, 40).Select(number => Samples.Bytes(random, random.Next(number % 10 == 0 ? 300_000 : 2_000)))];
+            byte[][] bodies =
+            [
+                .. Enumerable
+                    .Range(0, 40)
+                    .Select(number => Samples.Bytes(random, random.Next(number % 10 == 0 ? 300_000 : 2_000))),
+            ];
             using var stream = new TricklingStream(random, [.. bodies.SelectMany(Packet)]);
             using var reader = new PacketReader(stream, PeerProtocol.MaxBulkPacketBytes);
             foreach (byte[] expected in bodies)
@@ -73,6 +78,9 @@ public sealed class PacketReaderTests
     private sealed class TricklingStream(Random random, byte[] content) : MemoryStream(content)
     {
         public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>
-            base.ReadAsync(buffer[..Math.Min(buffer.Length, random.Next(1, random.Next(2) == 0 ? 10 : 40_000))], cancellationToken);
+            base.ReadAsync(
+                buffer[..Math.Min(buffer.Length, random.Next(1, random.Next(2) == 0 ? 10 : 40_000))],
+                cancellationToken
+            );
     }
 }

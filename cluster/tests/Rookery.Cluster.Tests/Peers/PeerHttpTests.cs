@@ -11,20 +11,47 @@ public sealed class PeerHttpTests : IDisposable
 
     public void Dispose() => _authority.Dispose();
 
-    /// <summary>As a record looks that names a bridge of containers, which each machine has, and a network that is gone.</summary>
+    /// <summary>
+    /// As a record looks that names a bridge of containers, which each machine has, and a network that is gone.
+    /// </summary>
     [Fact]
     public async Task A_member_is_asked_at_the_first_address_at_which_it_is()
     {
         await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"));
-        await using var another = await TestMember.StartAsync(TestMember.Hello("C3"), TestMember.TrustOf(_authority, "C3"));
+        await using var another = await TestMember.StartAsync(
+            TestMember.Hello("C3"),
+            TestMember.TrustOf(_authority, "C3")
+        );
         using var foreignAuthority = TestAuthority.Create();
-        await using var foreign = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(foreignAuthority, "B2"));
-        string[] elsewhere = [$"127.0.0.1:{TestMember.FreePort()}", .. another.Address.Addresses, .. foreign.Address.Addresses, "no-such-host.invalid:9443", "no address"];
-        using var client = PeerHttp.CreateClient(TestMember.TrustOf(_authority, "A1")(), b.Node, [.. elsewhere, .. b.Address.Addresses], TestMember.Hello("A1"));
+        await using var foreign = await TestMember.StartAsync(
+            TestMember.Hello("B2"),
+            TestMember.TrustOf(foreignAuthority, "B2")
+        );
+        string[] elsewhere =
+        [
+            $"127.0.0.1:{TestMember.FreePort()}",
+            .. another.Address.Addresses,
+            .. foreign.Address.Addresses,
+            "no-such-host.invalid:9443",
+            "no address",
+        ];
+        using var client = PeerHttp.CreateClient(
+            TestMember.TrustOf(_authority, "A1")(),
+            b.Node,
+            [.. elsewhere, .. b.Address.Addresses],
+            TestMember.Hello("A1")
+        );
         Assert.Equal("A1", await client.GetStringAsync(new Uri("/", UriKind.Relative)));
 
-        using var lost = PeerHttp.CreateClient(TestMember.TrustOf(_authority, "A1")(), b.Node, elsewhere, TestMember.Hello("A1"));
-        var failure = await Assert.ThrowsAsync<HttpRequestException>(() => lost.GetStringAsync(new Uri("/", UriKind.Relative)));
+        using var lost = PeerHttp.CreateClient(
+            TestMember.TrustOf(_authority, "A1")(),
+            b.Node,
+            elsewhere,
+            TestMember.Hello("A1")
+        );
+        var failure = await Assert.ThrowsAsync<HttpRequestException>(() =>
+            lost.GetStringAsync(new Uri("/", UriKind.Relative))
+        );
         Assert.All(elsewhere, address => Assert.Contains(address + ": ", failure.Message, StringComparison.Ordinal));
     }
 
@@ -35,9 +62,21 @@ public sealed class PeerHttpTests : IDisposable
         await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"));
         var hello = TestMember.Hello("A1") with { Run = 7 };
         Assert.Equal("welcome", await AskAsync(b, hello));
-        Assert.Contains("This is an old copy of node A1", await AskAsync(b, hello with { BootCounter = 4 }), StringComparison.Ordinal);
-        Assert.Contains("There are two copies of node A1", await AskAsync(b, hello with { Run = 8 }), StringComparison.Ordinal);
-        Assert.Contains("came with the certificate of node A1", await AskAsync(b, hello with { NodeId = "C3" }), StringComparison.Ordinal);
+        Assert.Contains(
+            "This is an old copy of node A1",
+            await AskAsync(b, hello with { BootCounter = 4 }),
+            StringComparison.Ordinal
+        );
+        Assert.Contains(
+            "There are two copies of node A1",
+            await AskAsync(b, hello with { Run = 8 }),
+            StringComparison.Ordinal
+        );
+        Assert.Contains(
+            "came with the certificate of node A1",
+            await AskAsync(b, hello with { NodeId = "C3" }),
+            StringComparison.Ordinal
+        );
         Assert.Contains("says who it is", await AskAsync(b, hello: null), StringComparison.Ordinal);
         b.Admission.Refused["A1"] = "It was removed.";
         Assert.Equal("It was removed.", await AskAsync(b, hello));
@@ -57,7 +96,12 @@ public sealed class PeerHttpTests : IDisposable
 
     private async Task<string> AskAsync(TestMember member, PeerHello? hello)
     {
-        using var client = PeerHttp.CreateClient(TestMember.TrustOf(_authority, "A1")(), member.Node, member.Address.Addresses, hello);
+        using var client = PeerHttp.CreateClient(
+            TestMember.TrustOf(_authority, "A1")(),
+            member.Node,
+            member.Address.Addresses,
+            hello
+        );
         return await client.GetStringAsync(new Uri(TestMember.GatePath, UriKind.Relative));
     }
 }

@@ -19,18 +19,33 @@ public sealed class PeerNetworkTests : IDisposable
 
     public void Dispose() => _authority.Dispose();
 
-    /// <summary>It was off while all others were replaced: it is called by one that it does not know, and answers.</summary>
+    /// <summary>
+    /// It was off while all others were replaced: it is called by one that it does not know, and answers.
+    /// </summary>
     [Fact]
     public async Task Who_calls_and_is_not_known_is_called_back_where_it_listens()
     {
         int port = TestMember.FreePort();
-        await using var old = await TestMember.StartAsync(TestMember.Hello("old"), TestMember.TrustOf(_authority, "old"));
-        await using var replacement = await TestMember.StartAsync(TestMember.Hello("new") with { Port = port }, TestMember.TrustOf(_authority, "new"), port);
+        await using var old = await TestMember.StartAsync(
+            TestMember.Hello("old"),
+            TestMember.TrustOf(_authority, "old")
+        );
+        await using var replacement = await TestMember.StartAsync(
+            TestMember.Hello("new") with
+            {
+                Port = port,
+            },
+            TestMember.TrustOf(_authority, "new"),
+            port
+        );
         Assert.Empty(old.Network.Callers());
         replacement.Network.SetPeers([old.Address]);
         await Eventually.HoldsAsync(() => old.Network.Callers().Count == 1, "it called");
         old.Network.SetPeers(Steward.WithCallers([], old.Network.Callers()));
-        await Eventually.HoldsAsync(() => old.Network.Status() is [{ HasControl: true, HasBulk: true }], "it was called back");
+        await Eventually.HoldsAsync(
+            () => old.Network.Status() is [{ HasControl: true, HasBulk: true }],
+            "it was called back"
+        );
         Assert.Equal([$"127.0.0.1:{port}"], old.Network.AddressesOf(replacement.Node));
     }
 
@@ -40,11 +55,21 @@ public sealed class PeerNetworkTests : IDisposable
         var time = new SimulatedTimeProvider();
         var (log, notes) = (new ConcurrentQueue<string>(), new ConcurrentQueue<string>());
         using var receiver = new TestReceiver();
-        await using var network = new PeerNetwork(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1"), new TestAdmission(), time, log.Enqueue, note: notes.Enqueue);
+        await using var network = new PeerNetwork(
+            TestMember.Hello("A1"),
+            TestMember.TrustOf(_authority, "A1"),
+            new TestAdmission(),
+            time,
+            log.Enqueue,
+            note: notes.Enqueue
+        );
         network.Start(receiver);
         string place = $"127.0.0.1:{TestMember.FreePort()}";
         network.SetPeers([new PeerAddress(TestMember.Hello("B2").Member, [place])]);
-        await Eventually.HoldsAsync(() => notes.Any(sentence => sentence.Contains($"was not reached at {place}", StringComparison.Ordinal)), "it was not reached");
+        await Eventually.HoldsAsync(
+            () => notes.Any(sentence => sentence.Contains($"was not reached at {place}", StringComparison.Ordinal)),
+            "it was not reached"
+        );
         Assert.Empty(log);
         await Eventually.HoldsAsync(
             () =>
@@ -52,10 +77,13 @@ public sealed class PeerNetworkTests : IDisposable
                 time.Advance(TimeSpan.FromSeconds(30));
                 return log.Any(sentence => sentence.Contains($"was not reached at {place}", StringComparison.Ordinal));
             },
-            "that it stays away is told");
+            "that it stays away is told"
+        );
     }
 
-    /// <summary>The name is read from records, and whatever goes wrong with them: nobody else would dial that member again.</summary>
+    /// <summary>
+    /// The name is read from records, and whatever goes wrong with them: nobody else would dial that member again.
+    /// </summary>
     [Fact]
     public async Task A_member_whose_name_cannot_be_read_is_called_all_the_same()
     {
@@ -64,7 +92,11 @@ public sealed class PeerNetworkTests : IDisposable
         int port = TestMember.FreePort();
         a.Network.SetPeers([new PeerAddress(TestMember.Hello("B2").Member, [$"127.0.0.1:{port}"])]);
         await Eventually.HoldsAsync(() => a.WasTold("could not be called: The records rot."), "it was called in vain");
-        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"), port);
+        await using var b = await TestMember.StartAsync(
+            TestMember.Hello("B2"),
+            TestMember.TrustOf(_authority, "B2"),
+            port
+        );
         await Eventually.HoldsAsync(() => a.IsConnectedToAll, "it was reached");
     }
 
@@ -75,8 +107,22 @@ public sealed class PeerNetworkTests : IDisposable
     public async Task Who_moved_to_another_address_than_its_calls_come_from_is_called_back_there(bool isKnown)
     {
         int port = TestMember.FreePort();
-        await using var stayed = await TestMember.StartAsync(TestMember.Hello("stayed") with { FeatureLevel = PeerProtocol.FeatureLevel }, TestMember.TrustOf(_authority, "stayed"));
-        await using var moved = await TestMember.StartAsync(TestMember.Hello("moved") with { Port = port }, TestMember.TrustOf(_authority, "moved"), port, listen: IPAddress.Parse("127.0.0.2"));
+        await using var stayed = await TestMember.StartAsync(
+            TestMember.Hello("stayed") with
+            {
+                FeatureLevel = PeerProtocol.FeatureLevel,
+            },
+            TestMember.TrustOf(_authority, "stayed")
+        );
+        await using var moved = await TestMember.StartAsync(
+            TestMember.Hello("moved") with
+            {
+                Port = port,
+            },
+            TestMember.TrustOf(_authority, "moved"),
+            port,
+            listen: IPAddress.Parse("127.0.0.2")
+        );
         string place = $"127.0.0.2:{port}";
         moved.Network.Places = () => [place];
         if (isKnown)
@@ -87,7 +133,10 @@ public sealed class PeerNetworkTests : IDisposable
         moved.Network.SetPeers([stayed.Address]);
         if (!isKnown)
         {
-            await Eventually.HoldsAsync(() => stayed.Network.Callers() is [{ Addresses.Count: 2 }], "it said where it listens");
+            await Eventually.HoldsAsync(
+                () => stayed.Network.Callers() is [{ Addresses.Count: 2 }],
+                "it said where it listens"
+            );
             stayed.Network.SetPeers(Steward.WithCallers([], stayed.Network.Callers()));
         }
 
@@ -95,7 +144,10 @@ public sealed class PeerNetworkTests : IDisposable
         Assert.Equal([place, $"127.0.0.1:{port}"], stayed.Network.AddressesOf(moved.Node)[..2]);
     }
 
-    /// <summary>Each has the address that the next one had: whoever answers where another is looked for is known from its certificate.</summary>
+    /// <summary>
+    /// Each has the address that the next one had: whoever answers where another is looked for is known from its
+    /// certificate.
+    /// </summary>
     [Fact]
     public async Task Members_that_changed_their_addresses_among_each_other_find_each_other()
     {
@@ -107,12 +159,31 @@ public sealed class PeerNetworkTests : IDisposable
             member.Network.Places = () => member.Address.Addresses;
         }
 
-        a.Network.SetPeers([new PeerAddress(b.Node, a.Address.Addresses), new PeerAddress(c.Node, b.Address.Addresses)]);
-        b.Network.SetPeers([new PeerAddress(a.Node, c.Address.Addresses), new PeerAddress(c.Node, b.Address.Addresses)]);
-        c.Network.SetPeers([new PeerAddress(a.Node, c.Address.Addresses), new PeerAddress(b.Node, a.Address.Addresses)]);
-        await Eventually.HoldsAsync(() => a.IsConnectedToAll && b.IsConnectedToAll && c.IsConnectedToAll, "all are connected");
+        a.Network.SetPeers([
+            new PeerAddress(b.Node, a.Address.Addresses),
+            new PeerAddress(c.Node, b.Address.Addresses),
+        ]);
+        b.Network.SetPeers([
+            new PeerAddress(a.Node, c.Address.Addresses),
+            new PeerAddress(c.Node, b.Address.Addresses),
+        ]);
+        c.Network.SetPeers([
+            new PeerAddress(a.Node, c.Address.Addresses),
+            new PeerAddress(b.Node, a.Address.Addresses),
+        ]);
+        await Eventually.HoldsAsync(
+            () => a.IsConnectedToAll && b.IsConnectedToAll && c.IsConnectedToAll,
+            "all are connected"
+        );
 
-        Task<TestMember> StartAsync(string node) => TestMember.StartAsync(TestMember.Hello(node) with { FeatureLevel = PeerProtocol.FeatureLevel }, TestMember.TrustOf(_authority, node));
+        Task<TestMember> StartAsync(string node) =>
+            TestMember.StartAsync(
+                TestMember.Hello(node) with
+                {
+                    FeatureLevel = PeerProtocol.FeatureLevel,
+                },
+                TestMember.TrustOf(_authority, node)
+            );
     }
 
     /// <summary>A packet that it does not know closes a connection.</summary>
@@ -120,10 +191,22 @@ public sealed class PeerNetworkTests : IDisposable
     public async Task Who_runs_a_program_from_before_is_not_told_where_this_one_listens()
     {
         await using var older = await TestMember.StartAsync(
-            TestMember.Hello("older") with { FeatureLevel = PeerProtocol.PlacesSince - 1 },
-            TestMember.TrustOf(_authority, "older"));
+            TestMember.Hello("older") with
+            {
+                FeatureLevel = PeerProtocol.PlacesSince - 1,
+            },
+            TestMember.TrustOf(_authority, "older")
+        );
         int port = TestMember.FreePort();
-        await using var newer = await TestMember.StartAsync(TestMember.Hello("newer") with { Port = port, FeatureLevel = PeerProtocol.FeatureLevel }, TestMember.TrustOf(_authority, "newer"), port);
+        await using var newer = await TestMember.StartAsync(
+            TestMember.Hello("newer") with
+            {
+                Port = port,
+                FeatureLevel = PeerProtocol.FeatureLevel,
+            },
+            TestMember.TrustOf(_authority, "newer"),
+            port
+        );
         newer.Network.Places = () => ["127.0.0.2:9443"];
         newer.Network.SetPeers([older.Address]);
         await Eventually.HoldsAsync(
@@ -132,7 +215,8 @@ public sealed class PeerNetworkTests : IDisposable
                 newer.Network.Send(Samples.Message(new Random(1), MessageKind.Heartbeat, newer.Node, older.Node), []);
                 return !older.Receiver.Messages.IsEmpty;
             },
-            "what is behind it arrives");
+            "what is behind it arrives"
+        );
         Assert.Equal([$"127.0.0.1:{port}"], Assert.Single(older.Network.Callers()).Addresses);
     }
 
@@ -176,13 +260,20 @@ public sealed class PeerNetworkTests : IDisposable
         await using var a = members[0];
         await using var b = members[1];
         var frame = Samples.Frame(FrameType.Batch, 5, 3, 10, 2, Samples.Bytes(new Random(2), 32 << 20));
-        var append = Samples.Message(new Random(2), MessageKind.Append, a.Node, b.Node) with { Term = 9, Position = new LogPosition(2, 4), LastIndex = 5 };
+        var append = Samples.Message(new Random(2), MessageKind.Append, a.Node, b.Node) with
+        {
+            Term = 9,
+            Position = new LogPosition(2, 4),
+            LastIndex = 5,
+        };
         a.Network.Send(append, [frame]);
         await Eventually.HoldsAsync(() => !b.Receiver.Messages.IsEmpty, "it arrives");
         Samples.AssertEqual([frame], b.Receiver.Messages.Single().Frames);
     }
 
-    /// <summary>A peer whose reader of frames stands still costs us no more than the bound, and hears heartbeats all the same.</summary>
+    /// <summary>
+    /// A peer whose reader of frames stands still costs us no more than the bound, and hears heartbeats all the same.
+    /// </summary>
     [Fact]
     public async Task Blocked_frames_hold_up_no_heartbeat_and_no_more_than_their_bound()
     {
@@ -192,7 +283,12 @@ public sealed class PeerNetworkTests : IDisposable
         b.Receiver.Block();
         b.Receiver.Keeps = false;
         var frame = Samples.Frame(FrameType.Batch, 5, 3, 10, 2, Samples.Bytes(new Random(3), 1 << 20));
-        var append = Samples.Message(new Random(3), MessageKind.Append, a.Node, b.Node) with { Term = 9, Position = new LogPosition(2, 4), LastIndex = 5 };
+        var append = Samples.Message(new Random(3), MessageKind.Append, a.Node, b.Node) with
+        {
+            Term = 9,
+            Position = new LogPosition(2, 4),
+            LastIndex = 5,
+        };
         for (int i = 0; i < 100; i++)
         {
             a.Network.Send(append, [frame]);
@@ -204,7 +300,13 @@ public sealed class PeerNetworkTests : IDisposable
         b.Receiver.Keeps = true;
         for (int i = 0; i < 50; i++)
         {
-            a.Network.Send(Samples.Message(new Random(i), MessageKind.Heartbeat, a.Node, b.Node) with { Sequence = i }, []);
+            a.Network.Send(
+                Samples.Message(new Random(i), MessageKind.Heartbeat, a.Node, b.Node) with
+                {
+                    Sequence = i,
+                },
+                []
+            );
             int awaited = i + 1;
             await Eventually.HoldsAsync(() => b.Receiver.Messages.Count == awaited, "a heartbeat arrives");
         }
@@ -226,7 +328,14 @@ public sealed class PeerNetworkTests : IDisposable
         await Eventually.HoldsAsync(() => a.Receiver.Unreachables == 2, "both breaks are told");
         Assert.False(a.IsConnectedToAll);
 
-        await using var again = await TestMember.StartAsync(TestMember.Hello("B2") with { BootCounter = 6 }, trust, b.Port);
+        await using var again = await TestMember.StartAsync(
+            TestMember.Hello("B2") with
+            {
+                BootCounter = 6,
+            },
+            trust,
+            b.Port
+        );
         await Eventually.HoldsAsync(() => a.IsConnectedToAll, "A reaches B again");
         a.Network.Send(Samples.Message(new Random(4), MessageKind.Vote, a.Node, again.Node), []);
         await Eventually.HoldsAsync(() => again.Receiver.Messages.Count == 1, "a message arrives");
@@ -239,9 +348,19 @@ public sealed class PeerNetworkTests : IDisposable
     {
         int port = TestMember.FreePort();
         await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1"));
-        await using var b = await TestMember.StartAsync(TestMember.Hello("B2") with { Port = port }, TestMember.TrustOf(_authority, "B2"), port);
+        await using var b = await TestMember.StartAsync(
+            TestMember.Hello("B2") with
+            {
+                Port = port,
+            },
+            TestMember.TrustOf(_authority, "B2"),
+            port
+        );
         a.Network.SetPeers([new PeerAddress(b.Node, ["127.0.0.1:1", "nonsense"])]);
-        await Eventually.HoldsAsync(() => a.WasTold("\"nonsense\" is not of the form host:port"), "all addresses of B were tried");
+        await Eventually.HoldsAsync(
+            () => a.WasTold("\"nonsense\" is not of the form host:port"),
+            "all addresses of B were tried"
+        );
         b.Network.SetPeers([a.Address]);
         await Eventually.HoldsAsync(() => a.IsConnectedToAll, "A reaches B");
     }
@@ -267,7 +386,11 @@ public sealed class PeerNetworkTests : IDisposable
         await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1"));
         using var impostor = TestAuthority.Create();
         Assert.Equal("B2", await AskAsync(a.Port, TestMember.TrustOf(_authority, "B2")().Certificate));
-        Assert.Contains("was not signed by this cluster's authority", await AskAsync(a.Port, TestMember.TrustOf(impostor, "B2")().Certificate), StringComparison.Ordinal);
+        Assert.Contains(
+            "was not signed by this cluster's authority",
+            await AskAsync(a.Port, TestMember.TrustOf(impostor, "B2")().Certificate),
+            StringComparison.Ordinal
+        );
         Assert.Contains("presented no certificate", await AskAsync(a.Port, null), StringComparison.Ordinal);
     }
 
@@ -275,13 +398,21 @@ public sealed class PeerNetworkTests : IDisposable
     {
         using var handler = new SocketsHttpHandler
         {
-            SslOptions = new SslClientAuthenticationOptions { ClientCertificateContext = certificate, RemoteCertificateValidationCallback = static (_, presented, _, _) => presented is X509Certificate2 },
+            SslOptions = new SslClientAuthenticationOptions
+            {
+                ClientCertificateContext = certificate,
+                RemoteCertificateValidationCallback = static (_, presented, _, _) => presented is X509Certificate2,
+            },
         };
         using var client = new HttpClient(handler);
         return await client.GetStringAsync(new Uri($"https://127.0.0.1:{port}/"));
     }
 
-    private static void AssertInOrder(TestMember member, MessageKind kind, NodeId from, int count) => Assert.Equal(
-        Enumerable.Range(0, count).Select(number => (long)number),
-        member.Receiver.Messages.Where(received => received.Message.Kind == kind && received.Message.From == from).Select(received => received.Message.Sequence));
+    private static void AssertInOrder(TestMember member, MessageKind kind, NodeId from, int count) =>
+        Assert.Equal(
+            Enumerable.Range(0, count).Select(number => (long)number),
+            member
+                .Receiver.Messages.Where(received => received.Message.Kind == kind && received.Message.From == from)
+                .Select(received => received.Message.Sequence)
+        );
 }

@@ -10,30 +10,64 @@ public sealed class PeerPlacesTests
 {
     [Fact]
     public void Places_are_read_as_they_were_said() =>
-        Assert.Equal(["192.168.1.12:9443", "pi-2.lan:9443", "[fd00::2]:9443"], Read("192.168.1.7", "192.168.1.12:9443", "pi-2.lan:9443", "[fd00::2]:9443"));
+        Assert.Equal(
+            ["192.168.1.12:9443", "pi-2.lan:9443", "[fd00::2]:9443"],
+            Read("192.168.1.7", "192.168.1.12:9443", "pi-2.lan:9443", "[fd00::2]:9443")
+        );
 
     [Fact]
     public void Places_that_lead_nowhere_are_left_out() =>
         Assert.Equal(
             ["192.168.1.12:9443"],
             Read(
-                "192.168.1.7", "127.0.0.1:9443", "[::1]:9443", "[::ffff:127.0.0.1]:9443", "0.0.0.0:9443", "[::]:9443", "169.254.3.4:9443", "[fe80::1%3]:9443", "[fe80::1]:9443",
-                "[::ffff:169.254.3.4]:9443", "224.0.0.1:9443", "255.255.255.255:9443", "[ff02::1]:9443", "192.168.1.12", "192.168.1.12:0", "a b:9443", string.Empty, "192.168.1.12:9443"));
+                "192.168.1.7",
+                "127.0.0.1:9443",
+                "[::1]:9443",
+                "[::ffff:127.0.0.1]:9443",
+                "0.0.0.0:9443",
+                "[::]:9443",
+                "169.254.3.4:9443",
+                "[fe80::1%3]:9443",
+                "[fe80::1]:9443",
+                "[::ffff:169.254.3.4]:9443",
+                "224.0.0.1:9443",
+                "255.255.255.255:9443",
+                "[ff02::1]:9443",
+                "192.168.1.12",
+                "192.168.1.12:0",
+                "a b:9443",
+                string.Empty,
+                "192.168.1.12:9443"
+            )
+        );
 
     [Theory]
     [InlineData("127.0.0.1")]
     [InlineData("::1")]
     [InlineData("::ffff:127.0.0.1")]
-    public void Loopback_leads_to_whom_it_comes_from(string from) => Assert.Equal(["127.0.0.2:9443"], Read(from, "127.0.0.2:9443"));
+    public void Loopback_leads_to_whom_it_comes_from(string from) =>
+        Assert.Equal(["127.0.0.2:9443"], Read(from, "127.0.0.2:9443"));
 
     [Fact]
     public void Only_the_first_places_are_believed() =>
-        Assert.Equal(PeerPlaces.Most, Read("192.168.1.7", [.. Enumerable.Range(1, 100).Select(static n => string.Create(CultureInfo.InvariantCulture, $"10.0.0.{n}:9443"))]).Length);
+        Assert.Equal(
+            PeerPlaces.Most,
+            Read(
+                "192.168.1.7",
+                [
+                    .. Enumerable
+                        .Range(1, 100)
+                        .Select(static n => string.Create(CultureInfo.InvariantCulture, $"10.0.0.{n}:9443")),
+                ]
+            ).Length
+        );
 
     [Fact]
     public void The_most_and_longest_places_fit_a_packet()
     {
-        string longest = string.Join('.', new string('a', 63), new string('b', 63), new string('c', 63), new string('d', 56)) + ":65535";
+        string longest =
+            string.Join('.', new string('a', 63), new string('b', 63), new string('c', 63), new string('d', 56))
+            + ":65535";
         Assert.True(MemberAddress.IsValid(longest));
         Assert.False(MemberAddress.IsValid("a" + longest));
         var body = new PlacesBody([.. Enumerable.Repeat(longest, PeerPlaces.Most)]);
@@ -49,7 +83,10 @@ public sealed class PeerPlacesTests
             byte[] mangled = MessageCodecTests.Mangle(new Random(seed), good);
             try
             {
-                Assert.All(PeerPlaces.Read(mangled, IPAddress.Loopback), place => Assert.True(MemberAddress.IsValid(place), $"seed {seed}"));
+                Assert.All(
+                    PeerPlaces.Read(mangled, IPAddress.Loopback),
+                    place => Assert.True(MemberAddress.IsValid(place), $"seed {seed}")
+                );
             }
             catch (PeerProtocolException)
             {
@@ -58,7 +95,8 @@ public sealed class PeerPlacesTests
         }
     }
 
-    private static string[] Read(string from, params string[] places) => PeerPlaces.Read(Encode(places), IPAddress.Parse(from));
+    private static string[] Read(string from, params string[] places) =>
+        PeerPlaces.Read(Encode(places), IPAddress.Parse(from));
 
     private static byte[] Encode(params string[] places)
     {

@@ -22,7 +22,10 @@ public sealed class PeerRefusalTests : IDisposable
     [Fact]
     public async Task A_certificate_of_another_authority()
     {
-        var believing = new PeerTrust(TestMember.TrustOf(_other, "B2")().Certificate, new PeerCertificateRule([_authority.Certificate, _other.Certificate], TestAuthority.ClusterId));
+        var believing = new PeerTrust(
+            TestMember.TrustOf(_other, "B2")().Certificate,
+            new PeerCertificateRule([_authority.Certificate, _other.Certificate], TestAuthority.ClusterId)
+        );
         await using var a = await StartAsync("A1");
         await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), () => believing);
         Name(a, b);
@@ -33,9 +36,16 @@ public sealed class PeerRefusalTests : IDisposable
     public async Task Another_cluster()
     {
         await using var a = await StartAsync("A1");
-        await using var b = await TestMember.StartAsync(TestMember.Hello("B2", "another"), TestMember.TrustOf(_authority, "B2"));
+        await using var b = await TestMember.StartAsync(
+            TestMember.Hello("B2", "another"),
+            TestMember.TrustOf(_authority, "B2")
+        );
         Name(a, b);
-        await BothAreToldAsync(a, b, "Node B2 belongs to cluster another, and node A1 to cluster " + TestAuthority.ClusterId);
+        await BothAreToldAsync(
+            a,
+            b,
+            "Node B2 belongs to cluster another, and node A1 to cluster " + TestAuthority.ClusterId
+        );
     }
 
     [Fact]
@@ -53,7 +63,10 @@ public sealed class PeerRefusalTests : IDisposable
         await using var a = await StartAsync("A1");
         await using var c = await StartAsync("C3");
         a.Network.SetPeers([new PeerAddress(Members.IdOf("B2"), c.Address.Addresses)]);
-        await Eventually.HoldsAsync(() => a.WasTold("Node C3 answers there, and not the one that was looked for"), "A says who is there");
+        await Eventually.HoldsAsync(
+            () => a.WasTold("Node C3 answers there, and not the one that was looked for"),
+            "A says who is there"
+        );
         Assert.False(a.IsConnectedToAll);
     }
 
@@ -65,11 +78,18 @@ public sealed class PeerRefusalTests : IDisposable
         await using var c = await StartAsync("C3");
         c.Admission.Refused["A1"] = "Not now.";
         a.Network.SetPeers([new PeerAddress(Members.IdOf("B2"), c.Address.Addresses)]);
-        await Eventually.HoldsAsync(() => a.WasTold("Node C3 answers there, and not the one that was looked for. It refused this node: Not now."), "A says who is there");
+        await Eventually.HoldsAsync(
+            () =>
+                a.WasTold("Node C3 answers there, and not the one that was looked for. It refused this node: Not now."),
+            "A says who is there"
+        );
         Assert.Null(Assert.Single(a.Network.Answers).Refusal);
     }
 
-    /// <summary>Each member of a list is looked for at all places of it: who is met there must not take that for another call of its own.</summary>
+    /// <summary>
+    /// Each member of a list is looked for at all places of it: who is met there must not take that for another call of
+    /// its own.
+    /// </summary>
     [Fact]
     public async Task Another_node_at_the_address_which_keeps_the_connection_that_it_has()
     {
@@ -80,18 +100,27 @@ public sealed class PeerRefusalTests : IDisposable
         var before = a.Network.Status().Single();
         a.Network.SetPeers([c.Address, new PeerAddress(Members.IdOf("B2"), c.Address.Addresses)]);
         await Eventually.HoldsAsync(() => a.Network.AttemptsAt(Members.IdOf("B2")).Count == 1, "A looked for B there");
-        await Eventually.HoldsAsync(() => a.WasTold("Node C3 answers there, and not the one that was looked for"), "A says who is there");
+        await Eventually.HoldsAsync(
+            () => a.WasTold("Node C3 answers there, and not the one that was looked for"),
+            "A says who is there"
+        );
         Assert.Equal(before, a.Network.Status().Single(peer => peer.Node == c.Node));
         Assert.DoesNotContain(c.Log, static sentence => sentence.Contains("called again", StringComparison.Ordinal));
     }
 
-    /// <summary>The server cancels what it does for a connection that has ended, which may be seen before the end of the stream is.</summary>
+    /// <summary>
+    /// The server cancels what it does for a connection that has ended, which may be seen before the end of the stream
+    /// is.
+    /// </summary>
     [Fact]
     public async Task Another_node_at_the_address_which_says_nothing_of_who_hung_up()
     {
         await using var c = await StartAsync("C3");
         using var ended = new CancellationTokenSource();
-        var carried = c.Network.AcceptAsync(new IncomingStream(new Pipe().Reader.AsStream(), new PeerVerdict("A1", null), IPAddress.Loopback), ended.Token);
+        var carried = c.Network.AcceptAsync(
+            new IncomingStream(new Pipe().Reader.AsStream(), new PeerVerdict("A1", null), IPAddress.Loopback),
+            ended.Token
+        );
         await ended.CancelAsync();
         await carried;
         Assert.Empty(c.Log);
@@ -105,13 +134,19 @@ public sealed class PeerRefusalTests : IDisposable
         await using var foreign = await TestMember.StartAsync(TestMember.Hello("C3"), TestMember.TrustOf(_other, "C3"));
         a.Network.NameOf = node => node == c.Node ? "pi-3 (C)" : null;
         string nowhere = $"127.0.0.1:{TestMember.FreePort()}";
-        var sought = new PeerAddress(Members.IdOf("B2"), [nowhere, .. c.Address.Addresses, .. foreign.Address.Addresses]);
+        var sought = new PeerAddress(
+            Members.IdOf("B2"),
+            [nowhere, .. c.Address.Addresses, .. foreign.Address.Addresses]
+        );
         a.Network.SetPeers([sought]);
         await Eventually.HoldsAsync(() => a.Network.AttemptsAt(sought.Node).Count == 3, "all was tried");
         var attempts = a.Network.AttemptsAt(sought.Node);
         Assert.Equal(sought.Addresses, attempts.Select(static attempt => attempt.Address));
         Assert.Equal([false, false, true], attempts.Select(static attempt => attempt.IsStranger));
-        Assert.Equal(("Connection refused", "Node pi-3 (C) answers there, and not the one that was looked for."), (attempts[0].Why, attempts[1].Why));
+        Assert.Equal(
+            ("Connection refused", "Node pi-3 (C) answers there, and not the one that was looked for."),
+            (attempts[0].Why, attempts[1].Why)
+        );
     }
 
     /// <summary>The connection for frames too hears that it is refused, and not that somebody else answers.</summary>
@@ -124,8 +159,18 @@ public sealed class PeerRefusalTests : IDisposable
         a.Admission.Kind = PeerRefusalKind.NoMember;
         a.Admission.Refused["B2"] = "Node B2 is no member of this cluster (any more).";
         var hello = TestMember.Hello("B2");
-        var dialer = new PeerDialer(hello, TestMember.TrustOf(_authority, "B2"), new PeerGate(hello, new TestAdmission(), static _ => null, TimeProvider.System), static (_, _) => true, static _ => null, TimeProvider.System, memory: null);
-        var refused = await Assert.ThrowsAsync<PeerRefusedException>(() => dialer.DialAsync(a.Node, a.Address.Addresses[0], kind, CancellationToken.None));
+        var dialer = new PeerDialer(
+            hello,
+            TestMember.TrustOf(_authority, "B2"),
+            new PeerGate(hello, new TestAdmission(), static _ => null, TimeProvider.System),
+            static (_, _) => true,
+            static _ => null,
+            TimeProvider.System,
+            memory: null
+        );
+        var refused = await Assert.ThrowsAsync<PeerRefusedException>(() =>
+            dialer.DialAsync(a.Node, a.Address.Addresses[0], kind, CancellationToken.None)
+        );
         Assert.Equal(PeerRefusalKind.NoMember, refused.Refusal.Kind);
     }
 
@@ -138,8 +183,14 @@ public sealed class PeerRefusalTests : IDisposable
         Name(a, b);
         await Eventually.HoldsAsync(() => b.IsConnectedToAll, "B is connected");
         await a.Network.DisposeAsync();
-        await Eventually.HoldsAsync(() => b.WasTold("It refused this node: It takes no part in the cluster any more"), "B is told");
-        await Eventually.HoldsAsync(() => Assert.Single(b.Network.Answers) is { LetsIn: false, Refusal.Kind: PeerRefusalKind.Passing }, "it does not count as connected");
+        await Eventually.HoldsAsync(
+            () => b.WasTold("It refused this node: It takes no part in the cluster any more"),
+            "B is told"
+        );
+        await Eventually.HoldsAsync(
+            () => Assert.Single(b.Network.Answers) is { LetsIn: false, Refusal.Kind: PeerRefusalKind.Passing },
+            "it does not count as connected"
+        );
         Assert.False(a.WasTold("takes no part"));
     }
 
@@ -163,11 +214,20 @@ public sealed class PeerRefusalTests : IDisposable
         a.Admission.Kind = PeerRefusalKind.NoMember;
         a.Admission.Refused["B2"] = "Node B2 is no member of this cluster (any more).";
         Name(a, b);
-        var refused = new PeerAnswer(Members.IdOf("A1"), LetsIn: false, new PeerRefusal("Node B2 is no member of this cluster (any more).", PeerRefusalKind.NoMember));
+        var refused = new PeerAnswer(
+            Members.IdOf("A1"),
+            LetsIn: false,
+            new PeerRefusal("Node B2 is no member of this cluster (any more).", PeerRefusalKind.NoMember)
+        );
         await Eventually.HoldsAsync(() => Assert.Single(b.Network.Answers) == refused, "it is told");
         Assert.Null(Assert.Single(a.Network.Answers).Refusal);
         a.Admission.Refused.Clear();
-        await Eventually.HoldsAsync(() => b.IsConnectedToAll && Assert.Single(b.Network.Answers) == refused with { LetsIn = true, Refusal = null }, "what was said once does not last");
+        await Eventually.HoldsAsync(
+            () =>
+                b.IsConnectedToAll
+                && Assert.Single(b.Network.Answers) == refused with { LetsIn = true, Refusal = null },
+            "what was said once does not last"
+        );
     }
 
     [Fact]
@@ -195,9 +255,19 @@ public sealed class PeerRefusalTests : IDisposable
             await Eventually.HoldsAsync(() => a.IsConnectedToAll, "B is met");
         }
 
-        await using var old = await TestMember.StartAsync(TestMember.Hello("B2") with { BootCounter = 4 }, TestMember.TrustOf(_authority, "B2"));
+        await using var old = await TestMember.StartAsync(
+            TestMember.Hello("B2") with
+            {
+                BootCounter = 4,
+            },
+            TestMember.TrustOf(_authority, "B2")
+        );
         Name(a, old);
-        await BothAreToldAsync(a, old, "This is an old copy of node B2: its store was started 4 times, and the cluster has met it after 5.");
+        await BothAreToldAsync(
+            a,
+            old,
+            "This is an old copy of node B2: its store was started 4 times, and the cluster has met it after 5."
+        );
     }
 
     [Fact]
@@ -208,18 +278,29 @@ public sealed class PeerRefusalTests : IDisposable
         await using var b = members[1];
         await using var twin = await StartAsync("B2");
         twin.Network.SetPeers([a.Address]);
-        await Eventually.HoldsAsync(() => a.WasTold("There are two copies of node B2") && twin.WasTold("There are two copies of node B2"), "both are told");
+        await Eventually.HoldsAsync(
+            () => a.WasTold("There are two copies of node B2") && twin.WasTold("There are two copies of node B2"),
+            "both are told"
+        );
         Assert.True(a.IsConnectedToAll && b.IsConnectedToAll);
     }
 
-    /// <summary>Each start counts, also those of a copy: it must not take the place of the original by being started once more.</summary>
+    /// <summary>
+    /// Each start counts, also those of a copy: it must not take the place of the original by being started once more.
+    /// </summary>
     [Fact]
     public async Task A_copy_that_was_started_more_often()
     {
         var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
         await using var b = members[1];
-        await using var copy = await TestMember.StartAsync(TestMember.Hello("B2") with { BootCounter = 9 }, TestMember.TrustOf(_authority, "B2"));
+        await using var copy = await TestMember.StartAsync(
+            TestMember.Hello("B2") with
+            {
+                BootCounter = 9,
+            },
+            TestMember.TrustOf(_authority, "B2")
+        );
         string? excluded = null;
         copy.Network.Excluded = why => Volatile.Write(ref excluded, why);
         copy.Network.SetPeers([a.Address]);
@@ -228,7 +309,10 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.True(a.IsConnectedToAll && b.IsConnectedToAll);
     }
 
-    /// <summary>The kernel of a program that was killed goes on to send what that had written: neither that nor a late answer to an earlier question makes the start after it a copy.</summary>
+    /// <summary>
+    /// The kernel of a program that was killed goes on to send what that had written: neither that nor a late answer to
+    /// an earlier question makes the start after it a copy.
+    /// </summary>
     [Fact]
     public async Task But_not_a_restart_while_bytes_of_the_start_before_still_come()
     {
@@ -237,7 +321,9 @@ public sealed class PeerRefusalTests : IDisposable
         await using var a = await StartAsync("A1");
         var trust = TestMember.TrustOf(_authority, "B2");
         var before = TestMember.Hello("B2") with { Run = 1, Kind = LinkKind.Control };
-        a.Network.SetPeers([new PeerAddress(before.Member, [$"127.0.0.1:{((IPEndPoint)listener.LocalEndpoint).Port}"])]);
+        a.Network.SetPeers([
+            new PeerAddress(before.Member, [$"127.0.0.1:{((IPEndPoint)listener.LocalEndpoint).Port}"]),
+        ]);
         await using var dialled = await MeetAsync(listener, trust(), before);
         await using var incoming = await RawPeer.DialAsync(a.Port, trust());
         await incoming.SayHelloAsync(before);
@@ -259,7 +345,10 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.True(restarted.IsConnectedToAll);
     }
 
-    /// <summary>A card from when its node was alone dials nobody, and takes those who call for no members: it learns what it is from them.</summary>
+    /// <summary>
+    /// A card from when its node was alone dials nobody, and takes those who call for no members: it learns what it is
+    /// from them.
+    /// </summary>
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
@@ -279,7 +368,10 @@ public sealed class PeerRefusalTests : IDisposable
         b.Admission.Kind = PeerRefusalKind.ForGood;
         b.Admission.Refused["A1"] = "This is an old copy of node A1.";
         b.Network.SetPeers([old.Address]);
-        await Eventually.HoldsAsync(() => Volatile.Read(ref excluded) is not null, "the old card is told that it is one");
+        await Eventually.HoldsAsync(
+            () => Volatile.Read(ref excluded) is not null,
+            "the old card is told that it is one"
+        );
         Assert.Equal("This is an old copy of node A1.", excluded);
         Assert.Null(Assert.Single(b.Network.Answers).Refusal);
     }
@@ -292,7 +384,14 @@ public sealed class PeerRefusalTests : IDisposable
         a.Network.NameOf = static _ => "pi-2";
         var b = TestMember.Hello("B2").Member;
         a.Network.SetPeers([new PeerAddress(b, [a.Address.Addresses[0]])]);
-        await Eventually.HoldsAsync(() => a.Log.Any(static told => told.StartsWith("Node pi-2 was not reached at 127.0.0.1:", StringComparison.Ordinal) && told.Contains("called itself", StringComparison.Ordinal)), "it is told");
+        await Eventually.HoldsAsync(
+            () =>
+                a.Log.Any(static told =>
+                    told.StartsWith("Node pi-2 was not reached at 127.0.0.1:", StringComparison.Ordinal)
+                    && told.Contains("called itself", StringComparison.Ordinal)
+                ),
+            "it is told"
+        );
         Assert.Null(Assert.Single(a.Network.Answers).Refusal);
     }
 
@@ -304,13 +403,15 @@ public sealed class PeerRefusalTests : IDisposable
         string? excluded = null;
         a.Network.Excluded = why => Volatile.Write(ref excluded, why);
         a.Admission.Refused["B2"] = "The store of node B2 is not the one that the cluster knows.";
-        foreach (var (hello, trust) in new[]
-        {
-            (TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2")),
-            (TestMember.Hello("B2"), TestMember.TrustOf(_authority, "C3")),
-            (TestMember.Hello("C3"), TestMember.TrustOf(_other, "C3")),
-            (TestMember.Hello("C3", "another"), TestMember.TrustOf(_authority, "C3")),
-        })
+        foreach (
+            var (hello, trust) in new[]
+            {
+                (TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2")),
+                (TestMember.Hello("B2"), TestMember.TrustOf(_authority, "C3")),
+                (TestMember.Hello("C3"), TestMember.TrustOf(_other, "C3")),
+                (TestMember.Hello("C3", "another"), TestMember.TrustOf(_authority, "C3")),
+            }
+        )
         {
             await using var raw = await RawPeer.DialAsync(a.Port, trust());
             await raw.SayHelloAsync(hello with { Kind = LinkKind.Control });
@@ -330,19 +431,33 @@ public sealed class PeerRefusalTests : IDisposable
         hello[4]++;
         await raw.SendAsync(PacketKind.Hello, hello);
         Assert.Equal(
-            "Node B2 speaks version 2 of the protocol between members, and the node that says this speaks version 1: upgrade the node that says this.", await raw.ReadToEndAsync());
+            "Node B2 speaks version 2 of the protocol between members, and the node that says this speaks "
+                + "version 1: upgrade the node that says this.",
+            await raw.ReadToEndAsync()
+        );
     }
 
     [Fact]
     public async Task But_not_a_certificate_that_has_expired()
     {
-        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1", DateTimeOffset.UnixEpoch));
-        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2", TestAuthority.Now.AddYears(-5)));
+        await using var a = await TestMember.StartAsync(
+            TestMember.Hello("A1"),
+            TestMember.TrustOf(_authority, "A1", DateTimeOffset.UnixEpoch)
+        );
+        await using var b = await TestMember.StartAsync(
+            TestMember.Hello("B2"),
+            TestMember.TrustOf(_authority, "B2", TestAuthority.Now.AddYears(-5))
+        );
         Name(a, b);
-        await Eventually.HoldsAsync(() => a.IsConnectedToAll && b.IsConnectedToAll, "a cluster that was off for years comes back");
+        await Eventually.HoldsAsync(
+            () => a.IsConnectedToAll && b.IsConnectedToAll,
+            "a cluster that was off for years comes back"
+        );
     }
 
-    /// <summary>A renewed certificate and a new authority are looked at in the next handshake, without a restart.</summary>
+    /// <summary>
+    /// A renewed certificate and a new authority are looked at in the next handshake, without a restart.
+    /// </summary>
     [Fact]
     public async Task Nor_one_of_an_authority_that_was_added_since_the_start()
     {
@@ -352,7 +467,10 @@ public sealed class PeerRefusalTests : IDisposable
         var renewed = new PeerTrust(TestMember.TrustOf(_other, "B2")().Certificate, rule);
         await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), () => renewed);
         Name(a, b);
-        await Eventually.HoldsAsync(() => a.WasTold("was not signed by this cluster's authority"), "it is refused before");
+        await Eventually.HoldsAsync(
+            () => a.WasTold("was not signed by this cluster's authority"),
+            "it is refused before"
+        );
         Volatile.Write(ref trust, trust with { Rule = rule });
         await Eventually.HoldsAsync(() => a.IsConnectedToAll && b.IsConnectedToAll, "it is accepted afterwards");
     }
@@ -363,7 +481,10 @@ public sealed class PeerRefusalTests : IDisposable
         while (true)
         {
             var raw = await RawPeer.AcceptAsync(listener, trust);
-            if (await raw.ReceiveAsync() is { Kind: PacketKind.Hello } greeting && PeerHello.Read(greeting.Body).Kind == hello.Kind)
+            if (
+                await raw.ReceiveAsync() is { Kind: PacketKind.Hello } greeting
+                && PeerHello.Read(greeting.Body).Kind == hello.Kind
+            )
             {
                 await raw.SayHelloAsync(hello);
                 return raw;
@@ -382,5 +503,6 @@ public sealed class PeerRefusalTests : IDisposable
     private static Task BothAreToldAsync(TestMember a, TestMember b, string sentence) =>
         Eventually.HoldsAsync(() => a.WasTold(sentence) && b.WasTold(sentence), $"both are told: {sentence}");
 
-    private Task<TestMember> StartAsync(string node) => TestMember.StartAsync(TestMember.Hello(node), TestMember.TrustOf(_authority, node));
+    private Task<TestMember> StartAsync(string node) =>
+        TestMember.StartAsync(TestMember.Hello(node), TestMember.TrustOf(_authority, node));
 }

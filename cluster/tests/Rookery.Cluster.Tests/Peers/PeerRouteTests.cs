@@ -9,7 +9,10 @@ public sealed class PeerRouteTests
     private const string Two = "192.0.2.2:9443";
     private const string Three = "192.0.2.3:9443";
 
-    /// <summary>Who has several, and answers at each where another is looked for, would be called again and again without a rest.</summary>
+    /// <summary>
+    /// Who has several, and answers at each where another is looked for, would be called again and again without a
+    /// rest.
+    /// </summary>
     [Fact]
     public void Where_a_member_was_looked_for_anyhow_it_is_no_news_that_it_answers()
     {

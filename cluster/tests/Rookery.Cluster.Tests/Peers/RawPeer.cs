@@ -13,27 +13,36 @@ internal sealed class RawPeer : IAsyncDisposable
     private readonly SslStream _stream;
     private readonly PacketReader _reader;
 
-    private RawPeer(SslStream stream) => (_stream, _reader) = (stream, new PacketReader(stream, PeerProtocol.MaxBulkPacketBytes));
+    private RawPeer(SslStream stream) =>
+        (_stream, _reader) = (stream, new PacketReader(stream, PeerProtocol.MaxBulkPacketBytes));
 
     public static async Task<RawPeer> DialAsync(int port, PeerTrust trust)
     {
         var socket = new Socket(SocketType.Stream, ProtocolType.Tcp);
         await socket.ConnectAsync(IPAddress.Loopback, port);
         var tls = new SslStream(new NetworkStream(socket, ownsSocket: true));
-        await tls.AuthenticateAsClientAsync(new SslClientAuthenticationOptions
-        {
-            TargetHost = "127.0.0.1",
-            ApplicationProtocols = [PeerListener.Protocol],
-            ClientCertificateContext = trust.Certificate,
-            RemoteCertificateValidationCallback = static (_, certificate, _, _) => certificate is not null,
-        });
+        await tls.AuthenticateAsClientAsync(
+            new SslClientAuthenticationOptions
+            {
+                TargetHost = "127.0.0.1",
+                ApplicationProtocols = [PeerListener.Protocol],
+                ClientCertificateContext = trust.Certificate,
+                RemoteCertificateValidationCallback = static (_, certificate, _, _) => certificate is not null,
+            }
+        );
         return new RawPeer(tls);
     }
 
     public static async Task<RawPeer> AcceptAsync(TcpListener listener, PeerTrust trust)
     {
         var tls = new SslStream(new NetworkStream(await listener.AcceptSocketAsync(), ownsSocket: true));
-        await tls.AuthenticateAsServerAsync(new SslServerAuthenticationOptions { ApplicationProtocols = [PeerListener.Protocol], ServerCertificateContext = trust.Certificate });
+        await tls.AuthenticateAsServerAsync(
+            new SslServerAuthenticationOptions
+            {
+                ApplicationProtocols = [PeerListener.Protocol],
+                ServerCertificateContext = trust.Certificate,
+            }
+        );
         return new RawPeer(tls);
     }
 

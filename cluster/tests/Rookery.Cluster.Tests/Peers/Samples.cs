@@ -26,7 +26,12 @@ internal static class Samples
             ElectionTimeoutMicroseconds = random.NextInt64(),
             SentAtMicroseconds = random.NextInt64(),
             Clock = new ClockReading(random.NextInt64(DateTime.MaxValue.Ticks), random.Next(2) == 0),
-            Health = new StoreHealth(random.NextInt64(), random.NextInt64(), random.Next(), random.NextInt64(-1000, 1000)),
+            Health = new StoreHealth(
+                random.NextInt64(),
+                random.NextInt64(),
+                random.Next(),
+                random.NextInt64(-1000, 1000)
+            ),
         };
     }
 
@@ -38,21 +43,48 @@ internal static class Samples
         frames = new JournalFrame[random.Next(1, 6)];
         for (int i = 0; i < frames.Length; i++)
         {
-            var type = i % 3 == 0 ? FrameType.Batch : i % 3 == 1 ? FrameType.Configuration : FrameType.NoOp;
+            var type =
+                i % 3 == 0 ? FrameType.Batch
+                : i % 3 == 1 ? FrameType.Configuration
+                : FrameType.NoOp;
             int count = type == FrameType.Batch ? random.Next(1, 50) : 0;
-            frames[i] = Frame(type, message.Position.Index + 1 + i, 1_000 + i, operations, count, type == FrameType.NoOp ? [] : Bytes(random, random.Next(0, 2_000)));
+            frames[i] = Frame(
+                type,
+                message.Position.Index + 1 + i,
+                1_000 + i,
+                operations,
+                count,
+                type == FrameType.NoOp ? [] : Bytes(random, random.Next(0, 2_000))
+            );
             operations += count;
         }
 
-        return message with { LastIndex = message.Position.Index + frames.Length };
+        return message with
+        {
+            LastIndex = message.Position.Index + frames.Length,
+        };
     }
 
     /// <summary>A frame; of no content none has a payload but those that need one.</summary>
-    public static JournalFrame Frame(FrameType type, long index, long term, long operationsBefore, int operations, byte[] content)
+    public static JournalFrame Frame(
+        FrameType type,
+        long index,
+        long term,
+        long operationsBefore,
+        int operations,
+        byte[] content
+    )
     {
         byte[] payload = new byte[Payload.MaxEncodedLength(content.Length)];
         int length = Payload.Encode(content, payload);
-        return new JournalFrame(type, index, term, operationsBefore, operations, type == FrameType.NoOp && content.Length == 0 ? default : payload.AsMemory(0, length));
+        return new JournalFrame(
+            type,
+            index,
+            term,
+            operationsBefore,
+            operations,
+            type == FrameType.NoOp && content.Length == 0 ? default : payload.AsMemory(0, length)
+        );
     }
 
     public static byte[] Bytes(Random random, int count)

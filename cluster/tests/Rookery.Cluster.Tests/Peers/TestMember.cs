@@ -21,7 +21,14 @@ internal sealed class TestMember : IAsyncDisposable
 
     private readonly WebApplication _listener;
 
-    private TestMember(PeerHello self, PeerNetwork network, TestReceiver receiver, TestAdmission admission, ConcurrentQueue<string> log, WebApplication listener)
+    private TestMember(
+        PeerHello self,
+        PeerNetwork network,
+        TestReceiver receiver,
+        TestAdmission admission,
+        ConcurrentQueue<string> log,
+        WebApplication listener
+    )
     {
         Self = self;
         Network = network;
@@ -48,14 +55,15 @@ internal sealed class TestMember : IAsyncDisposable
 
     public PeerAddress Address => new(Node, [$"127.0.0.1:{Port}"]);
 
-    public static PeerHello Hello(string node, string cluster = TestAuthority.ClusterId) => new()
-    {
-        ClusterId = cluster,
-        NodeId = node,
-        StoreId = Guid.Parse("00000000-0000-0000-0000-000000000001"),
-        BootCounter = 5,
-        FeatureLevel = 1,
-    };
+    public static PeerHello Hello(string node, string cluster = TestAuthority.ClusterId) =>
+        new()
+        {
+            ClusterId = cluster,
+            NodeId = node,
+            StoreId = Guid.Parse("00000000-0000-0000-0000-000000000001"),
+            BootCounter = 5,
+            FeatureLevel = 1,
+        };
 
     public static Func<PeerTrust> TrustOf(ClusterAuthority authority, string node, DateTimeOffset? signed = null)
     {
@@ -70,16 +78,34 @@ internal sealed class TestMember : IAsyncDisposable
         return ((IPEndPoint)socket.LocalEndPoint!).Port;
     }
 
-    public static async Task<TestMember> StartAsync(PeerHello self, Func<PeerTrust> trust, int port = 0, TimeProvider? time = null, IPAddress? listen = null)
+    public static async Task<TestMember> StartAsync(
+        PeerHello self,
+        Func<PeerTrust> trust,
+        int port = 0,
+        TimeProvider? time = null,
+        IPAddress? listen = null
+    )
     {
         var log = new ConcurrentQueue<string>();
         var admission = new TestAdmission();
         var network = new PeerNetwork(self, trust, admission, time ?? TimeProvider.System, log.Enqueue);
         var receiver = new TestReceiver();
         network.Start(receiver);
-        var app = PeerListener.Build(new IPEndPoint(listen ?? IPAddress.Loopback, port), network, served => served.Run(http => http.Request.Path == GatePath ? http.Response.WriteAsync(network.Refuse(http) ?? "welcome") : TellWhoAsks(http)));
+        var app = PeerListener.Build(
+            new IPEndPoint(listen ?? IPAddress.Loopback, port),
+            network,
+            served =>
+                served.Run(http =>
+                    http.Request.Path == GatePath
+                        ? http.Response.WriteAsync(network.Refuse(http) ?? "welcome")
+                        : TellWhoAsks(http)
+                )
+        );
         await app.StartAsync();
-        string address = app.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single();
+        string address = app
+            .Services.GetRequiredService<IServer>()
+            .Features.Get<IServerAddressesFeature>()!
+            .Addresses.Single();
         return new TestMember(self, network, receiver, admission, log, app) { Port = new Uri(address).Port };
     }
 
@@ -120,7 +146,8 @@ internal sealed class TestAdmission : IPeerAdmission
 {
     public ConcurrentDictionary<string, string> Refused { get; } = new(StringComparer.Ordinal);
 
-    public PeerRefusal? Refuse(PeerHello hello) => Refused.TryGetValue(hello.NodeId, out string? why) ? new PeerRefusal(why, Kind) : null;
+    public PeerRefusal? Refuse(PeerHello hello) =>
+        Refused.TryGetValue(hello.NodeId, out string? why) ? new PeerRefusal(why, Kind) : null;
 
     /// <summary>What they are refused as.</summary>
     public PeerRefusalKind Kind { get; set; }

@@ -25,7 +25,8 @@ internal sealed class TestReceiver : IPeerReceiver, IDisposable
     /// <summary>Appends that wait to be let through.</summary>
     public int Blocked => Volatile.Read(ref _blocked);
 
-    public Func<CommandBuffer, CancellationToken, ValueTask<CommandOutcome>> Propose { get; set; } = (command, _) => Echo(command);
+    public Func<CommandBuffer, CancellationToken, ValueTask<CommandOutcome>> Propose { get; set; } =
+        (command, _) => Echo(command);
 
     public void Block() => _appendsMayPass.Reset();
 
@@ -43,20 +44,34 @@ internal sealed class TestReceiver : IPeerReceiver, IDisposable
 
         if (Keeps)
         {
-            Messages.Enqueue((message, [.. frames.ToArray().Select(frame => frame with { Payload = frame.Payload.ToArray() })]));
+            Messages.Enqueue(
+                (message, [.. frames.ToArray().Select(frame => frame with { Payload = frame.Payload.ToArray() })])
+            );
         }
     }
 
     public void Unreachable(NodeId node) => Interlocked.Increment(ref _unreachable);
 
-    public ValueTask<CommandOutcome> ProposeForwardedAsync(CommandBuffer command, CancellationToken cancellationToken) => Propose(command, cancellationToken);
+    public ValueTask<CommandOutcome> ProposeForwardedAsync(
+        CommandBuffer command,
+        CancellationToken cancellationToken
+    ) => Propose(command, cancellationToken);
 
     /// <summary>Answers with a document that is the command, and its length as etag.</summary>
     public static ValueTask<CommandOutcome> Echo(CommandBuffer command)
     {
         var document = CommandBuffer.Rent(command.Length);
         document.Write(command.Written.Span);
-        var outcome = new CommandOutcome(1, 2, new OperationResult { Status = Documents.OperationStatus.Patched, Etag = command.Length, Document = document });
+        var outcome = new CommandOutcome(
+            1,
+            2,
+            new OperationResult
+            {
+                Status = Documents.OperationStatus.Patched,
+                Etag = command.Length,
+                Document = document,
+            }
+        );
         command.Dispose();
         return new ValueTask<CommandOutcome>(outcome);
     }

@@ -17,7 +17,9 @@ using Rookery.Storage;
 
 namespace Rookery.Cluster.Tests.Recovery;
 
-/// <summary>Members are written as they would be found: three voters that had the same entries, some of them fewer.</summary>
+/// <summary>
+/// Members are written as they would be found: three voters that had the same entries, some of them fewer.
+/// </summary>
 public sealed class ClusterRecoveryTests : IDisposable
 {
     private const string ClusterId = "abcdefghijklmnopqrstuv";
@@ -39,20 +41,36 @@ public sealed class ClusterRecoveryTests : IDisposable
             Assert.Null(survey.Refusal);
             Assert.Equal(3, survey.Voters);
             Assert.Equal([NodeIdOf(2), "pi-3"], survey.OutOfReach);
-            Assert.Contains(survey.Losses, static loss => loss.Contains("had not received is lost: it holds the entries through", StringComparison.Ordinal));
+            Assert.Contains(
+                survey.Losses,
+                static loss =>
+                    loss.Contains("had not received is lost: it holds the entries through", StringComparison.Ordinal)
+            );
             recovered = recovery.Run([IPAddress.Parse("192.168.1.5")]);
         }
 
         Assert.NotEqual(ClusterId, recovered.Ids.ClusterId);
         Assert.True(_disk.Exists("/data/one/cluster" + recovered.KeptSuffix), "who it was is kept");
         using var identity = IdentityDirectory.TryLoad(_disk, "/data/one")!;
-        Assert.Equal(("home", "pi-1", recovered.Ids.ClusterId, 0), (identity.ClusterName, identity.NodeName, identity.ClusterId, identity.Peers.Count));
+        Assert.Equal(
+            ("home", "pi-1", recovered.Ids.ClusterId, 0),
+            (identity.ClusterName, identity.NodeName, identity.ClusterId, identity.Peers.Count)
+        );
         Assert.Contains("pi-1.example.org", NameConstraints.In(identity.Authorities[0]).Domains);
 
-        using var store = NodeStore.Open(Options("/data/one"), _disk, new MemoryBudget(16 << 20), new NoRecorder(), _time);
+        using var store = NodeStore.Open(
+            Options("/data/one"),
+            _disk,
+            new MemoryBudget(16 << 20),
+            new NoRecorder(),
+            _time
+        );
         using var consensus = RaftConsensus.Open(store, new ConsensusOptions { AnswersInline = true });
         var state = consensus.ReadState();
-        Assert.Equal((Role.Leader, 1, 0), (state.Role, state.Configuration.Voters.Length, state.Configuration.Learners.Length));
+        Assert.Equal(
+            (Role.Leader, 1, 0),
+            (state.Role, state.Configuration.Voters.Length, state.Configuration.Learners.Length)
+        );
         Assert.True(state.Configuration.IsVoter(Members.IdOf(recovered.Ids.NodeId)), "it votes under its new id");
         Assert.Empty(store.ClusterRecords.List(ClusterRecordPrefix.Member));
         Assert.Single(store.ClusterRecords.List(ClusterRecordPrefix.Access));
@@ -72,12 +90,30 @@ public sealed class ClusterRecoveryTests : IDisposable
 
         using var identity = IdentityDirectory.TryLoad(_disk, "/data/one")!;
         using var key = NodeKey.Create();
-        using var old = _authority.SignNode(new PublicKey(key), NodeIdOf(2), new NodeNames("pi-2", "home", []), _time.GetUtcNow());
-        Assert.Contains("was not signed by this cluster's authority", identity.PeerRule.Judge(old, PeerRole.Client).Refusal, StringComparison.Ordinal);
+        using var old = _authority.SignNode(
+            new PublicKey(key),
+            NodeIdOf(2),
+            new NodeNames("pi-2", "home", []),
+            _time.GetUtcNow()
+        );
+        Assert.Contains(
+            "was not signed by this cluster's authority",
+            identity.PeerRule.Judge(old, PeerRole.Client).Refusal,
+            StringComparison.Ordinal
+        );
 
         // Even who got a certificate of the new authority would be refused with the data of the old cluster.
-        var gate = new PeerGate(Hello(identity.NodeId, identity.ClusterId), new Everybody(), static _ => null, TimeProvider.System);
-        Assert.Contains("it may join this one with an empty data directory", gate.Refuse(Hello(NodeIdOf(2), ClusterId), NodeIdOf(2))!.Sentence, StringComparison.Ordinal);
+        var gate = new PeerGate(
+            Hello(identity.NodeId, identity.ClusterId),
+            new Everybody(),
+            static _ => null,
+            TimeProvider.System
+        );
+        Assert.Contains(
+            "it may join this one with an empty data directory",
+            gate.Refuse(Hello(NodeIdOf(2), ClusterId), NodeIdOf(2))!.Sentence,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -107,10 +143,16 @@ public sealed class ClusterRecoveryTests : IDisposable
         using var recovery = Open("/data/one");
         var survey = await recovery.SurveyAsync(["/data/two", "/data/two"], CancellationToken.None);
         Assert.Equal(
-            $"{NodeIdOf(2)} and pi-1 are a majority of the 3 voters, so there is nothing to recover from: start {NodeIdOf(2)} (/data/two) and pi-1 (/data/one), and nothing is lost.", survey.Refusal);
+            $"{NodeIdOf(2)} and pi-1 are a majority of the 3 voters, so there is nothing to recover from: "
+                + $"start {NodeIdOf(2)} (/data/two) and pi-1 (/data/one), and nothing is lost.",
+            survey.Refusal
+        );
     }
 
-    /// <summary>An image of last month: it would be refused, so who counts it for a majority is told to start what can never choose a leader.</summary>
+    /// <summary>
+    /// An image of last month: it would be refused, so who counts it for a majority is told to start what can never
+    /// choose a leader.
+    /// </summary>
     [Theory]
     [InlineData(6, 9)]
     [InlineData(7, 8)]
@@ -128,7 +170,8 @@ public sealed class ClusterRecoveryTests : IDisposable
                 ? "/data/three is an old copy of pi-3: it was started 6 times, and pi-1 has met it after 7. "
                 : "/data/one is an old copy of pi-1: it was started 8 times, and pi-3 has met it after 9. ",
             Assert.Single(survey.Losses, static loss => loss.Contains("old copy", StringComparison.Ordinal)),
-            StringComparison.Ordinal);
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -137,10 +180,17 @@ public sealed class ClusterRecoveryTests : IDisposable
         WriteMember("/data/one", 1, entries: 5, starts: 9, metAs: (3, 7));
         WriteMember("/data/three", 3, entries: 3, starts: 7, metAs: (1, 9));
         using var recovery = Open("/data/one");
-        Assert.EndsWith("start pi-1 (/data/one) and pi-3 (/data/three), and nothing is lost.", (await recovery.SurveyAsync(["/data/three"], CancellationToken.None)).Refusal, StringComparison.Ordinal);
+        Assert.EndsWith(
+            "start pi-1 (/data/one) and pi-3 (/data/three), and nothing is lost.",
+            (await recovery.SurveyAsync(["/data/three"], CancellationToken.None)).Refusal,
+            StringComparison.Ordinal
+        );
     }
 
-    /// <summary>How often it was started stood in its journal: the last card of a cluster is not to be called worthless because that is gone.</summary>
+    /// <summary>
+    /// How often it was started stood in its journal: the last card of a cluster is not to be called worthless because
+    /// that is gone.
+    /// </summary>
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
@@ -192,7 +242,10 @@ public sealed class ClusterRecoveryTests : IDisposable
         WriteMember("/data/one", 1, entries: 3, voters: 1);
         using var recovery = Open("/data/one");
         Assert.Equal(
-            "pi-1 is the only voter of the cluster, so there is nothing to recover from: start pi-1 (/data/one), and nothing is lost.", (await recovery.SurveyAsync([], CancellationToken.None)).Refusal);
+            "pi-1 is the only voter of the cluster, so there is nothing to recover from: start pi-1 "
+                + "(/data/one), and nothing is lost.",
+            (await recovery.SurveyAsync([], CancellationToken.None)).Refusal
+        );
     }
 
     [Fact]
@@ -209,7 +262,11 @@ public sealed class ClusterRecoveryTests : IDisposable
         WriteMember("/data/one", 1, entries: 6, voters: 5);
         WriteMember("/data/two", 2, entries: 3, term: 4, voters: 5);
         using var recovery = Open("/data/one");
-        Assert.Contains($"recover {NodeIdOf(2)} instead", (await recovery.SurveyAsync(["/data/two"], CancellationToken.None)).Refusal, StringComparison.Ordinal);
+        Assert.Contains(
+            $"recover {NodeIdOf(2)} instead",
+            (await recovery.SurveyAsync(["/data/two"], CancellationToken.None)).Refusal,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -218,7 +275,11 @@ public sealed class ClusterRecoveryTests : IDisposable
         WriteMember("/data/one", 1, entries: 3);
         using var recovery = Open("/data/one", answers: 1);
         var survey = await recovery.SurveyAsync([], CancellationToken.None);
-        Assert.Equal($"{NodeIdOf(2)} and pi-1 are a majority of the 3 voters, so there is nothing to recover from: start pi-1 (/data/one), and nothing is lost.", survey.Refusal);
+        Assert.Equal(
+            $"{NodeIdOf(2)} and pi-1 are a majority of the 3 voters, so there is nothing to recover from: "
+                + $"start pi-1 (/data/one), and nothing is lost.",
+            survey.Refusal
+        );
         Assert.True(Assert.Single(survey.Others).IsRunning);
     }
 
@@ -230,7 +291,12 @@ public sealed class ClusterRecoveryTests : IDisposable
         WriteMember("/data/alone", 1, entries: 3, voters: 1, isFlushed: true);
         WriteMember("/data/three", 3, entries: 2, isFlushed: true);
         int refused = 0;
-        foreach (string run in _disk.Files.Where(static path => path.EndsWith(".run", StringComparison.Ordinal) && path.StartsWith("/data/one/", StringComparison.Ordinal)))
+        foreach (
+            string run in _disk.Files.Where(static path =>
+                path.EndsWith(".run", StringComparison.Ordinal)
+                && path.StartsWith("/data/one/", StringComparison.Ordinal)
+            )
+        )
         {
             var rotten = _disk.AfterPowerLoss(1);
             foreach (string card in (string[])["/data/one/", "/data/alone/"])
@@ -240,7 +306,13 @@ public sealed class ClusterRecoveryTests : IDisposable
 
             try
             {
-                using var store = NodeStore.Open(Options("/data/one"), rotten.AfterPowerLoss(1), new MemoryBudget(16 << 20), new NoRecorder(), _time);
+                using var store = NodeStore.Open(
+                    Options("/data/one"),
+                    rotten.AfterPowerLoss(1),
+                    new MemoryBudget(16 << 20),
+                    new NoRecorder(),
+                    _time
+                );
                 continue;
             }
             catch (DamagedException)
@@ -250,15 +322,27 @@ public sealed class ClusterRecoveryTests : IDisposable
 
             using (var recovery = Open("/data/one", on: rotten))
             {
-                Assert.Contains("with `rookery export --data /data/one`", (await recovery.SurveyAsync([], CancellationToken.None)).Refusal, StringComparison.Ordinal);
+                Assert.Contains(
+                    "with `rookery export --data /data/one`",
+                    (await recovery.SurveyAsync([], CancellationToken.None)).Refusal,
+                    StringComparison.Ordinal
+                );
             }
 
             using var alone = Open("/data/alone", on: rotten);
-            Assert.Contains("with `rookery export --data /data/alone`", (await alone.SurveyAsync([], CancellationToken.None)).Refusal, StringComparison.Ordinal);
+            Assert.Contains(
+                "with `rookery export --data /data/alone`",
+                (await alone.SurveyAsync([], CancellationToken.None)).Refusal,
+                StringComparison.Ordinal
+            );
 
             // Who cannot be started makes no majority with another, which can.
             using var other = Open("/data/three", on: rotten);
-            Assert.Contains("instead, which loses less", (await other.SurveyAsync(["/data/one"], CancellationToken.None)).Refusal, StringComparison.Ordinal);
+            Assert.Contains(
+                "instead, which loses less",
+                (await other.SurveyAsync(["/data/one"], CancellationToken.None)).Refusal,
+                StringComparison.Ordinal
+            );
         }
 
         Assert.InRange(refused, 1, int.MaxValue);
@@ -270,7 +354,9 @@ public sealed class ClusterRecoveryTests : IDisposable
         WriteMember("/data/one", 1, entries: 1);
         WriteMember("/data/two", 2, entries: 1, cluster: "another-cluster-123456");
         using var recovery = Open("/data/one");
-        var other = await Assert.ThrowsAsync<IdentityException>(() => recovery.SurveyAsync(["/data/two"], CancellationToken.None));
+        var other = await Assert.ThrowsAsync<IdentityException>(() =>
+            recovery.SurveyAsync(["/data/two"], CancellationToken.None)
+        );
         Assert.Contains("another-cluster-123456", other.Message, StringComparison.Ordinal);
     }
 
@@ -278,7 +364,11 @@ public sealed class ClusterRecoveryTests : IDisposable
     public void A_node_that_was_in_no_cluster_has_lost_no_majority()
     {
         WriteMember("/data/one", 1, entries: 1, hasIdentity: false);
-        Assert.Contains("is in no cluster", Assert.Throws<IdentityException>(() => Open("/data/one")).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "is in no cluster",
+            Assert.Throws<IdentityException>(() => Open("/data/one")).Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -300,44 +390,114 @@ public sealed class ClusterRecoveryTests : IDisposable
 
                 // Loading checks that identity and data are one node's.
                 using var identity = IdentityDirectory.TryLoad(image, "/data/one")!;
-                using var store = NodeStore.Open(Options("/data/one"), image, new MemoryBudget(16 << 20), new NoRecorder(), _time);
+                using var store = NodeStore.Open(
+                    Options("/data/one"),
+                    image,
+                    new MemoryBudget(16 << 20),
+                    new NoRecorder(),
+                    _time
+                );
                 bool wasRecovered = !string.Equals(identity.ClusterId, ClusterId, StringComparison.Ordinal);
                 Assert.True(wasRecovered || operation < done, "what was said to be recovered is not");
                 Assert.Equal(wasRecovered, store.Journal.Configuration.IsEmpty);
                 isNew += wasRecovered ? 1 : 0;
-            });
+            }
+        );
         Assert.True(CrashSearch.IsReplay || isNew is > 2 and < 118, $"{isNew} cuts left the new member");
     }
 
     private static string NodeIdOf(int number) => $"node-{number}-abcdefghijklmno";
 
-    private static NodeOptions Options(string directory) => new() { DataDirectory = directory, SegmentBytes = 64 << 10, MemtableBytes = 48 << 10, RunBytes = 32 << 10, Reserve = new ReserveRule(0, 0) };
+    private static NodeOptions Options(string directory) =>
+        new()
+        {
+            DataDirectory = directory,
+            SegmentBytes = 64 << 10,
+            MemtableBytes = 48 << 10,
+            RunBytes = 32 << 10,
+            Reserve = new ReserveRule(0, 0),
+        };
 
-    private static PeerHello Hello(string node, string cluster) => new() { ClusterId = cluster, NodeId = node, StoreId = Guid.Empty, BootCounter = 1, FeatureLevel = 1 };
+    private static PeerHello Hello(string node, string cluster) =>
+        new()
+        {
+            ClusterId = cluster,
+            NodeId = node,
+            StoreId = Guid.Empty,
+            BootCounter = 1,
+            FeatureLevel = 1,
+        };
 
     private ClusterRecovery Open(string directory, int answers = 0, SimulatedDisk? on = null)
     {
         int asked = 0;
-        return ClusterRecovery.Open(on ?? _disk, Options(directory), new MemoryBudget(16 << 20), new NoRecorder(), _time, (_, _) =>
-            Task.FromResult(asked++ < answers ? """{"LastIndex":2,"LastTerm":1}""" : null));
+        return ClusterRecovery.Open(
+            on ?? _disk,
+            Options(directory),
+            new MemoryBudget(16 << 20),
+            new NoRecorder(),
+            _time,
+            (_, _) => Task.FromResult(asked++ < answers ? """{"LastIndex":2,"LastTerm":1}""" : null)
+        );
     }
 
-    private void WriteMember(string directory, int number, int entries, long term = 1, string cluster = ClusterId, bool hasIdentity = true, int voters = 3, long starts = 1, (int Member, long Starts) metAs = default, bool isFlushed = false)
+    private void WriteMember(
+        string directory,
+        int number,
+        int entries,
+        long term = 1,
+        string cluster = ClusterId,
+        bool hasIdentity = true,
+        int voters = 3,
+        long starts = 1,
+        (int Member, long Starts) metAs = default,
+        bool isFlushed = false
+    )
     {
         var ids = new NodeIds(NodeIdOf(number), cluster);
-        using (var store = NodeStore.Open(Options(directory) with { NewIds = ids }, _disk, new MemoryBudget(16 << 20), new NoRecorder(), _time))
+        using (
+            var store = NodeStore.Open(
+                Options(directory) with
+                {
+                    NewIds = ids,
+                },
+                _disk,
+                new MemoryBudget(16 << 20),
+                new NoRecorder(),
+                _time
+            )
+        )
         {
-            var configuration = Configuration.Of([.. Enumerable.Range(1, voters).Select(static member => Members.IdOf(NodeIdOf(member)))], number > voters ? [Members.IdOf(NodeIdOf(number))] : []);
+            var configuration = Configuration.Of(
+                [.. Enumerable.Range(1, voters).Select(static member => Members.IdOf(NodeIdOf(member)))],
+                number > voters ? [Members.IdOf(NodeIdOf(number))] : []
+            );
             store.Journal.Write([
                 VoteEncoding.ToFrame(new VoteRecord(term, NodeId.None), starts),
-                new JournalFrame(FrameType.Configuration, 1, term, 0, 0, ConfigurationEncoding.Encode(configuration, 1))]);
+                new JournalFrame(
+                    FrameType.Configuration,
+                    1,
+                    term,
+                    0,
+                    0,
+                    ConfigurationEncoding.Encode(configuration, 1)
+                ),
+            ]);
             store.ApplyAll();
             using var records = new ClusterRecordWriter();
             foreach (int member in new[] { 3, metAs.Member }.Where(static member => member > 0).Distinct())
             {
                 records.Set(
                     MemberRecord.KeyOf(NodeIdOf(member)),
-                    new MemberRecord { Tag = "C", Name = $"pi-{member}", Addresses = [], PublicKey = [], BootCounter = metAs.Member == member ? metAs.Starts : 0 }.ToJson());
+                    new MemberRecord
+                    {
+                        Tag = "C",
+                        Name = $"pi-{member}",
+                        Addresses = [],
+                        PublicKey = [],
+                        BootCounter = metAs.Member == member ? metAs.Starts : 0,
+                    }.ToJson()
+                );
             }
 
             records.Set(ClusterRecordPrefix.Access + "token", "{}"u8);
@@ -351,9 +511,7 @@ public sealed class ClusterRecoveryTests : IDisposable
             if (isFlushed)
             {
                 store.RequestFlush();
-                while (store.FlushIfDue())
-                {
-                }
+                while (store.FlushIfDue()) { }
             }
         }
 
@@ -370,9 +528,20 @@ public sealed class ClusterRecoveryTests : IDisposable
                 NodeId = ids.NodeId,
                 NodeName = $"pi-{number}",
                 Tag = "A",
-                Peers = [.. Enumerable.Range(1, Math.Max(voters, number)).Where(other => other != number).Select(static other => new KnownPeer(NodeIdOf(other), [$"192.0.2.{other}:9080"]))],
+                Peers =
+                [
+                    .. Enumerable
+                        .Range(1, Math.Max(voters, number))
+                        .Where(other => other != number)
+                        .Select(static other => new KnownPeer(NodeIdOf(other), [$"192.0.2.{other}:9080"])),
+                ],
                 Key = key,
-                Certificate = signing.SignNode(publicKey, ids.NodeId, new NodeNames($"pi-{number}", "home", []), _time.GetUtcNow()),
+                Certificate = signing.SignNode(
+                    publicKey,
+                    ids.NodeId,
+                    new NodeNames($"pi-{number}", "home", []),
+                    _time.GetUtcNow()
+                ),
                 Authorities = [X509CertificateLoader.LoadCertificate(signing.Certificate.RawData)],
                 SealedAuthorityKey = signing.SealKeyFor(publicKey),
             };
@@ -384,7 +553,15 @@ public sealed class ClusterRecoveryTests : IDisposable
     {
         using var parser = DocumentParser.Rent();
         Assert.True(parser.TryParse("{}"u8.ToArray(), out var document, out _));
-        store.CommitAlone(CommandEncoder.Put(store.Databases.All[0].Number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, document, default));
+        store.CommitAlone(
+            CommandEncoder.Put(
+                store.Databases.All[0].Number,
+                Encoding.UTF8.GetBytes(id),
+                ExpectedChangeVector.None,
+                document,
+                default
+            )
+        );
     }
 
     private sealed class Everybody : IPeerAdmission
@@ -396,8 +573,6 @@ public sealed class ClusterRecoveryTests : IDisposable
     {
         public long Begin() => 0;
 
-        public void Record(IoKind kind, long begun, long bytes)
-        {
-        }
+        public void Record(IoKind kind, long begun, long bytes) { }
     }
 }

@@ -1,6 +1,9 @@
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>Keeps what goes on after an await until it is asked for, so that the code of the host runs on one thread and in one order.</summary>
+/// <summary>
+/// Keeps what goes on after an await until it is asked for, so that the code of the host runs on one thread and in one
+/// order.
+/// </summary>
 internal sealed class Continuations : SynchronizationContext
 {
     private readonly Queue<(SendOrPostCallback Callback, object? State)> _waiting = [];

@@ -5,8 +5,9 @@ using Rookery.Documents.Commands;
 namespace Rookery.Cluster.Tests.Simulation;
 
 /// <summary>
-/// Leaves behind what members that fall behind must be told of too, beside rows: deleted documents, deleted ranges (a database that is dropped, tombstones that may go) and large values that nothing refers to any more.
-/// Nobody else writes its documents, so that each is in the end as it was told last.
+/// Leaves behind what members that fall behind must be told of too, beside rows: deleted documents, deleted ranges (a
+/// database that is dropped, tombstones that may go) and large values that nothing refers to any more. Nobody else
+/// writes its documents, so that each is in the end as it was told last.
 /// </summary>
 internal sealed class DeletingClient(SteppedCluster cluster, int seed)
 {
@@ -19,7 +20,10 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
 
     private readonly Random _random = new(seed * 41);
 
-    /// <summary>What each may have: what was acknowledged last, 0 when that was to delete it, and whatever nobody knows the outcome of.</summary>
+    /// <summary>
+    /// What each may have: what was acknowledged last, 0 when that was to delete it, and whatever nobody knows the
+    /// outcome of.
+    /// </summary>
     private readonly Dictionary<string, (long Known, HashSet<long> Unknown)> _documents = new(StringComparer.Ordinal);
 
     private long _value;
@@ -38,16 +42,31 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
         {
             await cluster.Pause(_random.Next(1, 60));
             string document = $"deleted/{_random.Next(Documents)}";
-            await (_random.Next(40) switch
-            {
-                < 8 => WriteAsync("documents deleted", document, 0, CommandEncoder.Delete(Database, Encoding.UTF8.GetBytes(document), ExpectedChangeVector.None, default)),
-                8 => PutAsync("large values", document, LargeBytes),
-                < 12 => AskAsync("databases made", CommandEncoder.CreateDatabase(Dropped, SteppedCluster.HistoryId)),
-                < 14 => AskAsync("databases dropped", CommandEncoder.DeleteDatabases([Dropped])),
-                < 20 => FillAsync(),
-                20 => AskAsync("horizons", CommandEncoder.SetTombstoneHorizon(Database, _etag / 2)),
-                _ => PutAsync("documents stored", document, _random.Next(400)),
-            });
+            await (
+                _random.Next(40) switch
+                {
+                    < 8 => WriteAsync(
+                        "documents deleted",
+                        document,
+                        0,
+                        CommandEncoder.Delete(
+                            Database,
+                            Encoding.UTF8.GetBytes(document),
+                            ExpectedChangeVector.None,
+                            default
+                        )
+                    ),
+                    8 => PutAsync("large values", document, LargeBytes),
+                    < 12 => AskAsync(
+                        "databases made",
+                        CommandEncoder.CreateDatabase(Dropped, SteppedCluster.HistoryId)
+                    ),
+                    < 14 => AskAsync("databases dropped", CommandEncoder.DeleteDatabases([Dropped])),
+                    < 20 => FillAsync(),
+                    20 => AskAsync("horizons", CommandEncoder.SetTombstoneHorizon(Database, _etag / 2)),
+                    _ => PutAsync("documents stored", document, _random.Next(400)),
+                }
+            );
         }
 
         HasEnded = true;
@@ -59,7 +78,11 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
         foreach (var (document, (known, unknown)) in _documents)
         {
             long found = member.Peek(document).Value;
-            Assert.True(found == known || unknown.Contains(found), $"{document} is gone, or came back: {member} has {found}, and {known} was acknowledged last (0: that it was deleted)");
+            Assert.True(
+                found == known || unknown.Contains(found),
+                $"{document} is gone, or came back: {member} has {found}, and {known} was acknowledged last "
+                    + $"(0: that it was deleted)"
+            );
         }
     }
 
@@ -81,10 +104,21 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
         _documents[document] = (isDone is true ? value : known, unknown);
     }
 
-    /// <summary>A document of the database that is dropped now and then, in whose place another one comes under another number.</summary>
-    private Task FillAsync() => Up() is { } member && member.Store!.Databases.TryGet(Dropped, out var database)
-        ? AskAsync("documents of the dropped database", SteppedCluster.PutOf($"filled/{_random.Next(Documents)}", ++_value, padding: 200, database: database.Number))
-        : Task.CompletedTask;
+    /// <summary>
+    /// A document of the database that is dropped now and then, in whose place another one comes under another number.
+    /// </summary>
+    private Task FillAsync() =>
+        Up() is { } member && member.Store!.Databases.TryGet(Dropped, out var database)
+            ? AskAsync(
+                "documents of the dropped database",
+                SteppedCluster.PutOf(
+                    $"filled/{_random.Next(Documents)}",
+                    ++_value,
+                    padding: 200,
+                    database: database.Number
+                )
+            )
+            : Task.CompletedTask;
 
     /// <summary>Whether it was done; null when nobody knows.</summary>
     private async Task<bool?> AskAsync(string what, CommandBuffer command)
@@ -117,5 +151,6 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
         return member.IsUp ? member : null;
     }
 
-    private static async Task<CommandOutcome?> ProposeAsync(SteppedMember member, CommandBuffer command) => await member.Propose(command);
+    private static async Task<CommandOutcome?> ProposeAsync(SteppedMember member, CommandBuffer command) =>
+        await member.Propose(command);
 }

@@ -22,8 +22,9 @@ internal enum FurtherFaultKinds
 }
 
 /// <summary>
-/// Faults beside those of <see cref="HostRun"/>, by a random sequence of their own and as events of their own: they also strike while a disk stalls. Whether a run has them depends on the last two digits of its seed alone, so
-/// that the seeds that failed once, and the known ones below 11, have the faults that they had.
+/// Faults beside those of <see cref="HostRun"/>, by a random sequence of their own and as events of their own: they
+/// also strike while a disk stalls. Whether a run has them depends on the last two digits of its seed alone, so that
+/// the seeds that failed once, and the known ones below 11, have the faults that they had.
 /// </summary>
 internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int seed)
 {
@@ -34,24 +35,41 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
     private int _numbers = cluster.Members.Count;
     private bool _isOver;
 
-    /// <summary>Whether a seed's cluster begins as two members, a mirror: nothing is written while either is off, and journals do not rot, because one of two is no minority.</summary>
+    /// <summary>
+    /// Whether a seed's cluster begins as two members, a mirror: nothing is written while either is off, and journals
+    /// do not rot, because one of two is no minority.
+    /// </summary>
     public static bool IsPair(int seed) => seed > 10 && seed % 20 is 8 or 9;
 
     /// <summary>What a seed has.</summary>
-    public static FurtherFaultKinds Of(int seed) => seed < 11 ? FurtherFaultKinds.None : (seed % 10) switch
-    {
-        9 when IsPair(seed) => FurtherFaultKinds.Changes,
-        1 => FurtherFaultKinds.Pauses,
-        2 => FurtherFaultKinds.Stalls,
-        3 => FurtherFaultKinds.FullDisks,
-        6 => FurtherFaultKinds.Changes,
-        7 => FurtherFaultKinds.Pauses | FurtherFaultKinds.Stalls | FurtherFaultKinds.FullDisks | FurtherFaultKinds.Changes,
-        _ => FurtherFaultKinds.None,
-    };
+    public static FurtherFaultKinds Of(int seed) =>
+        seed < 11
+            ? FurtherFaultKinds.None
+            : (seed % 10) switch
+            {
+                9 when IsPair(seed) => FurtherFaultKinds.Changes,
+                1 => FurtherFaultKinds.Pauses,
+                2 => FurtherFaultKinds.Stalls,
+                3 => FurtherFaultKinds.FullDisks,
+                6 => FurtherFaultKinds.Changes,
+                7 => FurtherFaultKinds.Pauses
+                    | FurtherFaultKinds.Stalls
+                    | FurtherFaultKinds.FullDisks
+                    | FurtherFaultKinds.Changes,
+                _ => FurtherFaultKinds.None,
+            };
 
     public void Begin()
     {
-        foreach (var kind in new[] { FurtherFaultKinds.Pauses, FurtherFaultKinds.Stalls, FurtherFaultKinds.FullDisks, FurtherFaultKinds.Changes }.Where(kind => Of(seed).HasFlag(kind)))
+        foreach (
+            var kind in new[]
+            {
+                FurtherFaultKinds.Pauses,
+                FurtherFaultKinds.Stalls,
+                FurtherFaultKinds.FullDisks,
+                FurtherFaultKinds.Changes,
+            }.Where(kind => Of(seed).HasFlag(kind))
+        )
         {
             Plan(kind);
         }
@@ -74,14 +92,20 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
         }
     }
 
-    private void Plan(FurtherFaultKinds kind) => cluster.After(-Math.Log(1 - _random.NextDouble()) * 1000 / (kind == FurtherFaultKinds.Changes ? 2 * _perSecond : _perSecond), () =>
-    {
-        if (!_isOver)
-        {
-            Strike(kind);
-            Plan(kind);
-        }
-    });
+    private void Plan(FurtherFaultKinds kind) =>
+        cluster.After(
+            -Math.Log(1 - _random.NextDouble())
+                * 1000
+                / (kind == FurtherFaultKinds.Changes ? 2 * _perSecond : _perSecond),
+            () =>
+            {
+                if (!_isOver)
+                {
+                    Strike(kind);
+                    Plan(kind);
+                }
+            }
+        );
 
     private void Strike(FurtherFaultKinds kind)
     {
@@ -127,20 +151,29 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
         }
     }
 
-    /// <summary>Without the reserve nothing that grows is taken; without the last byte the journal fails in the end, and the owner starts the member again when there is room.</summary>
+    /// <summary>
+    /// Without the reserve nothing that grows is taken; without the last byte the journal fails in the end, and the
+    /// owner starts the member again when there is room.
+    /// </summary>
     private void Fill(SteppedMember member)
     {
         bool isFull = _random.Next(3) == 0;
         run.Mark(isFull ? "disk full" : "disk without spare room");
         member.Leave(isFull ? -SteppedMember.ReserveBytes : -_random.Next(1, (int)SteppedMember.ReserveBytes / 2));
-        cluster.After(500 + _random.Next(5_000), () =>
-        {
-            member.MakeRoom();
-            HostRun.Restart(member);
-        });
+        cluster.After(
+            500 + _random.Next(5_000),
+            () =>
+            {
+                member.MakeRoom();
+                HostRun.Restart(member);
+            }
+        );
     }
 
-    /// <summary>What an owner may do next: of three to five voters and some learners, or of one to three voters, whichever is asked for; the leader may refuse it.</summary>
+    /// <summary>
+    /// What an owner may do next: of three to five voters and some learners, or of one to three voters, whichever is
+    /// asked for; the leader may refuse it.
+    /// </summary>
     private void Change()
     {
         if (cluster.Leader is not { PausedMilliseconds: 0 } leader)
@@ -186,7 +219,10 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
         }
     }
 
-    /// <summary>Takes out the cards of who was removed, or has joined in vain because the leader that took it in lost its office: when all members agree who belongs to them.</summary>
+    /// <summary>
+    /// Takes out the cards of who was removed, or has joined in vain because the leader that took it in lost its
+    /// office: when all members agree who belongs to them.
+    /// </summary>
     private void TakeOut()
     {
         cluster.After(1_000, TakeOut);
@@ -196,7 +232,15 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
         }
 
         var parted = cluster.Members.FindAll(member => !state.Configuration.IsMember(member.Id));
-        if (parted.Count == 0 || !cluster.Members.Except(parted).All(member => member.Consensus?.ReadState() is { ChangeIsPending: false } other && other.ConfigurationIndex == state.ConfigurationIndex))
+        if (
+            parted.Count == 0
+            || !cluster
+                .Members.Except(parted)
+                .All(member =>
+                    member.Consensus?.ReadState() is { ChangeIsPending: false } other
+                    && other.ConfigurationIndex == state.ConfigurationIndex
+                )
+        )
         {
             return;
         }

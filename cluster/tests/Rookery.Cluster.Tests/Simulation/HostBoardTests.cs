@@ -19,7 +19,11 @@ public sealed class HostBoardTests
         cluster.A.Board.Next = new BoardReading { TemperatureCelsius = celsius, Now = now };
         cluster.RunFor(PreferenceMilliseconds * 0.9);
         Assert.Same(cluster.A, cluster.Leader);
-        cluster.RunUntil(() => cluster.Leader is { } leader && leader != cluster.A, "a cooler member leads", seconds: 60);
+        cluster.RunUntil(
+            () => cluster.Leader is { } leader && leader != cluster.A,
+            "a cooler member leads",
+            seconds: 60
+        );
         cluster.Put(cluster.A, "users/1");
     }
 

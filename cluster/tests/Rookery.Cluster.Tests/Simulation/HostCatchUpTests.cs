@@ -2,7 +2,9 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>A member that was away, or lags, gets what it misses: from memory, from the journal, or from the tables.</summary>
+/// <summary>
+/// A member that was away, or lags, gets what it misses: from memory, from the journal, or from the tables.
+/// </summary>
 public sealed class HostCatchUpTests
 {
     [Fact]
@@ -16,7 +18,10 @@ public sealed class HostCatchUpTests
         }
 
         cluster.C.Open();
-        var writes = Enumerable.Range(40, 20).Select(i => cluster.A.Propose(SteppedCluster.PutOf($"users/{i}", i, padding: 900))).ToList();
+        var writes = Enumerable
+            .Range(40, 20)
+            .Select(i => cluster.A.Propose(SteppedCluster.PutOf($"users/{i}", i, padding: 900)))
+            .ToList();
         cluster.AwaitEqual(seconds: 5);
         Assert.All(writes, write => Assert.Null(write.Result.Rejection));
         Assert.Equal(39, cluster.C.Peek("users/39").Value);
@@ -56,7 +61,15 @@ public sealed class HostCatchUpTests
         Assert.True(cluster.A.Store!.Journal.FirstIndex > 100);
         cluster.Wire.FetchFailure = new TimeoutException("No fetch may end all fetches, whatever it fails of.");
         cluster.C.Open();
-        cluster.RunUntil(() => cluster.C.Consensus!.ReadCluster().Trouble is { } trouble && trouble.EndsWith("could not be taken, and is asked for again: the log says why.", StringComparison.Ordinal), "it says what keeps it back");
+        cluster.RunUntil(
+            () =>
+                cluster.C.Consensus!.ReadCluster().Trouble is { } trouble
+                && trouble.EndsWith(
+                    "could not be taken, and is asked for again: the log says why.",
+                    StringComparison.Ordinal
+                ),
+            "it says what keeps it back"
+        );
         cluster.AwaitEqual(seconds: 20);
         Assert.Null(cluster.C.Consensus!.ReadCluster().Trouble);
         Assert.Equal(1, cluster.Wire.StatesFetched);
@@ -113,7 +126,10 @@ public sealed class HostCatchUpTests
         Assert.Equal((599, 1_199), (cluster.C.Peek("users/599").Value, cluster.C.Peek("users/97").Value));
     }
 
-    /// <summary>Who offers a state keeps the entries behind it, however much is written and flushed before it has been fetched (raft.md, manifest-treadmill).</summary>
+    /// <summary>
+    /// Who offers a state keeps the entries behind it, however much is written and flushed before it has been fetched
+    /// (raft.md, manifest-treadmill).
+    /// </summary>
     [Fact]
     public void A_member_that_fetches_a_state_is_not_overtaken_by_what_is_written_meanwhile()
     {
@@ -134,9 +150,11 @@ public sealed class HostCatchUpTests
             () =>
             {
                 mostKept = Math.Max(mostKept, cluster.A.Store!.Durable.Index - cluster.A.Store.Journal.FirstIndex);
-                return cluster.Wire.StatesFetched > 0 && cluster.C.Consensus!.AppliedIndex > cluster.A.Consensus!.AppliedIndex - 5;
+                return cluster.Wire.StatesFetched > 0
+                    && cluster.C.Consensus!.AppliedIndex > cluster.A.Consensus!.AppliedIndex - 5;
             },
-            "it has caught up while writes go on");
+            "it has caught up while writes go on"
+        );
         Assert.Equal(1, cluster.Wire.StatesFetched);
         Assert.True(mostKept > 150, $"only {mostKept} entries were kept for it alone");
         goesOn = false;
@@ -179,11 +197,18 @@ public sealed class HostCatchUpTests
         Assert.InRange(cluster.Wire.FetchedSince!.Value, had - 5, had);
     }
 
-    /// <summary>The word of the next leader finds it with the fetched state in hand, and the state is not put in place while the journal writes.</summary>
+    /// <summary>
+    /// The word of the next leader finds it with the fetched state in hand, and the state is not put in place while the
+    /// journal writes.
+    /// </summary>
     [Fact]
     public void A_member_that_has_fetched_a_state_does_not_fetch_another_because_its_journal_writes()
     {
-        using var cluster = new SteppedCluster(1) { KeptJournalBytes = 0, Behind = static (member, disk) => new StallingDisk(disk, member) }.Form(3);
+        using var cluster = new SteppedCluster(1)
+        {
+            KeptJournalBytes = 0,
+            Behind = static (member, disk) => new StallingDisk(disk, member),
+        }.Form(3);
         for (int i = 0; i < 200; i++)
         {
             cluster.Put(cluster.A, $"users/{i}", i, padding: 900);
@@ -199,7 +224,10 @@ public sealed class HostCatchUpTests
         cluster.RunFor(6_000);
         cluster.C.Open();
         cluster.RunUntil(() => cluster.Wire.StatesFetched == 1, "it has fetched");
-        Assert.True(cluster.C.Consensus!.AppliedIndex < cluster.A.Store!.Journal.FirstIndex, "it has not put it in place yet");
+        Assert.True(
+            cluster.C.Consensus!.AppliedIndex < cluster.A.Store!.Journal.FirstIndex,
+            "it has not put it in place yet"
+        );
         cluster.C.StallNextSync(3_000);
         cluster.A.Consensus!.Transfer(cluster.B.Id);
         cluster.RunUntil(() => cluster.B.Consensus!.IsLeader, "B leads");

@@ -9,12 +9,15 @@ using OperationKind = Rookery.Histories.OperationKind;
 namespace Rookery.Cluster.Tests.Simulation;
 
 /// <summary>
-/// Does one thing after another through whatever member it comes upon, and writes down what it was told. A write whose outcome it was not told it perhaps sends again, with the same
-/// idempotency key.
+/// Does one thing after another through whatever member it comes upon, and writes down what it was told. A write whose
+/// outcome it was not told it perhaps sends again, with the same idempotency key.
 /// </summary>
 internal sealed class HostClient(SteppedCluster cluster, int number)
 {
-    /// <summary>Documents that are written at a time; every few seconds they are new ones, so that the history of each stays short enough to be searched.</summary>
+    /// <summary>
+    /// Documents that are written at a time; every few seconds they are new ones, so that the history of each stays
+    /// short enough to be searched.
+    /// </summary>
     private const int AtATime = 3;
 
     private const long EpochMicroseconds = 2_000_000;
@@ -40,12 +43,14 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
         {
             await cluster.Pause(cluster.Random.Next(1, 30));
             string document = $"users/{(cluster.Now / EpochMicroseconds * AtATime) + cluster.Random.Next(AtATime)}";
-            await (cluster.Random.Next(10) switch
-            {
-                < 4 => GetAsync(document),
-                < 6 => WriteAsync(document, OperationKind.CompareAndSet),
-                _ => WriteAsync(document, OperationKind.Put),
-            });
+            await (
+                cluster.Random.Next(10) switch
+                {
+                    < 4 => GetAsync(document),
+                    < 6 => WriteAsync(document, OperationKind.CompareAndSet),
+                    _ => WriteAsync(document, OperationKind.Put),
+                }
+            );
         }
 
         HasEnded = true;
@@ -64,7 +69,19 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
         if (read is { } seen)
         {
             _lastSeen[document] = seen;
-            History.Add(new Operation { Client = number, Invoked = invoked, Completed = cluster.Now, Kind = OperationKind.Get, Outcome = Outcome.Done, Key = document, Value = seen.Value, Etag = seen.Etag });
+            History.Add(
+                new Operation
+                {
+                    Client = number,
+                    Invoked = invoked,
+                    Completed = cluster.Now,
+                    Kind = OperationKind.Get,
+                    Outcome = Outcome.Done,
+                    Key = document,
+                    Value = seen.Value,
+                    Etag = seen.Etag,
+                }
+            );
         }
     }
 
@@ -73,7 +90,16 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
         long value = (++_sequence * 100) + number;
         var key = cluster.Random.Next(2) == 0 ? new IdempotencyKey((ulong)value, (ulong)number) : default;
         var seen = _lastSeen.GetValueOrDefault(document);
-        var operation = new Operation { Client = number, Invoked = cluster.Now, Kind = kind, Outcome = Outcome.Unknown, Key = document, Value = value, Expected = kind == OperationKind.Put ? 0 : seen.Value };
+        var operation = new Operation
+        {
+            Client = number,
+            Invoked = cluster.Now,
+            Kind = kind,
+            Outcome = Outcome.Unknown,
+            Key = document,
+            Value = value,
+            Expected = kind == OperationKind.Put ? 0 : seen.Value,
+        };
         bool mayBeDone = false;
         for (int tries = 0; tries < (key == default ? 1 : 4); tries++)
         {
@@ -121,20 +147,46 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
         }
 
         return answer.Rejection.Kind == RejectionKind.ConcurrencyConflict
-            ? operation with { Outcome = Outcome.Refused, Completed = cluster.Now, Etag = EtagOf(answer.Rejection.Actual) }
+            ? operation with
+            {
+                Outcome = Outcome.Refused,
+                Completed = cluster.Now,
+                Etag = EtagOf(answer.Rejection.Actual),
+            }
             : null;
     }
 
-    private static Task<CommandOutcome?> AskAsync(SteppedMember member, string document, long value, IdempotencyKey key, OperationKind kind, long etag)
+    private static Task<CommandOutcome?> AskAsync(
+        SteppedMember member,
+        string document,
+        long value,
+        IdempotencyKey key,
+        OperationKind kind,
+        long etag
+    )
     {
-        var expected = kind == OperationKind.Put ? ExpectedChangeVector.None
-            : ExpectedChangeVector.MustEqual(etag == 0 ? [] : Encoding.UTF8.GetBytes($"A:{etag.ToString(CultureInfo.InvariantCulture)}-{SteppedCluster.HistoryId}"));
+        var expected =
+            kind == OperationKind.Put
+                ? ExpectedChangeVector.None
+                : ExpectedChangeVector.MustEqual(
+                    etag == 0
+                        ? []
+                        : Encoding.UTF8.GetBytes(
+                            $"A:{etag.ToString(CultureInfo.InvariantCulture)}-{SteppedCluster.HistoryId}"
+                        )
+                );
         var command = SteppedCluster.PutOf(document, value, key, expected, padding: (int)(value % 7) * 100);
         return ProposeAsync(member, command);
     }
 
-    private static async Task<CommandOutcome?> ProposeAsync(SteppedMember member, CommandBuffer command) => await member.Propose(command);
+    private static async Task<CommandOutcome?> ProposeAsync(SteppedMember member, CommandBuffer command) =>
+        await member.Propose(command);
 
     private static long EtagOf(string? changeVector) =>
-        changeVector is null or "" ? 0 : long.Parse(changeVector.AsSpan(2, changeVector.IndexOf('-', StringComparison.Ordinal) - 2), CultureInfo.InvariantCulture);
+        changeVector is null or ""
+            ? 0
+            : long.Parse(
+                changeVector.AsSpan(2, changeVector.IndexOf('-', StringComparison.Ordinal) - 2),
+                CultureInfo.InvariantCulture
+            );
 }

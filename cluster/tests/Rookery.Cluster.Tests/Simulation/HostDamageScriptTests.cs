@@ -4,14 +4,21 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>What becomes of a cluster of the program's own consensus and store when a journal of it rots, one story each.</summary>
+/// <summary>
+/// What becomes of a cluster of the program's own consensus and store when a journal of it rots, one story each.
+/// </summary>
 public sealed class HostDamageScriptTests
 {
-    /// <summary>The end of its journal rots, and what rotted is in its runs: it goes on behind them, takes the entries, or the state, of the others, and everything is as it was.</summary>
+    /// <summary>
+    /// The end of its journal rots, and what rotted is in its runs: it goes on behind them, takes the entries, or the
+    /// state, of the others, and everything is as it was.
+    /// </summary>
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void A_member_whose_runs_hold_more_than_what_is_left_of_its_journal_is_given_the_rest(bool entriesAreGivenBack)
+    public void A_member_whose_runs_hold_more_than_what_is_left_of_its_journal_is_given_the_rest(
+        bool entriesAreGivenBack
+    )
     {
         using var cluster = new SteppedCluster(1) { KeptJournalBytes = entriesAreGivenBack ? 0 : 1 << 20 }.Form(3);
         for (int i = 0; i < 4; i++)
@@ -42,7 +49,10 @@ public sealed class HostDamageScriptTests
         cluster.AwaitEqual();
     }
 
-    /// <summary>A leads, and cannot read what C misses: C gets the state when the tables of A hold that much; else B, which can, leads.</summary>
+    /// <summary>
+    /// A leads, and cannot read what C misses: C gets the state when the tables of A hold that much; else B, which can,
+    /// leads.
+    /// </summary>
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
@@ -72,7 +82,10 @@ public sealed class HostDamageScriptTests
         cluster.Put(cluster.C, "users/after", 1);
     }
 
-    /// <summary>The card of A rots. B, which has what was acknowledged since C went, is off: nobody else may be elected with A's vote, however often A is started.</summary>
+    /// <summary>
+    /// The card of A rots. B, which has what was acknowledged since C went, is off: nobody else may be elected with A's
+    /// vote, however often A is started.
+    /// </summary>
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
@@ -121,7 +134,10 @@ public sealed class HostDamageScriptTests
         }
     }
 
-    /// <summary>Only the note of the clean stop lies behind it: a member that did not know what it lost would vote for who has it not either.</summary>
+    /// <summary>
+    /// Only the note of the clean stop lies behind it: a member that did not know what it lost would vote for who has
+    /// it not either.
+    /// </summary>
     [Fact]
     public void A_member_whose_last_entry_rots_after_it_stopped_in_order_knows_what_it_had_acknowledged()
     {
@@ -134,11 +150,16 @@ public sealed class HostDamageScriptTests
         JournalRot.At(cluster.B, "users/rotten", inHeader: true);
         cluster.B.Open();
         var journal = cluster.B.Store!.Journal;
-        Assert.Equal(('B', last - 1, last), (journal.Recovery.Label, journal.LastIndex, journal.Recovery.MayHaveAcknowledged.Index));
+        Assert.Equal(
+            ('B', last - 1, last),
+            (journal.Recovery.Label, journal.LastIndex, journal.Recovery.MayHaveAcknowledged.Index)
+        );
         cluster.AwaitEqual();
     }
 
-    /// <summary>Its standby does not vote, and nobody but a leader gives entries back: it would wait for ever.</summary>
+    /// <summary>
+    /// Its standby does not vote, and nobody but a leader gives entries back: it would wait for ever.
+    /// </summary>
     [Fact]
     public void An_only_voter_that_lost_what_it_had_acknowledged_says_that_only_recovery_goes_on()
     {
@@ -159,11 +180,17 @@ public sealed class HostDamageScriptTests
         Assert.Contains("`rookery cluster recover`", trouble, StringComparison.Ordinal);
     }
 
-    /// <summary>What the tables hold is no loss, nor is what the others still have: the member opens, and is as they are soon.</summary>
+    /// <summary>
+    /// What the tables hold is no loss, nor is what the others still have: the member opens, and is as they are soon.
+    /// </summary>
     [Theory]
     [InlineData(-1, 0, 'D')]
     [InlineData(-1, 3, 'B')]
-    public void A_journal_that_rots_below_what_the_tables_hold_keeps_no_member_from_opening(int from, int through, char label)
+    public void A_journal_that_rots_below_what_the_tables_hold_keeps_no_member_from_opening(
+        int from,
+        int through,
+        char label
+    )
     {
         using var cluster = SteppedCluster.Of(3);
         var indexes = new Dictionary<long, string>();
@@ -171,7 +198,10 @@ public sealed class HostDamageScriptTests
         {
             string document = $"users/number-{i}-";
             cluster.Put(cluster.A, document, i, padding: 900);
-            cluster.RunUntil(() => cluster.B.Consensus!.AppliedIndex == cluster.A.Consensus!.AppliedIndex, "the same on B");
+            cluster.RunUntil(
+                () => cluster.B.Consensus!.AppliedIndex == cluster.A.Consensus!.AppliedIndex,
+                "the same on B"
+            );
             indexes.Add(cluster.B.Consensus!.AppliedIndex, document);
         }
 
@@ -194,8 +224,9 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// A row rots that an entry behind the manifest names. Alone, the member serves what it has to local reads, and does not try the entry again: the write before it, in one frame with it, is in the
-    /// chain of outcomes already. When the cluster goes on, it takes the state of who leads.
+    /// A row rots that an entry behind the manifest names. Alone, the member serves what it has to local reads, and
+    /// does not try the entry again: the write before it, in one frame with it, is in the chain of outcomes already.
+    /// When the cluster goes on, it takes the state of who leads.
     /// </summary>
     [Fact]
     public async Task A_member_that_needs_a_rotten_row_for_its_journal_serves_local_reads_until_a_leader_gives_it_its_state()
@@ -222,19 +253,31 @@ public sealed class HostDamageScriptTests
         var consensus = cluster.C.Consensus!;
         Assert.Equal(held, consensus.AppliedIndex);
         cluster.RunFor(5_000);
-        Assert.True(consensus.ReadState().CommitIndex > held, "what the member could not apply is known to be committed");
+        Assert.True(
+            consensus.ReadState().CommitIndex > held,
+            "what the member could not apply is known to be committed"
+        );
         long chain = cluster.C.Store!.OutcomeChain;
         cluster.RunFor(30_000);
         Assert.Null(consensus.Refusal);
-        Assert.Equal((held, chain, 0), (consensus.AppliedIndex, cluster.C.Store!.OutcomeChain, cluster.C.Peek("zz/sound").Value));
+        Assert.Equal(
+            (held, chain, 0),
+            (consensus.AppliedIndex, cluster.C.Store!.OutcomeChain, cluster.C.Peek("zz/sound").Value)
+        );
 
         cluster.A.Open();
         cluster.B.Open();
         cluster.AwaitEqual();
-        Assert.Equal((3, 2, 1), (cluster.C.Peek("users/rotten").Value, cluster.C.Peek("zz/sound").Value, cluster.Wire.StatesFetched));
+        Assert.Equal(
+            (3, 2, 1),
+            (cluster.C.Peek("users/rotten").Value, cluster.C.Peek("zz/sound").Value, cluster.Wire.StatesFetched)
+        );
     }
 
-    /// <summary>The others go on writing meanwhile, so that what is committed is always ahead of any state that there is to fetch. What it had acknowledged and not applied stays in its journal.</summary>
+    /// <summary>
+    /// The others go on writing meanwhile, so that what is committed is always ahead of any state that there is to
+    /// fetch. What it had acknowledged and not applied stays in its journal.
+    /// </summary>
     [Fact]
     public void A_member_whose_rotten_row_is_written_to_takes_the_state_of_the_leader_while_writes_go_on()
     {
@@ -253,10 +296,21 @@ public sealed class HostDamageScriptTests
             cluster.Put(cluster.A, $"users/{number}", number);
         }
 
-        Assert.Contains(cluster.C.Troubles, static trouble => trouble.StartsWith("This node cannot go on applying, because a part of its data cannot be read, and takes the state of a member that can, as soon as that leads. ", StringComparison.Ordinal));
+        Assert.Contains(
+            cluster.C.Troubles,
+            static trouble =>
+                trouble.StartsWith(
+                    "This node cannot go on applying, because a part of its data cannot be read, and takes the "
+                        + "state of a member that can, as soon as that leads. ",
+                    StringComparison.Ordinal
+                )
+        );
         cluster.Put(cluster.A, "users/rotten", 3);
         cluster.AwaitEqual();
-        Assert.Equal((3, number - 1), (cluster.C.Peek("users/rotten").Value, cluster.C.Peek($"users/{number - 1}").Value));
+        Assert.Equal(
+            (3, number - 1),
+            (cluster.C.Peek("users/rotten").Value, cluster.C.Peek($"users/{number - 1}").Value)
+        );
         Assert.Null(cluster.C.Consensus!.ReadCluster().Trouble);
         Assert.False(cluster.C.Store!.HasDamage);
         cluster.C.LosePower();
@@ -264,7 +318,9 @@ public sealed class HostDamageScriptTests
         cluster.AwaitEqual();
     }
 
-    /// <summary>Nobody but A can be elected, and A cannot apply what is committed: it leads until another can.</summary>
+    /// <summary>
+    /// Nobody but A can be elected, and A cannot apply what is committed: it leads until another can.
+    /// </summary>
     [Fact]
     public void A_leader_that_needs_a_rotten_row_hands_over_and_takes_the_state_of_the_next()
     {
@@ -285,13 +341,19 @@ public sealed class HostDamageScriptTests
         cluster.RunUntil(() => cluster.Leader == cluster.B, "B leads");
         cluster.RunUntil(() => asked.IsCompleted, "an answer");
         cluster.AwaitEqual();
-        Assert.Equal((2, 4, 1), (cluster.A.Peek("users/rotten").Value, cluster.A.Peek("users/asked").Value, cluster.Wire.StatesFetched));
+        Assert.Equal(
+            (2, 4, 1),
+            (cluster.A.Peek("users/rotten").Value, cluster.A.Peek("users/asked").Value, cluster.Wire.StatesFetched)
+        );
         cluster.Put(cluster.A, "users/rotten", 3);
         cluster.C.Open();
         cluster.AwaitEqual();
     }
 
-    /// <summary>Only they can be elected, and neither can apply: they must not hand the office to each other, nor wait for each other's state.</summary>
+    /// <summary>
+    /// Only they can be elected, and neither can apply: they must not hand the office to each other, nor wait for each
+    /// other's state.
+    /// </summary>
     [Fact]
     public void Two_of_five_that_need_rotten_rows_take_the_state_of_another()
     {
@@ -320,7 +382,10 @@ public sealed class HostDamageScriptTests
 
         cluster.RunUntil(() => cluster.Leader == d || cluster.Leader == e, "one leads that can apply");
         cluster.AwaitEqual();
-        Assert.Equal((2, 2, 2), (cluster.A.Peek("users/rotten").Value, cluster.B.Peek("users/rotten").Value, cluster.Wire.StatesFetched));
+        Assert.Equal(
+            (2, 2, 2),
+            (cluster.A.Peek("users/rotten").Value, cluster.B.Peek("users/rotten").Value, cluster.Wire.StatesFetched)
+        );
     }
 
     /// <summary>The same row has rotted on both of two: nobody can help, and nobody is kept waiting for it.</summary>
@@ -343,7 +408,10 @@ public sealed class HostDamageScriptTests
 
         cluster.A.Open();
         cluster.B.Open();
-        cluster.RunUntil(() => cluster.Members.Exists(static member => member.Consensus!.ReadState().Role == Raft.Role.Leader), "one leads");
+        cluster.RunUntil(
+            () => cluster.Members.Exists(static member => member.Consensus!.ReadState().Role == Raft.Role.Leader),
+            "one leads"
+        );
         foreach (var member in cluster.Members)
         {
             var asked = member.Propose(SteppedCluster.PutOf("users/asked", 4));
@@ -356,7 +424,8 @@ public sealed class HostDamageScriptTests
     private static void RotRow(SimulatedDisk disk, string text)
     {
         byte[] sought = System.Text.Encoding.UTF8.GetBytes(text);
-        var places = disk.Files.Where(static file => file.EndsWith(".run", StringComparison.Ordinal))
+        var places = disk
+            .Files.Where(static file => file.EndsWith(".run", StringComparison.Ordinal))
             .Select(file => (File: file, At: disk.ReadAll(file).AsSpan().IndexOf(sought)))
             .Where(static place => place.At >= 0)
             .ToList();
@@ -367,7 +436,10 @@ public sealed class HostDamageScriptTests
     // The last writes of a journal that has not begun its second segment.
     private static void Spoil(SimulatedDisk disk)
     {
-        string path = disk.Files.Where(static file => file.EndsWith(".segment", StringComparison.Ordinal)).Order(StringComparer.Ordinal).First();
+        string path = disk
+            .Files.Where(static file => file.EndsWith(".segment", StringComparison.Ordinal))
+            .Order(StringComparer.Ordinal)
+            .First();
         byte[] bytes = disk.ReadAll(path);
         int last = (Array.FindLastIndex(bytes, static each => each != 0) / 4096) * 4096;
         for (int block = 0; block < 3; block++)
@@ -376,7 +448,10 @@ public sealed class HostDamageScriptTests
         }
     }
 
-    /// <summary>Two cards of three lie about their syncs: the member with the third is right and outvoted, and must not be told to give its data away.</summary>
+    /// <summary>
+    /// Two cards of three lie about their syncs: the member with the third is right and outvoted, and must not be told
+    /// to give its data away.
+    /// </summary>
     [Fact]
     public void A_member_that_alone_holds_acknowledged_writes_says_so_when_it_halts()
     {
@@ -400,9 +475,11 @@ public sealed class HostDamageScriptTests
         cluster.C.Open();
         cluster.RunUntil(() => cluster.C.Consensus!.Refusal is { Kind: RejectionKind.Diagnosis }, "a halt");
         Assert.Equal(
-            "A rule of consensus was found broken, so this node stopped taking part: what is committed is never replaced. This node holds acknowledged writes that the others lost: "
-            + "keep its card, and export from it with `rookery export`, before another joins in its place.",
-            cluster.C.Consensus!.Refusal!.Message);
+            "A rule of consensus was found broken, so this node stopped taking part: what is committed is "
+                + "never replaced. This node holds acknowledged writes that the others lost: "
+                + "keep its card, and export from it with `rookery export`, before another joins in its place.",
+            cluster.C.Consensus!.Refusal!.Message
+        );
         Assert.Equal(4, cluster.C.Peek("users/4").Value);
     }
 }

@@ -18,7 +18,10 @@ public sealed class HostForwardTests
         using var cluster = Begin(out var leader, out var follower);
         Silence(cluster, leader, stands);
         var write = follower.Propose(SteppedCluster.PutOf("users/1", 1));
-        cluster.RunUntil(() => cluster.Leader is { } next && next != leader && follower.Consensus!.Leader == next.Id, "the next leader");
+        cluster.RunUntil(
+            () => cluster.Leader is { } next && next != leader && follower.Consensus!.Leader == next.Id,
+            "the next leader"
+        );
         long elected = cluster.Now;
         var outcome = cluster.Await(write);
         Assert.Equal(RejectionKind.OutcomeUnknown, outcome.Rejection?.Kind);
@@ -46,7 +49,10 @@ public sealed class HostForwardTests
     {
         using var cluster = Begin(out var leader, out var follower);
         var next = cluster.Members.Find(member => member != leader && member != follower)!;
-        var writes = Enumerable.Range(0, 20).Select(i => follower.Propose(SteppedCluster.PutOf($"users/{i}", i))).ToList();
+        var writes = Enumerable
+            .Range(0, 20)
+            .Select(i => follower.Propose(SteppedCluster.PutOf($"users/{i}", i)))
+            .ToList();
         leader.Consensus!.Transfer(next.Id);
         cluster.RunUntil(() => cluster.Leader == next, "the next leader");
         Assert.All(writes, write => Assert.Null(cluster.Await(write).Rejection));
@@ -80,8 +86,10 @@ public sealed class HostForwardTests
     {
         using var cluster = Begin(out var leader, out var follower, seed);
         leader.Pause(UntilAConnectionBreaks / 2);
-        var writes = Enumerable.Range(0, 20)
-            .Select(i => follower.Propose(SteppedCluster.PutOf($"users/{i}", 1))).ToList();
+        var writes = Enumerable
+            .Range(0, 20)
+            .Select(i => follower.Propose(SteppedCluster.PutOf($"users/{i}", 1)))
+            .ToList();
         Assert.All(writes, write => Assert.Equal(RejectionKind.OutcomeUnknown, cluster.Await(write).Rejection?.Kind));
         cluster.Put(follower, "users/after");
         cluster.RunFor(UntilAConnectionBreaks);

@@ -3,7 +3,10 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>Sees each step of a run and each message that leaves a member, and holds the members to what consensus promises. Constant work for each event, but for starts and commits.</summary>
+/// <summary>
+/// Sees each step of a run and each message that leaves a member, and holds the members to what consensus promises.
+/// Constant work for each event, but for starts and commits.
+/// </summary>
 internal sealed class HostObserver(SteppedCluster cluster)
 {
     private readonly Dictionary<NodeId, Watched> _members = [];
@@ -27,7 +30,8 @@ internal sealed class HostObserver(SteppedCluster cluster)
     public void Sees(in Message message)
     {
         var watched = Of(message.From);
-        bool tellsOwnTerm = message.Kind != MessageKind.PreVote && (message.Kind != MessageKind.PreVoteReply || message.Refused);
+        bool tellsOwnTerm =
+            message.Kind != MessageKind.PreVote && (message.Kind != MessageKind.PreVoteReply || message.Refused);
         watched.Said = tellsOwnTerm ? Math.Max(watched.Said, message.Term) : watched.Said;
         if (watched.Core is { } core && IsRunning(message.From, core))
         {
@@ -89,30 +93,58 @@ internal sealed class HostObserver(SteppedCluster cluster)
         if (watched.Core is { } before && !watched.IsLatched)
         {
             var durable = new LogPosition(before.TermAt(watched.Durable), watched.Durable);
-            Holds(Has(core, core.DurableIndex, durable) || lost >= durable, () => $"{member} has not got {durable} any more, which was durable, and does not know that it lost it");
+            Holds(
+                Has(core, core.DurableIndex, durable) || lost >= durable,
+                () => $"{member} has not got {durable} any more, which was durable, and does not know that it lost it"
+            );
         }
 
-        Holds(core.Term >= watched.Said, () => $"{member} said that it is in term {watched.Said}, and started again in term {core.Term}");
+        Holds(
+            core.Term >= watched.Said,
+            () => $"{member} said that it is in term {watched.Said}, and started again in term {core.Term}"
+        );
         Holds(
             !_votes.TryGetValue((member.Id, core.Term), out var candidate) || core.VotedFor == candidate,
-            () => $"{member} voted for {candidate} in term {core.Term}, and started again with its vote for {core.VotedFor}");
-        (watched.Core, watched.Starts, watched.Lost, watched.Term, watched.Commit) = (core, member.Starts, lost, core.Term, 0);
+            () =>
+                $"{member} voted for {candidate} in term {core.Term}, and started again with its vote for "
+                + $"{core.VotedFor}"
+        );
+        (watched.Core, watched.Starts, watched.Lost, watched.Term, watched.Commit) = (
+            core,
+            member.Starts,
+            lost,
+            core.Term,
+            0
+        );
     }
 
     private void SeeLeader(SteppedMember member, RaftCore core)
     {
-        Holds(_leaders.TryAdd(core.Term, member.Id) || _leaders[core.Term] == member.Id, () => $"term {core.Term} has two leaders: {_leaders[core.Term]} and {member.Id}");
+        Holds(
+            _leaders.TryAdd(core.Term, member.Id) || _leaders[core.Term] == member.Id,
+            () => $"term {core.Term} has two leaders: {_leaders[core.Term]} and {member.Id}"
+        );
         SeeVote(member.Id, core.Term, member.Id);
         var last = Committed(_committed.Count - 1);
-        Holds(core.Term <= _committedIn || Has(core, core.Last.Index, last), () => $"{member} leads in term {core.Term} and has not got {last}, which was committed in term {_committedIn}");
+        Holds(
+            core.Term <= _committedIn || Has(core, core.Last.Index, last),
+            () =>
+                $"{member} leads in term {core.Term} and has not got {last}, which was committed in term {_committedIn}"
+        );
     }
 
     private void SeeVote(NodeId voter, long term, NodeId candidate) =>
-        Holds(_votes.TryAdd((voter, term), candidate) || _votes[(voter, term)] == candidate, () => $"{voter} voted twice in term {term}: for {_votes[(voter, term)]} and {candidate}");
+        Holds(
+            _votes.TryAdd((voter, term), candidate) || _votes[(voter, term)] == candidate,
+            () => $"{voter} voted twice in term {term}: for {_votes[(voter, term)]} and {candidate}"
+        );
 
     private void SeeCommit(SteppedMember member, Watched watched, RaftCore core)
     {
-        Holds(core.CommitIndex > watched.Commit, () => $"the commit index of {member} fell from {watched.Commit} to {core.CommitIndex}");
+        Holds(
+            core.CommitIndex > watched.Commit,
+            () => $"the commit index of {member} fell from {watched.Commit} to {core.CommitIndex}"
+        );
         for (long index = watched.Commit + 1; index <= core.CommitIndex; index++)
         {
             long term = core.TermAt(index);
@@ -125,7 +157,10 @@ internal sealed class HostObserver(SteppedCluster cluster)
             else
             {
                 // Of what lies before its log, in its tables, a member does not know the terms.
-                Holds(term == 0 || term == _committed[(int)index], () => $"{member} holds {term}/{index} for committed, another {Committed((int)index)}");
+                Holds(
+                    term == 0 || term == _committed[(int)index],
+                    () => $"{member} holds {term}/{index} for committed, another {Committed((int)index)}"
+                );
                 continue;
             }
 
@@ -146,7 +181,10 @@ internal sealed class HostObserver(SteppedCluster cluster)
             holders += IsDurableOn(voter, position) ? 1 : 0;
         }
 
-        Holds(holders >= core.Configuration.Majority, () => $"{member} committed {position}, which {holders} of {core.Configuration} have on disk");
+        Holds(
+            holders >= core.Configuration.Majority,
+            () => $"{member} committed {position}, which {holders} of {core.Configuration} have on disk"
+        );
     }
 
     /// <summary>Whether a voter has an entry on its disk, be it off; or lost it after it had, and knows that.</summary>
@@ -154,13 +192,21 @@ internal sealed class HostObserver(SteppedCluster cluster)
     {
         var watched = Of(voter);
         return watched.Core is { } core
-            && (Has(core, IsRunning(voter, core) ? core.DurableIndex : watched.Durable, position) || watched.Lost >= position);
+            && (
+                Has(core, IsRunning(voter, core) ? core.DurableIndex : watched.Durable, position)
+                || watched.Lost >= position
+            );
     }
 
-    private bool IsRunning(NodeId member, RaftCore core) => cluster.Find(member)?.Consensus is { } consensus && CoreOf(consensus) == core;
+    private bool IsRunning(NodeId member, RaftCore core) =>
+        cluster.Find(member)?.Consensus is { } consensus && CoreOf(consensus) == core;
 
     private static bool Has(RaftCore core, long through, LogPosition position) =>
-        position.Index <= through && (core.TermAt(position.Index) is var term && (term == position.Term || (term == 0 && position.Index <= core.CommitIndex)));
+        position.Index <= through
+        && (
+            core.TermAt(position.Index) is var term
+            && (term == position.Term || (term == 0 && position.Index <= core.CommitIndex))
+        );
 
     private LogPosition Committed(int index) => new(_committed[index], index);
 

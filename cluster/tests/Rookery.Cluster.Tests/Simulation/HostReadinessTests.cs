@@ -32,7 +32,10 @@ public sealed class HostReadinessTests
         Assert.False(learner.Consensus!.HasCaughtUp);
     }
 
-    /// <summary>Its log begins where the cluster's did, when the first member was alone: that it is in none of those configurations does not mean that it was taken out.</summary>
+    /// <summary>
+    /// Its log begins where the cluster's did, when the first member was alone: that it is in none of those
+    /// configurations does not mean that it was taken out.
+    /// </summary>
     [Fact]
     public void A_member_that_receives_the_log_from_its_beginning_is_at_no_time_told_that_it_was_removed()
     {
@@ -50,14 +53,20 @@ public sealed class HostReadinessTests
         while (learner.Consensus!.ReadCluster().Unready is { } unready)
         {
             Assert.DoesNotContain("empty", unready, StringComparison.Ordinal);
-            catchingUp += unready.Contains("catches up", StringComparison.Ordinal) && !learner.Consensus.ReadState().Configuration.IsMember(learner.Id) ? 1 : 0;
+            catchingUp +=
+                unready.Contains("catches up", StringComparison.Ordinal)
+                && !learner.Consensus.ReadState().Configuration.IsMember(learner.Id)
+                    ? 1
+                    : 0;
             cluster.Step();
         }
 
         Assert.True(catchingUp > 0);
     }
 
-    /// <summary>An old card of the first member, from when it was alone, says the same of its standby and of its mirror.</summary>
+    /// <summary>
+    /// An old card of the first member, from when it was alone, says the same of its standby and of its mirror.
+    /// </summary>
     [Theory]
     [InlineData(MemberChange.Learner)]
     [InlineData(MemberChange.Voter)]
@@ -87,7 +96,11 @@ public sealed class HostReadinessTests
         using var cluster = SteppedCluster.Of(3);
         cluster.Change(MemberChange.Removed, cluster.C);
         cluster.RunFor(1_000);
-        Assert.StartsWith("This node is no member of its cluster any more.", cluster.C.Consensus!.ReadCluster().Unready, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "This node is no member of its cluster any more.",
+            cluster.C.Consensus!.ReadCluster().Unready,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -96,16 +109,35 @@ public sealed class HostReadinessTests
         using var cluster = SteppedCluster.Of(3);
         cluster.Wire.Isolate(cluster.C);
         cluster.RunFor(5_000);
-        Assert.StartsWith("No leader is known here", cluster.C.Consensus!.ReadCluster().Trouble, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "No leader is known here",
+            cluster.C.Consensus!.ReadCluster().Trouble,
+            StringComparison.Ordinal
+        );
         Assert.Null(cluster.C.Consensus!.ReadCluster().Unready);
 
         cluster.C.Peers!.Answers = [Refused(cluster.A, PeerRefusalKind.Passing)];
-        Assert.Equal($"Another member does not let this node in: It said why. Nor does this node reach member {cluster.B.Id}.", cluster.C.Consensus!.ReadCluster().Trouble);
+        Assert.Equal(
+            $"Another member does not let this node in: It said why. Nor does this node reach member {cluster.B.Id}.",
+            cluster.C.Consensus!.ReadCluster().Trouble
+        );
         Assert.Null(cluster.C.Consensus!.ReadCluster().Unready);
 
-        cluster.C.Peers!.Answers = [Refused(cluster.A, PeerRefusalKind.NoMember), Refused(cluster.B, PeerRefusalKind.NoMember)];
-        Assert.StartsWith("This node is no member of its cluster any more.", cluster.C.Consensus!.ReadCluster().Trouble, StringComparison.Ordinal);
-        Assert.StartsWith("This node is no member of its cluster any more.", cluster.C.Consensus!.ReadCluster().Unready, StringComparison.Ordinal);
+        cluster.C.Peers!.Answers =
+        [
+            Refused(cluster.A, PeerRefusalKind.NoMember),
+            Refused(cluster.B, PeerRefusalKind.NoMember),
+        ];
+        Assert.StartsWith(
+            "This node is no member of its cluster any more.",
+            cluster.C.Consensus!.ReadCluster().Trouble,
+            StringComparison.Ordinal
+        );
+        Assert.StartsWith(
+            "This node is no member of its cluster any more.",
+            cluster.C.Consensus!.ReadCluster().Unready,
+            StringComparison.Ordinal
+        );
 
         // One that lags may refuse whom others have in already.
         cluster.Wire.Heal();
@@ -114,7 +146,9 @@ public sealed class HostReadinessTests
         Assert.Null(cluster.C.Consensus!.ReadCluster().Trouble);
     }
 
-    /// <summary>An old card of A leads itself and knows of nobody: the word of one may not send the last whole copy to the bin.</summary>
+    /// <summary>
+    /// An old card of A leads itself and knows of nobody: the word of one may not send the last whole copy to the bin.
+    /// </summary>
     [Fact]
     public void A_member_that_one_of_two_others_calls_a_stranger_is_not_told_to_give_its_data_away()
     {
@@ -123,19 +157,32 @@ public sealed class HostReadinessTests
         cluster.RunFor(5_000);
         var stranger = Refused(cluster.A, PeerRefusalKind.NoMember);
         var somebodyElse = new PeerAnswer(Members.IdOf("who was here before"), LetsIn: false, stranger.Refusal);
-        foreach (PeerAnswer[] answers in new PeerAnswer[][]
-        {
-            [stranger],
-            [stranger, new PeerAnswer(cluster.B.Id, LetsIn: false, null)],
-            [stranger, new PeerAnswer(cluster.B.Id, LetsIn: true, null)],
-            [stranger, Refused(cluster.B, PeerRefusalKind.Passing)],
-            [stranger, somebodyElse],
-            [stranger, Refused(cluster.B, PeerRefusalKind.NoMember), somebodyElse with { LetsIn = true, Refusal = null }],
-        })
+        foreach (
+            PeerAnswer[] answers in new PeerAnswer[][]
+            {
+                [stranger],
+                [stranger, new PeerAnswer(cluster.B.Id, LetsIn: false, null)],
+                [stranger, new PeerAnswer(cluster.B.Id, LetsIn: true, null)],
+                [stranger, Refused(cluster.B, PeerRefusalKind.Passing)],
+                [stranger, somebodyElse],
+                [
+                    stranger,
+                    Refused(cluster.B, PeerRefusalKind.NoMember),
+                    somebodyElse with
+                    {
+                        LetsIn = true,
+                        Refusal = null,
+                    },
+                ],
+            }
+        )
         {
             cluster.C.Peers!.Answers = answers;
             var statistics = cluster.C.Consensus!.ReadCluster();
-            Assert.Matches("^No leader is known here, and .* that this node is no member of the cluster. .* Keep its data", statistics.Trouble);
+            Assert.Matches(
+                "^No leader is known here, and .* that this node is no member of the cluster. .* Keep its data",
+                statistics.Trouble
+            );
             Assert.DoesNotContain("empty", statistics.Trouble, StringComparison.Ordinal);
             Assert.Null(statistics.Unready);
         }
@@ -149,9 +196,15 @@ public sealed class HostReadinessTests
         var copy = cluster.AwaitLeader().Consensus!;
         copy.Retire("There are two copies.");
         var statistics = copy.ReadCluster();
-        Assert.Equal(("None", null, "There are two copies.", null), (statistics.Role, statistics.LeaderTag, statistics.Trouble, statistics.Clock.Doubt));
+        Assert.Equal(
+            ("None", null, "There are two copies.", null),
+            (statistics.Role, statistics.LeaderTag, statistics.Trouble, statistics.Clock.Doubt)
+        );
         Assert.Empty(statistics.Unreached);
-        Assert.All(statistics.Members, member => Assert.True(member is { Member.IsLeader: false, IsReachable: null or false, HeardSeconds: null }));
+        Assert.All(
+            statistics.Members,
+            member => Assert.True(member is { Member.IsLeader: false, IsReachable: null or false, HeardSeconds: null })
+        );
         Assert.False(Assert.Single(statistics.Members, member => member.Member.IsSelf).IsReachable);
     }
 
@@ -163,8 +216,13 @@ public sealed class HostReadinessTests
         cluster.Wire.Isolate(cluster.C);
         cluster.C.Open();
         cluster.RunFor(5_000);
-        Assert.StartsWith("The cluster's time is in doubt, and no leader is known here that could say why.", cluster.C.Consensus!.ReadCluster().Clock.Doubt, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "The cluster's time is in doubt, and no leader is known here that could say why.",
+            cluster.C.Consensus!.ReadCluster().Clock.Doubt,
+            StringComparison.Ordinal
+        );
     }
 
-    private static PeerAnswer Refused(SteppedMember by, PeerRefusalKind kind) => new(by.Id, LetsIn: false, new PeerRefusal("It said why.", kind));
+    private static PeerAnswer Refused(SteppedMember by, PeerRefusalKind kind) =>
+        new(by.Id, LetsIn: false, new PeerRefusal("It said why.", kind));
 }

@@ -30,8 +30,9 @@ internal enum PlantedMistake
 }
 
 /// <summary>
-/// A cluster under faults and clients, by seed: 12 simulated seconds in which members lose power, disks stall and fail, connections break and clocks jump. Then everything heals, and all
-/// that was acknowledged must be on all members, equal byte for byte, and what clients were told must have an order.
+/// A cluster under faults and clients, by seed: 12 simulated seconds in which members lose power, disks stall and fail,
+/// connections break and clocks jump. Then everything heals, and all that was acknowledged must be on all members,
+/// equal byte for byte, and what clients were told must have an order.
 /// </summary>
 internal sealed class HostRun : IDisposable
 {
@@ -55,20 +56,31 @@ internal sealed class HostRun : IDisposable
         {
             CautionMicroseconds = _faults.Next(3) == 0 ? 20_000_000 : 0,
             KeptJournalBytes = 128 << 10,
-            Behind = mistake == PlantedMistake.JournalSkipsSync
-                ? static (_, disk) => new SyncSkippingDisk(disk, static path => path.Contains("/journal-", StringComparison.Ordinal))
-                : static (member, disk) => new StallingDisk(disk, member),
+            Behind =
+                mistake == PlantedMistake.JournalSkipsSync
+                    ? static (_, disk) =>
+                        new SyncSkippingDisk(disk, static path => path.Contains("/journal-", StringComparison.Ordinal))
+                    : static (member, disk) => new StallingDisk(disk, member),
         };
         Cluster.Observer = new HostObserver(Cluster);
         Cluster.Wire.GrantsEveryVote = mistake == PlantedMistake.VoterGrantsTwice;
         int members = _faults.Next(4) == 0 ? 5 : 3;
         Cluster.Form(FurtherFaults.IsPair(seed) ? 2 : members);
-        Cluster.Wire.Alters = mistake == PlantedMistake.ReceiverChangesTerm
-            ? (to, entry) => to == Cluster.Members[^1].Id && entry.Type == FrameType.NoOp ? entry with { Term = entry.Term - 1 } : entry
-            : null;
+        Cluster.Wire.Alters =
+            mistake == PlantedMistake.ReceiverChangesTerm
+                ? (to, entry) =>
+                    to == Cluster.Members[^1].Id && entry.Type == FrameType.NoOp
+                        ? entry with
+                        {
+                            Term = entry.Term - 1,
+                        }
+                        : entry
+                : null;
         for (int i = 0; i < Clients; i++)
         {
-            _clients.Add(new HostClient(Cluster, i + 1) { ReadsLocally = mistake == PlantedMistake.ReadsWithoutBarrier });
+            _clients.Add(
+                new HostClient(Cluster, i + 1) { ReadsLocally = mistake == PlantedMistake.ReadsWithoutBarrier }
+            );
         }
 
         _further = new FurtherFaults(Cluster, this, seed);
@@ -90,8 +102,19 @@ internal sealed class HostRun : IDisposable
         Cluster.Wire.Faults = _faults.Next(3) switch
         {
             0 => new WireFaults(),
-            1 => new WireFaults { Loss = 0.03, Duplication = 0.05, Straying = 0.05, LongestDelayMilliseconds = 200 },
-            _ => new WireFaults { Loss = 0.1, Duplication = 0.1, Straying = 0.1 },
+            1 => new WireFaults
+            {
+                Loss = 0.03,
+                Duplication = 0.05,
+                Straying = 0.05,
+                LongestDelayMilliseconds = 200,
+            },
+            _ => new WireFaults
+            {
+                Loss = 0.1,
+                Duplication = 0.1,
+                Straying = 0.1,
+            },
         };
         Cluster.LongestApplyMilliseconds = _faults.Next(2) == 0 ? 1 : 30;
         _clients.ForEach(client => _ = client.WorkAsync());
@@ -201,7 +224,10 @@ internal sealed class HostRun : IDisposable
         }
     }
 
-    /// <summary>In a third of the runs journals rot, of one member at a time: more than a minority must not lose what it acknowledged.</summary>
+    /// <summary>
+    /// In a third of the runs journals rot, of one member at a time: more than a minority must not lose what it
+    /// acknowledged.
+    /// </summary>
     private void Rot(SteppedMember member)
     {
         foreach (var healed in _rotten.Keys.Where(IsHealed).ToList())
@@ -218,7 +244,8 @@ internal sealed class HostRun : IDisposable
     }
 
     private static bool IsHealed(SteppedMember member) =>
-        member.Store?.Journal is { } journal && !journal.Recovery.MayHaveAcknowledged.IsLaterThan(new EntryPosition(journal.LastTerm, journal.LastIndex));
+        member.Store?.Journal is { } journal
+        && !journal.Recovery.MayHaveAcknowledged.IsLaterThan(new EntryPosition(journal.LastTerm, journal.LastIndex));
 
     /// <summary>Starts a member again that is off, unless it was removed for good.</summary>
     public void Up(SteppedMember member)
@@ -249,7 +276,13 @@ internal sealed class HostRun : IDisposable
     private void FailJournal(SteppedMember member)
     {
         Mark("journal failed");
-        member.Disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = _faults.Next(2) == 0 ? DiskCalls.Sync : DiskCalls.Write, PathContains = "/journal-" });
+        member.Disk.Inject(
+            new DiskFault(1, Errno.InputOutput)
+            {
+                Calls = _faults.Next(2) == 0 ? DiskCalls.Sync : DiskCalls.Write,
+                PathContains = "/journal-",
+            }
+        );
         Cluster.After(1_500 + _faults.Next(1_500), () => Restart(member));
     }
 
@@ -279,7 +312,10 @@ internal sealed class HostRun : IDisposable
             Restart(member);
         }
 
-        Cluster.RunUntil(() => _clients.TrueForAll(client => client.HasEnded) && _deleting?.HasEnded is not false, "the clients' last answers");
+        Cluster.RunUntil(
+            () => _clients.TrueForAll(client => client.HasEnded) && _deleting?.HasEnded is not false,
+            "the clients' last answers"
+        );
 
         // Cuts and restarts that were planned before may still have come.
         Cluster.RunFor(4_000);
@@ -303,19 +339,40 @@ internal sealed class HostRun : IDisposable
         }
 
         var history = _clients.SelectMany(client => client.History).ToList();
-        foreach (string document in history.Select(operation => operation.Key).Distinct(StringComparer.Ordinal).ToList())
+        foreach (
+            string document in history.Select(operation => operation.Key).Distinct(StringComparer.Ordinal).ToList()
+        )
         {
             var (value, etag) = Cluster.A.Peek(document);
-            history.Add(new Operation { Invoked = Cluster.Now, Completed = Cluster.Now + 1, Kind = OperationKind.Get, Outcome = Outcome.Done, Key = document, Value = value, Etag = etag });
+            history.Add(
+                new Operation
+                {
+                    Invoked = Cluster.Now,
+                    Completed = Cluster.Now + 1,
+                    Kind = OperationKind.Get,
+                    Outcome = Outcome.Done,
+                    Key = document,
+                    Value = value,
+                    Etag = etag,
+                }
+            );
         }
 
         Report = HistoryReport.Of(history);
         Assert.True(Report.Violations.Count == 0, Report.ToString());
         Assert.Equal(0, Report.Undecided);
         var logTimes = _clients.SelectMany(client => client.LogTimes).Distinct().Order().ToList();
-        Assert.True(logTimes.Zip(logTimes.Skip(1)).All(pair => pair.First.LogTicks < pair.Second.LogTicks || pair.First.Index == pair.Second.Index), "log time fell");
+        Assert.True(
+            logTimes
+                .Zip(logTimes.Skip(1))
+                .All(pair => pair.First.LogTicks < pair.Second.LogTicks || pair.First.Index == pair.Second.Index),
+            "log time fell"
+        );
         long latest = logTimes.Count == 0 ? 0 : logTimes.Max(time => time.LogTicks);
-        Assert.True(latest < Cluster.Time.GetUtcNow().UtcTicks + (6 * TimeSpan.TicksPerMinute), $"log time ran ahead, to {new DateTime(latest):O}");
+        Assert.True(
+            latest < Cluster.Time.GetUtcNow().UtcTicks + (6 * TimeSpan.TicksPerMinute),
+            $"log time ran ahead, to {new DateTime(latest):O}"
+        );
         Assert.True(Cluster.Wire.AgreedThrough > 0, "members compared nothing");
         Mark("states fetched", Cluster.Wire.StatesFetched);
         Mark("changes fetched", Cluster.Wire.ChangesFetched);

@@ -6,7 +6,9 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>The program's own consensus and store under simulation: what a cluster of it must do, one story each.</summary>
+/// <summary>
+/// The program's own consensus and store under simulation: what a cluster of it must do, one story each.
+/// </summary>
 public sealed class HostScriptTests
 {
     [Fact]
@@ -23,7 +25,9 @@ public sealed class HostScriptTests
         Assert.All(cluster.Members, member => Assert.Equal(7, member.Peek("users/C").Value));
     }
 
-    /// <summary>Each write tells the journal what was committed before it: without anybody to ask, all but the last can be read.</summary>
+    /// <summary>
+    /// Each write tells the journal what was committed before it: without anybody to ask, all but the last can be read.
+    /// </summary>
     [Fact]
     public void Who_starts_without_a_majority_shows_what_it_knew_to_be_committed()
     {
@@ -78,14 +82,18 @@ public sealed class HostScriptTests
             var asking = SteppedCluster.PutOf("users/asked", 2, padding: 5000);
             asking.WantsReceipt = true;
             var receipt = cluster.Do(through, asking).Receipt!;
-            Assert.Equal(new[] { cluster.A.Id.ToString(), cluster.B.Id.ToString() }.Order(StringComparer.Ordinal), receipt.Synced.Select(TagOf).Order(StringComparer.Ordinal));
+            Assert.Equal(
+                new[] { cluster.A.Id.ToString(), cluster.B.Id.ToString() }.Order(StringComparer.Ordinal),
+                receipt.Synced.Select(TagOf).Order(StringComparer.Ordinal)
+            );
             Assert.True(receipt.Synced[^1].Microseconds > 0, "the way to the other member and back takes time");
             Assert.Equal(1, receipt.Commands);
             Assert.True(receipt.JournalBytes is > 0 and <= 8192 && receipt.JournalBytes % 4096 == 0, "whole blocks");
         }
 
         // Without letters of their own the members of this simulation are named by their ids, the one asked apart.
-        string TagOf(SyncedMember synced) => string.Equals(synced.Tag, "A", StringComparison.Ordinal) ? cluster.A.Id.ToString() : synced.Tag;
+        string TagOf(SyncedMember synced) =>
+            string.Equals(synced.Tag, "A", StringComparison.Ordinal) ? cluster.A.Id.ToString() : synced.Tag;
     }
 
     [Fact]
@@ -186,7 +194,10 @@ public sealed class HostScriptTests
         for (int value = 1; value <= 20; value++)
         {
             cluster.Put(cluster.Members[value % 3], "users/1", value);
-            Assert.All(cluster.Members, member => Assert.Equal(value, cluster.Await(member.ReadAsync("users/1"))?.Value));
+            Assert.All(
+                cluster.Members,
+                member => Assert.Equal(value, cluster.Await(member.ReadAsync("users/1"))?.Value)
+            );
         }
 
         cluster.Wire.Isolate(cluster.A);
@@ -209,7 +220,10 @@ public sealed class HostScriptTests
         cluster.B.LosePower();
         var open = cluster.A.Propose(SteppedCluster.PutOf("users/2", 2));
         Assert.Equal(RejectionKind.OutcomeUnknown, cluster.Await(open, seconds: 5).Rejection?.Kind);
-        Assert.Equal(RejectionKind.NoLeader, cluster.Await(cluster.A.Propose(SteppedCluster.PutOf("users/3", 3)), seconds: 5).Rejection?.Kind);
+        Assert.Equal(
+            RejectionKind.NoLeader,
+            cluster.Await(cluster.A.Propose(SteppedCluster.PutOf("users/3", 3)), seconds: 5).Rejection?.Kind
+        );
         Assert.Null(cluster.Await(cluster.A.ReadAsync("users/1"), seconds: 10));
         cluster.B.Open();
         cluster.AwaitEqual();
@@ -283,7 +297,11 @@ public sealed class HostScriptTests
         cluster.B.Time.Lose(year);
         cluster.C.Time.Lose(year);
         cluster.RunFor(3_000);
-        Assert.Contains("The clocks jumped", Assert.Single(cluster.A.Troubles, trouble => trouble.Contains("clocks", StringComparison.Ordinal)), StringComparison.Ordinal);
+        Assert.Contains(
+            "The clocks jumped",
+            Assert.Single(cluster.A.Troubles, trouble => trouble.Contains("clocks", StringComparison.Ordinal)),
+            StringComparison.Ordinal
+        );
         Assert.All([cluster.A, cluster.B, cluster.C], member => Assert.False(member.Consensus!.Time.IsSure));
         cluster.A.LosePower();
         ticks = cluster.Put(cluster.AwaitLeader(), "users/2").LogTimeTicks;
@@ -297,10 +315,15 @@ public sealed class HostScriptTests
         cluster.Put(cluster.A, "users/1", 1);
         cluster.RunFor(2_000);
         Assert.Equal(cluster.A.Consensus!.AppliedIndex, cluster.Wire.AgreedThrough);
-        cluster.Wire.Alters = (to, frame) => to == cluster.C.Id && frame.Type == FrameType.Batch ? frame with { Payload = PutThatIsRefused() } : frame;
+        cluster.Wire.Alters = (to, frame) =>
+            to == cluster.C.Id && frame.Type == FrameType.Batch ? frame with { Payload = PutThatIsRefused() } : frame;
         cluster.Put(cluster.A, "users/2", 2);
         cluster.RunUntil(() => cluster.C.Consensus!.Refusal is { Kind: RejectionKind.Diagnosis }, "a halt");
-        Assert.Contains("other results than a majority", cluster.C.Consensus!.Refusal!.Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "other results than a majority",
+            cluster.C.Consensus!.Refusal!.Message,
+            StringComparison.Ordinal
+        );
         cluster.Put(cluster.B, "users/3", 3);
     }
 
@@ -317,12 +340,22 @@ public sealed class HostScriptTests
     {
         using var cluster = SteppedCluster.Of(3);
         cluster.LongestApplyMilliseconds = 40;
-        var writes = Enumerable.Range(0, 10).Select(i =>
-        {
-            cluster.RunFor(4);
-            return cluster.A.Propose(SteppedCluster.PutOf($"users/{i}", i));
-        }).ToList();
-        cluster.A.Disk.Inject(new DiskFault(1, Disk.Errno.InputOutput) { Calls = DiskCalls.Sync, PathContains = "/journal", Sticky = true });
+        var writes = Enumerable
+            .Range(0, 10)
+            .Select(i =>
+            {
+                cluster.RunFor(4);
+                return cluster.A.Propose(SteppedCluster.PutOf($"users/{i}", i));
+            })
+            .ToList();
+        cluster.A.Disk.Inject(
+            new DiskFault(1, Disk.Errno.InputOutput)
+            {
+                Calls = DiskCalls.Sync,
+                PathContains = "/journal",
+                Sticky = true,
+            }
+        );
         writes.Add(cluster.A.Propose(SteppedCluster.PutOf("users/10", 10)));
         writes.Add(cluster.A.Propose(SteppedCluster.PutOf("users/11", 11)));
         cluster.RunUntil(() => writes.TrueForAll(write => write.IsCompleted), "all answers", seconds: 10);

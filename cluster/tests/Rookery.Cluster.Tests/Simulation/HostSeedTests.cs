@@ -3,24 +3,64 @@ using Xunit.Abstractions;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>The program's own consensus and store under faults, a seed a run. SIMULATE_SEEDS and SIMULATE_FIRST choose how many and which; without them, some known ones and fresh ones.</summary>
+/// <summary>
+/// The program's own consensus and store under faults, a seed a run. SIMULATE_SEEDS and SIMULATE_FIRST choose how many
+/// and which; without them, some known ones and fresh ones.
+/// </summary>
 public sealed class HostSeedTests(ITestOutputHelper report)
 {
     private const int KnownSeeds = 10;
     private const int FreshSeeds = 1_000;
 
-    // Entries given back without a word to the core; the word of an installed state that was lost; a cut into a segment that is given back; a log cut to its very beginning; a member
-    // that was started again and whose probe a late answer to an earlier one ended; who began the cluster began another when the beginning of its journal rotted; who had
-    // installed a state, and led, did not offer it to another that lacked the same.
+    // Entries given back without a word to the core; the word of an installed state that was lost; a cut into a segment
+    // that is given back; a log cut to its very beginning; a member that was started again and whose probe a late
+    // answer to an earlier one ended; who began the cluster began another when the beginning of its journal rotted; who
+    // had installed a state, and led, did not offer it to another that lacked the same.
     private static readonly int[] FailedOnce = [1058, 51020, 51145, 62558718, 28291254, 82695159, 11417265];
 
-    /// <summary>What a thousand runs must have seen: a fault, or what came of it, that no longer happens proves nothing. Each comes up more than 30 times in them, so that none is missed by chance.</summary>
+    /// <summary>
+    /// What a thousand runs must have seen: a fault, or what came of it, that no longer happens proves nothing. Each
+    /// comes up more than 30 times in them, so that none is missed by chance.
+    /// </summary>
     private static readonly string[] SeenInManyRuns =
     [
-        "changes fetched", "states fetched", "journal A", "journal B", "journal S", "rot", "rot made good", "rot that stops a member", "journal failed", "slow disk",
-        "killed", "stopped", "handed over", "power lost", "power lost in a write", "house without power", "cut off", "cut one way", "clock in 1970", "clock in 2080",
-        "documents deleted", "large values", "horizons", "databases made", "databases dropped", "documents of the dropped database",
-        "paused", "disk stalled", "power lost in a stall", "disk full", "disk without spare room", "joined", "promoted", "demoted", "removed", "taken out", "one voter",
+        "changes fetched",
+        "states fetched",
+        "journal A",
+        "journal B",
+        "journal S",
+        "rot",
+        "rot made good",
+        "rot that stops a member",
+        "journal failed",
+        "slow disk",
+        "killed",
+        "stopped",
+        "handed over",
+        "power lost",
+        "power lost in a write",
+        "house without power",
+        "cut off",
+        "cut one way",
+        "clock in 1970",
+        "clock in 2080",
+        "documents deleted",
+        "large values",
+        "horizons",
+        "databases made",
+        "databases dropped",
+        "documents of the dropped database",
+        "paused",
+        "disk stalled",
+        "power lost in a stall",
+        "disk full",
+        "disk without spare room",
+        "joined",
+        "promoted",
+        "demoted",
+        "removed",
+        "taken out",
+        "one voter",
     ];
 
     [Fact]
@@ -28,8 +68,15 @@ public sealed class HostSeedTests(ITestOutputHelper report)
     {
         int first = Setting("SIMULATE_FIRST") ?? 0;
         int count = Setting("SIMULATE_SEEDS") ?? FreshSeeds;
-        int[] seeds = first > 0 ? [.. Enumerable.Range(first, count)]
-            : [.. Enumerable.Range(1, KnownSeeds), .. FailedOnce, .. Enumerable.Range(Random.Shared.Next(1_000, 100_000_000), count)];
+        int[] seeds =
+            first > 0
+                ? [.. Enumerable.Range(first, count)]
+                :
+                [
+                    .. Enumerable.Range(1, KnownSeeds),
+                    .. FailedOnce,
+                    .. Enumerable.Range(Random.Shared.Next(1_000, 100_000_000), count),
+                ];
         SortedDictionary<string, int> marks = new(StringComparer.Ordinal);
         foreach (int seed in seeds)
         {
@@ -39,8 +86,14 @@ public sealed class HostSeedTests(ITestOutputHelper report)
             }
         }
 
-        report.WriteLine($"{seeds.Length} seeds: {string.Join(", ", marks.Select(mark => $"{mark.Key} {mark.Value}"))}");
-        Assert.True(count < FreshSeeds || Array.TrueForAll(SeenInManyRuns, marks.ContainsKey), $"{seeds.Length} seeds from {seeds[^1] - count + 1} on never saw: {string.Join(", ", SeenInManyRuns.Except(marks.Keys))}");
+        report.WriteLine(
+            $"{seeds.Length} seeds: {string.Join(", ", marks.Select(mark => $"{mark.Key} {mark.Value}"))}"
+        );
+        Assert.True(
+            count < FreshSeeds || Array.TrueForAll(SeenInManyRuns, marks.ContainsKey),
+            $"{seeds.Length} seeds from {seeds[^1] - count + 1} on never saw: "
+                + $"{string.Join(", ", SeenInManyRuns.Except(marks.Keys))}"
+        );
     }
 
     [Fact]
@@ -54,7 +107,12 @@ public sealed class HostSeedTests(ITestOutputHelper report)
     [InlineData((int)PlantedMistake.JournalSkipsSync, "would be lost", "which was durable", "started again")]
     [InlineData((int)PlantedMistake.ReceiverAcknowledgesUnread, "have on disk")]
     [InlineData((int)PlantedMistake.ReadsWithoutBarrier, "whose etag is lower", "no order explains")]
-    [InlineData((int)PlantedMistake.VoterGrantsTwice, "voted twice in term", "started again with its vote for", "has two leaders")]
+    [InlineData(
+        (int)PlantedMistake.VoterGrantsTwice,
+        "voted twice in term",
+        "started again with its vote for",
+        "has two leaders"
+    )]
     [InlineData((int)PlantedMistake.ReceiverChangesTerm, "for committed, another", "have on disk")]
     public void A_planted_mistake_is_found_in_a_run_that_is_sound_without_it(int mistake, params string[] symptoms)
     {
@@ -91,10 +149,13 @@ public sealed class HostSeedTests(ITestOutputHelper report)
         {
             throw new InvalidOperationException(
                 $"Seed {seed}: {failure.Message} Replay: make simulate PROFILE=host FIRST={seed} SEEDS=1",
-                failure);
+                failure
+            );
         }
     }
 
     private static int? Setting(string name) =>
-        Environment.GetEnvironmentVariable(name) is { Length: > 0 } text ? int.Parse(text, CultureInfo.InvariantCulture) : null;
+        Environment.GetEnvironmentVariable(name) is { Length: > 0 } text
+            ? int.Parse(text, CultureInfo.InvariantCulture)
+            : null;
 }

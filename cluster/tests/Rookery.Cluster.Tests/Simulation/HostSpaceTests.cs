@@ -64,11 +64,17 @@ public sealed class HostSpaceTests
         using var cluster = SteppedCluster.Of(3);
         Leave(cluster, TooFew, Plenty / 2, Plenty);
         cluster.RunUntil(() => cluster.C.Consensus!.IsLeader, "the one with the most room leads");
-        Assert.Contains(cluster.A.Troubles, static trouble => trouble.Contains("hands leadership over", StringComparison.Ordinal));
+        Assert.Contains(
+            cluster.A.Troubles,
+            static trouble => trouble.Contains("hands leadership over", StringComparison.Ordinal)
+        );
         cluster.Put(cluster.A, "users/1");
     }
 
-    /// <summary>A full leader hands over to whom it last heard to have room. When that has none left by then, no write may fail for it.</summary>
+    /// <summary>
+    /// A full leader hands over to whom it last heard to have room. When that has none left by then, no write may fail
+    /// for it.
+    /// </summary>
     [Fact]
     public void A_full_member_that_just_took_office_does_not_refuse_what_a_majority_has_room_for()
     {
@@ -92,7 +98,10 @@ public sealed class HostSpaceTests
 
         cluster.C.LongestWriteMilliseconds = 3000;
         cluster.C.Open();
-        cluster.RunUntil(() => cluster.A.Consensus!.ReadPeers().Any(peer => peer.Node == cluster.C.Id && peer.IsReachable), "C is heard again");
+        cluster.RunUntil(
+            () => cluster.A.Consensus!.ReadPeers().Any(peer => peer.Node == cluster.C.Id && peer.IsReachable),
+            "C is heard again"
+        );
         cluster.C.Leave(Plenty);
         cluster.B.Leave(Plenty / 2);
         cluster.A.Leave(TooFew);
@@ -106,11 +115,17 @@ public sealed class HostSpaceTests
     {
         using var two = SteppedCluster.Of(2);
         Leave(two, Plenty, TooFew, null);
-        Assert.Equal(RejectionKind.InsufficientSpace, two.Do(two.A, SteppedCluster.PutOf("users/1", 1)).Rejection?.Kind);
+        Assert.Equal(
+            RejectionKind.InsufficientSpace,
+            two.Do(two.A, SteppedCluster.PutOf("users/1", 1)).Rejection?.Kind
+        );
 
         using var one = SteppedCluster.Of(1);
         Leave(one, TooFew, null, null);
-        Assert.Equal(RejectionKind.InsufficientSpace, one.Do(one.A, SteppedCluster.PutOf("users/1", 1)).Rejection?.Kind);
+        Assert.Equal(
+            RejectionKind.InsufficientSpace,
+            one.Do(one.A, SteppedCluster.PutOf("users/1", 1)).Rejection?.Kind
+        );
     }
 
     private static void Leave(SteppedCluster cluster, params long?[] spare)
@@ -123,10 +138,11 @@ public sealed class HostSpaceTests
             }
         }
 
-        cluster.RunFor(4000);                           // each looks once a second, and tells with the next heartbeat
+        cluster.RunFor(4000); // each looks once a second, and tells with the next heartbeat
     }
 
-    private static CommandBuffer Deletion(string id) => CommandEncoder.Delete(1, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, default);
+    private static CommandBuffer Deletion(string id) =>
+        CommandEncoder.Delete(1, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, default);
 
     private static CommandBuffer RecordOf(string key)
     {

@@ -5,7 +5,9 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>Join tokens in a cluster of which one member's clock is wrong: who makes them, who leads and judges, who follows.</summary>
+/// <summary>
+/// Join tokens in a cluster of which one member's clock is wrong: who makes them, who leads and judges, who follows.
+/// </summary>
 public sealed class HostTokenScriptTests : IDisposable
 {
     private readonly ClusterAuthority _authority = TestAuthority.Create();
@@ -28,7 +30,11 @@ public sealed class HostTokenScriptTests : IDisposable
     [InlineData(2080, 1, 1)]
     [InlineData(2080, 2, 1)]
     [InlineData(2080, 0, 0)]
-    public void A_token_holds_as_long_as_it_was_meant_to_whoever_of_three_has_a_wrong_clock(int year, int wrong, int maker)
+    public void A_token_holds_as_long_as_it_was_meant_to_whoever_of_three_has_a_wrong_clock(
+        int year,
+        int wrong,
+        int maker
+    )
     {
         using var cluster = SteppedCluster.Of(3);
         var leader = cluster.AwaitLeader();
@@ -36,14 +42,20 @@ public sealed class HostTokenScriptTests : IDisposable
         cluster.RunFor(3000);
         string earlier = Make(cluster, cluster.Members[maker]);
         string token = Make(cluster, cluster.Members[maker]);
-        Assert.All([leader, cluster.B, cluster.C], judge =>
-        {
-            Assert.Null(Judge(cluster, judge, earlier));
-            Assert.Null(Judge(cluster, judge, token));
-        });
+        Assert.All(
+            [leader, cluster.B, cluster.C],
+            judge =>
+            {
+                Assert.Null(Judge(cluster, judge, earlier));
+                Assert.Null(Judge(cluster, judge, token));
+            }
+        );
 
         cluster.RunFor(JoinTokens.DefaultLife.TotalMilliseconds);
-        Assert.All([leader, cluster.B, cluster.C], judge => Assert.Equal(JoinError.TokenExpired, Judge(cluster, judge, token)?.Error));
+        Assert.All(
+            [leader, cluster.B, cluster.C],
+            judge => Assert.Equal(JoinError.TokenExpired, Judge(cluster, judge, token)?.Error)
+        );
     }
 
     [Theory]
@@ -56,16 +68,27 @@ public sealed class HostTokenScriptTests : IDisposable
         cluster.B.Time.Lose(year);
         cluster.C.Time.Lose(year);
         cluster.RunFor(3000);
-        Assert.All(cluster.Members, member =>
-        {
-            Assert.Null(Judge(cluster, member, token));
-            Assert.Contains("`rookery cluster clock confirm`", cluster.Await(TokensOf(member).CreateAsync(JoinTokens.DefaultLife, CancellationToken.None).AsTask()).Refusal, StringComparison.Ordinal);
-        });
+        Assert.All(
+            cluster.Members,
+            member =>
+            {
+                Assert.Null(Judge(cluster, member, token));
+                Assert.Contains(
+                    "`rookery cluster clock confirm`",
+                    cluster
+                        .Await(TokensOf(member).CreateAsync(JoinTokens.DefaultLife, CancellationToken.None).AsTask())
+                        .Refusal,
+                    StringComparison.Ordinal
+                );
+            }
+        );
     }
 
     private string Make(SteppedCluster cluster, SteppedMember maker)
     {
-        var (token, _, refusal) = cluster.Await(TokensOf(maker).CreateAsync(JoinTokens.DefaultLife, CancellationToken.None).AsTask());
+        var (token, _, refusal) = cluster.Await(
+            TokensOf(maker).CreateAsync(JoinTokens.DefaultLife, CancellationToken.None).AsTask()
+        );
         Assert.True(token is not null, refusal);
         return TokenRecord.KeyOf(token.Secret);
     }
@@ -73,10 +96,12 @@ public sealed class HostTokenScriptTests : IDisposable
     private JoinRefusal? Judge(SteppedCluster cluster, SteppedMember judge, string key)
     {
         cluster.AwaitEqual();
-        return TokensOf(judge).Judge(DeskOf(judge).Find(key) is { } stored ? TokenRecord.Parse(stored.Value.Span) : null);
+        return TokensOf(judge)
+            .Judge(DeskOf(judge).Find(key) is { } stored ? TokenRecord.Parse(stored.Value.Span) : null);
     }
 
     private JoinTokens TokensOf(SteppedMember member) => new(() => _identity, DeskOf(member));
 
-    private static ConsensusDesk DeskOf(SteppedMember member) => new(member.Consensus!, member.Store!.ClusterRecords, static _ => ChangeAnswer.NothingToDo);
+    private static ConsensusDesk DeskOf(SteppedMember member) =>
+        new(member.Consensus!, member.Store!.ClusterRecords, static _ => ChangeAnswer.NothingToDo);
 }

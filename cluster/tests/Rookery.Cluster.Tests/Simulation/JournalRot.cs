@@ -4,7 +4,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>Bits in the journal of a member that is off, which flip, and may be flipped back as if its owner had put an undamaged copy of the file in place.</summary>
+/// <summary>
+/// Bits in the journal of a member that is off, which flip, and may be flipped back as if its owner had put an
+/// undamaged copy of the file in place.
+/// </summary>
 internal sealed class JournalRot
 {
     private const int BlockBytes = 4096;
@@ -14,7 +17,10 @@ internal sealed class JournalRot
 
     private JournalRot(SteppedMember member) => _member = member;
 
-    /// <summary>Flips a bit, or one in each of some blocks on end, in what was durable; null when there is too little. The newest write is spared: rotten, nothing could tell it from a torn one.</summary>
+    /// <summary>
+    /// Flips a bit, or one in each of some blocks on end, in what was durable; null when there is too little. The
+    /// newest write is spared: rotten, nothing could tell it from a torn one.
+    /// </summary>
     public static JournalRot? Strike(SteppedMember member, Random random)
     {
         var rot = new JournalRot(member);
@@ -25,8 +31,12 @@ internal sealed class JournalRot
         }
 
         var newest = segments[^1];
-        var places = segments.SelectMany(segment => segment.Frames.Select(offset => (segment.Path, Offset: offset))).ToList();
-        places.RemoveAll(place => string.Equals(place.Path, newest.Path, StringComparison.Ordinal) && place.Offset >= newest.LastWrite);
+        var places = segments
+            .SelectMany(segment => segment.Frames.Select(offset => (segment.Path, Offset: offset)))
+            .ToList();
+        places.RemoveAll(place =>
+            string.Equals(place.Path, newest.Path, StringComparison.Ordinal) && place.Offset >= newest.LastWrite
+        );
         if (random.Next(8) == 0 && newest.Frames[0] < newest.LastWrite)
         {
             rot.Flip(segments[random.Next(segments.Count)].Path, random.Next(BlockBytes), random);
@@ -70,10 +80,17 @@ internal sealed class JournalRot
         _member.Disk.Rot(path, offset, mask);
     }
 
-    /// <summary>Used segments, with the blocks at which frames of their present use begin, and where their newest write does.</summary>
+    /// <summary>
+    /// Used segments, with the blocks at which frames of their present use begin, and where their newest write does.
+    /// </summary>
     private IEnumerable<(string Path, long Incarnation, List<long> Frames, long LastWrite)> Segments()
     {
-        foreach (string path in _member.Disk.Files.Where(path => path.Contains("/journal/", StringComparison.Ordinal) && path.EndsWith(".segment", StringComparison.Ordinal)))
+        foreach (
+            string path in _member.Disk.Files.Where(path =>
+                path.Contains("/journal/", StringComparison.Ordinal)
+                && path.EndsWith(".segment", StringComparison.Ordinal)
+            )
+        )
         {
             byte[] bytes = _member.Disk.ReadAll(path);
             if (bytes.Length <= BlockBytes || BinaryPrimitives.ReadUInt64LittleEndian(bytes) != 0x314745534A4B52FF)
@@ -87,7 +104,10 @@ internal sealed class JournalRot
             for (int offset = BlockBytes; offset < bytes.Length; offset += BlockBytes)
             {
                 var frame = bytes.AsSpan(offset);
-                if (BinaryPrimitives.ReadUInt32LittleEndian(frame) == 0x464B52FF && BinaryPrimitives.ReadInt64LittleEndian(frame[8..]) == incarnation)
+                if (
+                    BinaryPrimitives.ReadUInt32LittleEndian(frame) == 0x464B52FF
+                    && BinaryPrimitives.ReadInt64LittleEndian(frame[8..]) == incarnation
+                )
                 {
                     frames.Add(offset);
                     long write = BinaryPrimitives.ReadInt64LittleEndian(frame[16..]);

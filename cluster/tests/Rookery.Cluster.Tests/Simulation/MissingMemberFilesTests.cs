@@ -17,7 +17,9 @@ public sealed class MissingMemberFilesTests
     [InlineData(false, true)]
     [InlineData(false, false)]
     public void Whichever_two_files_are_gone_or_empty_a_member_forgets_no_vote_and_nothing_it_acknowledged(
-        bool stopsCleanly, bool empty)
+        bool stopsCleanly,
+        bool empty
+    )
     {
         using var cluster = SteppedCluster.Of(3, seed: 5);
         var member = Work(cluster);
@@ -59,7 +61,8 @@ public sealed class MissingMemberFilesTests
                 {
                     using var store = member.OpenStore(image);
                     held.AssertKeptBy(store, story);
-                    bool isWhole = store.Durable.Index != whole
+                    bool isWhole =
+                        store.Durable.Index != whole
                         || string.Equals(Rows.Text(store.Storage), rows, StringComparison.Ordinal);
                     Assert.True(isWhole, $"{story}: other rows");
                 }
@@ -105,10 +108,15 @@ public sealed class MissingMemberFilesTests
     /// <summary>Each file but locks, and all runs together.</summary>
     private static string[][] PartsOf(SimulatedDisk disk)
     {
-        var files = disk.Files
-            .Where(static path => !path.EndsWith("/lock", StringComparison.Ordinal))
+        var files = disk
+            .Files.Where(static path => !path.EndsWith("/lock", StringComparison.Ordinal))
             .ToLookup(static path => path.EndsWith(".run", StringComparison.Ordinal));
-        string[][] runs = files[true].Any() ? [[.. files[true]]] : [];
+        string[][] runs = files[true].Any()
+            ?
+            [
+                [.. files[true]],
+            ]
+            : [];
         return [.. files[false].Select(static path => new[] { path }), .. runs];
     }
 
@@ -122,7 +130,9 @@ public sealed class MissingMemberFilesTests
             var vote = VoteOf(store);
             Assert.True(vote == Vote || vote.Term > Vote.Term, $"{story}: voted {Vote}, remembers {vote}");
             var end = EntryPosition.Later(
-                new(store.Journal.LastTerm, store.Journal.LastIndex), store.Journal.Recovery.MayHaveAcknowledged);
+                new(store.Journal.LastTerm, store.Journal.LastIndex),
+                store.Journal.Recovery.MayHaveAcknowledged
+            );
             Assert.False(End.IsLaterThan(end), $"{story}: had {End}, knows of {end}");
             Assert.True(store.Journal.Base.Index <= store.Durable.Index, $"{story}: a gap before the journal");
         }

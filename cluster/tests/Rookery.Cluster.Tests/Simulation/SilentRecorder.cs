@@ -9,7 +9,5 @@ internal sealed class SilentRecorder : IIoRecorder
 
     public long Begin() => 0;
 
-    public void Record(IoKind kind, long begun, long bytes)
-    {
-    }
+    public void Record(IoKind kind, long begun, long bytes) { }
 }

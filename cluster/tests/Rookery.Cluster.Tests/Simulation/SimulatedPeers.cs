@@ -30,8 +30,14 @@ internal sealed class SimulatedPeers(SteppedMember member, SimulatedWire wire) :
         }
     }
 
-    public ValueTask<CommandOutcome> ForwardAsync(NodeId leader, CommandBuffer command, CancellationToken cancellationToken) =>
-        new(wire.ForwardAsync(member, leader, command, isDead: IsDead || Unreached.Contains(leader), cancellationToken));
+    public ValueTask<CommandOutcome> ForwardAsync(
+        NodeId leader,
+        CommandBuffer command,
+        CancellationToken cancellationToken
+    ) =>
+        new(
+            wire.ForwardAsync(member, leader, command, isDead: IsDead || Unreached.Contains(leader), cancellationToken)
+        );
 
     public void SetPeers(IReadOnlyList<PeerAddress> peers)
     {

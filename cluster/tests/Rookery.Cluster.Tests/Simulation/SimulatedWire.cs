@@ -13,13 +13,18 @@ internal sealed record WireFaults
 
     public double Duplication { get; init; }
 
-    /// <summary>Share of messages that take up to <see cref="LongestDelayMilliseconds"/>, and so are overtaken.</summary>
+    /// <summary>
+    /// Share of messages that take up to <see cref="LongestDelayMilliseconds"/>, and so are overtaken.
+    /// </summary>
     public double Straying { get; init; }
 
     public int LongestDelayMilliseconds { get; init; } = 400;
 }
 
-/// <summary>All connections between members: messages are copied, come late, twice, in another order or never. Forwarded commands and their outcomes go the same way.</summary>
+/// <summary>
+/// All connections between members: messages are copied, come late, twice, in another order or never. Forwarded
+/// commands and their outcomes go the same way.
+/// </summary>
 internal sealed class SimulatedWire(SteppedCluster cluster)
 {
     private readonly HashSet<(NodeId From, NodeId To)> _cut = [];
@@ -35,7 +40,9 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
     /// <summary>Whether voters grant what they refuse: a planted bug.</summary>
     public bool GrantsEveryVote { get; set; }
 
-    /// <summary>Gives a receiver other entries than were sent: a member whose program does not apply as the others' do.</summary>
+    /// <summary>
+    /// Gives a receiver other entries than were sent: a member whose program does not apply as the others' do.
+    /// </summary>
     public Func<NodeId, JournalFrame, JournalFrame>? Alters { get; set; }
 
     /// <summary>States that came through to the end.</summary>
@@ -64,8 +71,10 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
 
     public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
     {
-        AgreedThrough = message.Kind == MessageKind.Heartbeat ? Math.Max(AgreedThrough, message.Outcome.Index) : AgreedThrough;
-        var copy = GrantsEveryVote && message.Kind == MessageKind.VoteReply ? message with { Refused = false } : message;
+        AgreedThrough =
+            message.Kind == MessageKind.Heartbeat ? Math.Max(AgreedThrough, message.Outcome.Index) : AgreedThrough;
+        var copy =
+            GrantsEveryVote && message.Kind == MessageKind.VoteReply ? message with { Refused = false } : message;
         cluster.Observer?.Sees(copy);
         var entries = new JournalFrame[frames.Length];
         for (int i = 0; i < frames.Length; i++)
@@ -91,8 +100,16 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         Carry(copy.From, copy.To, () => cluster.Find(copy.To)?.Consensus?.Received(copy, entries));
     }
 
-    /// <summary>Carries a command to a member and its outcome back. What gets lost on the way leaves it open what became of it.</summary>
-    public Task<CommandOutcome> ForwardAsync(SteppedMember from, NodeId leader, CommandBuffer command, bool isDead, CancellationToken cancellationToken)
+    /// <summary>
+    /// Carries a command to a member and its outcome back. What gets lost on the way leaves it open what became of it.
+    /// </summary>
+    public Task<CommandOutcome> ForwardAsync(
+        SteppedMember from,
+        NodeId leader,
+        CommandBuffer command,
+        bool isDead,
+        CancellationToken cancellationToken
+    )
     {
         var answer = new TaskCompletionSource<CommandOutcome>(TaskCreationOptions.RunContinuationsAsynchronously);
         byte[] bytes = command.Written.ToArray();
@@ -105,9 +122,21 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         }
 
         Carry(
-            from.Id, leader, () => _ = ProposeAsync(from, leader, term, bytes, wantsReceipt, answer), mayDouble: false);
-        cancellationToken.Register(() => answer.TrySetResult(new CommandOutcome(new Rejection(RejectionKind.OutcomeUnknown, "given up"))));
-        cluster.After(BreaksAfterMilliseconds, () => answer.TrySetResult(new CommandOutcome(new Rejection(RejectionKind.OutcomeUnknown, "the connection broke"))));
+            from.Id,
+            leader,
+            () => _ = ProposeAsync(from, leader, term, bytes, wantsReceipt, answer),
+            mayDouble: false
+        );
+        cancellationToken.Register(() =>
+            answer.TrySetResult(new CommandOutcome(new Rejection(RejectionKind.OutcomeUnknown, "given up")))
+        );
+        cluster.After(
+            BreaksAfterMilliseconds,
+            () =>
+                answer.TrySetResult(
+                    new CommandOutcome(new Rejection(RejectionKind.OutcomeUnknown, "the connection broke"))
+                )
+        );
         return answer.Task;
     }
 
@@ -117,7 +146,8 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         long term,
         byte[] bytes,
         bool wantsReceipt,
-        TaskCompletionSource<CommandOutcome> answer)
+        TaskCompletionSource<CommandOutcome> answer
+    )
     {
         if (cluster.Find(leader)?.Consensus is not { } there)
         {
@@ -166,8 +196,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
             {
                 await cluster.Pause(20);
                 CheckConnection();
-            }
-            while (!making.IsCompleted);
+            } while (!making.IsCompleted);
 
             offer = await making;
         }
@@ -183,7 +212,8 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
             }
 
             CheckConnection();
-            using var source = store.Offers.Open(offer.Id, file.Name) ?? throw new StateTransferException("The offer was given up.");
+            using var source =
+                store.Offers.Open(offer.Id, file.Name) ?? throw new StateTransferException("The offer was given up.");
             using var target = inbox.Open(file, inbox.ResumeAt(file));
             byte[] rest = new byte[file.Bytes - target.Length];
             target.Append(rest.AsSpan(0, source.Read(rest, target.Length)));
@@ -205,7 +235,9 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         }
     }
 
-    /// <summary>Messages may be doubled; commands have a number on their connection, which is refused the second time.</summary>
+    /// <summary>
+    /// Messages may be doubled; commands have a number on their connection, which is refused the second time.
+    /// </summary>
     private void Carry(NodeId from, NodeId to, Action arrive, bool mayDouble = true)
     {
         var random = cluster.Random;
@@ -213,7 +245,10 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         for (int i = 0; i < copies; i++)
         {
             bool isLost = random.NextDouble() < Faults.Loss || _cut.Contains((from, to));
-            double milliseconds = random.NextDouble() < Faults.Straying ? random.Next(Faults.LongestDelayMilliseconds) : 0.2 + random.NextDouble();
+            double milliseconds =
+                random.NextDouble() < Faults.Straying
+                    ? random.Next(Faults.LongestDelayMilliseconds)
+                    : 0.2 + random.NextDouble();
             if (!isLost)
             {
                 cluster.After(milliseconds, Come);

@@ -10,7 +10,8 @@ internal sealed class SkewedTime(TimeProvider shared) : TimeProvider
     public bool IsSynchronised { get; set; } = true;
 
     /// <summary>Sets the wall clock as a card without one has it after a start.</summary>
-    public void Lose(int year) => (Ahead, IsSynchronised) = (new DateTimeOffset(year, 1, 1, 0, 0, 0, TimeSpan.Zero) - shared.GetUtcNow(), false);
+    public void Lose(int year) =>
+        (Ahead, IsSynchronised) = (new DateTimeOffset(year, 1, 1, 0, 0, 0, TimeSpan.Zero) - shared.GetUtcNow(), false);
 
     public override long TimestampFrequency => shared.TimestampFrequency;
 
@@ -18,5 +19,6 @@ internal sealed class SkewedTime(TimeProvider shared) : TimeProvider
 
     public override long GetTimestamp() => shared.GetTimestamp();
 
-    public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period) => shared.CreateTimer(callback, state, dueTime, period);
+    public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period) =>
+        shared.CreateTimer(callback, state, dueTime, period);
 }

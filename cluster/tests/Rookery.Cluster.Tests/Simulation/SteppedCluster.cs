@@ -12,8 +12,8 @@ using MemberChange = Rookery.Raft.MemberChange;
 namespace Rookery.Cluster.Tests.Simulation;
 
 /// <summary>
-/// Members with the program's own store and consensus, on simulated disks, wire and time, all on the caller's thread. What happens next is the earliest of what was planned: the same
-/// seed gives the same run.
+/// Members with the program's own store and consensus, on simulated disks, wire and time, all on the caller's thread.
+/// What happens next is the earliest of what was planned: the same seed gives the same run.
 /// </summary>
 internal sealed class SteppedCluster : IDisposable
 {
@@ -70,9 +70,12 @@ internal sealed class SteppedCluster : IDisposable
     public SteppedMember C => Members[2];
 
     /// <summary>The member in office that a majority would follow, if there is one: that of the highest term.</summary>
-    public SteppedMember? Leader => Members.Where(member => member.Consensus is { IsLeader: true }).MaxBy(member => member.Consensus!.Term);
+    public SteppedMember? Leader =>
+        Members.Where(member => member.Consensus is { IsLeader: true }).MaxBy(member => member.Consensus!.Term);
 
-    /// <summary>A cluster as an owner would form it: one member begins, the others join as learners and are promoted.</summary>
+    /// <summary>
+    /// A cluster as an owner would form it: one member begins, the others join as learners and are promoted.
+    /// </summary>
     public static SteppedCluster Of(int members, int seed = 1) => new SteppedCluster(seed).Form(members);
 
     public SteppedCluster Form(int members)
@@ -111,7 +114,9 @@ internal sealed class SteppedCluster : IDisposable
         return over.Task;
     }
 
-    /// <summary>The answer; nothing when it stays out for two seconds, or its member died before it was heard.</summary>
+    /// <summary>
+    /// The answer; nothing when it stays out for two seconds, or its member died before it was heard.
+    /// </summary>
     public Task<T?> FirstOf<T>(Task<T?> answer, SteppedMember member)
         where T : struct
     {
@@ -163,7 +168,10 @@ internal sealed class SteppedCluster : IDisposable
         long end = Now + (seconds * 1_000_000L);
         while (!holds())
         {
-            Assert.True(Now < end, $"seed {Seed}, after {Now} µs: within {seconds} s did not come about: {what}. {Story()}");
+            Assert.True(
+                Now < end,
+                $"seed {Seed}, after {Now} µs: within {seconds} s did not come about: {what}. {Story()}"
+            );
             Step();
         }
     }
@@ -182,7 +190,11 @@ internal sealed class SteppedCluster : IDisposable
     }
 
     public void Change(MemberChange change, SteppedMember member) =>
-        RunUntil(() => Leader?.Consensus!.ChangeMember(change, member.Id) is ChangeAnswer.Accepted or ChangeAnswer.NothingToDo, $"{change} {member}");
+        RunUntil(
+            () =>
+                Leader?.Consensus!.ChangeMember(change, member.Id) is ChangeAnswer.Accepted or ChangeAnswer.NothingToDo,
+            $"{change} {member}"
+        );
 
     public CommandOutcome Do(SteppedMember through, CommandBuffer command) => Await(through.Propose(command));
 
@@ -194,36 +206,68 @@ internal sealed class SteppedCluster : IDisposable
         return outcome;
     }
 
-    public static CommandBuffer PutOf(string id, long value, IdempotencyKey key = default, ExpectedChangeVector expected = default, int padding = 0, uint database = 1)
+    public static CommandBuffer PutOf(
+        string id,
+        long value,
+        IdempotencyKey key = default,
+        ExpectedChangeVector expected = default,
+        int padding = 0,
+        uint database = 1
+    )
     {
         using var writer = new BatchWriter(CommandKind.Batch, database, key);
-        writer.Put(Encoding.UTF8.GetBytes(id), expected, new ParsedDocument
-        {
-            BodyHead = Encoding.UTF8.GetBytes($"\"n\":{value.ToString(CultureInfo.InvariantCulture)}{(padding == 0 ? "" : $",\"p\":\"{new string('x', padding)}\"")}"),
-        });
+        writer.Put(
+            Encoding.UTF8.GetBytes(id),
+            expected,
+            new ParsedDocument
+            {
+                BodyHead = Encoding.UTF8.GetBytes(
+                    $"\"n\":{value.ToString(CultureInfo.InvariantCulture)}"
+                        + $"{(padding == 0 ? "" : $",\"p\":\"{new string('x', padding)}\"")}"
+                ),
+            }
+        );
         return writer.Complete();
     }
 
-    /// <summary>Waits until all members that run have applied the same, and fails unless their tables are equal byte for byte.</summary>
+    /// <summary>
+    /// Waits until all members that run have applied the same, and fails unless their tables are equal byte for byte.
+    /// </summary>
     public void AwaitEqual(int seconds = 60)
     {
         RunUntil(
-            () => Leader is { } leader && Members.All(member => !member.IsUp || member.Consensus!.AppliedIndex == leader.Consensus!.ReadState().LastIndex),
+            () =>
+                Leader is { } leader
+                && Members.All(member =>
+                    !member.IsUp || member.Consensus!.AppliedIndex == leader.Consensus!.ReadState().LastIndex
+                ),
             "equal members",
-            seconds);
+            seconds
+        );
         var up = Members.FindAll(member => member.IsUp);
         string rows = Rows.Text(up[0].Store!.Storage);
         foreach (var member in up)
         {
-            Assert.True(string.Equals(rows, Rows.Text(member.Store!.Storage), StringComparison.Ordinal), $"seed {Seed}: {member} has other rows than {up[0]}");
+            Assert.True(
+                string.Equals(rows, Rows.Text(member.Store!.Storage), StringComparison.Ordinal),
+                $"seed {Seed}: {member} has other rows than {up[0]}"
+            );
             Assert.Equal(up[0].Store!.OutcomeChain, member.Store.OutcomeChain);
         }
     }
 
     /// <summary>How the members stand, for a failure.</summary>
-    public string Story() => string.Join("; ", Members.Select(member => member.Consensus is { } consensus
-        ? $"{member}: {consensus.ReadState()} peers {string.Join(", ", consensus.ReadPeers())} manifest {member.Store!.Durable.Index} journal {member.Store.Journal.FirstIndex} refusal {consensus.Refusal?.Message} {string.Join(' ', member.Troubles.TakeLast(2))}"
-        : $"{member}: down"));
+    public string Story() =>
+        string.Join(
+            "; ",
+            Members.Select(member =>
+                member.Consensus is { } consensus
+                    ? $"{member}: {consensus.ReadState()} peers {string.Join(", ", consensus.ReadPeers())} "
+                        + $"manifest {member.Store!.Durable.Index} journal {member.Store.Journal.FirstIndex} "
+                        + $"refusal {consensus.Refusal?.Message} {string.Join(' ', member.Troubles.TakeLast(2))}"
+                    : $"{member}: down"
+            )
+        );
 
     public void Dispose()
     {

@@ -92,23 +92,31 @@ internal sealed class SteppedMember
         Store = OpenStore(_cluster.Behind(this, Disk));
         try
         {
-            Consensus = RaftConsensus.Open(Store, new ConsensusOptions
-            {
-                Network = Peers,
-                MayBegin = _mayBegin,
-                Seed = _cluster.Random.Next(),
-                Core = new CoreOptions { CautionMicroseconds = _cluster.CautionMicroseconds, MostMessageBytes = _cluster.MostMessageBytes },
-                CachedBytes = 8 << 10,
-                KeptJournalBytes = _cluster.KeptJournalBytes,
-                TroubleFound = Troubles.Add,
-                Halted = sentence => Halt = sentence,
-                IsClockSynchronised = () => Time.IsSynchronised,
-                BoardPenalty = () => (int)BoardCare.ConditionOf(Board.Next),
-                AnswersInline = true,
-                Broken = static _ => { },
-                RunBeside = work => After(_cluster.Random.NextDouble() * 3, work),
-                FetchState = (from, cancellationToken) => _cluster.Wire.FetchStateAsync(this, from, cancellationToken),
-            });
+            Consensus = RaftConsensus.Open(
+                Store,
+                new ConsensusOptions
+                {
+                    Network = Peers,
+                    MayBegin = _mayBegin,
+                    Seed = _cluster.Random.Next(),
+                    Core = new CoreOptions
+                    {
+                        CautionMicroseconds = _cluster.CautionMicroseconds,
+                        MostMessageBytes = _cluster.MostMessageBytes,
+                    },
+                    CachedBytes = 8 << 10,
+                    KeptJournalBytes = _cluster.KeptJournalBytes,
+                    TroubleFound = Troubles.Add,
+                    Halted = sentence => Halt = sentence,
+                    IsClockSynchronised = () => Time.IsSynchronised,
+                    BoardPenalty = () => (int)BoardCare.ConditionOf(Board.Next),
+                    AnswersInline = true,
+                    Broken = static _ => { },
+                    RunBeside = work => After(_cluster.Random.NextDouble() * 3, work),
+                    FetchState = (from, cancellationToken) =>
+                        _cluster.Wire.FetchStateAsync(this, from, cancellationToken),
+                }
+            );
         }
         catch
         {
@@ -122,23 +130,25 @@ internal sealed class SteppedMember
     }
 
     /// <summary>Opens what a disk holds as a start of it does, before consensus.</summary>
-    public NodeStore OpenStore(IDisk disk) => NodeStore.Open(
-        new NodeOptions
-        {
-            DataDirectory = Directory,
-            NewIds = _ids,
-            SegmentBytes = 64 << 10,
-            MemtableBytes = 48 << 10,
-            RunBytes = 32 << 10,
-            Reserve = new ReserveRule(ReserveBytes, 0),
-            HasPeers = true,
-            NewestFormatLevel = NewestFormatLevel,
-            TroubleFound = Troubles.Add,
-        },
-        disk,
-        _memory,
-        SilentRecorder.Instance,
-        Time);
+    public NodeStore OpenStore(IDisk disk) =>
+        NodeStore.Open(
+            new NodeOptions
+            {
+                DataDirectory = Directory,
+                NewIds = _ids,
+                SegmentBytes = 64 << 10,
+                MemtableBytes = 48 << 10,
+                RunBytes = 32 << 10,
+                Reserve = new ReserveRule(ReserveBytes, 0),
+                HasPeers = true,
+                NewestFormatLevel = NewestFormatLevel,
+                TroubleFound = Troubles.Add,
+            },
+            disk,
+            _memory,
+            SilentRecorder.Instance,
+            Time
+        );
 
     /// <summary>Stops it as an owner would.</summary>
     public void StopCleanly()
@@ -168,7 +178,9 @@ internal sealed class SteppedMember
         Disk.KillProcess();
     }
 
-    /// <summary>Leaves so many bytes free on its disk beyond the reserve, and a little less when that is below 0.</summary>
+    /// <summary>
+    /// Leaves so many bytes free on its disk beyond the reserve, and a little less when that is below 0.
+    /// </summary>
     public void Leave(long spareBytes) => Disk.CapacityBytes = Disk.UsedBytes + ReserveBytes + spareBytes;
 
     /// <summary>There is room on its disk again.</summary>
@@ -190,7 +202,9 @@ internal sealed class SteppedMember
         Disk = before.CrashAt(operation, _cluster.Random.NextInt64());
     }
 
-    /// <summary>Takes the power within a journal write, if one is due. What would have been said after it is heard by nobody.</summary>
+    /// <summary>
+    /// Takes the power within a journal write, if one is due. What would have been said after it is heard by nobody.
+    /// </summary>
     public void LosePowerWhileWriting()
     {
         Peers!.IsDead = true;
@@ -205,7 +219,9 @@ internal sealed class SteppedMember
         Disk = Disk.CrashAt(at, _cluster.Random.NextInt64());
     }
 
-    /// <summary>Stops its process for so long, in the midst of whatever it does: then all that waited comes at once.</summary>
+    /// <summary>
+    /// Stops its process for so long, in the midst of whatever it does: then all that waited comes at once.
+    /// </summary>
     public void Pause(double milliseconds) => _pausedUntil = _cluster.Now + (long)(milliseconds * 1000);
 
     /// <summary>Lets the next sync of its journal take so long. Its process goes on meanwhile.</summary>
@@ -229,14 +245,17 @@ internal sealed class SteppedMember
 
         if (Starts != start || !IsUp)
         {
-            throw new DiskException("sync", Directory, Errno.InputOutput); // Nobody is there any more to whom it would return.
+            // Nobody is there any more to whom it would return.
+            throw new DiskException("sync", Directory, Errno.InputOutput);
         }
 
         IsStalled = false;
     }
 
     public Task<CommandOutcome> Propose(CommandBuffer command) =>
-        PausedMilliseconds > 0 ? ProposeLaterAsync(command) : Consensus!.ProposeAsync(command, CancellationToken.None).AsTask();
+        PausedMilliseconds > 0
+            ? ProposeLaterAsync(command)
+            : Consensus!.ProposeAsync(command, CancellationToken.None).AsTask();
 
     /// <summary>What a local read finds: value and etag, zeros when there is no such document.</summary>
     public (long Value, long Etag) Peek(string id)
@@ -266,9 +285,15 @@ internal sealed class SteppedMember
         }
     }
 
-    /// <summary>A read that sees everything acknowledged before it; null when the member cannot promise that now.</summary>
+    /// <summary>
+    /// A read that sees everything acknowledged before it; null when the member cannot promise that now.
+    /// </summary>
     public async Task<(long Value, long Etag)?> ReadAsync(string id) =>
-        (PausedMilliseconds == 0 || await ResumedAsync()) && await Consensus!.ReadBarrierAsync(CancellationToken.None) && IsUp ? Peek(id) : null;
+        (PausedMilliseconds == 0 || await ResumedAsync())
+        && await Consensus!.ReadBarrierAsync(CancellationToken.None)
+        && IsUp
+            ? Peek(id)
+            : null;
 
     /// <summary>Plans what it has to do. To be called after anything happened.</summary>
     public void Look()
@@ -281,48 +306,62 @@ internal sealed class SteppedMember
         if (!_isWriting && (consensus.HasWork || consensus.Queue.Count > 0))
         {
             _isWriting = true;
-            After(0.1 + (_cluster.Random.NextDouble() * LongestWriteMilliseconds), () =>
-            {
-                int start = Starts;
-                _isInWrite = true;
-                Consensus!.WriteOnce();
-                if (Starts == start)
+            After(
+                0.1 + (_cluster.Random.NextDouble() * LongestWriteMilliseconds),
+                () =>
                 {
-                    (_isWriting, _isInWrite) = (false, false);
+                    int start = Starts;
+                    _isInWrite = true;
+                    Consensus!.WriteOnce();
+                    if (Starts == start)
+                    {
+                        (_isWriting, _isInWrite) = (false, false);
+                    }
                 }
-            });
+            );
         }
 
         if (!_isApplying && consensus.HasToApply)
         {
             _isApplying = true;
-            After(_cluster.Random.NextDouble() * _cluster.LongestApplyMilliseconds, () =>
-            {
-                _isApplying = false;
-                Consensus!.ApplyOnce();
-            });
+            After(
+                _cluster.Random.NextDouble() * _cluster.LongestApplyMilliseconds,
+                () =>
+                {
+                    _isApplying = false;
+                    Consensus!.ApplyOnce();
+                }
+            );
         }
     }
 
-    private void TickOn() => After(50, () =>
-    {
-        Consensus!.Tick();
-        TickOn();
-    });
+    private void TickOn() =>
+        After(
+            50,
+            () =>
+            {
+                Consensus!.Tick();
+                TickOn();
+            }
+        );
 
-    private void WorkOn() => After(_cluster.Random.Next(40, 400), () =>
-    {
-        try
-        {
-            Store!.WorkOnce();
-        }
-        catch (DiskException)
-        {
-            // It is tried again in the next round.
-        }
+    private void WorkOn() =>
+        After(
+            _cluster.Random.Next(40, 400),
+            () =>
+            {
+                try
+                {
+                    Store!.WorkOnce();
+                }
+                catch (DiskException)
+                {
+                    // It is tried again in the next round.
+                }
 
-        WorkOn();
-    });
+                WorkOn();
+            }
+        );
 
     private async Task<CommandOutcome> ProposeLaterAsync(CommandBuffer command)
     {

@@ -32,11 +32,19 @@ public sealed class StoppedMemberTests
         cluster.AwaitEqual();
     }
 
-    private static Node Open(SteppedMember member, bool reads) => Node.Open(
-        new NodeOptions { DataDirectory = SteppedMember.Directory, SegmentBytes = 64 << 10, HasPeers = true, CommandLeftOut = reads ? static _ => { } : null },
-        member.Disk,
-        new MemoryBudget(16 << 20),
-        SilentRecorder.Instance,
-        member.Time,
-        RaftConsensus.Alone);
+    private static Node Open(SteppedMember member, bool reads) =>
+        Node.Open(
+            new NodeOptions
+            {
+                DataDirectory = SteppedMember.Directory,
+                SegmentBytes = 64 << 10,
+                HasPeers = true,
+                CommandLeftOut = reads ? static _ => { } : null,
+            },
+            member.Disk,
+            new MemoryBudget(16 << 20),
+            SilentRecorder.Instance,
+            member.Time,
+            RaftConsensus.Alone
+        );
 }

@@ -11,7 +11,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Stress;
 
-/// <summary>A member as the program runs it: node, consensus, commit threads, maintenance and timers on the clock of the machine, on a slow disk in memory with tables, caches and messages so small that all is full at once.</summary>
+/// <summary>
+/// A member as the program runs it: node, consensus, commit threads, maintenance and timers on the clock of the
+/// machine, on a slow disk in memory with tables, caches and messages so small that all is full at once.
+/// </summary>
 internal sealed class StressMember
 {
     private readonly StressNetwork _network;
@@ -70,35 +73,50 @@ internal sealed class StressMember
             HasPeers = true,
             TroubleFound = Troubles.Enqueue,
         };
-        _node = Node.Open(options, Disk, _memory, SilentRecorder.Instance, TimeProvider.System, store =>
-        {
-            _store = store;
-            return opened = RaftConsensus.Open(store, new ConsensusOptions
+        _node = Node.Open(
+            options,
+            Disk,
+            _memory,
+            SilentRecorder.Instance,
+            TimeProvider.System,
+            store =>
             {
-                Network = _peers,
-                MayBegin = _mayBegin,
-                Core = new CoreOptions
-                {
-                    FirstElectionTimeoutMicroseconds = 500_000,
-                    ShortestElectionTimeoutMicroseconds = 500_000,
-                    LongestElectionTimeoutMicroseconds = 2_000_000,
-                    CautionMicroseconds = 500_000,
-                    MostMessageBytes = 8 << 10,
-                },
-                CachedBytes = 8 << 10,
-                KeptJournalBytes = 128 << 10,
-                TroubleFound = Troubles.Enqueue,
-                Broken = _network.Failures.Enqueue,
-                FetchState = FetchStateAsync,
-            });
-        });
+                _store = store;
+                return opened = RaftConsensus.Open(
+                    store,
+                    new ConsensusOptions
+                    {
+                        Network = _peers,
+                        MayBegin = _mayBegin,
+                        Core = new CoreOptions
+                        {
+                            FirstElectionTimeoutMicroseconds = 500_000,
+                            ShortestElectionTimeoutMicroseconds = 500_000,
+                            LongestElectionTimeoutMicroseconds = 2_000_000,
+                            CautionMicroseconds = 500_000,
+                            MostMessageBytes = 8 << 10,
+                        },
+                        CachedBytes = 8 << 10,
+                        KeptJournalBytes = 128 << 10,
+                        TroubleFound = Troubles.Enqueue,
+                        Broken = _network.Failures.Enqueue,
+                        FetchState = FetchStateAsync,
+                    }
+                );
+            }
+        );
         Assert.True(_node.Diagnosis is null, $"{this} did not open: {_node.Diagnosis}");
-        _states = await StateServer.StartAsync(new StateRoutes(Store.Offers, opened!.OfferStateAsync, TimeProvider.System));
+        _states = await StateServer.StartAsync(
+            new StateRoutes(Store.Offers, opened!.OfferStateAsync, TimeProvider.System)
+        );
         Consensus = opened;
         _network.Up[Id] = this;
     }
 
-    /// <summary>Ends it, as the program does: cleanly, or with the power lost behind it. The others' connections to it last a moment longer.</summary>
+    /// <summary>
+    /// Ends it, as the program does: cleanly, or with the power lost behind it. The others' connections to it last a
+    /// moment longer.
+    /// </summary>
     public async Task CloseAsync(bool losesPower)
     {
         if (losesPower)
@@ -120,7 +138,9 @@ internal sealed class StressMember
         }
     }
 
-    /// <summary>What a local read finds: value and etag, zeros when there is no such document; null when it is off.</summary>
+    /// <summary>
+    /// What a local read finds: value and etag, zeros when there is no such document; null when it is off.
+    /// </summary>
     public (long Value, long Etag)? Peek(string id)
     {
         if (!Store.Databases.TryGet("db", out var database))
@@ -139,7 +159,10 @@ internal sealed class StressMember
             string body = Encoding.UTF8.GetString(document.View.Body);
             int at = body.IndexOf("\"n\":", StringComparison.Ordinal) + 4;
             int end = body.IndexOfAny([',', '}'], at);
-            return (long.Parse(body.AsSpan(at, (end < 0 ? body.Length : end) - at), CultureInfo.InvariantCulture), document.Etag);
+            return (
+                long.Parse(body.AsSpan(at, (end < 0 ? body.Length : end) - at), CultureInfo.InvariantCulture),
+                document.Etag
+            );
         }
     }
 
@@ -152,11 +175,23 @@ internal sealed class StressMember
         }
 
         var state = Task.Run(consensus.ReadState);
-        string held = await Task.WhenAny(state, Task.Delay(2_000)) == state ? (await state).ToString() : "THE LOCK IS HELD";
+        string held =
+            await Task.WhenAny(state, Task.Delay(2_000)) == state ? (await state).ToString() : "THE LOCK IS HELD";
         var text = new StringBuilder();
-        text.Append(CultureInfo.InvariantCulture, $"{this}: {held}; refusal {consensus.Refusal?.Message ?? "none"}; queue {consensus.Queue.Count}, has work {consensus.HasWork}, has to apply {consensus.HasToApply}, ");
-        text.Append(CultureInfo.InvariantCulture, $"waits for a flush {consensus.ApplyMayWait}; applied {Store.AppliedIndex}, durable {Store.Durable.Index}, journal {Store.Journal.FirstIndex}..{Store.Journal.LastIndex}; ");
-        text.Append(CultureInfo.InvariantCulture, $"background steps {_node!.BackgroundSteps}; said: {string.Join(" | ", Troubles.TakeLast(4))}");
+        text.Append(
+            CultureInfo.InvariantCulture,
+            $"{this}: {held}; refusal {consensus.Refusal?.Message ?? "none"}; queue {consensus.Queue.Count}, "
+                + $"has work {consensus.HasWork}, has to apply {consensus.HasToApply}, "
+        );
+        text.Append(
+            CultureInfo.InvariantCulture,
+            $"waits for a flush {consensus.ApplyMayWait}; applied {Store.AppliedIndex}, durable "
+                + $"{Store.Durable.Index}, journal {Store.Journal.FirstIndex}..{Store.Journal.LastIndex}; "
+        );
+        text.Append(
+            CultureInfo.InvariantCulture,
+            $"background steps {_node!.BackgroundSteps}; said: {string.Join(" | ", Troubles.TakeLast(4))}"
+        );
         return text.ToString();
     }
 

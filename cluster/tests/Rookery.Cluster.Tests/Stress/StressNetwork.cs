@@ -8,7 +8,10 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Stress;
 
-/// <summary>The connections between members of one process: as between real ones, a small one and one for entries each way, both bounded, delivered by threads of the pool. They can be cut, lose and delay.</summary>
+/// <summary>
+/// The connections between members of one process: as between real ones, a small one and one for entries each way, both
+/// bounded, delivered by threads of the pool. They can be cut, lose and delay.
+/// </summary>
 internal sealed class StressNetwork
 {
     private readonly ConcurrentDictionary<(NodeId From, NodeId To), Cable> _cables = new();
@@ -25,7 +28,8 @@ internal sealed class StressNetwork
     /// <summary>Exceptions that receivers let through: none may.</summary>
     public ConcurrentQueue<Exception> Failures { get; } = new();
 
-    public Cable Between(NodeId from, NodeId to) => _cables.GetOrAdd((from, to), static (ends, network) => new Cable(network, ends.From, ends.To), this);
+    public Cable Between(NodeId from, NodeId to) =>
+        _cables.GetOrAdd((from, to), static (ends, network) => new Cable(network, ends.From, ends.To), this);
 
     /// <summary>Cuts a member off from these others.</summary>
     public void Cut(NodeId member, IEnumerable<NodeId> others)
@@ -143,7 +147,10 @@ internal sealed class Cable
 
     private sealed class Lane
     {
-        private readonly Channel<(Message Message, JournalFrame[] Frames, int Bytes)> _waiting = Channel.CreateUnbounded<(Message, JournalFrame[], int)>(new UnboundedChannelOptions { SingleReader = true });
+        private readonly Channel<(Message Message, JournalFrame[] Frames, int Bytes)> _waiting =
+            Channel.CreateUnbounded<(Message, JournalFrame[], int)>(
+                new UnboundedChannelOptions { SingleReader = true }
+            );
         private readonly int _mostBytes;
         private int _bytes;
 
@@ -179,7 +186,9 @@ internal sealed class Cable
 internal sealed class StressPeers(NodeId self, StressNetwork network) : IPeerNetwork
 {
     private static readonly CommandOutcome NeverSent = new(new Rejection(RejectionKind.NoLeader, "never sent"));
-    private static readonly CommandOutcome ConnectionBroke = new(new Rejection(RejectionKind.OutcomeUnknown, "the connection broke"));
+    private static readonly CommandOutcome ConnectionBroke = new(
+        new Rejection(RejectionKind.OutcomeUnknown, "the connection broke")
+    );
 
     public volatile bool IsDead;
 
@@ -191,11 +200,20 @@ internal sealed class StressPeers(NodeId self, StressNetwork network) : IPeerNet
         }
     }
 
-    public async ValueTask<CommandOutcome> ForwardAsync(NodeId leader, CommandBuffer command, CancellationToken cancellationToken)
+    public async ValueTask<CommandOutcome> ForwardAsync(
+        NodeId leader,
+        CommandBuffer command,
+        CancellationToken cancellationToken
+    )
     {
         var cable = network.Between(self, leader);
         var broken = cable.Broken;
-        if (IsDead || cable.IsCut || network.Between(leader, self).IsCut || !network.Up.TryGetValue(leader, out var there))
+        if (
+            IsDead
+            || cable.IsCut
+            || network.Between(leader, self).IsCut
+            || !network.Up.TryGetValue(leader, out var there)
+        )
         {
             return NeverSent;
         }
@@ -206,7 +224,8 @@ internal sealed class StressPeers(NodeId self, StressNetwork network) : IPeerNet
         (sent.WantsReceipt, sent.LeaderTerm) = (command.WantsReceipt, command.LeaderTerm);
         var proposing = Task.Run(
             () => there.Consensus!.ProposeForwardedAsync(sent, CancellationToken.None).AsTask(),
-            CancellationToken.None);
+            CancellationToken.None
+        );
         return await Task.WhenAny(proposing, broken) == proposing ? await proposing : ConnectionBroke;
     }
 

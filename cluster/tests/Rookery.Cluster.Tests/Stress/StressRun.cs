@@ -12,8 +12,9 @@ using OperationKind = Rookery.Histories.OperationKind;
 namespace Rookery.Cluster.Tests.Stress;
 
 /// <summary>
-/// Three members on real threads, clients, and faults drawn by a seed (the threads draw for themselves, so the same seed is not the same run). In the end all must be equal, hold what was
-/// acknowledged, and have answered in an order. Whatever is waited for has a bound, behind which the run fails with how each member stands.
+/// Three members on real threads, clients, and faults drawn by a seed (the threads draw for themselves, so the same
+/// seed is not the same run). In the end all must be equal, hold what was acknowledged, and have answered in an order.
+/// Whatever is waited for has a bound, behind which the run fails with how each member stands.
 /// </summary>
 internal sealed class StressRun(int seed) : IAsyncDisposable
 {
@@ -77,11 +78,25 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
         {
             foreach (var member in _members.Skip(1))
             {
-                await UntilAsync(() => Leader?.Consensus!.ChangeMember(change, member.Id) is ChangeAnswer.Accepted or ChangeAnswer.NothingToDo, $"{change} {member}");
+                await UntilAsync(
+                    () =>
+                        Leader?.Consensus!.ChangeMember(change, member.Id)
+                            is ChangeAnswer.Accepted
+                                or ChangeAnswer.NothingToDo,
+                    $"{change} {member}"
+                );
             }
         }
 
-        var made = await Bounded(_members[1].Consensus!.ProposeAsync(CommandEncoder.CreateDatabase("db", SteppedCluster.HistoryId), CancellationToken.None).AsTask(), "the database");
+        var made = await Bounded(
+            _members[1]
+                .Consensus!.ProposeAsync(
+                    CommandEncoder.CreateDatabase("db", SteppedCluster.HistoryId),
+                    CancellationToken.None
+                )
+                .AsTask(),
+            "the database"
+        );
         Assert.Null(made.Rejection);
     }
 
@@ -123,7 +138,10 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
         }
     }
 
-    /// <summary>One goes off, mostly for so long that the others' journals do not reach back; meanwhile leadership may change, and behind it more may happen before it has caught up.</summary>
+    /// <summary>
+    /// One goes off, mostly for so long that the others' journals do not reach back; meanwhile leadership may change,
+    /// and behind it more may happen before it has caught up.
+    /// </summary>
     private async Task RestartAsync(StressMember member)
     {
         bool losesPower = _faults.Next(2) == 0;
@@ -152,7 +170,8 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
         string document = string.Empty;
         for (long sequence = 1; !_isOver; sequence++)
         {
-            // One that writes another way than it reads, and a few documents at a time, each of them for so few operations that their order can be searched.
+            // One that writes another way than it reads, and a few documents at a time, each of them for so few
+            // operations that their order can be searched.
             document = sequence % 20 == 1 ? $"users/{sequence / 20 % 7}-{client / 2}-{sequence / 20}" : document;
             var member = _members[random.Next(_members.Count)];
             if (member.Consensus is not { } consensus)
@@ -165,7 +184,13 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
             }
             else
             {
-                await WriteAsync(client, consensus, document, (sequence * 100) + client, random.Next(8) == 0 ? random.Next(30_000) : random.Next(2_000));
+                await WriteAsync(
+                    client,
+                    consensus,
+                    document,
+                    (sequence * 100) + client,
+                    random.Next(8) == 0 ? random.Next(30_000) : random.Next(2_000)
+                );
             }
         }
     }
@@ -182,7 +207,19 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
         {
             if (member.Peek(document) is { } seen && ReferenceEquals(member.Consensus, consensus))
             {
-                _history.Enqueue(new Operation { Client = client, Invoked = invoked, Completed = Now(), Kind = OperationKind.Get, Outcome = Outcome.Done, Key = document, Value = seen.Value, Etag = seen.Etag });
+                _history.Enqueue(
+                    new Operation
+                    {
+                        Client = client,
+                        Invoked = invoked,
+                        Completed = Now(),
+                        Kind = OperationKind.Get,
+                        Outcome = Outcome.Done,
+                        Key = document,
+                        Value = seen.Value,
+                        Etag = seen.Etag,
+                    }
+                );
                 Mark("reads");
             }
         }
@@ -194,8 +231,23 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
 
     private async Task WriteAsync(int client, RaftConsensus consensus, string document, long value, int padding)
     {
-        var operation = new Operation { Client = client, Invoked = Now(), Kind = OperationKind.Put, Outcome = Outcome.Unknown, Key = document, Value = value };
-        var outcome = await Bounded(Task.Run(() => consensus.ProposeAsync(SteppedCluster.PutOf(document, value, padding: padding), CancellationToken.None).AsTask()), "a write");
+        var operation = new Operation
+        {
+            Client = client,
+            Invoked = Now(),
+            Kind = OperationKind.Put,
+            Outcome = Outcome.Unknown,
+            Key = document,
+            Value = value,
+        };
+        var outcome = await Bounded(
+            Task.Run(() =>
+                consensus
+                    .ProposeAsync(SteppedCluster.PutOf(document, value, padding: padding), CancellationToken.None)
+                    .AsTask()
+            ),
+            "a write"
+        );
         switch (outcome.Rejection?.Kind)
         {
             case null:
@@ -217,22 +269,43 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
     private async Task CheckAsync()
     {
         await UntilAsync(
-            () => Leader is { } leader && _members.TrueForAll(member => member.Consensus!.AppliedIndex == leader.Consensus!.ReadState().LastIndex),
-            "that all members have applied the same");
+            () =>
+                Leader is { } leader
+                && _members.TrueForAll(member =>
+                    member.Consensus!.AppliedIndex == leader.Consensus!.ReadState().LastIndex
+                ),
+            "that all members have applied the same"
+        );
         await CheckAliveAsync();
         string rows = Rows.Text(_members[0].Store.Storage);
         foreach (var member in _members)
         {
-            Assert.True(string.Equals(rows, Rows.Text(member.Store.Storage), StringComparison.Ordinal), $"seed {seed}: {member} has other rows than A");
+            Assert.True(
+                string.Equals(rows, Rows.Text(member.Store.Storage), StringComparison.Ordinal),
+                $"seed {seed}: {member} has other rows than A"
+            );
             Assert.Equal(_members[0].Store.OutcomeChain, member.Store.OutcomeChain);
             Mark("states installed", (int)member.StatesInstalled);
         }
 
         var history = _history.ToList();
-        foreach (string document in history.Select(operation => operation.Key).Distinct(StringComparer.Ordinal).ToList())
+        foreach (
+            string document in history.Select(operation => operation.Key).Distinct(StringComparer.Ordinal).ToList()
+        )
         {
             var (value, etag) = _members[0].Peek(document)!.Value;
-            history.Add(new Operation { Invoked = Now(), Completed = Now() + 1, Kind = OperationKind.Get, Outcome = Outcome.Done, Key = document, Value = value, Etag = etag });
+            history.Add(
+                new Operation
+                {
+                    Invoked = Now(),
+                    Completed = Now() + 1,
+                    Kind = OperationKind.Get,
+                    Outcome = Outcome.Done,
+                    Key = document,
+                    Value = value,
+                    Etag = etag,
+                }
+            );
         }
 
         var report = HistoryReport.Of(history);
@@ -265,7 +338,9 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
             await CheckAliveAsync();
             if (TimeProvider.System.GetElapsedTime(begun) > Patience)
             {
-                Assert.Fail($"seed {seed}: within {Patience.TotalSeconds} s did not come about: {what}. {await DescribeAsync()}");
+                Assert.Fail(
+                    $"seed {seed}: within {Patience.TotalSeconds} s did not come about: {what}. {await DescribeAsync()}"
+                );
             }
 
             await tick.WaitForNextTickAsync();
@@ -290,7 +365,8 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
         return await task;
     }
 
-    private async Task<string> DescribeAsync() => "\n" + string.Join('\n', await Task.WhenAll(_members.Select(member => member.DescribeAsync())));
+    private async Task<string> DescribeAsync() =>
+        "\n" + string.Join('\n', await Task.WhenAll(_members.Select(member => member.DescribeAsync())));
 
     private static long Now() => TimeProvider.System.GetTimestamp();
 

@@ -3,7 +3,10 @@ using Xunit.Abstractions;
 
 namespace Rookery.Cluster.Tests.Stress;
 
-/// <summary>The program's own consensus, store and threads, all of them, under load and faults. STRESS_SECONDS makes it longer than some seconds, STRESS_SEED draws the same faults again.</summary>
+/// <summary>
+/// The program's own consensus, store and threads, all of them, under load and faults. STRESS_SECONDS makes it longer
+/// than some seconds, STRESS_SEED draws the same faults again.
+/// </summary>
 public sealed class StressTests(ITestOutputHelper report)
 {
     private const int SecondsOfRun = 8;
@@ -25,12 +28,20 @@ public sealed class StressTests(ITestOutputHelper report)
                 marks[mark] = marks.GetValueOrDefault(mark) + count;
             }
 
-            report.WriteLine($"seed {seed}: {string.Join(", ", run.Marks.OrderBy(static mark => mark.Key, StringComparer.Ordinal).Select(static mark => $"{mark.Key} {mark.Value}"))}");
+            report.WriteLine(
+                $"seed {seed}: "
+                    + $"{string.Join(", ", run.Marks.OrderBy(static mark => mark.Key, StringComparer.Ordinal).Select(static mark => $"{mark.Key} {mark.Value}"))}"
+            );
         }
 
-        Assert.True(marks.GetValueOrDefault("writes") > 0 && marks.GetValueOrDefault("reads") > 0, "clients wrote and read");
+        Assert.True(
+            marks.GetValueOrDefault("writes") > 0 && marks.GetValueOrDefault("reads") > 0,
+            "clients wrote and read"
+        );
     }
 
     private static int? Setting(string name) =>
-        Environment.GetEnvironmentVariable(name) is { Length: > 0 } text ? int.Parse(text, CultureInfo.InvariantCulture) : null;
+        Environment.GetEnvironmentVariable(name) is { Length: > 0 } text
+            ? int.Parse(text, CultureInfo.InvariantCulture)
+            : null;
 }

@@ -8,7 +8,11 @@ public sealed class SilenceTests : IDisposable
 {
     private readonly SimulatedTimeProvider _time = new();
     private readonly StateNode _receiver = new();
-    private readonly HttpClient _member = new(new SilentMember()) { BaseAddress = new Uri("http://pi-2:9443"), Timeout = Timeout.InfiniteTimeSpan };
+    private readonly HttpClient _member = new(new SilentMember())
+    {
+        BaseAddress = new Uri("http://pi-2:9443"),
+        Timeout = Timeout.InfiniteTimeSpan,
+    };
 
     [Fact]
     public async Task A_member_that_took_the_request_and_says_nothing_is_not_waited_for_for_ever()
@@ -16,7 +20,11 @@ public sealed class SilenceTests : IDisposable
         var fetching = new StateFetch(_member, _receiver.Core.Inbox, _time).RunAsync(CancellationToken.None);
         Assert.False(fetching.IsCompleted);
         _time.Advance(Silence.BeforeFlushed);
-        Assert.Contains("silent", (await Assert.ThrowsAsync<StateTransferException>(() => fetching)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "silent",
+            (await Assert.ThrowsAsync<StateTransferException>(() => fetching)).Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -36,7 +44,10 @@ public sealed class SilenceTests : IDisposable
 
     private sealed class SilentMember : HttpMessageHandler
     {
-        protected override async Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancellationToken)
+        protected override async Task<HttpResponseMessage> SendAsync(
+            HttpRequestMessage request,
+            CancellationToken cancellationToken
+        )
         {
             await Task.Delay(Timeout.InfiniteTimeSpan, cancellationToken);
             throw new InvalidOperationException("it never answers");

@@ -13,7 +13,10 @@ public sealed class StateFetchTests : IDisposable
     [Fact]
     public async Task A_fetch_goes_on_at_the_byte_where_the_connection_broke()
     {
-        await using var server = await StateServer.StartAsync(_sender.Routes, static request => (20_000 + (1_000 * request), -1));
+        await using var server = await StateServer.StartAsync(
+            _sender.Routes,
+            static request => (20_000 + (1_000 * request), -1)
+        );
         var steps = new List<StateFetchProgress>();
         var fetched = await Fetch(server, steps.Add).RunAsync(CancellationToken.None);
 
@@ -23,16 +26,24 @@ public sealed class StateFetchTests : IDisposable
         Assert.Equal(steps.OrderBy(static step => step.Bytes), steps);
         _receiver.Core.Install(fetched, tailIsKept: false);
         Assert.Equal(600, _receiver.Count());
-        Assert.Equal((_sender.Core.Journal.LastIndex, 600), (_receiver.Core.Journal.LastIndex, _receiver.Core.Journal.OperationsBeforeNext));
+        Assert.Equal(
+            (_sender.Core.Journal.LastIndex, 600),
+            (_receiver.Core.Journal.LastIndex, _receiver.Core.Journal.OperationsBeforeNext)
+        );
     }
 
-    /// <summary>A member that has most of it gets the rest, over connections that break, and both ends count what it was.</summary>
+    /// <summary>
+    /// A member that has most of it gets the rest, over connections that break, and both ends count what it was.
+    /// </summary>
     [Fact]
     public async Task What_changed_is_fetched_when_it_is_less_and_counted_apart()
     {
         _receiver.Fill(500);
         StateOffer? chosen = null;
-        await using var server = await StateServer.StartAsync(_sender.Routes, static request => (20_000 + (1_000 * request), -1));
+        await using var server = await StateServer.StartAsync(
+            _sender.Routes,
+            static request => (20_000 + (1_000 * request), -1)
+        );
         var fetched = await new StateFetch(server.Client, _receiver.Core.Inbox, TimeProvider.System)
         {
             RestPerBreak = TimeSpan.Zero,
@@ -49,8 +60,13 @@ public sealed class StateFetchTests : IDisposable
         Assert.InRange(_receiver.Core.Transfers.Resumed, 1, 100);
         Assert.Equal(
             (fetched.Offer.Bytes, 0, 1, 0),
-            (_receiver.Core.Transfers.ReceivedBytesOf(StateTransferKind.Changes), _receiver.Core.Transfers.ReceivedBytesOf(StateTransferKind.Files),
-                _receiver.Core.Transfers.InstalledOf(StateTransferKind.Changes), _receiver.Core.Transfers.InstalledOf(StateTransferKind.Files)));
+            (
+                _receiver.Core.Transfers.ReceivedBytesOf(StateTransferKind.Changes),
+                _receiver.Core.Transfers.ReceivedBytesOf(StateTransferKind.Files),
+                _receiver.Core.Transfers.InstalledOf(StateTransferKind.Changes),
+                _receiver.Core.Transfers.InstalledOf(StateTransferKind.Files)
+            )
+        );
         Assert.InRange(_sender.Core.Transfers.SentBytesOf(StateTransferKind.Changes), 1, fetched.Offer.Bytes);
         Assert.Equal(0, _sender.Core.Transfers.SentBytesOf(StateTransferKind.Files));
     }
@@ -58,7 +74,10 @@ public sealed class StateFetchTests : IDisposable
     [Fact]
     public async Task A_file_that_arrives_changed_is_fetched_again_and_no_other()
     {
-        await using var server = await StateServer.StartAsync(_sender.Routes, static request => (null, request == 2 ? 777 : -1));
+        await using var server = await StateServer.StartAsync(
+            _sender.Routes,
+            static request => (null, request == 2 ? 777 : -1)
+        );
         var fetched = await Fetch(server).RunAsync(CancellationToken.None);
         Assert.Equal(fetched.Offer.Bytes + fetched.Offer.Files[1].Bytes, _receiver.Core.Transfers.ReceivedBytes);
         _receiver.Core.Install(fetched, tailIsKept: false);
@@ -68,16 +87,19 @@ public sealed class StateFetchTests : IDisposable
     [Fact]
     public async Task An_offer_that_is_given_up_midway_is_followed_by_the_next()
     {
-        await using var server = await StateServer.StartAsync(_sender.Routes, request =>
-        {
-            if (request == 3)
+        await using var server = await StateServer.StartAsync(
+            _sender.Routes,
+            request =>
             {
-                _sender.Time.Advance(StateOffers.Patience);
-                _sender.Core.Offers.GiveUpIfDue();
-            }
+                if (request == 3)
+                {
+                    _sender.Time.Advance(StateOffers.Patience);
+                    _sender.Core.Offers.GiveUpIfDue();
+                }
 
-            return (null, -1);
-        });
+                return (null, -1);
+            }
+        );
         await Fetch(server).RunAsync(CancellationToken.None);
         Assert.Equal((2L, 1L), (_sender.Core.Transfers.Offers, _sender.Core.Transfers.GivenUp));
     }
@@ -85,10 +107,19 @@ public sealed class StateFetchTests : IDisposable
     [Fact]
     public async Task A_member_that_breaks_off_for_ever_is_left_and_what_came_stays()
     {
-        await using (var broken = await StateServer.StartAsync(_sender.Routes, static request => (request == 1 ? 5_000 : 0, -1)))
+        await using (
+            var broken = await StateServer.StartAsync(_sender.Routes, static request => (request == 1 ? 5_000 : 0, -1))
+        )
         {
             Assert.Contains(
-                "broke off 9 times in a row", (await Assert.ThrowsAsync<StateTransferException>(() => Fetch(broken).RunAsync(CancellationToken.None))).Message, StringComparison.Ordinal);
+                "broke off 9 times in a row",
+                (
+                    await Assert.ThrowsAsync<StateTransferException>(() =>
+                        Fetch(broken).RunAsync(CancellationToken.None)
+                    )
+                ).Message,
+                StringComparison.Ordinal
+            );
         }
 
         await using var server = await StateServer.StartAsync(_sender.Routes);
@@ -99,10 +130,19 @@ public sealed class StateFetchTests : IDisposable
     [Fact]
     public async Task A_member_that_offers_nothing_is_quoted()
     {
-        var routes = new StateRoutes(_sender.Core.Offers, static (_, _) => throw new StateTransferException("Nothing to give."), TimeProvider.System);
+        var routes = new StateRoutes(
+            _sender.Core.Offers,
+            static (_, _) => throw new StateTransferException("Nothing to give."),
+            TimeProvider.System
+        );
         await using var server = await StateServer.StartAsync(routes);
         Assert.EndsWith(
-            "does not offer its state: Nothing to give.", (await Assert.ThrowsAsync<StateTransferException>(() => Fetch(server).RunAsync(CancellationToken.None))).Message, StringComparison.Ordinal);
+            "does not offer its state: Nothing to give.",
+            (
+                await Assert.ThrowsAsync<StateTransferException>(() => Fetch(server).RunAsync(CancellationToken.None))
+            ).Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Theory]
@@ -120,11 +160,23 @@ public sealed class StateFetchTests : IDisposable
     {
         var offer = _sender.Core.Offers.Make();
         await using var server = await StateServer.StartAsync(_sender.Routes);
-        using var answer = await server.GetAsync(path.Replace("OFFER", offer.Id, StringComparison.Ordinal), range, new HttpMethod(method));
+        using var answer = await server.GetAsync(
+            path.Replace("OFFER", offer.Id, StringComparison.Ordinal),
+            range,
+            new HttpMethod(method)
+        );
         Assert.Equal(status, (int)answer.StatusCode);
         long whole = offer.Files.First(static file => file.Name is "manifest-0").Bytes;
         byte[] body = await answer.Content.ReadAsByteArrayAsync();
-        Assert.Equal(status switch { 200 => whole, 206 => whole - 100, _ => body.Length }, body.Length);
+        Assert.Equal(
+            status switch
+            {
+                200 => whole,
+                206 => whole - 100,
+                _ => body.Length,
+            },
+            body.Length
+        );
     }
 
     public void Dispose()
@@ -134,5 +186,9 @@ public sealed class StateFetchTests : IDisposable
     }
 
     private StateFetch Fetch(StateServer server, Action<StateFetchProgress>? progress = null) =>
-        new(server.Client, _receiver.Core.Inbox, TimeProvider.System) { RestPerBreak = TimeSpan.Zero, Progress = progress };
+        new(server.Client, _receiver.Core.Inbox, TimeProvider.System)
+        {
+            RestPerBreak = TimeSpan.Zero,
+            Progress = progress,
+        };
 }

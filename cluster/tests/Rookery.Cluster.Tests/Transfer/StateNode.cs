@@ -33,9 +33,11 @@ internal sealed class StateNode : IDisposable
 
     public NodeStore Core { get; }
 
-    public StateRoutes Routes => new(Core.Offers, (since, through) => Task.FromResult(Make(since, through)), TimeProvider.System);
+    public StateRoutes Routes =>
+        new(Core.Offers, (since, through) => Task.FromResult(Make(since, through)), TimeProvider.System);
 
-    public static byte[] KeyOf(int number) => [0, 0, 0, 9, Table.Documents, .. Encoding.UTF8.GetBytes($"row/{number:D6}")];
+    public static byte[] KeyOf(int number) =>
+        [0, 0, 0, 9, Table.Documents, .. Encoding.UTF8.GetBytes($"row/{number:D6}")];
 
     /// <summary>Rows of about a kilobyte that cannot be compressed, all of them in runs.</summary>
     public void Fill(int rows)
@@ -46,7 +48,9 @@ internal sealed class StateNode : IDisposable
             var journal = Core.Journal;
             long index = journal.LastIndex + 1;
             long sequence = journal.OperationsBeforeNext + 1;
-            journal.Write([new JournalFrame(FrameType.NoOp, index, Math.Max(1, journal.LastTerm), sequence - 1, 1, default)]);
+            journal.Write([
+                new JournalFrame(FrameType.NoOp, index, Math.Max(1, journal.LastTerm), sequence - 1, 1, default),
+            ]);
             var batch = Core.Storage.Begin(index, journal.LastTerm);
             _random.NextBytes(value);
             batch.Put(KeyOf((int)index), sequence, value);
@@ -54,9 +58,7 @@ internal sealed class StateNode : IDisposable
         }
 
         Core.Storage.RequestFlush();
-        while (Core.WorkOnce())
-        {
-        }
+        while (Core.WorkOnce()) { }
     }
 
     private StateOffer? Make(long? since, long through)
@@ -91,8 +93,6 @@ internal sealed class StateNode : IDisposable
     {
         public long Begin() => 0;
 
-        public void Record(IoKind kind, long begun, long bytes)
-        {
-        }
+        public void Record(IoKind kind, long begun, long bytes) { }
     }
 }

@@ -13,7 +13,12 @@ public sealed class StateRepairTests
         member.Fill(300);
         node.Fill(300);
         string storage = "/data/node/storage";
-        foreach (string run in node.Disk.List(storage).Where(static name => name.EndsWith(".run", StringComparison.Ordinal)).Take(2))
+        foreach (
+            string run in node
+                .Disk.List(storage)
+                .Where(static name => name.EndsWith(".run", StringComparison.Ordinal))
+                .Take(2)
+        )
         {
             node.Disk.Rot($"{storage}/{run}", 3000, 10);
         }
@@ -53,7 +58,9 @@ public sealed class StateRepairTests
         node.Fill(300);
         foreach (var damaged in new[] { member, node })
         {
-            string run = damaged.Disk.List("/data/node/storage").First(static name => name.EndsWith(".run", StringComparison.Ordinal));
+            string run = damaged
+                .Disk.List("/data/node/storage")
+                .First(static name => name.EndsWith(".run", StringComparison.Ordinal));
             damaged.Disk.Rot($"/data/node/storage/{run}", 3000, 10);
             Scrub(damaged);
         }
@@ -61,13 +68,18 @@ public sealed class StateRepairTests
         await using var server = await StateServer.StartAsync(member.Routes);
         var repair = new StateRepair(node.Core, static work => Task.Run(work), TimeProvider.System);
         Assert.Contains(
-            "is damaged at byte", (await Assert.ThrowsAsync<StateTransferException>(() => repair.RunAsync(server.Client, CancellationToken.None))).Message, StringComparison.Ordinal);
+            "is damaged at byte",
+            (
+                await Assert.ThrowsAsync<StateTransferException>(() =>
+                    repair.RunAsync(server.Client, CancellationToken.None)
+                )
+            ).Message,
+            StringComparison.Ordinal
+        );
     }
 
     private static void Scrub(StateNode node)
     {
-        while (!node.Core.Storage.ScrubOnce(1 << 20))
-        {
-        }
+        while (!node.Core.Storage.ScrubOnce(1 << 20)) { }
     }
 }

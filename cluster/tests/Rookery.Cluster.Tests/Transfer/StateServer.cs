@@ -20,8 +20,12 @@ internal sealed class StateServer : IAsyncDisposable
 
     /// <summary>Starts it.</summary>
     /// <param name="routes">What answers.</param>
-    /// <param name="fault">Given the number of a file request, from 1: how many bytes of its body are sent before the connection breaks (null: all), and which of them is changed (negative: none).</param>
-    public static async Task<StateServer> StartAsync(StateRoutes routes, Func<int, (long? BreakAfter, long Flip)>? fault = null)
+    /// <param name="fault">Given the number of a file request, from 1: how many bytes of its body are sent before the
+    /// connection breaks (null: all), and which of them is changed (negative: none).</param>
+    public static async Task<StateServer> StartAsync(
+        StateRoutes routes,
+        Func<int, (long? BreakAfter, long Flip)>? fault = null
+    )
     {
         var builder = WebApplication.CreateSlimBuilder();
         builder.Logging.ClearProviders();
@@ -71,9 +75,16 @@ internal sealed class StateServer : IAsyncDisposable
 
         public override long Length => throw new NotSupportedException();
 
-        public override long Position { get => throw new NotSupportedException(); set => throw new NotSupportedException(); }
+        public override long Position
+        {
+            get => throw new NotSupportedException();
+            set => throw new NotSupportedException();
+        }
 
-        public override async ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
+        public override async ValueTask WriteAsync(
+            ReadOnlyMemory<byte> buffer,
+            CancellationToken cancellationToken = default
+        )
         {
             byte[] bytes = buffer[..(int)Math.Min(buffer.Length, breakAfter - _sent)].ToArray();
             if (flip >= _sent && flip < _sent + bytes.Length)

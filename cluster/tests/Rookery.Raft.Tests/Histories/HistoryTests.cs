@@ -8,10 +8,22 @@ public sealed class HistoryTests
     private static readonly Dictionary<string, Operation[]> Good = new(StringComparer.Ordinal)
     {
         ["one after another"] = [Put(1, 0, 10), Get(1, 1, 11, 20), Put(2, 21, 30, etag: 2), Get(2, 2, 31, 40)],
-        ["a read beside a write sees the old or the new version"] = [Put(1, 0, 10), Put(2, 20, 40, etag: 2), Get(1, 1, 21, 39), Get(2, 2, 22, 39)],
+        ["a read beside a write sees the old or the new version"] =
+        [
+            Put(1, 0, 10),
+            Put(2, 20, 40, etag: 2),
+            Get(1, 1, 21, 39),
+            Get(2, 2, 22, 39),
+        ],
         ["an unknown write that is read"] = [Put(1, 0, 10), Lost(Put(2, 20, 30)), Get(1, 1, 31, 40), Get(2, 2, 50, 60)],
         ["an unknown write that never was"] = [Put(1, 0, 10), Lost(Put(2, 20, 30)), Get(1, 1, 31, 40)],
-        ["a compare-and-set done, and one refused"] = [Put(1, 0, 10), Swap(1, 2, 11, 20, etag: 2), Refused(Swap(1, 3, 21, 30, etag: 2)), Get(2, 2, 31, 40)],
+        ["a compare-and-set done, and one refused"] =
+        [
+            Put(1, 0, 10),
+            Swap(1, 2, 11, 20, etag: 2),
+            Refused(Swap(1, 3, 21, 30, etag: 2)),
+            Get(2, 2, 31, 40),
+        ],
         ["writes that overlap, in either order"] = [Put(1, 0, 50, etag: 2), Put(2, 0, 50), Get(1, 2, 51, 60)],
         ["nothing there"] = [Get(0, 0, 0, 10), Put(1, 11, 20), Get(1, 1, 21, 30)],
         ["a refused put"] = [Put(1, 0, 10), Refused(Put(2, 11, 20)), Get(1, 1, 21, 30)],
@@ -22,13 +34,36 @@ public sealed class HistoryTests
         ["a stale read"] = [Put(1, 0, 10), Put(2, 11, 20, etag: 2), Get(1, 1, 21, 30)],
         ["a lost write"] = [Put(1, 0, 10), Get(0, 0, 11, 20)],
         ["reads that go back"] = [Put(1, 0, 10), Put(2, 11, 99, etag: 2), Get(2, 2, 20, 30), Get(1, 1, 31, 40)],
-        ["a write that nobody acknowledged, read and vanished"] = [Put(1, 0, 10), Lost(Put(2, 11, 20)), Get(2, 2, 21, 30), Get(1, 1, 31, 40)],
+        ["a write that nobody acknowledged, read and vanished"] =
+        [
+            Put(1, 0, 10),
+            Lost(Put(2, 11, 20)),
+            Get(2, 2, 21, 30),
+            Get(1, 1, 31, 40),
+        ],
         ["a read of what was not written yet"] = [Get(1, 1, 0, 10), Put(1, 11, 20)],
         ["a read of what was refused"] = [Refused(Put(1, 0, 10)), Get(1, 1, 11, 20)],
         ["a compare-and-set on what was gone"] = [Put(1, 0, 10), Put(2, 11, 20, etag: 2), Swap(1, 3, 21, 30, etag: 3)],
-        ["two compare-and-sets on one version"] = [Put(1, 0, 10), Swap(1, 2, 11, 90, etag: 2), Swap(1, 3, 11, 90, etag: 3)],
-        ["a compare-and-set refused on what it expected"] = [Put(1, 0, 10), Refused(Swap(1, 2, 11, 20, etag: 1)), Get(1, 1, 21, 30)],
-        ["a command done twice"] = [Put(1, 0, 10), Get(1, 1, 11, 20), Put(2, 21, 30, etag: 2), Get(2, 2, 31, 40), Get(1, 3, 41, 50)],
+        ["two compare-and-sets on one version"] =
+        [
+            Put(1, 0, 10),
+            Swap(1, 2, 11, 90, etag: 2),
+            Swap(1, 3, 11, 90, etag: 3),
+        ],
+        ["a compare-and-set refused on what it expected"] =
+        [
+            Put(1, 0, 10),
+            Refused(Swap(1, 2, 11, 20, etag: 1)),
+            Get(1, 1, 21, 30),
+        ],
+        ["a command done twice"] =
+        [
+            Put(1, 0, 10),
+            Get(1, 1, 11, 20),
+            Put(2, 21, 30, etag: 2),
+            Get(2, 2, 31, 40),
+            Get(1, 3, 41, 50),
+        ],
     };
 
     /// <summary>What only etags tell.</summary>
@@ -36,31 +71,105 @@ public sealed class HistoryTests
     {
         ["one etag for two writes"] = [Put(1, 0, 10), Put(2, 0, 10)],
         ["writes reordered"] = [Put(1, 0, 10, etag: 2), Put(2, 20, 30, etag: 1)],
-        ["writes of two documents reordered"] = [Put(1, 0, 10, etag: 2), Put(2, 20, 30, etag: 1) with { Key = "other" }],
+        ["writes of two documents reordered"] =
+        [
+            Put(1, 0, 10, etag: 2),
+            Put(2, 20, 30, etag: 1) with
+            {
+                Key = "other",
+            },
+        ],
         ["a version under another etag"] = [Put(1, 0, 10), Get(1, 5, 11, 20)],
     };
 
     private static readonly Dictionary<string, Operation[]> GoodLists = new(StringComparer.Ordinal)
     {
         ["one after another"] = [Append("a", 1, 0, 10), Append("b", 2, 11, 20), Read(30, 40, ("a", [1]), ("b", [2]))],
-        ["two lists written at once and read at once"] = [Append("a", 1, 0, 50) with { Appends = [new("a", 1), new("b", 2)] }, Read(10, 20, ("a", []), ("b", [])), Read(20, 30, ("a", [1]), ("b", [2]))],
-        ["an unknown append that came to be"] = [Lost(Append("a", 1, 0, 10)), Read(20, 30, ("a", [])), Read(40, 50, ("a", [1]))],
-        ["read, then append on what was read"] = [Append("a", 1, 0, 10), Read(20, 30, ("a", [1])) with { Appends = [new("a", 2)] }, Read(40, 50, ("a", [1, 2])) with { Appends = [new("a", 3)] }],
+        ["two lists written at once and read at once"] =
+        [
+            Append("a", 1, 0, 50) with
+            {
+                Appends = [new("a", 1), new("b", 2)],
+            },
+            Read(10, 20, ("a", []), ("b", [])),
+            Read(20, 30, ("a", [1]), ("b", [2])),
+        ],
+        ["an unknown append that came to be"] =
+        [
+            Lost(Append("a", 1, 0, 10)),
+            Read(20, 30, ("a", [])),
+            Read(40, 50, ("a", [1])),
+        ],
+        ["read, then append on what was read"] =
+        [
+            Append("a", 1, 0, 10),
+            Read(20, 30, ("a", [1])) with
+            {
+                Appends = [new("a", 2)],
+            },
+            Read(40, 50, ("a", [1, 2])) with
+            {
+                Appends = [new("a", 3)],
+            },
+        ],
     };
 
     private static readonly Dictionary<string, Operation[]> BadLists = new(StringComparer.Ordinal)
     {
         ["a stale read"] = [Append("a", 1, 0, 10), Append("a", 2, 11, 20), Read(21, 30, ("a", [1]))],
         ["a lost append"] = [Append("a", 1, 0, 10), Read(11, 20, ("a", []))],
-        ["half a transaction"] = [Append("a", 1, 0, 50) with { Appends = [new("a", 1), new("b", 2)] }, Read(10, 20, ("a", [1]), ("b", [])), Read(60, 70, ("a", [1]), ("b", [2]))],
-        ["two readers that see two writers in other orders"] = [Append("a", 1, 0, 90), Append("b", 2, 0, 90), Read(10, 80, ("a", [1]), ("b", [])), Read(10, 80, ("a", []), ("b", [2]))],
-        ["a lost update"] = [Read(0, 50, ("a", [])) with { Appends = [new("a", 1)] }, Read(0, 50, ("a", [])) with { Appends = [new("a", 2)] }],
-        ["an update on a version that was gone"] = [Append("a", 1, 0, 90), Read(0, 90, ("a", [])) with { Appends = [new("a", 2)] }, Read(91, 99, ("a", [1, 2]))],
-        ["an order that changes"] = [Append("a", 1, 0, 90), Append("a", 2, 0, 90), Read(10, 20, ("a", [1, 2])), Read(10, 20, ("a", [2, 1]))],
+        ["half a transaction"] =
+        [
+            Append("a", 1, 0, 50) with
+            {
+                Appends = [new("a", 1), new("b", 2)],
+            },
+            Read(10, 20, ("a", [1]), ("b", [])),
+            Read(60, 70, ("a", [1]), ("b", [2])),
+        ],
+        ["two readers that see two writers in other orders"] =
+        [
+            Append("a", 1, 0, 90),
+            Append("b", 2, 0, 90),
+            Read(10, 80, ("a", [1]), ("b", [])),
+            Read(10, 80, ("a", []), ("b", [2])),
+        ],
+        ["a lost update"] =
+        [
+            Read(0, 50, ("a", [])) with
+            {
+                Appends = [new("a", 1)],
+            },
+            Read(0, 50, ("a", [])) with
+            {
+                Appends = [new("a", 2)],
+            },
+        ],
+        ["an update on a version that was gone"] =
+        [
+            Append("a", 1, 0, 90),
+            Read(0, 90, ("a", [])) with
+            {
+                Appends = [new("a", 2)],
+            },
+            Read(91, 99, ("a", [1, 2])),
+        ],
+        ["an order that changes"] =
+        [
+            Append("a", 1, 0, 90),
+            Append("a", 2, 0, 90),
+            Read(10, 20, ("a", [1, 2])),
+            Read(10, 20, ("a", [2, 1])),
+        ],
         ["an element twice"] = [Append("a", 1, 0, 10), Read(20, 30, ("a", [1, 1]))],
         ["an element that was refused"] = [Refused(Append("a", 1, 0, 10)), Read(20, 30, ("a", [1]))],
         ["an element from nowhere"] = [Read(20, 30, ("a", [1]))],
-        ["an unknown append, read and vanished"] = [Lost(Append("a", 1, 0, 10)), Read(20, 30, ("a", [1])), Read(40, 50, ("a", []))],
+        ["an unknown append, read and vanished"] =
+        [
+            Lost(Append("a", 1, 0, 10)),
+            Read(20, 30, ("a", [1])),
+            Read(40, 50, ("a", [])),
+        ],
     };
 
     public static TheoryData<string> GoodNames => [.. Good.Keys];
@@ -87,7 +196,8 @@ public sealed class HistoryTests
 
     [Theory]
     [MemberData(nameof(BadEtagNames))]
-    public void The_order_of_etags_rejects(string name) => Assert.NotNull(EtagOrder.FindViolation(BadEtags.GetValueOrDefault(name) ?? Bad[name]));
+    public void The_order_of_etags_rejects(string name) =>
+        Assert.NotNull(EtagOrder.FindViolation(BadEtags.GetValueOrDefault(name) ?? Bad[name]));
 
     [Theory]
     [MemberData(nameof(GoodListNames))]
@@ -97,7 +207,10 @@ public sealed class HistoryTests
     [MemberData(nameof(BadListNames))]
     public void The_search_for_cycles_rejects(string name) => Assert.NotNull(ListAppends.FindViolation(BadLists[name]));
 
-    /// <summary>Random histories of a register pass, and what the search rejects after one answer was falsified, the stricter order of etags rejects too.</summary>
+    /// <summary>
+    /// Random histories of a register pass, and what the search rejects after one answer was falsified, the stricter
+    /// order of etags rejects too.
+    /// </summary>
     [Fact]
     public void The_order_of_etags_rejects_what_the_search_rejects_of_random_histories()
     {
@@ -106,13 +219,27 @@ public sealed class HistoryTests
         {
             var random = new Random(seed);
             var history = RandomHistory(random);
-            Assert.True(Linearizability.Check(history) == Verdict.Linearizable && EtagOrder.FindViolation(history) is null, $"seed {seed}: {string.Join('\n', history)}");
+            Assert.True(
+                Linearizability.Check(history) == Verdict.Linearizable && EtagOrder.FindViolation(history) is null,
+                $"seed {seed}: {string.Join('\n', history)}"
+            );
 
             int place = random.Next(history.Count);
             var written = history[random.Next(history.Count)];
-            history[place] = history[place].Kind == OperationKind.Get && written is { Kind: OperationKind.Put, Outcome: Outcome.Done } ? history[place] with { Value = written.Value, Etag = written.Etag } : history[place];
+            history[place] =
+                history[place].Kind == OperationKind.Get
+                && written is { Kind: OperationKind.Put, Outcome: Outcome.Done }
+                    ? history[place] with
+                    {
+                        Value = written.Value,
+                        Etag = written.Etag,
+                    }
+                    : history[place];
             var verdict = Linearizability.Check(history);
-            Assert.True(verdict == Verdict.Linearizable || EtagOrder.FindViolation(history) is not null, $"seed {seed}: {verdict}, {EtagOrder.FindViolation(history)}\n{string.Join('\n', history)}");
+            Assert.True(
+                verdict == Verdict.Linearizable || EtagOrder.FindViolation(history) is not null,
+                $"seed {seed}: {verdict}, {EtagOrder.FindViolation(history)}\n{string.Join('\n', history)}"
+            );
             rejected += verdict == Verdict.Violated ? 1 : 0;
         }
 
@@ -122,7 +249,10 @@ public sealed class HistoryTests
     [Fact]
     public void A_beginning_is_cut_by_count_and_by_unknown_outcomes()
     {
-        var many = Enumerable.Range(1, 500).Select(number => Put(number, number * 10, (number * 10) + 25, number)).ToArray();
+        var many = Enumerable
+            .Range(1, 500)
+            .Select(number => Put(number, number * 10, (number * 10) + 25, number))
+            .ToArray();
         var beginning = Linearizability.BeginningOf(many);
         Assert.Equal(200, beginning.Count);
         Assert.Equal(Outcome.Unknown, beginning[^1].Outcome);
@@ -133,21 +263,39 @@ public sealed class HistoryTests
     [Fact]
     public void A_history_is_the_same_after_it_was_written_and_read()
     {
-        Operation[] history = [Lost(Put(1, 0, 10)), Refused(Swap(1, 2, 3, 4, 5)), Read(6, 7, ("a", [1, 2])) with { Appends = [new("b", 3)] }];
-        Assert.Empty(HistoryFile.Read(new StringReader("{\"invoked\":1,\"kind\":\"Get\",\"outcome\":\"Done\"}"))[0].Reads);
+        Operation[] history =
+        [
+            Lost(Put(1, 0, 10)),
+            Refused(Swap(1, 2, 3, 4, 5)),
+            Read(6, 7, ("a", [1, 2])) with
+            {
+                Appends = [new("b", 3)],
+            },
+        ];
+        Assert.Empty(
+            HistoryFile.Read(new StringReader("{\"invoked\":1,\"kind\":\"Get\",\"outcome\":\"Done\"}"))[0].Reads
+        );
         var read = HistoryFile.Read(new StringReader(string.Join('\n', history.Select(HistoryFile.Line)) + "\n\n"));
         Assert.Equal(history.Select(HistoryFile.Line), read.Select(HistoryFile.Line));
         Assert.Throws<FormatException>(() => HistoryFile.Read(new StringReader("{\"kind\":\"Put\"}")));
         Assert.Throws<FormatException>(() => HistoryFile.Read(new StringReader("not JSON")));
     }
 
-    /// <summary>Where nobody knows what became of writes the search ends, and what comes behind is known by etags alone.</summary>
+    /// <summary>
+    /// Where nobody knows what became of writes the search ends, and what comes behind is known by etags alone.
+    /// </summary>
     [Fact]
     public void A_report_is_no_proof_when_too_little_was_searched()
     {
-        var known = Enumerable.Range(1, 80).Select(number => Put(number, number * 10, (number * 10) + 5, number)).ToList();
+        var known = Enumerable
+            .Range(1, 80)
+            .Select(number => Put(number, number * 10, (number * 10) + 5, number))
+            .ToList();
         var unknown = Enumerable.Range(81, 11).Select(number => Lost(Put(number, 805, 806)));
-        var later = Enumerable.Range(92, 60).Select(number => Put(number, number * 10, (number * 10) + 5, number)).ToList();
+        var later = Enumerable
+            .Range(92, 60)
+            .Select(number => Put(number, number * 10, (number * 10) + 5, number))
+            .ToList();
         var cut = HistoryReport.Of([.. known, .. unknown, .. later]);
         Assert.True(cut is { Violations.Count: 0, Undecided: 0, IsProof: false }, cut.ToString());
         Assert.Equal(90.0 / 151, cut.SearchedShare, 6);
@@ -160,7 +308,16 @@ public sealed class HistoryTests
     [Fact]
     public void A_report_names_what_is_wrong()
     {
-        Assert.Equal(3, HistoryReport.Of([.. Bad["a stale read"], .. BadLists["a stale read"].Select((operation, place) => operation with { Etag = place == 2 ? 0 : 100 + place })]).Violations.Count);
+        Assert.Equal(
+            3,
+            HistoryReport
+                .Of([
+                    .. Bad["a stale read"],
+                    .. BadLists["a stale read"]
+                        .Select((operation, place) => operation with { Etag = place == 2 ? 0 : 100 + place }),
+                ])
+                .Violations.Count
+        );
         var good = HistoryReport.Of(Good["one after another"]);
         Assert.Empty(good.Violations);
         Assert.Equal(1, good.Searched);
@@ -169,7 +326,9 @@ public sealed class HistoryTests
     private static List<Operation> RandomHistory(Random random)
     {
         List<Operation> history = [];
-        long value = 0, etag = 0, written = 0;
+        long value = 0,
+            etag = 0,
+            written = 0;
         for (int at = 100; at < 2100; at += 100)
         {
             // It takes place at a moment of its own, and lasts from some time before to some time after.
@@ -177,32 +336,77 @@ public sealed class HistoryTests
             var operation = random.Next(3) switch
             {
                 0 => Put(++written, 0, 0, ++etag),
-                1 => Swap(expected, ++written, 0, 0, expected == value ? ++etag : etag) with { Outcome = expected == value ? Outcome.Done : Outcome.Refused },
+                1 => Swap(expected, ++written, 0, 0, expected == value ? ++etag : etag) with
+                {
+                    Outcome = expected == value ? Outcome.Done : Outcome.Refused,
+                },
                 _ => Get(value, etag, 0, 0),
             };
             value = operation.Writes ? operation.Value : value;
             operation = operation with { Invoked = at - random.Next(250), Completed = at + random.Next(250) };
-            history.Add(operation.Kind != OperationKind.Get && operation.Writes && random.Next(8) == 0 ? Lost(operation) : operation);
+            history.Add(
+                operation.Kind != OperationKind.Get && operation.Writes && random.Next(8) == 0
+                    ? Lost(operation)
+                    : operation
+            );
         }
 
         return history;
     }
 
     private static Operation Put(long value, long invoked, long completed, long etag = 1) =>
-        new() { Kind = OperationKind.Put, Outcome = Outcome.Done, Key = "document", Value = value, Invoked = invoked, Completed = completed, Etag = etag };
+        new()
+        {
+            Kind = OperationKind.Put,
+            Outcome = Outcome.Done,
+            Key = "document",
+            Value = value,
+            Invoked = invoked,
+            Completed = completed,
+            Etag = etag,
+        };
 
     private static Operation Swap(long expected, long value, long invoked, long completed, long etag) =>
-        Put(value, invoked, completed, etag) with { Kind = OperationKind.CompareAndSet, Expected = expected };
+        Put(value, invoked, completed, etag) with
+        {
+            Kind = OperationKind.CompareAndSet,
+            Expected = expected,
+        };
 
-    private static Operation Get(long value, long etag, long invoked, long completed) => Put(value, invoked, completed, etag) with { Kind = OperationKind.Get };
+    private static Operation Get(long value, long etag, long invoked, long completed) =>
+        Put(value, invoked, completed, etag) with
+        {
+            Kind = OperationKind.Get,
+        };
 
-    private static Operation Lost(Operation operation) => operation with { Outcome = Outcome.Unknown, Completed = 0, Etag = 0 };
+    private static Operation Lost(Operation operation) =>
+        operation with
+        {
+            Outcome = Outcome.Unknown,
+            Completed = 0,
+            Etag = 0,
+        };
 
     private static Operation Refused(Operation operation) => operation with { Outcome = Outcome.Refused };
 
     private static Operation Append(string key, long element, long invoked, long completed) =>
-        new() { Kind = OperationKind.Transaction, Outcome = Outcome.Done, Appends = [new(key, element)], Invoked = invoked, Completed = completed, Etag = element };
+        new()
+        {
+            Kind = OperationKind.Transaction,
+            Outcome = Outcome.Done,
+            Appends = [new(key, element)],
+            Invoked = invoked,
+            Completed = completed,
+            Etag = element,
+        };
 
     private static Operation Read(long invoked, long completed, params (string Key, long[] Elements)[] lists) =>
-        new() { Kind = OperationKind.Transaction, Outcome = Outcome.Done, Reads = [.. lists.Select(list => new ListRead(list.Key, list.Elements))], Invoked = invoked, Completed = completed };
+        new()
+        {
+            Kind = OperationKind.Transaction,
+            Outcome = Outcome.Done,
+            Reads = [.. lists.Select(list => new ListRead(list.Key, list.Elements))],
+            Invoked = invoked,
+            Completed = completed,
+        };
 }

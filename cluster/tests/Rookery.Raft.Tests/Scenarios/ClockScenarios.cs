@@ -6,10 +6,34 @@ internal static class ClockScenarios
 {
     public static Scenario[] All { get; } =
     [
-        new("leader-in-2080", "a leader in 2080 stamps what the others' clocks say", "a leader goes by its own clock", "log time is poisoned", LeaderIn2080),
-        new("cards-without-clocks", "three clocks that agree on 2080 are not believed before an operator says so", "a jump that clocks agree on is taken", "log time is poisoned", CardsWithoutClocks),
-        new("one-source-of-time", "one synchronised clock and two in 2080 make no time", "each clock counts as synchronised", "log time is poisoned", OneSourceOfTime),
-        new("time-comes-late", "what is written before the time is known does not age when it is", "what is remembered ages by a jump of the time", "what is young seems old", TimeComesLate),
+        new(
+            "leader-in-2080",
+            "a leader in 2080 stamps what the others' clocks say",
+            "a leader goes by its own clock",
+            "log time is poisoned",
+            LeaderIn2080
+        ),
+        new(
+            "cards-without-clocks",
+            "three clocks that agree on 2080 are not believed before an operator says so",
+            "a jump that clocks agree on is taken",
+            "log time is poisoned",
+            CardsWithoutClocks
+        ),
+        new(
+            "one-source-of-time",
+            "one synchronised clock and two in 2080 make no time",
+            "each clock counts as synchronised",
+            "log time is poisoned",
+            OneSourceOfTime
+        ),
+        new(
+            "time-comes-late",
+            "what is written before the time is known does not age when it is",
+            "what is remembered ages by a jump of the time",
+            "what is young seems old",
+            TimeComesLate
+        ),
     ];
 
     private static void LeaderIn2080(ScriptedWorld world)
@@ -18,10 +42,16 @@ internal static class ClockScenarios
         world.Elect(1);
         world.PassForAll(1);
         world.Propose(1, payload: 7);
-        Assert.True(world[1].Core!.ReadClock(world.Now).IsSure && world.ErrorOf(1) < TimeSpan.FromMinutes(1), "two synchronised voters are a majority");
+        Assert.True(
+            world[1].Core!.ReadClock(world.Now).IsSure && world.ErrorOf(1) < TimeSpan.FromMinutes(1),
+            "two synchronised voters are a majority"
+        );
         world.SetClock(1970, isSure: false, 1);
         world.PassForAll(1);
-        Assert.True(world[1].Core!.ReadClock(world.Now).IsSure && world.ErrorOf(1) < TimeSpan.FromMinutes(1), "nor does it fall");
+        Assert.True(
+            world[1].Core!.ReadClock(world.Now).IsSure && world.ErrorOf(1) < TimeSpan.FromMinutes(1),
+            "nor does it fall"
+        );
         world.TimeOutNow(1, 2);
         world.SetClock(1970, isSure: false, 2, 3);
         world.PassForAll(1);
@@ -48,7 +78,10 @@ internal static class ClockScenarios
         Assert.Equal(ClockAnswer.Confirmed, world[1].ConfirmClock());
         world.Propose(1, payload: 8);
         world.PassForAll(1);
-        Assert.True(world[1].Core!.ReadClock(world.Now).IsSure && world.ErrorOf(1) < TimeSpan.FromMinutes(1), "from now on it is known");
+        Assert.True(
+            world[1].Core!.ReadClock(world.Now).IsSure && world.ErrorOf(1) < TimeSpan.FromMinutes(1),
+            "from now on it is known"
+        );
     }
 
     private static void OneSourceOfTime(ScriptedWorld world)
@@ -75,6 +108,10 @@ internal static class ClockScenarios
         world.PassForAll(1);
         world.Propose(1, payload: 8);
         world.Propose(1, payload: 9);
-        Assert.True(world[1].Core!.TimeAfter(world.Now, 0) is { IsSteady: false } && world[1].Core!.TimeAfter(world.Now, world.TrueTicks) is { IsSteady: true }, "since the jump time goes as it goes");
+        Assert.True(
+            world[1].Core!.TimeAfter(world.Now, 0) is { IsSteady: false }
+                && world[1].Core!.TimeAfter(world.Now, world.TrueTicks) is { IsSteady: true },
+            "since the jump time goes as it goes"
+        );
     }
 }

@@ -6,18 +6,93 @@ internal static class DamageScenarios
 {
     public static Scenario[] All { get; } =
     [
-        new("old-card-returns", "an answer of an earlier start of a card counts for nothing", "answers of an earlier start count", "have on disk", OldCardReturns),
-        new("crash-in-install", "a manifest and the journal's beginning change together", "a manifest is installed in two steps", "what the manifest holds is in the log", CrashInInstall),
-        new("manifest-of-later-term", "a manifest of a later term than the node has heard of waits", "a manifest is installed whatever its term", "no entry is of a later term than the node", ManifestOfLaterTerm),
-        new("manifest-committed-later", "a manifest waits for the term that it was committed in, however old its last entry is", "a manifest is judged by the term of its last entry", "a follower verifies no more than the leader has", ManifestCommittedLater) { Voters = 5 },
-        new("commit-before-own-vote", "what was committed in a term is in no manifest whose disk does not know of the term", "a follower commits before its disk knows of the term", "2 waits for its disk", CommitBeforeOwnVote),
-        new("tables-before-own-vote", "tables that cannot be applied to are not replaced in a term that the disk does not know of", "a follower commits before its disk knows of the term", "2 waits for its disk", TablesBeforeOwnVote),
-        new("manifest-overtaken", "a manifest whose entries have come meanwhile leaves the log alone", "a manifest takes the place of any log", "3 keeps its log", ManifestOvertaken),
-        new("rot-then-elected", "what a damaged store acknowledged is not outvoted by it", "a damaged store votes by what is left of its log", "another", RotThenElected),
-        new("rot-then-restarted", "what a damaged store acknowledged it knows at its later starts too", "a damaged store forgets at its second start what it lost", "another", RotThenRestarted),
-        new("rot-on-two-heals", "two damaged stores elect the whole one, and heal", "a damaged store never votes", "3 leads", RotOnTwoHeals),
-        new("rot-at-the-leader", "who misses what its leader cannot read gets the manifest, or another leader", "what a peer misses and cannot be read is not told of", "3 gets past it", RotAtTheLeader),
-        new("state-gone-astray", "who came to another state than a majority halts", "a state that went astray goes on", "3 has halted", StateGoneAstray),
+        new(
+            "old-card-returns",
+            "an answer of an earlier start of a card counts for nothing",
+            "answers of an earlier start count",
+            "have on disk",
+            OldCardReturns
+        ),
+        new(
+            "crash-in-install",
+            "a manifest and the journal's beginning change together",
+            "a manifest is installed in two steps",
+            "what the manifest holds is in the log",
+            CrashInInstall
+        ),
+        new(
+            "manifest-of-later-term",
+            "a manifest of a later term than the node has heard of waits",
+            "a manifest is installed whatever its term",
+            "no entry is of a later term than the node",
+            ManifestOfLaterTerm
+        ),
+        new(
+            "manifest-committed-later",
+            "a manifest waits for the term that it was committed in, however old its last entry is",
+            "a manifest is judged by the term of its last entry",
+            "a follower verifies no more than the leader has",
+            ManifestCommittedLater
+        )
+        {
+            Voters = 5,
+        },
+        new(
+            "commit-before-own-vote",
+            "what was committed in a term is in no manifest whose disk does not know of the term",
+            "a follower commits before its disk knows of the term",
+            "2 waits for its disk",
+            CommitBeforeOwnVote
+        ),
+        new(
+            "tables-before-own-vote",
+            "tables that cannot be applied to are not replaced in a term that the disk does not know of",
+            "a follower commits before its disk knows of the term",
+            "2 waits for its disk",
+            TablesBeforeOwnVote
+        ),
+        new(
+            "manifest-overtaken",
+            "a manifest whose entries have come meanwhile leaves the log alone",
+            "a manifest takes the place of any log",
+            "3 keeps its log",
+            ManifestOvertaken
+        ),
+        new(
+            "rot-then-elected",
+            "what a damaged store acknowledged is not outvoted by it",
+            "a damaged store votes by what is left of its log",
+            "another",
+            RotThenElected
+        ),
+        new(
+            "rot-then-restarted",
+            "what a damaged store acknowledged it knows at its later starts too",
+            "a damaged store forgets at its second start what it lost",
+            "another",
+            RotThenRestarted
+        ),
+        new(
+            "rot-on-two-heals",
+            "two damaged stores elect the whole one, and heal",
+            "a damaged store never votes",
+            "3 leads",
+            RotOnTwoHeals
+        ),
+        new(
+            "rot-at-the-leader",
+            "who misses what its leader cannot read gets the manifest, or another leader",
+            "what a peer misses and cannot be read is not told of",
+            "3 gets past it",
+            RotAtTheLeader
+        ),
+        new(
+            "state-gone-astray",
+            "who came to another state than a majority halts",
+            "a state that went astray goes on",
+            "3 has halted",
+            StateGoneAstray
+        ),
     ];
 
     private static void OldCardReturns(ScriptedWorld world)
@@ -55,7 +130,9 @@ internal static class DamageScenarios
         Assert.Equal(world[1].Applied, world[3].Applied);
     }
 
-    /// <summary>While 3 fetches from 1, others elect, and what 1 sends in the end is newer than what it offered.</summary>
+    /// <summary>
+    /// While 3 fetches from 1, others elect, and what 1 sends in the end is newer than what it offered.
+    /// </summary>
     private static void ManifestOfLaterTerm(ScriptedWorld world)
     {
         world.Elect(1);
@@ -78,7 +155,8 @@ internal static class DamageScenarios
     }
 
     /// <summary>
-    /// 4 fetches from 1, and follows 5 meanwhile. Others elect 2, which commits entries of 1 that 5 does not have; they are what 1 gives to 4 in the end, under the term that they were made in.
+    /// 4 fetches from 1, and follows 5 meanwhile. Others elect 2, which commits entries of 1 that 5 does not have; they
+    /// are what 1 gives to 4 in the end, under the term that they were made in.
     /// </summary>
     private static void ManifestCommittedLater(ScriptedWorld world)
     {
@@ -91,7 +169,10 @@ internal static class DamageScenarios
         world.Propose(1, payload: 8);
         world.Propose(1, payload: 9);
         world.Connect(1, 2, 4);
-        world.Passes = message => message.To == four || message.From == four || message.Kind is MessageKind.Heartbeat or MessageKind.HeartbeatReply;
+        world.Passes = message =>
+            message.To == four
+            || message.From == four
+            || message.Kind is MessageKind.Heartbeat or MessageKind.HeartbeatReply;
         world.FetchesWait = true;
         world.PassForAll(3);
         Assert.True(world[4].IsFetching, "4 fetches");
@@ -105,11 +186,22 @@ internal static class DamageScenarios
         Assert.Equal((new NodeId(5), 3), (world[4].Core!.Leader, world[5].Core!.Last.Index));
 
         world.Connect(1, 2, 3);
-        world.Passes = message => message.To != one || message.Kind is not (MessageKind.Commit or MessageKind.Heartbeat);
+        world.Passes = message =>
+            message.To != one || message.Kind is not (MessageKind.Commit or MessageKind.Heartbeat);
         world.TimeOutNow(1, 2);
         Assert.Equal(5, world[2].Core!.CommitIndex);
         world.Passes = _ => true;
-        world.Receive(new Message { Kind = MessageKind.Commit, From = new NodeId(2), To = one, Term = world[2].Core!.Term, Incarnation = 1, Commit = 4 });
+        world.Receive(
+            new Message
+            {
+                Kind = MessageKind.Commit,
+                From = new NodeId(2),
+                To = one,
+                Term = world[2].Core!.Term,
+                Incarnation = 1,
+                Commit = 4,
+            }
+        );
         world.Flush(1);
         Assert.Equal(new LogPosition(1, 4), world[1].Store.Manifest.Position);
 
@@ -137,14 +229,19 @@ internal static class DamageScenarios
         Assert.Equal(3, world[2].Applied);
     }
 
-    /// <summary>2 has an entry that it does not know to be committed, and cannot apply: 3 does both, and gives it what it has.</summary>
+    /// <summary>
+    /// 2 has an entry that it does not know to be committed, and cannot apply: 3 does both, and gives it what it has.
+    /// </summary>
     private static void TablesBeforeOwnVote(ScriptedWorld world)
     {
         world.Elect(1);
         world.Passes = message => message.Kind != MessageKind.Commit || message.To == new NodeId(3);
         world.Propose(1, payload: 7);
         world.Flush(3);
-        Assert.Equal((2, 1, 2), (world[2].Core!.DurableIndex, world[2].Applied, world[3].Store.Manifest.Position.Index));
+        Assert.Equal(
+            (2, 1, 2),
+            (world[2].Core!.DurableIndex, world[2].Applied, world[3].Store.Manifest.Position.Index)
+        );
         world[2].IsStuck = true;
         world.HoldDisk(2);
         world.Passes = _ => true;
@@ -239,7 +336,8 @@ internal static class DamageScenarios
         world[1].Flush(0);
         world[1].TellOfManifest();
         world.Connect(1, 2, 3);
-        world.Passes = message => message.To != three || message.Kind != MessageKind.Append || message.LastIndex == message.Position.Index;
+        world.Passes = message =>
+            message.To != three || message.Kind != MessageKind.Append || message.LastIndex == message.Position.Index;
         world.CannotRead(1, peer: 3, index: 2);
         Assert.True(world[3].Applied == 3, "3 gets past it");
 

@@ -6,21 +6,117 @@ internal static class ElectionScenarios
 {
     public static Scenario[] All { get; } =
     [
-        new("office-before-own-vote", "a term is led once, whatever its leader forgot", "office is taken before the own vote is durable", "a leader's own vote is durable", OfficeBeforeOwnVote),
-        new("torn-vote", "a vote that did not reach the disk was not given", "a vote leaves before it is durable", "voted twice", TornVote),
-        new("empty-quorum", "nobody is no majority", "an empty set is a quorum", "1 leads alone", EmptyQuorum) { Strangers = 1 },
-        new("half-of-four-hangs", "two of four decide nothing, and let clients go", "half of the voters make a majority", "have on disk", HalfOfFour) { Voters = 4 },
-        new("prevote-cross", "a long log at an old term and a short one at a new term find a leader", "a refused pre-vote's term is not adopted", "2 leads", PreVoteCross),
-        new("bridge-keeps-dead-leader", "a leader that only a bridge hears makes way for the bridge", "a leader without a majority goes on", "2 leads on", BridgeKeepsDeadLeader) { Voters = 5 },
-        new("one-way-switch", "who hears nobody disturbs nobody", "an election begins without asking first", "1 keeps its office", OneWaySwitch),
-        new("deaf-leader", "a leader that hears nobody makes way", "a leader without a majority goes on", "another leads", DeafLeader),
-        new("hung-disk-leader", "a leader whose disk hangs makes way", "a hung disk is not told of", "another leads", HungDiskLeader),
-        new("hung-disk-without-successor", "a leader whose disk hangs, and who knows of no better one, makes way too", "a hung disk is not told of", "1 makes way", HungDiskWithoutSuccessor),
-        new("hung-disk-transfer-lost", "a leader whose disk hangs makes way though its hand-over is lost", "a hung disk is not told of", "another leads", HungDiskTransferLost),
-        new("hung-disk-only-candidate", "a node whose disk hung leads again when nobody else can", "who stalled keeps away whoever else cannot lead", "1 leads again", HungDiskOnlyCandidate) { Voters = 2 },
-        new("all-disks-slow", "when all disks stall, leadership does not wander", "a leader overlooks that all disks stall", "1 leads on", AllDisksSlow),
-        new("transfer-under-writes", "no entry comes in behind a hand-over", "entries are proposed during a hand-over", "nothing is proposed during a hand-over", TransferUnderWrites),
-        new("transfer-flag-outlives-term", "a hand-over ends with the office that began it", "a transfer outlives the office", "1 takes proposals again", TransferFlagOutlivesTerm),
+        new(
+            "office-before-own-vote",
+            "a term is led once, whatever its leader forgot",
+            "office is taken before the own vote is durable",
+            "a leader's own vote is durable",
+            OfficeBeforeOwnVote
+        ),
+        new(
+            "torn-vote",
+            "a vote that did not reach the disk was not given",
+            "a vote leaves before it is durable",
+            "voted twice",
+            TornVote
+        ),
+        new("empty-quorum", "nobody is no majority", "an empty set is a quorum", "1 leads alone", EmptyQuorum)
+        {
+            Strangers = 1,
+        },
+        new(
+            "half-of-four-hangs",
+            "two of four decide nothing, and let clients go",
+            "half of the voters make a majority",
+            "have on disk",
+            HalfOfFour
+        )
+        {
+            Voters = 4,
+        },
+        new(
+            "prevote-cross",
+            "a long log at an old term and a short one at a new term find a leader",
+            "a refused pre-vote's term is not adopted",
+            "2 leads",
+            PreVoteCross
+        ),
+        new(
+            "bridge-keeps-dead-leader",
+            "a leader that only a bridge hears makes way for the bridge",
+            "a leader without a majority goes on",
+            "2 leads on",
+            BridgeKeepsDeadLeader
+        )
+        {
+            Voters = 5,
+        },
+        new(
+            "one-way-switch",
+            "who hears nobody disturbs nobody",
+            "an election begins without asking first",
+            "1 keeps its office",
+            OneWaySwitch
+        ),
+        new(
+            "deaf-leader",
+            "a leader that hears nobody makes way",
+            "a leader without a majority goes on",
+            "another leads",
+            DeafLeader
+        ),
+        new(
+            "hung-disk-leader",
+            "a leader whose disk hangs makes way",
+            "a hung disk is not told of",
+            "another leads",
+            HungDiskLeader
+        ),
+        new(
+            "hung-disk-without-successor",
+            "a leader whose disk hangs, and who knows of no better one, makes way too",
+            "a hung disk is not told of",
+            "1 makes way",
+            HungDiskWithoutSuccessor
+        ),
+        new(
+            "hung-disk-transfer-lost",
+            "a leader whose disk hangs makes way though its hand-over is lost",
+            "a hung disk is not told of",
+            "another leads",
+            HungDiskTransferLost
+        ),
+        new(
+            "hung-disk-only-candidate",
+            "a node whose disk hung leads again when nobody else can",
+            "who stalled keeps away whoever else cannot lead",
+            "1 leads again",
+            HungDiskOnlyCandidate
+        )
+        {
+            Voters = 2,
+        },
+        new(
+            "all-disks-slow",
+            "when all disks stall, leadership does not wander",
+            "a leader overlooks that all disks stall",
+            "1 leads on",
+            AllDisksSlow
+        ),
+        new(
+            "transfer-under-writes",
+            "no entry comes in behind a hand-over",
+            "entries are proposed during a hand-over",
+            "nothing is proposed during a hand-over",
+            TransferUnderWrites
+        ),
+        new(
+            "transfer-flag-outlives-term",
+            "a hand-over ends with the office that began it",
+            "a transfer outlives the office",
+            "1 takes proposals again",
+            TransferFlagOutlivesTerm
+        ),
     ];
 
     private static void OfficeBeforeOwnVote(ScriptedWorld world)
@@ -56,7 +152,16 @@ internal static class ElectionScenarios
     {
         world.Connect(4);
         world.PassForAll(10);
-        world.Receive(new Message { Kind = MessageKind.TimeoutNow, From = new NodeId(4), To = new NodeId(4), Term = 0, Incarnation = 1 });
+        world.Receive(
+            new Message
+            {
+                Kind = MessageKind.TimeoutNow,
+                From = new NodeId(4),
+                To = new NodeId(4),
+                Term = 0,
+                Incarnation = 1,
+            }
+        );
         Assert.True(world[4].Core!.Role == Role.Follower, "who has no voters does not lead: 1 leads alone");
     }
 
@@ -79,7 +184,18 @@ internal static class ElectionScenarios
         world.Connect(1, 2);
         world.Propose(1, payload: 7);
         world.Connect(1, 3);
-        world.Receive(new Message { Kind = MessageKind.Vote, From = new NodeId(1), To = new NodeId(3), Term = 5, Incarnation = 1, Position = new LogPosition(1, 1), IsTransfer = true });
+        world.Receive(
+            new Message
+            {
+                Kind = MessageKind.Vote,
+                From = new NodeId(1),
+                To = new NodeId(3),
+                Term = 5,
+                Incarnation = 1,
+                Position = new LogPosition(1, 1),
+                IsTransfer = true,
+            }
+        );
         Assert.Equal(5, world[3].Core!.Term);
         world.Connect(2, 3);
         world.Elect(2);
@@ -153,7 +269,10 @@ internal static class ElectionScenarios
         Assert.True(world.Leader > 1, "another leads");
     }
 
-    /// <summary>Of two voters the one that has the longer log stalled, and idles: it makes no syncs that would show it well. Seed 989317799 of the storm.</summary>
+    /// <summary>
+    /// Of two voters the one that has the longer log stalled, and idles: it makes no syncs that would show it well.
+    /// Seed 989317799 of the storm.
+    /// </summary>
     private static void HungDiskOnlyCandidate(ScriptedWorld world)
     {
         world.Elect(1);
@@ -170,7 +289,9 @@ internal static class ElectionScenarios
         Assert.Equal(world[1].Core!.Last.Index, world[2].Applied);
     }
 
-    /// <summary>The others' disks hang a second earlier: a leader that stalls first cannot know yet that they do too.</summary>
+    /// <summary>
+    /// The others' disks hang a second earlier: a leader that stalls first cannot know yet that they do too.
+    /// </summary>
     private static void AllDisksSlow(ScriptedWorld world)
     {
         world.Elect(1);

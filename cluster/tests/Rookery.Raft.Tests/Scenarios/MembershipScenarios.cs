@@ -6,16 +6,76 @@ internal static class MembershipScenarios
 {
     public static Scenario[] All { get; } =
     [
-        new("two-changes-two-terms", "two changes in two terms have majorities that meet", "members change twice at once", "another", TwoChangesInTwoTerms) { Voters = 4, Learners = 1 },
-        new("config-not-rolled-back", "with a change that is replaced, the members before are in force again", "a change that was replaced stays in force", "4 is a learner again", ConfigNotRolledBack) { Learners = 1 },
-        new("manifest-over-config", "a manifest's members are in force with it", "a manifest's configuration is not taken", "3 knows of the promotion", ManifestOverConfig) { Learners = 1 },
-        new("promoted-unaware", "a voter that does not know it is one votes", "only who knows to be a voter votes", "2 leads", PromotedUnaware) { Learners = 1 },
-        new("removal-known-only-to-removed", "who loses its vote hears of it last", "who loses its vote hears of it first", "2 leads", RemovalKnownOnlyToRemoved),
-        new("dies-at-two-voters", "one of two decides nothing alone", "half of the voters make a majority", "have on disk", DiesAtTwoVoters) { Voters = 2 },
-        new("wiped-card-votes", "an empty card has no vote in place of a lost one", "an empty card takes an old id", "another", WipedCardVotes),
+        new(
+            "two-changes-two-terms",
+            "two changes in two terms have majorities that meet",
+            "members change twice at once",
+            "another",
+            TwoChangesInTwoTerms
+        )
+        {
+            Voters = 4,
+            Learners = 1,
+        },
+        new(
+            "config-not-rolled-back",
+            "with a change that is replaced, the members before are in force again",
+            "a change that was replaced stays in force",
+            "4 is a learner again",
+            ConfigNotRolledBack
+        )
+        {
+            Learners = 1,
+        },
+        new(
+            "manifest-over-config",
+            "a manifest's members are in force with it",
+            "a manifest's configuration is not taken",
+            "3 knows of the promotion",
+            ManifestOverConfig
+        )
+        {
+            Learners = 1,
+        },
+        new(
+            "promoted-unaware",
+            "a voter that does not know it is one votes",
+            "only who knows to be a voter votes",
+            "2 leads",
+            PromotedUnaware
+        )
+        {
+            Learners = 1,
+        },
+        new(
+            "removal-known-only-to-removed",
+            "who loses its vote hears of it last",
+            "who loses its vote hears of it first",
+            "2 leads",
+            RemovalKnownOnlyToRemoved
+        ),
+        new(
+            "dies-at-two-voters",
+            "one of two decides nothing alone",
+            "half of the voters make a majority",
+            "have on disk",
+            DiesAtTwoVoters
+        )
+        {
+            Voters = 2,
+        },
+        new(
+            "wiped-card-votes",
+            "an empty card has no vote in place of a lost one",
+            "an empty card takes an old id",
+            "another",
+            WipedCardVotes
+        ),
     ];
 
-    /// <summary>Ongaro's correction of 2015: two changes under way in two terms can have majorities that do not meet.</summary>
+    /// <summary>
+    /// Ongaro's correction of 2015: two changes under way in two terms can have majorities that do not meet.
+    /// </summary>
     private static void TwoChangesInTwoTerms(ScriptedWorld world)
     {
         world.Elect(1);
@@ -67,7 +127,8 @@ internal static class MembershipScenarios
     {
         world.Elect(1);
         CatchUp(world);
-        world.Passes = message => message.Kind is not (MessageKind.Append or MessageKind.Commit) || message.To != new NodeId(4);
+        world.Passes = message =>
+            message.Kind is not (MessageKind.Append or MessageKind.Commit) || message.To != new NodeId(4);
         Assert.Equal(ChangeAnswer.Accepted, world.Change(1, MemberChange.Voter, 4));
         Assert.True(world[4].Core!.Configuration.IsLearner(new NodeId(4)), "4 does not know yet");
         world.Connect(2, 3, 4);
@@ -95,7 +156,10 @@ internal static class MembershipScenarios
         world.Elect(1);
         world.Connect(1, 3);
         world.PassForAll(0.5);
-        Assert.True(world[1].Core!.Last.Index > change && world[3].Core!.Last.Index < change, "3 does not hear of it before it is committed");
+        Assert.True(
+            world[1].Core!.Last.Index > change && world[3].Core!.Last.Index < change,
+            "3 does not hear of it before it is committed"
+        );
     }
 
     private static void DiesAtTwoVoters(ScriptedWorld world)

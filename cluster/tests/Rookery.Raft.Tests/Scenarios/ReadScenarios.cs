@@ -6,9 +6,27 @@ internal static class ReadScenarios
 {
     public static Scenario[] All { get; } =
     [
-        new("pause-then-stale-read", "a leader that was deposed unawares answers no read", "reads are served without a round", "had been acknowledged before it began", PauseThenStaleRead),
-        new("read-id-reused", "the answer to a question of an earlier start answers nothing", "starts are not counted", "had been acknowledged before it began", ReadIdReused),
-        new("read-before-no-op", "a new leader answers no read before it knows what is committed", "reads are served before an entry of the term is committed", "had been acknowledged before it began", ReadBeforeNoOp),
+        new(
+            "pause-then-stale-read",
+            "a leader that was deposed unawares answers no read",
+            "reads are served without a round",
+            "had been acknowledged before it began",
+            PauseThenStaleRead
+        ),
+        new(
+            "read-id-reused",
+            "the answer to a question of an earlier start answers nothing",
+            "starts are not counted",
+            "had been acknowledged before it began",
+            ReadIdReused
+        ),
+        new(
+            "read-before-no-op",
+            "a new leader answers no read before it knows what is committed",
+            "reads are served before an entry of the term is committed",
+            "had been acknowledged before it began",
+            ReadBeforeNoOp
+        ),
     ];
 
     private static void PauseThenStaleRead(ScriptedWorld world)

@@ -6,16 +6,82 @@ internal static class ReplicationScenarios
 {
     public static Scenario[] All { get; } =
     [
-        new("old-term-commit", "an old term's entry on a majority can still be replaced", "an older term's entry is committed by counting", "what is committed is never replaced", OldTermCommit) { Voters = 5 },
-        new("commit-before-own-sync", "a leader counts itself when its own disk has answered", "a leader counts itself before its sync", "have on disk", CommitBeforeOwnSync),
-        new("ack-unverified-tail", "a follower acknowledges what this leader's messages verified", "a tail that no message verified is acknowledged", "a follower verifies no more than the leader has", AckUnverifiedTail),
-        new("late-append-shortens", "a late duplicate shortens nothing", "a late append shortens the log", "what is committed is never replaced", LateAppendShortens),
-        new("late-append-below-base", "a late duplicate of what lies in the manifest changes nothing", "a late append shortens the log", "what is committed is never replaced", LateAppendBelowBase),
-        new("reject-counted-as-ack", "a refusal acknowledges nothing", "a refusal counts as acknowledgement", "have on disk", RejectCountedAsAck),
-        new("overwrite-aba", "a write counts for nothing that took the place of its entries", "a write counts for what took the place of its entries", "what is durable was written", OverwriteAba) { Voters = 5 },
-        new("stamp-of-term-not-led", "only who leads a term stamps entries with it", "a follower proposes", "applied", StampOfTermNotLed),
-        new("house-power-cut", "when the power goes for all at once, what was acknowledged is there", "a follower acknowledges before its sync", "have on disk", HousePowerCut),
-        new("window-counter-leak", "a window whose answers were lost opens again", "lost answers are waited for", "3 has everything", WindowCounterLeak),
+        new(
+            "old-term-commit",
+            "an old term's entry on a majority can still be replaced",
+            "an older term's entry is committed by counting",
+            "what is committed is never replaced",
+            OldTermCommit
+        )
+        {
+            Voters = 5,
+        },
+        new(
+            "commit-before-own-sync",
+            "a leader counts itself when its own disk has answered",
+            "a leader counts itself before its sync",
+            "have on disk",
+            CommitBeforeOwnSync
+        ),
+        new(
+            "ack-unverified-tail",
+            "a follower acknowledges what this leader's messages verified",
+            "a tail that no message verified is acknowledged",
+            "a follower verifies no more than the leader has",
+            AckUnverifiedTail
+        ),
+        new(
+            "late-append-shortens",
+            "a late duplicate shortens nothing",
+            "a late append shortens the log",
+            "what is committed is never replaced",
+            LateAppendShortens
+        ),
+        new(
+            "late-append-below-base",
+            "a late duplicate of what lies in the manifest changes nothing",
+            "a late append shortens the log",
+            "what is committed is never replaced",
+            LateAppendBelowBase
+        ),
+        new(
+            "reject-counted-as-ack",
+            "a refusal acknowledges nothing",
+            "a refusal counts as acknowledgement",
+            "have on disk",
+            RejectCountedAsAck
+        ),
+        new(
+            "overwrite-aba",
+            "a write counts for nothing that took the place of its entries",
+            "a write counts for what took the place of its entries",
+            "what is durable was written",
+            OverwriteAba
+        )
+        {
+            Voters = 5,
+        },
+        new(
+            "stamp-of-term-not-led",
+            "only who leads a term stamps entries with it",
+            "a follower proposes",
+            "applied",
+            StampOfTermNotLed
+        ),
+        new(
+            "house-power-cut",
+            "when the power goes for all at once, what was acknowledged is there",
+            "a follower acknowledges before its sync",
+            "have on disk",
+            HousePowerCut
+        ),
+        new(
+            "window-counter-leak",
+            "a window whose answers were lost opens again",
+            "lost answers are waited for",
+            "3 has everything",
+            WindowCounterLeak
+        ),
     ];
 
     /// <summary>Figure 8 of the paper.</summary>
@@ -107,7 +173,8 @@ internal static class ReplicationScenarios
     }
 
     /// <summary>
-    /// A vote's write is outstanding while the leader's first entries replace a tail: the vote's completion says nothing about them. Found by review, not by chance.
+    /// A vote's write is outstanding while the leader's first entries replace a tail: the vote's completion says
+    /// nothing about them. Found by review, not by chance.
     /// </summary>
     private static void OverwriteAba(ScriptedWorld world)
     {
@@ -130,7 +197,10 @@ internal static class ReplicationScenarios
         world.Propose(1, payload: 9);
         Assert.Equal(world[1].Core!.Term, world[5].Core!.Term);
 
-        world.Passes = message => message.To != five && message.From != five && (message.To != new NodeId(3) || message.Kind != MessageKind.Append);
+        world.Passes = message =>
+            message.To != five
+            && message.From != five
+            && (message.To != new NodeId(3) || message.Kind != MessageKind.Append);
         world.HoldDisk(5);
         for (int tick = 0; tick < 60 && world[5].Core!.Role == Role.Follower; tick++)
         {
@@ -140,7 +210,17 @@ internal static class ReplicationScenarios
 
         Assert.Equal(Role.PreCandidate, world[5].Core!.Role);
         world.Connect(1, 2, 3, 4, 5);
-        world.Receive(new Message { Kind = MessageKind.Vote, From = new NodeId(2), To = five, Term = world[1].Core!.Term, Incarnation = 1, Position = new LogPosition(2, 2) });
+        world.Receive(
+            new Message
+            {
+                Kind = MessageKind.Vote,
+                From = new NodeId(2),
+                To = five,
+                Term = world[1].Core!.Term,
+                Incarnation = 1,
+                Position = new LogPosition(2, 2),
+            }
+        );
         Assert.Equal(new NodeId(2), world[5].Core!.VotedFor);
         world.Arrive();
         world.ReleaseDisk(5);

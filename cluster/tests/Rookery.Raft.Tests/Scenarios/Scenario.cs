@@ -17,7 +17,14 @@ internal sealed record Scenario(string Name, string Holds, string Bug, string Sy
     public int Strangers { get; init; }
 
     public static Scenario[] All { get; } =
-        [.. ElectionScenarios.All, .. ReplicationScenarios.All, .. ReadScenarios.All, .. MembershipScenarios.All, .. DamageScenarios.All, .. ClockScenarios.All];
+    [
+        .. ElectionScenarios.All,
+        .. ReplicationScenarios.All,
+        .. ReadScenarios.All,
+        .. MembershipScenarios.All,
+        .. DamageScenarios.All,
+        .. ClockScenarios.All,
+    ];
 
     public void Play(PlantedBug bug) => Script(new ScriptedWorld(bug, Voters, Learners, Strangers));
 }

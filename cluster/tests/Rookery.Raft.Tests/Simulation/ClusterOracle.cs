@@ -32,7 +32,10 @@ internal sealed class ClusterOracle
     {
         if (!_votes.TryAdd((voter, term), candidate))
         {
-            Assert.True(_votes[(voter, term)] == candidate, $"{voter} voted twice in term {term}: for {_votes[(voter, term)]} and {candidate}");
+            Assert.True(
+                _votes[(voter, term)] == candidate,
+                $"{voter} voted twice in term {term}: for {_votes[(voter, term)]} and {candidate}"
+            );
         }
     }
 
@@ -47,11 +50,22 @@ internal sealed class ClusterOracle
             return;
         }
 
-        Assert.True(before == what || (stateHash is null && (before.Term, before.Payload) == (what.Term, what.Payload)), $"{node} applied {what} at {entry.Entry.Index}, another {_committed[entry.Entry.Index]}");
+        Assert.True(
+            before == what || (stateHash is null && (before.Term, before.Payload) == (what.Term, what.Payload)),
+            $"{node} applied {what} at {entry.Entry.Index}, another {_committed[entry.Entry.Index]}"
+        );
     }
 
-    /// <summary>A leader counts an entry as committed: a majority must have it on stable storage, or have lost it since and know that.</summary>
-    public static void SeesCommit(NodeId leader, LogPosition position, Configuration configuration, Func<NodeId, SimulatedStore> storeOf)
+    /// <summary>
+    /// A leader counts an entry as committed: a majority must have it on stable storage, or have lost it since and know
+    /// that.
+    /// </summary>
+    public static void SeesCommit(
+        NodeId leader,
+        LogPosition position,
+        Configuration configuration,
+        Func<NodeId, SimulatedStore> storeOf
+    )
     {
         int holders = 0;
         foreach (var voter in configuration.Voters)
@@ -59,7 +73,10 @@ internal sealed class ClusterOracle
             holders += Holds(storeOf(voter), position) ? 1 : 0;
         }
 
-        Assert.True(holders >= configuration.Majority, $"{leader} committed {position}, which {holders} of {configuration} have on disk");
+        Assert.True(
+            holders >= configuration.Majority,
+            $"{leader} committed {position}, which {holders} of {configuration} have on disk"
+        );
     }
 
     public void AcknowledgesWrite(long index)
@@ -71,7 +88,10 @@ internal sealed class ClusterOracle
     public void ServesRead(NodeId node, long index, long acknowledgedBefore)
     {
         Reads++;
-        Assert.True(index >= acknowledgedBefore, $"a read at {node} sees {index}; {acknowledgedBefore} had been acknowledged before it began");
+        Assert.True(
+            index >= acknowledgedBefore,
+            $"a read at {node} sees {index}; {acknowledgedBefore} had been acknowledged before it began"
+        );
     }
 
     private static bool Holds(SimulatedStore store, LogPosition position) =>

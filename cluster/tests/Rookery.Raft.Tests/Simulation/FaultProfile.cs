@@ -1,6 +1,9 @@
 namespace Rookery.Raft.Tests.Simulation;
 
-/// <summary>What goes wrong in a run, and how often. A seed draws one, because mistakes hide behind each other's noise when everything fails at once.</summary>
+/// <summary>
+/// What goes wrong in a run, and how often. A seed draws one, because mistakes hide behind each other's noise when
+/// everything fails at once.
+/// </summary>
 internal sealed record FaultProfile(string Name)
 {
     /// <summary>Share of messages lost, and sent twice.</summary>
@@ -29,10 +32,15 @@ internal sealed record FaultProfile(string Name)
     /// <summary>For how long an uncleanly stopped node is cautious, in microseconds.</summary>
     public long Caution { get; init; } = 20_000_000;
 
-    /// <summary>The longest election timeout a leader may publish, in microseconds: a slow network makes elections rare.</summary>
+    /// <summary>
+    /// The longest election timeout a leader may publish, in microseconds: a slow network makes elections rare.
+    /// </summary>
     public long LongestElectionTimeout { get; init; } = 10_000_000;
 
-    /// <summary>Chance of a crash just after a step that asked for a vote or gave one; the node is back within a tenth of a second, and may be asked again in the same term.</summary>
+    /// <summary>
+    /// Chance of a crash just after a step that asked for a vote or gave one; the node is back within a tenth of a
+    /// second, and may be asked again in the same term.
+    /// </summary>
     public double CrashAtVote { get; init; }
 
     /// <summary>Chance of a crash just after a fetched manifest was put in place.</summary>
@@ -62,10 +70,14 @@ internal sealed record FaultProfile(string Name)
     /// <summary>Journal writes that fail, in ten seconds: the process ends, and is started again.</summary>
     public double JournalFailures { get; init; }
 
-    /// <summary>Clocks that are set, rightly or wrongly, in ten seconds; with them, clocks are wrong after a start.</summary>
+    /// <summary>
+    /// Clocks that are set, rightly or wrongly, in ten seconds; with them, clocks are wrong after a start.
+    /// </summary>
     public double ClockFaults { get; init; }
 
-    /// <summary>Whether the state of one node goes astray at some time. It has nothing to go back to, and must halt.</summary>
+    /// <summary>
+    /// Whether the state of one node goes astray at some time. It has nothing to go back to, and must halt.
+    /// </summary>
     public bool Diverges { get; init; }
 
     /// <summary>Chance that a restart finds the end of its journal damaged.</summary>
@@ -73,18 +85,123 @@ internal sealed record FaultProfile(string Name)
 
     public static FaultProfile[] All { get; } =
     [
-        new("calm") { Manifests = 4, Bursts = 0.3, HotBoards = 0.5 },
-        new("lossy") { Loss = 0.1, Duplication = 0.1, Overtaking = 0.1, LongestDelay = 400_000, Partitions = 1 },
-        new("crashes") { Crashes = 4, JournalFailures = 1, Loss = 0.02, Partitions = 0.5 },
-        new("aimed crashes") { AimedCrash = 0.004, Loss = 0.02, LongestSync = 200_000, Partitions = 1, Transfers = 0.5 },
-        new("elections") { CrashAtVote = 0.3, LeaderCrashes = 8, Caution = 0, LongestElectionTimeout = 1_500_000, LongestDelay = 600_000, LongestSync = 400_000 },
-        new("slow disks") { LongestSync = 900_000, Stalls = 1, StallsOfAll = 0.3, HotBoards = 1, Crashes = 1, Transfers = 1 },
-        new("partitions") { Partitions = 4, Crashes = 1, LongestDelay = 100_000, Manifests = 6, CrashInInstall = 0.2 },
-        new("churn") { MemberChanges = 10, Crashes = 1, Partitions = 1, Loss = 0.05, Transfers = 1 },
-        new("pauses") { Pauses = 3, Transfers = 1, Duplication = 0.05 },
-        new("rot") { Crashes = 1, LeaderCrashes = 3, Rot = 0.4, Caution = 0, LongestElectionTimeout = 1_500_000, Partitions = 3, Manifests = 3 },
-        new("divergence") { Diverges = true, Loss = 0.05, Partitions = 1, LeaderCrashes = 1, Caution = 0, LongestElectionTimeout = 1_500_000, Manifests = 0 },
-        new("clocks") { ClockFaults = 10, LeaderCrashes = 3, Crashes = 1, Caution = 0, LongestElectionTimeout = 1_500_000, Loss = 0.02, Transfers = 1 },
-        new("storm") { ClockFaults = 3, Loss = 0.1, Duplication = 0.05, Overtaking = 0.02, LongestDelay = 300_000, LongestSync = 300_000, Crashes = 3, AimedCrash = 0.001, Partitions = 2, Pauses = 1, Stalls = 0.5, MemberChanges = 4, Transfers = 1, Rot = 0.1, CrashInInstall = 0.1, JournalFailures = 0.5 },
+        new("calm")
+        {
+            Manifests = 4,
+            Bursts = 0.3,
+            HotBoards = 0.5,
+        },
+        new("lossy")
+        {
+            Loss = 0.1,
+            Duplication = 0.1,
+            Overtaking = 0.1,
+            LongestDelay = 400_000,
+            Partitions = 1,
+        },
+        new("crashes")
+        {
+            Crashes = 4,
+            JournalFailures = 1,
+            Loss = 0.02,
+            Partitions = 0.5,
+        },
+        new("aimed crashes")
+        {
+            AimedCrash = 0.004,
+            Loss = 0.02,
+            LongestSync = 200_000,
+            Partitions = 1,
+            Transfers = 0.5,
+        },
+        new("elections")
+        {
+            CrashAtVote = 0.3,
+            LeaderCrashes = 8,
+            Caution = 0,
+            LongestElectionTimeout = 1_500_000,
+            LongestDelay = 600_000,
+            LongestSync = 400_000,
+        },
+        new("slow disks")
+        {
+            LongestSync = 900_000,
+            Stalls = 1,
+            StallsOfAll = 0.3,
+            HotBoards = 1,
+            Crashes = 1,
+            Transfers = 1,
+        },
+        new("partitions")
+        {
+            Partitions = 4,
+            Crashes = 1,
+            LongestDelay = 100_000,
+            Manifests = 6,
+            CrashInInstall = 0.2,
+        },
+        new("churn")
+        {
+            MemberChanges = 10,
+            Crashes = 1,
+            Partitions = 1,
+            Loss = 0.05,
+            Transfers = 1,
+        },
+        new("pauses")
+        {
+            Pauses = 3,
+            Transfers = 1,
+            Duplication = 0.05,
+        },
+        new("rot")
+        {
+            Crashes = 1,
+            LeaderCrashes = 3,
+            Rot = 0.4,
+            Caution = 0,
+            LongestElectionTimeout = 1_500_000,
+            Partitions = 3,
+            Manifests = 3,
+        },
+        new("divergence")
+        {
+            Diverges = true,
+            Loss = 0.05,
+            Partitions = 1,
+            LeaderCrashes = 1,
+            Caution = 0,
+            LongestElectionTimeout = 1_500_000,
+            Manifests = 0,
+        },
+        new("clocks")
+        {
+            ClockFaults = 10,
+            LeaderCrashes = 3,
+            Crashes = 1,
+            Caution = 0,
+            LongestElectionTimeout = 1_500_000,
+            Loss = 0.02,
+            Transfers = 1,
+        },
+        new("storm")
+        {
+            ClockFaults = 3,
+            Loss = 0.1,
+            Duplication = 0.05,
+            Overtaking = 0.02,
+            LongestDelay = 300_000,
+            LongestSync = 300_000,
+            Crashes = 3,
+            AimedCrash = 0.001,
+            Partitions = 2,
+            Pauses = 1,
+            Stalls = 0.5,
+            MemberChanges = 4,
+            Transfers = 1,
+            Rot = 0.1,
+            CrashInInstall = 0.1,
+            JournalFailures = 0.5,
+        },
     ];
 }

@@ -1,6 +1,9 @@
 namespace Rookery.Raft.Tests.Simulation;
 
-/// <summary>What surrounds a simulated node: time, network, disks' pace and the observer. Chance decides in one implementation, a script in the other.</summary>
+/// <summary>
+/// What surrounds a simulated node: time, network, disks' pace and the observer. Chance decides in one implementation,
+/// a script in the other.
+/// </summary>
 internal interface INodeWorld
 {
     Random Random { get; }

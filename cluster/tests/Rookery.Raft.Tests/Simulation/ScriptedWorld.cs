@@ -1,8 +1,9 @@
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
-/// A cluster that does only what a script says: time passes for the nodes that are named, messages go to those that are reachable and pass the filter, disks
-/// sync at once unless they are held. For bugs so rare that chance does not find them.
+/// A cluster that does only what a script says: time passes for the nodes that are named, messages go to those that are
+/// reachable and pass the filter, disks sync at once unless they are held. For bugs so rare that chance does not find
+/// them.
 /// </summary>
 internal sealed class ScriptedWorld : INodeWorld
 {
@@ -20,10 +21,19 @@ internal sealed class ScriptedWorld : INodeWorld
     public ScriptedWorld(PlantedBug bug, int voters, int learners = 0, int strangers = 0)
     {
         _bug = bug;
-        var configuration = Configuration.Of(Enumerable.Range(1, voters).Select(id => new NodeId(id)), Enumerable.Range(voters + 1, learners).Select(id => new NodeId(id)));
+        var configuration = Configuration.Of(
+            Enumerable.Range(1, voters).Select(id => new NodeId(id)),
+            Enumerable.Range(voters + 1, learners).Select(id => new NodeId(id))
+        );
         for (int id = 1; id <= voters + learners + strangers; id++)
         {
-            _nodes.Add(new SimulatedNode(new NodeId(id), new SimulatedStore(id <= voters + learners ? configuration : Configuration.Empty), this));
+            _nodes.Add(
+                new SimulatedNode(
+                    new NodeId(id),
+                    new SimulatedStore(id <= voters + learners ? configuration : Configuration.Empty),
+                    this
+                )
+            );
             _reachable.Add(id);
         }
 
@@ -43,7 +53,8 @@ internal sealed class ScriptedWorld : INodeWorld
 
     public long Now { get; private set; }
 
-    public long TrueTicks => ClusterClock.EarliestTicks + (300 * TimeSpan.TicksPerDay) + (Now * TimeSpan.TicksPerMicrosecond);
+    public long TrueTicks =>
+        ClusterClock.EarliestTicks + (300 * TimeSpan.TicksPerDay) + (Now * TimeSpan.TicksPerMicrosecond);
 
     /// <summary>Which messages wait until <see cref="Arrive"/>.</summary>
     public Predicate<Message> Lingers { get; set; } = _ => false;
@@ -61,32 +72,45 @@ internal sealed class ScriptedWorld : INodeWorld
     public bool FetchesWait { get; set; }
 
     /// <summary>Who leads, of those that may be reached; 0 for nobody, or several.</summary>
-    public int Leader => _nodes.Where(node => node.Core?.Role == Role.Leader && _reachable.Contains((int)node.Id.Value)).ToList() is [var only] ? (int)only.Id.Value : 0;
+    public int Leader =>
+        _nodes.Where(node => node.Core?.Role == Role.Leader && _reachable.Contains((int)node.Id.Value)).ToList()
+            is [var only]
+            ? (int)only.Id.Value
+            : 0;
 
     public SimulatedNode this[int id] => _nodes[id - 1];
 
     public ClientCommand? CommandOf(long payload) => null;
 
-    public ClockReading ClockOf(SimulatedNode node) => _clocks.TryGetValue((int)node.Id.Value, out var clock) ? new ClockReading(TrueTicks + clock.AheadTicks, clock.IsSure) : new ClockReading(TrueTicks, true);
+    public ClockReading ClockOf(SimulatedNode node) =>
+        _clocks.TryGetValue((int)node.Id.Value, out var clock)
+            ? new ClockReading(TrueTicks + clock.AheadTicks, clock.IsSure)
+            : new ClockReading(TrueTicks, true);
 
     /// <summary>Sets clocks to the beginning of a year. Their hosts see it as time goes on.</summary>
-    public void SetClock(int year, bool isSure, params int[] ids) => ids.ToList().ForEach(id => _clocks[id] = (new DateTime(year, 1, 1).Ticks - TrueTicks, isSure));
+    public void SetClock(int year, bool isSure, params int[] ids) =>
+        ids.ToList().ForEach(id => _clocks[id] = (new DateTime(year, 1, 1).Ticks - TrueTicks, isSure));
 
     /// <summary>Sets clocks right.</summary>
     public void SetClockRight(bool isSure, params int[] ids) => ids.ToList().ForEach(id => _clocks[id] = (0, isSure));
 
     /// <summary>By how much the leader's idea of the time is wrong.</summary>
-    public TimeSpan ErrorOf(int leader) => TimeSpan.FromTicks(this[leader].Core!.ReadClock(Now).UtcTicks - TrueTicks).Duration();
+    public TimeSpan ErrorOf(int leader) =>
+        TimeSpan.FromTicks(this[leader].Core!.ReadClock(Now).UtcTicks - TrueTicks).Duration();
 
     public long NextNumber() => ++_reads;
 
-    public void Forward(SimulatedNode from, NodeId to, ClientCommand command, long payload, Action<CommandResult> answer) => throw new NotSupportedException("scripts ask the leader");
+    public void Forward(
+        SimulatedNode from,
+        NodeId to,
+        ClientCommand command,
+        long payload,
+        Action<CommandResult> answer
+    ) => throw new NotSupportedException("scripts ask the leader");
 
     public SimulatedStore StoreOf(NodeId id) => this[(int)id.Value].Store;
 
-    public void Saw(string mark)
-    {
-    }
+    public void Saw(string mark) { }
 
     public void Send(Message message, StoredEntry[] entries) => _messages.Enqueue((message, entries));
 
@@ -96,9 +120,7 @@ internal sealed class ScriptedWorld : INodeWorld
 
     public void Failed(SimulatedNode node) => node.Crash();
 
-    public void PerhapsCrash(SimulatedNode node, bool hasVoted)
-    {
-    }
+    public void PerhapsCrash(SimulatedNode node, bool hasVoted) { }
 
     public bool DiesInInstall(SimulatedNode node)
     {
@@ -139,7 +161,16 @@ internal sealed class ScriptedWorld : INodeWorld
 
     /// <summary>The leader asks a voter to campaign at once.</summary>
     public void TimeOutNow(int leader, int voter) =>
-        Receive(new Message { Kind = MessageKind.TimeoutNow, From = new NodeId(leader), To = new NodeId(voter), Term = this[leader].Core!.Term, Incarnation = 1 });
+        Receive(
+            new Message
+            {
+                Kind = MessageKind.TimeoutNow,
+                From = new NodeId(leader),
+                To = new NodeId(voter),
+                Term = this[leader].Core!.Term,
+                Incarnation = 1,
+            }
+        );
 
     public void HoldDisk(params int[] ids) => ids.ToList().ForEach(id => _heldDisks.TryAdd(id, Now));
 
@@ -204,12 +235,13 @@ internal sealed class ScriptedWorld : INodeWorld
     /// <summary>Time passes for all, and hosts say how their disks do.</summary>
     public void PassForAll(double seconds)
     {
-        for (long end = Now + (long)(seconds * 1_000_000); Now < end;)
+        for (long end = Now + (long)(seconds * 1_000_000); Now < end; )
         {
             Now += 100_000;
             foreach (var node in _nodes.Where(node => node.IsRunning))
             {
-                bool isHeld = _heldDisks.TryGetValue((int)node.Id.Value, out long since) && Mistake != HostMistake.HidesStalls;
+                bool isHeld =
+                    _heldDisks.TryGetValue((int)node.Id.Value, out long since) && Mistake != HostMistake.HidesStalls;
                 node.Step(Input.Measured(Now, new StoreHealth(0, isHeld ? Now - since : 0, 0)));
                 node.Step(Input.ReadClock(Now, ClockOf(node)));
                 node.Step(Input.Tick(Now));
@@ -264,9 +296,7 @@ internal sealed class ScriptedWorld : INodeWorld
     /// <summary>Delivers, syncs and installs until nothing is on the way. No time passes.</summary>
     public void Settle()
     {
-        while (DeliverOne() || SyncOne() || InstallOne())
-        {
-        }
+        while (DeliverOne() || SyncOne() || InstallOne()) { }
     }
 
     private bool DeliverOne()
@@ -282,10 +312,16 @@ internal sealed class ScriptedWorld : INodeWorld
             _lingering.Add(next);
         }
 
-        bool arrives = !Lingers(sent) && _reachable.Contains((int)sent.From.Value) && _reachable.Contains((int)sent.To.Value) && Passes(sent) && this[(int)sent.To.Value].IsRunning;
+        bool arrives =
+            !Lingers(sent)
+            && _reachable.Contains((int)sent.From.Value)
+            && _reachable.Contains((int)sent.To.Value)
+            && Passes(sent)
+            && this[(int)sent.To.Value].IsRunning;
         if (arrives && _bug.Reads(sent) is { } message)
         {
-            this[(int)message.To.Value].Step(Input.Received(Now, message, entries.Select(entry => entry.Entry).ToArray()), entries);
+            this[(int)message.To.Value]
+                .Step(Input.Received(Now, message, entries.Select(entry => entry.Entry).ToArray()), entries);
         }
 
         return true;

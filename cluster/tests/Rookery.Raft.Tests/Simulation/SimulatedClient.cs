@@ -3,12 +3,15 @@ using Rookery.Histories;
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
-/// A client that reads and writes one thing after another through whatever node it comes upon, asks again elsewhere when no answer comes, gives up in the end, and writes down
-/// what it was told.
+/// A client that reads and writes one thing after another through whatever node it comes upon, asks again elsewhere
+/// when no answer comes, gives up in the end, and writes down what it was told.
 /// </summary>
 internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
 {
-    /// <summary>Documents and lists that are written at a time; every few seconds they are new ones, so that a history of each stays short enough to be searched.</summary>
+    /// <summary>
+    /// Documents and lists that are written at a time; every few seconds they are new ones, so that a history of each
+    /// stays short enough to be searched.
+    /// </summary>
     private const int AtATime = 3;
 
     private const long EpochMicroseconds = 3_000_000;
@@ -127,17 +130,43 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
 
     public static Operation OperationOf(ClientCommand command, CommandResult result)
     {
-        var operation = new Operation { Invoked = 0, Kind = command.Kind, Outcome = result.Outcome, Etag = result.Etag, Expected = command.Expected };
+        var operation = new Operation
+        {
+            Invoked = 0,
+            Kind = command.Kind,
+            Outcome = result.Outcome,
+            Etag = result.Etag,
+            Expected = command.Expected,
+        };
         return command.Kind == OperationKind.Transaction
             ? operation with
             {
-                Reads = [.. (result.Lists ?? []).Select((elements, place) => new ListRead(NameOf(command.Documents[place]), elements))],
-                Appends = [.. command.Documents.Where(_ => command.Value != 0).Select(list => new ListAppend(NameOf(list), command.Value))],
+                Reads =
+                [
+                    .. (result.Lists ?? []).Select(
+                        (elements, place) => new ListRead(NameOf(command.Documents[place]), elements)
+                    ),
+                ],
+                Appends =
+                [
+                    .. command
+                        .Documents.Where(_ => command.Value != 0)
+                        .Select(list => new ListAppend(NameOf(list), command.Value)),
+                ],
             }
-            : operation with { Key = NameOf(command.Documents[0]), Value = command.Writes ? command.Value : result.Value };
+            : operation with
+            {
+                Key = NameOf(command.Documents[0]),
+                Value = command.Writes ? command.Value : result.Value,
+            };
     }
 
     private static string NameOf(int document) => Names[document];
 
-    private static string[] Names { get; } = [.. Enumerable.Range(0, 128).Select(document => document.ToString(System.Globalization.CultureInfo.InvariantCulture))];
+    private static string[] Names { get; } =
+    [
+        .. Enumerable
+            .Range(0, 128)
+            .Select(document => document.ToString(System.Globalization.CultureInfo.InvariantCulture)),
+    ];
 }

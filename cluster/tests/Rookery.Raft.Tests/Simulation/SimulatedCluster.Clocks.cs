@@ -1,6 +1,9 @@
 namespace Rookery.Raft.Tests.Simulation;
 
-/// <summary>Clocks of cards that have none: after a start in 1970 or 2080, or a little off, until a source of time is reached. One member may be told a wrong time by its source.</summary>
+/// <summary>
+/// Clocks of cards that have none: after a start in 1970 or 2080, or a little off, until a source of time is reached.
+/// One member may be told a wrong time by its source.
+/// </summary>
 internal sealed partial class SimulatedCluster
 {
     private static readonly long BeganTicks = new DateTime(2026, 11, 22).Ticks;
@@ -9,16 +12,18 @@ internal sealed partial class SimulatedCluster
 
     public ClockReading ClockOf(SimulatedNode node) => new(TrueTicks + node.Clock.AheadTicks, node.Clock.IsSure);
 
-    private void PlanClocks() => _events.Enqueue(
-        () =>
-        {
-            if (!_isHealing)
+    private void PlanClocks() =>
+        _events.Enqueue(
+            () =>
             {
-                ChangeClock(_nodes[_clockChance.Next(_nodes.Count)]);
-                PlanClocks();
-            }
-        },
-        (Now + _clockChance.NextInt64((long)(20 * Second / _profile.ClockFaults)), _order++));
+                if (!_isHealing)
+                {
+                    ChangeClock(_nodes[_clockChance.Next(_nodes.Count)]);
+                    PlanClocks();
+                }
+            },
+            (Now + _clockChance.NextInt64((long)(20 * Second / _profile.ClockFaults)), _order++)
+        );
 
     private void ChangeClock(SimulatedNode node)
     {

@@ -6,10 +6,16 @@ internal sealed partial class SimulatedCluster
     private void PlanFaults()
     {
         Plan(_profile.Crashes, () => Restart(_nodes[Random.Next(_nodes.Count)]));
-        Plan(_profile.LeaderCrashes, () => _nodes.Where(node => node.Core?.Role == Role.Leader).ToList().ForEach(node => Restart(node)));
+        Plan(
+            _profile.LeaderCrashes,
+            () => _nodes.Where(node => node.Core?.Role == Role.Leader).ToList().ForEach(node => Restart(node))
+        );
         Plan(_profile.Partitions, Partition);
         Plan(_profile.Pauses, () => _nodes[Random.Next(_nodes.Count)].PausedUntil = Now + Random.NextInt64(4 * Second));
-        Plan(_profile.Stalls, () => _nodes[Random.Next(_nodes.Count)].StalledUntil = Now + Random.NextInt64(5 * Second));
+        Plan(
+            _profile.Stalls,
+            () => _nodes[Random.Next(_nodes.Count)].StalledUntil = Now + Random.NextInt64(5 * Second)
+        );
         Plan(_profile.StallsOfAll, StallAll);
         Plan(_profile.HotBoards, () => _nodes[Random.Next(_nodes.Count)].BoardPenalty = Random.Next(3));
         Plan(_profile.Bursts, Burst);
@@ -41,18 +47,24 @@ internal sealed partial class SimulatedCluster
     {
         if (inTenSeconds > 0)
         {
-            After(Random.NextInt64((long)(20 * Second / inTenSeconds)), () =>
-            {
-                if (!_isHealing)
+            After(
+                Random.NextInt64((long)(20 * Second / inTenSeconds)),
+                () =>
                 {
-                    fault();
-                    Plan(inTenSeconds, fault);
+                    if (!_isHealing)
+                    {
+                        fault();
+                        Plan(inTenSeconds, fault);
+                    }
                 }
-            });
+            );
         }
     }
 
-    /// <summary>A row of a node rots that an entry needs; of a minority at a time, or of one of two, so that another can lead and has what is needed: whose journal lost something counts too.</summary>
+    /// <summary>
+    /// A row of a node rots that an entry needs; of a minority at a time, or of one of two, so that another can lead
+    /// and has what is needed: whose journal lost something counts too.
+    /// </summary>
     private void LoseTables()
     {
         if (_isHealing)
@@ -62,7 +74,11 @@ internal sealed partial class SimulatedCluster
 
         After(_tablesChance!.NextInt64(10 * Second), LoseTables);
         var node = _nodes[_tablesChance.Next(_nodes.Count)];
-        if (node != _halted && node.Core is { Configuration.Voters.Length: > 1 and var voters } && _nodes.Count(other => other != node && IsHarmed(other)) < Math.Max(1, (voters - 1) / 2))
+        if (
+            node != _halted
+            && node.Core is { Configuration.Voters.Length: > 1 and var voters }
+            && _nodes.Count(other => other != node && IsHarmed(other)) < Math.Max(1, (voters - 1) / 2)
+        )
         {
             node.IsStuck = true;
         }
@@ -103,13 +119,16 @@ internal sealed partial class SimulatedCluster
             Saw("rot");
         }
 
-        After(Random.NextInt64(within), () =>
-        {
-            if (!node.IsRunning && node != _halted)
+        After(
+            Random.NextInt64(within),
+            () =>
             {
-                node.Start();
+                if (!node.IsRunning && node != _halted)
+                {
+                    node.Start();
+                }
             }
-        });
+        );
     }
 
     private void Partition()
@@ -129,7 +148,9 @@ internal sealed partial class SimulatedCluster
             }
         }
 
-        foreach (var (from, to) in _cuts.Where(cut => Now >= Node(cut.From).PausedUntil && Random.Next(2) == 0).ToList())
+        foreach (
+            var (from, to) in _cuts.Where(cut => Now >= Node(cut.From).PausedUntil && Random.Next(2) == 0).ToList()
+        )
         {
             // Some hosts see at once that a connection broke.
             if (Node(from).IsRunning)
@@ -159,7 +180,11 @@ internal sealed partial class SimulatedCluster
 
     private void Burst()
     {
-        for (int count = 0; count < 200 && _nodes.Find(node => node.Core?.Role == Role.Leader && Now >= node.PausedUntil) is { } leader; count++)
+        for (
+            int count = 0;
+            count < 200 && _nodes.Find(node => node.Core?.Role == Role.Leader && Now >= node.PausedUntil) is { } leader;
+            count++
+        )
         {
             _commands.Add(null);
             leader.Propose(_commands.Count - 1);
@@ -173,9 +198,15 @@ internal sealed partial class SimulatedCluster
         {
             var about = _nodes[Random.Next(_nodes.Count)];
             var configuration = leader.Core!.Configuration;
-            var change = configuration.IsLearner(about.Id) ? Random.Next(3) == 0 ? MemberChange.Removed : MemberChange.Voter
-                : configuration.IsVoter(about.Id) ? Random.Next(2) == 0 ? MemberChange.Removed : MemberChange.Learner
-                : MemberChange.Learner;
+            var change = configuration.IsLearner(about.Id)
+                ? Random.Next(3) == 0
+                    ? MemberChange.Removed
+                    : MemberChange.Voter
+                : configuration.IsVoter(about.Id)
+                    ? Random.Next(2) == 0
+                        ? MemberChange.Removed
+                        : MemberChange.Learner
+                    : MemberChange.Learner;
             if (change == MemberChange.Voter || !configuration.IsVoter(about.Id) || configuration.Voters.Length > 2)
             {
                 Saw($"change {leader.Change(change, about.Id)}");

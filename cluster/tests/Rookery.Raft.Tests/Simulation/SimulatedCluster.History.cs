@@ -16,7 +16,14 @@ internal sealed partial class SimulatedCluster
             foreach (var kind in new[] { OperationKind.Get, OperationKind.Transaction })
             {
                 var last = new ClientCommand(Clients, 0, kind, [document], 0, 0);
-                history.Add(SimulatedClient.OperationOf(last, leader.Peek(last)) with { Client = Clients, Invoked = Now, Completed = Now });
+                history.Add(
+                    SimulatedClient.OperationOf(last, leader.Peek(last)) with
+                    {
+                        Client = Clients,
+                        Invoked = Now,
+                        Completed = Now,
+                    }
+                );
             }
         }
 
@@ -31,7 +38,11 @@ internal sealed partial class SimulatedCluster
 
     private void SearchDocuments(List<Operation> history)
     {
-        foreach (var document in history.Where(operation => operation.Kind != OperationKind.Transaction).GroupBy(operation => operation.Key, StringComparer.Ordinal))
+        foreach (
+            var document in history
+                .Where(operation => operation.Kind != OperationKind.Transaction)
+                .GroupBy(operation => operation.Key, StringComparer.Ordinal)
+        )
         {
             var verdict = Linearizability.Check(Linearizability.BeginningOf(document));
             Assert.True(verdict != Verdict.Violated, $"no order explains what was read from {document.Key}");

@@ -1,8 +1,9 @@
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
-/// A whole cluster in one thread, driven by a seed: real cores, simulated disks, network and time. After a time of faults everything heals, and then a leader
-/// must be found, everything acknowledged be everywhere, and a new write be committed.
+/// A whole cluster in one thread, driven by a seed: real cores, simulated disks, network and time. After a time of
+/// faults everything heals, and then a leader must be found, everything acknowledged be everywhere, and a new write be
+/// committed.
 /// </summary>
 internal sealed partial class SimulatedCluster : INodeWorld
 {
@@ -26,7 +27,8 @@ internal sealed partial class SimulatedCluster : INodeWorld
     private readonly Random _clockChance;
     private readonly Dictionary<string, int> _marks;
 
-    // Of its own too, and in every fourth seed: the others have the faults that they had before there was this one. Not where a state goes astray: it would be made good by that of another.
+    // Of its own too, and in every fourth seed: the others have the faults that they had before there was this one. Not
+    // where a state goes astray: it would be made good by that of another.
     private readonly Random? _tablesChance;
     private long _order;
     private long _reads;
@@ -38,7 +40,15 @@ internal sealed partial class SimulatedCluster : INodeWorld
     public SimulatedCluster(int seed, FaultProfile profile, PlantedBug bug, Dictionary<string, int> marks)
     {
         (_profile, Rules, Mistake, _marks) = (profile, bug.Rules, bug.Mistake, marks);
-        Options = new CoreOptions { ShortestElectionTimeoutMicroseconds = Second / 2, FirstElectionTimeoutMicroseconds = 3 * Second / 2, MostMessageBytes = 4_000, CautionMicroseconds = profile.Caution, LongestElectionTimeoutMicroseconds = profile.LongestElectionTimeout, PreferenceMicroseconds = 4 * Second };
+        Options = new CoreOptions
+        {
+            ShortestElectionTimeoutMicroseconds = Second / 2,
+            FirstElectionTimeoutMicroseconds = 3 * Second / 2,
+            MostMessageBytes = 4_000,
+            CautionMicroseconds = profile.Caution,
+            LongestElectionTimeoutMicroseconds = profile.LongestElectionTimeout,
+            PreferenceMicroseconds = 4 * Second,
+        };
         Random = new Random(seed);
         _clockChance = new Random(~seed);
         _searchesHistory = seed % 10 == 0;
@@ -48,7 +58,13 @@ internal sealed partial class SimulatedCluster : INodeWorld
         var configuration = Configuration.Of(Enumerable.Range(1, voters).Select(id => new NodeId(id)), []);
         for (int id = 1; id <= voters + spares; id++)
         {
-            _nodes.Add(new SimulatedNode(new NodeId(id), new SimulatedStore(id <= voters ? configuration : Configuration.Empty), this));
+            _nodes.Add(
+                new SimulatedNode(
+                    new NodeId(id),
+                    new SimulatedStore(id <= voters ? configuration : Configuration.Empty),
+                    this
+                )
+            );
         }
     }
 
@@ -88,15 +104,44 @@ internal sealed partial class SimulatedCluster : INodeWorld
     public void Ask(ClientCommand command, long payload, Action<CommandResult> hear)
     {
         var leaders = _nodes.FindAll(node => node.Core?.Role == Role.Leader);
-        var node = leaders.Count > 0 && Random.Next(3) > 0 ? leaders[Random.Next(leaders.Count)] : _nodes[Random.Next(_nodes.Count)];
-        After(Skewed(LongestClientDelay), () => Serve(node, command, payload, result => After(Skewed(LongestClientDelay), () => hear(result)), isForwarded: false));
+        var node =
+            leaders.Count > 0 && Random.Next(3) > 0
+                ? leaders[Random.Next(leaders.Count)]
+                : _nodes[Random.Next(_nodes.Count)];
+        After(
+            Skewed(LongestClientDelay),
+            () =>
+                Serve(
+                    node,
+                    command,
+                    payload,
+                    result => After(Skewed(LongestClientDelay), () => hear(result)),
+                    isForwarded: false
+                )
+        );
     }
 
-    public void Forward(SimulatedNode from, NodeId to, ClientCommand command, long payload, Action<CommandResult> answer)
+    public void Forward(
+        SimulatedNode from,
+        NodeId to,
+        ClientCommand command,
+        long payload,
+        Action<CommandResult> answer
+    )
     {
         if (!IsCut(from.Id, to))
         {
-            After(Skewed(_profile.LongestDelay), () => Serve(Node(to), command, payload, result => AnswerForwarded(from, to, result, answer), isForwarded: true));
+            After(
+                Skewed(_profile.LongestDelay),
+                () =>
+                    Serve(
+                        Node(to),
+                        command,
+                        payload,
+                        result => AnswerForwarded(from, to, result, answer),
+                        isForwarded: true
+                    )
+            );
         }
     }
 
@@ -161,7 +206,9 @@ internal sealed partial class SimulatedCluster : INodeWorld
         After(Skewed(2 * Second), () => FinishFetch(node, process, from));
     }
 
-    /// <summary>After a failed write its supervisor starts it again. Who diverged stays down: it would have to be filled anew.</summary>
+    /// <summary>
+    /// After a failed write its supervisor starts it again. Who diverged stays down: it would have to be filled anew.
+    /// </summary>
     public void Failed(SimulatedNode node)
     {
         if (node.HasDiverged)
@@ -200,7 +247,13 @@ internal sealed partial class SimulatedCluster : INodeWorld
         }
     }
 
-    private void Serve(SimulatedNode node, ClientCommand command, long payload, Action<CommandResult> answer, bool isForwarded)
+    private void Serve(
+        SimulatedNode node,
+        ClientCommand command,
+        long payload,
+        Action<CommandResult> answer,
+        bool isForwarded
+    )
     {
         if (node.PausedUntil > Now)
         {
@@ -212,7 +265,12 @@ internal sealed partial class SimulatedCluster : INodeWorld
         }
     }
 
-    private void AnswerForwarded(SimulatedNode through, NodeId leader, CommandResult result, Action<CommandResult> answer)
+    private void AnswerForwarded(
+        SimulatedNode through,
+        NodeId leader,
+        CommandResult result,
+        Action<CommandResult> answer
+    )
     {
         if (!IsCut(leader, through.Id))
         {
@@ -227,7 +285,9 @@ internal sealed partial class SimulatedCluster : INodeWorld
     private bool Chance(double share) => !_isHealing && share > 0 && Random.NextDouble() < share;
 
     /// <summary>Most take a tenth of the longest, few take long.</summary>
-    private long Skewed(long longest) => 1 + (_isHealing ? Random.NextInt64(5_000) : Random.NextInt64(Random.Next(5) == 0 ? longest : (longest / 10) + 1));
+    private long Skewed(long longest) =>
+        1
+        + (_isHealing ? Random.NextInt64(5_000) : Random.NextInt64(Random.Next(5) == 0 ? longest : (longest / 10) + 1));
 
     private void After(long delay, Action action) => _events.Enqueue(action, (Now + delay, _order++));
 
@@ -244,36 +304,53 @@ internal sealed partial class SimulatedCluster : INodeWorld
         Now = end;
     }
 
-    private void Every(SimulatedNode node, long period) => After(period, () =>
-    {
-        Every(node, period);
-        if (node.IsRunning && Now >= node.PausedUntil)
-        {
-            node.Step(Input.Measured(Now, new StoreHealth(_profile.LongestSync / 10, Math.Max(0, node.StalledUntil - Now), node.IsStuck ? StoreHealth.CannotApply : node.BoardPenalty)));
-        }
-
-        if (node.IsRunning && Now >= node.PausedUntil)
-        {
-            node.Step(Input.Tick(Now));
-        }
-
-        if (node.IsRunning && Now >= node.PausedUntil && Now >= node.ClockReadAt + Second)
-        {
-            node.ClockReadAt = Now;
-            node.Step(Input.ReadClock(Now, ClockOf(node)));
-            if (node.IsRunning)
+    private void Every(SimulatedNode node, long period) =>
+        After(
+            period,
+            () =>
             {
-                node.SeekState();
+                Every(node, period);
+                if (node.IsRunning && Now >= node.PausedUntil)
+                {
+                    node.Step(
+                        Input.Measured(
+                            Now,
+                            new StoreHealth(
+                                _profile.LongestSync / 10,
+                                Math.Max(0, node.StalledUntil - Now),
+                                node.IsStuck ? StoreHealth.CannotApply : node.BoardPenalty
+                            )
+                        )
+                    );
+                }
+
+                if (node.IsRunning && Now >= node.PausedUntil)
+                {
+                    node.Step(Input.Tick(Now));
+                }
+
+                if (node.IsRunning && Now >= node.PausedUntil && Now >= node.ClockReadAt + Second)
+                {
+                    node.ClockReadAt = Now;
+                    node.Step(Input.ReadClock(Now, ClockOf(node)));
+                    if (node.IsRunning)
+                    {
+                        node.SeekState();
+                    }
+                }
             }
-        }
-    });
+        );
 
     /// <summary>What is to be found happens under faults: afterwards there are few operations.</summary>
-    private void Think(SimulatedClient client) => After(1 + Random.NextInt64(2 * ThinkingMicroseconds * (_isHealing ? 10 : 1)), () =>
-    {
-        Think(client);
-        client.GoOn();
-    });
+    private void Think(SimulatedClient client) =>
+        After(
+            1 + Random.NextInt64(2 * ThinkingMicroseconds * (_isHealing ? 10 : 1)),
+            () =>
+            {
+                Think(client);
+                client.GoOn();
+            }
+        );
 
     private SimulatedNode? AnyRunning()
     {
@@ -360,7 +437,10 @@ internal sealed partial class SimulatedCluster : INodeWorld
         var leader = leaders[0];
         var core = leader.Core!;
         var clock = core.ReadClock(Now);
-        Assert.True(clock.IsSure && Math.Abs(clock.UtcTicks - TrueTicks) < TimeSpan.TicksPerMinute, $"the leader knows the time: {clock}");
+        Assert.True(
+            clock.IsSure && Math.Abs(clock.UtcTicks - TrueTicks) < TimeSpan.TicksPerMinute,
+            $"the leader knows the time: {clock}"
+        );
         Assert.True(Oracle.Acknowledged > 0, "writes were acknowledged");
         Assert.True(core.CommitIndex >= Oracle.Acknowledged, "the leader has what was acknowledged");
         Assert.True(core.Last.Index - core.CommitIndex < 100, "the leader commits");
@@ -369,7 +449,10 @@ internal sealed partial class SimulatedCluster : INodeWorld
         {
             if (core.Configuration.IsMember(node.Id) && node != _halted)
             {
-                Assert.True(core.CommitIndex - node.Applied < 200, $"{node.Id} keeps up: applied {node.Applied} of {core.CommitIndex}");
+                Assert.True(
+                    core.CommitIndex - node.Applied < 200,
+                    $"{node.Id} keeps up: applied {node.Applied} of {core.CommitIndex}"
+                );
                 Assert.False(node.Core!.IsDamaged, $"{node.Id} is healed");
             }
         }

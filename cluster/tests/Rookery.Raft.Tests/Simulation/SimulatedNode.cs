@@ -1,11 +1,16 @@
 namespace Rookery.Raft.Tests.Simulation;
 
-/// <summary>A host of the core as the program is one: it keeps payloads, writes the journal, applies, and sends.</summary>
+/// <summary>
+/// A host of the core as the program is one: it keeps payloads, writes the journal, applies, and sends.
+/// </summary>
 internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld world)
 {
     private readonly Output _output = new();
     private readonly List<StoredEntry> _mirror = [];
-    private readonly Dictionary<long, (long Before, ClientCommand? Command, Action<CommandResult>? Answer)> _readsAsked = [];
+    private readonly Dictionary<
+        long,
+        (long Before, ClientCommand? Command, Action<CommandResult>? Answer)
+    > _readsAsked = [];
     private readonly List<ReadReady> _readsReady = [];
     private readonly Dictionary<long, (long Term, Action<CommandResult>? Answer)> _proposed = [];
     private StoredManifest _mirrorBase = store.Base;
@@ -44,7 +49,10 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
     public bool IsFetching { get; private set; }
 
-    /// <summary>Whether its tables cannot be applied to any more, because what an entry needs has rotted: it takes those of who leads.</summary>
+    /// <summary>
+    /// Whether its tables cannot be applied to any more, because what an entry needs has rotted: it takes those of who
+    /// leads.
+    /// </summary>
     public bool IsStuck { get; set; }
 
     /// <summary>Whether its state is not what the entries give.</summary>
@@ -53,7 +61,16 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     public void Start()
     {
         Process++;
-        Core = new RaftCore(Store.Start(Id, world.Random.Next(), countsStarts: world.Mistake != HostMistake.ForgetsStarts, remembersDamage: world.Mistake != HostMistake.ForgetsDamage), world.Options, world.Rules);
+        Core = new RaftCore(
+            Store.Start(
+                Id,
+                world.Random.Next(),
+                countsStarts: world.Mistake != HostMistake.ForgetsStarts,
+                remembersDamage: world.Mistake != HostMistake.ForgetsDamage
+            ),
+            world.Options,
+            world.Rules
+        );
         _mirror.Clear();
         _mirror.AddRange(Store.Entries);
         _mirrorBase = Store.Base;
@@ -105,7 +122,12 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
         if (sent > 0 || _output.Write is not null)
         {
-            world.PerhapsCrash(this, _output.Messages.Any(message => message.Kind is MessageKind.Vote || message is { Kind: MessageKind.VoteReply, Refused: false }));
+            world.PerhapsCrash(
+                this,
+                _output.Messages.Any(message =>
+                    message.Kind is MessageKind.Vote || message is { Kind: MessageKind.VoteReply, Refused: false }
+                )
+            );
         }
 
         if (core.HasFailed && Core == core)
@@ -118,7 +140,12 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
             Step(Input.Applied(world.Now, outcome));
         }
 
-        if (Core == core && core.Role == Role.Leader && _toldLogTimeIn != core.Term && core.TermAt(_applied) == core.Term)
+        if (
+            Core == core
+            && core.Role == Role.Leader
+            && _toldLogTimeIn != core.Term
+            && core.TermAt(_applied) == core.Term
+        )
         {
             _toldLogTimeIn = core.Term;
             Step(Input.LogTime(world.Now, _state.LastTicks));
@@ -216,7 +243,10 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     {
         var core = Core!;
         IsFetching = false;
-        if (manifest is null || !(core.MayInstall(manifest.Position, committedBy) || IsForTables(manifest.Position, committedBy)))
+        if (
+            manifest is null
+            || !(core.MayInstall(manifest.Position, committedBy) || IsForTables(manifest.Position, committedBy))
+        )
         {
             Step(Input.ManifestFailed(world.Now));
             return;
@@ -243,8 +273,17 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         }
 
         world.Saw(keepsTail ? "manifest kept a tail" : "manifest replaced the log");
-        var configuration = world.Mistake == HostMistake.KeepsOldConfiguration ? core.Configuration : manifest.Configuration;
-        Step(Input.ManifestInstalled(world.Now, manifest.Position, committedBy, configuration, manifest.ConfigurationIndex));
+        var configuration =
+            world.Mistake == HostMistake.KeepsOldConfiguration ? core.Configuration : manifest.Configuration;
+        Step(
+            Input.ManifestInstalled(
+                world.Now,
+                manifest.Position,
+                committedBy,
+                configuration,
+                manifest.ConfigurationIndex
+            )
+        );
     }
 
     /// <summary>What its host does about tables that cannot be applied to.</summary>
@@ -257,7 +296,8 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         }
     }
 
-    private bool IsForTables(LogPosition manifest, long committedBy) => IsStuck && manifest.Index >= _applied && Core!.MayReplaceTables(manifest, committedBy);
+    private bool IsForTables(LogPosition manifest, long committedBy) =>
+        IsStuck && manifest.Index >= _applied && Core!.MayReplaceTables(manifest, committedBy);
 
     private void Die()
     {
@@ -279,7 +319,10 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
             }
         }
 
-        long term = index == _mirrorBase.Position.Index ? _mirrorBase.Position.Term : _mirror[(int)(index - _mirrorBase.Position.Index - 1)].Entry.Term;
+        long term =
+            index == _mirrorBase.Position.Index
+                ? _mirrorBase.Position.Term
+                : _mirror[(int)(index - _mirrorBase.Position.Index - 1)].Entry.Term;
         return new StoredManifest(new LogPosition(term, index), configuration, configurationIndex, _state.Copy());
     }
 
@@ -294,8 +337,18 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
         if (_output.Proposed is { } position)
         {
-            var time = core.TimeAfter(world.Now, Math.Max(_state.LastTicks, _mirror.FindLast(entry => entry.Time.Ticks > 0).Time.Ticks));
-            _mirror.Add(new StoredEntry(new Entry(position.Index, position.Term, EntryType.Batch, 100), payload, time, world.TrueTicks));
+            var time = core.TimeAfter(
+                world.Now,
+                Math.Max(_state.LastTicks, _mirror.FindLast(entry => entry.Time.Ticks > 0).Time.Ticks)
+            );
+            _mirror.Add(
+                new StoredEntry(
+                    new Entry(position.Index, position.Term, EntryType.Batch, 100),
+                    payload,
+                    time,
+                    world.TrueTicks
+                )
+            );
             _proposed[position.Index] = (position.Term, _proposer);
             _proposer = null;
         }
@@ -307,13 +360,19 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
         foreach (var entry in received ?? [])
         {
-            if (entry.Entry.Index == _mirrorBase.Position.Index + _mirror.Count + 1 && core.TermAt(entry.Entry.Index) == entry.Entry.Term)
+            if (
+                entry.Entry.Index == _mirrorBase.Position.Index + _mirror.Count + 1
+                && core.TermAt(entry.Entry.Index) == entry.Entry.Term
+            )
             {
                 _mirror.Add(entry);
             }
         }
 
-        Assert.True(_mirrorBase.Position.Index + _mirror.Count == core.Last.Index, "the host holds what the core knows");
+        Assert.True(
+            _mirrorBase.Position.Index + _mirror.Count == core.Last.Index,
+            "the host holds what the core knows"
+        );
     }
 
     private void BeginWrite()
@@ -325,7 +384,10 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         }
     }
 
-    private StoredEntry[] Slice(long first, long last) => last < first ? [] : [.. _mirror.GetRange((int)(first - _mirrorBase.Position.Index - 1), (int)(last - first + 1))];
+    private StoredEntry[] Slice(long first, long last) =>
+        last < first
+            ? []
+            : [.. _mirror.GetRange((int)(first - _mirrorBase.Position.Index - 1), (int)(last - first + 1))];
 
     private int SendMessages()
     {
@@ -337,7 +399,10 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
                 world.Oracle.SeesVote(Id, message.Term, message.Kind == MessageKind.Vote ? Id : message.To);
             }
 
-            world.Send(message, message.Kind == MessageKind.Append ? Slice(message.Position.Index + 1, message.LastIndex) : []);
+            world.Send(
+                message,
+                message.Kind == MessageKind.Append ? Slice(message.Position.Index + 1, message.LastIndex) : []
+            );
         }
 
         return _output.Messages.Count;
@@ -347,7 +412,12 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     {
         if (core.Role == Role.Leader && core.CommitIndex > _seenCommit)
         {
-            ClusterOracle.SeesCommit(Id, new LogPosition(core.TermAt(core.CommitIndex), core.CommitIndex), core.Configuration, world.StoreOf);
+            ClusterOracle.SeesCommit(
+                Id,
+                new LogPosition(core.TermAt(core.CommitIndex), core.CommitIndex),
+                core.Configuration,
+                world.StoreOf
+            );
         }
 
         _seenCommit = core.CommitIndex;
@@ -361,7 +431,12 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
             _applied++;
             Assert.Equal(_applied, entry.Entry.Index);
             _state.TakeTime(entry);
-            var result = _state.Apply(_applied, entry.Payload, world.CommandOf(entry.Payload), onlyOnce: world.Mistake != HostMistake.AppliesTwice);
+            var result = _state.Apply(
+                _applied,
+                entry.Payload,
+                world.CommandOf(entry.Payload),
+                onlyOnce: world.Mistake != HostMistake.AppliesTwice
+            );
             world.Oracle.SeesApplied(Id, entry, HasDiverged ? null : _state.Hash);
             _outcomes.Enqueue(new OutcomeHash(_applied, _state.Hash));
             if (_proposed.Remove(_applied, out var mine) && mine.Term == entry.Entry.Term)

@@ -2,7 +2,10 @@ using Rookery.Histories;
 
 namespace Rookery.Raft.Tests.Simulation;
 
-/// <summary>What entries are applied to: documents with etags, lists, the last result of each client, and a chain over all results.</summary>
+/// <summary>
+/// What entries are applied to: documents with etags, lists, the last result of each client, and a chain over all
+/// results.
+/// </summary>
 internal sealed class SimulatedState
 {
     /// <summary>How many documents there can be, and how many lists.</summary>
@@ -16,12 +19,21 @@ internal sealed class SimulatedState
     private LogAge _age;
 
     public SimulatedState()
-        : this(new (long, long)[Documents], [.. Enumerable.Repeat<long[]>([], Documents)], new (int, CommandResult?)[Clients], 0, default)
-    {
-    }
+        : this(
+            new (long, long)[Documents],
+            [.. Enumerable.Repeat<long[]>([], Documents)],
+            new (int, CommandResult?)[Clients],
+            0,
+            default
+        ) { }
 
-    private SimulatedState((long Value, long Etag)[] documents, long[][] lists, (int Sequence, CommandResult? Result)[] sessions, long hash, LogAge age) =>
-        (_documents, _lists, _sessions, Hash, _age) = (documents, lists, sessions, hash, age);
+    private SimulatedState(
+        (long Value, long Etag)[] documents,
+        long[][] lists,
+        (int Sequence, CommandResult? Result)[] sessions,
+        long hash,
+        LogAge age
+    ) => (_documents, _lists, _sessions, Hash, _age) = (documents, lists, sessions, hash, age);
 
     /// <summary>A chain over what was applied and what came of it.</summary>
     public long Hash { get; private set; }
@@ -37,17 +49,26 @@ internal sealed class SimulatedState
     /// <summary>Takes the time of an entry, and checks it.</summary>
     public void TakeTime(in StoredEntry entry) => _age = _age.Next(entry);
 
-    /// <summary>What to tell the client; null when the entry was of nobody, or of a client that has gone on since.</summary>
+    /// <summary>
+    /// What to tell the client; null when the entry was of nobody, or of a client that has gone on since.
+    /// </summary>
     public CommandResult? Apply(long index, long payload, ClientCommand? command, bool onlyOnce)
     {
         var result = command is null ? null : ApplyOnce(index, command, onlyOnce);
-        Hash = unchecked((((Hash * 31) + payload) * 31) + (result is null ? 0 : (result.Etag * 31) + (int)result.Outcome));
+        Hash = unchecked(
+            (((Hash * 31) + payload) * 31) + (result is null ? 0 : (result.Etag * 31) + (int)result.Outcome)
+        );
         return result;
     }
 
     public CommandResult Read(ClientCommand command) =>
-        command.Kind == OperationKind.Transaction ? new CommandResult(Outcome.Done, Lists: [.. command.Documents.Select(list => _lists[list])])
-            : new CommandResult(Outcome.Done, _documents[command.Documents[0]].Etag, _documents[command.Documents[0]].Value);
+        command.Kind == OperationKind.Transaction
+            ? new CommandResult(Outcome.Done, Lists: [.. command.Documents.Select(list => _lists[list])])
+            : new CommandResult(
+                Outcome.Done,
+                _documents[command.Documents[0]].Etag,
+                _documents[command.Documents[0]].Value
+            );
 
     private CommandResult? ApplyOnce(long index, ClientCommand command, bool onlyOnce)
     {
@@ -72,7 +93,10 @@ internal sealed class SimulatedState
                 _lists[list] = [.. _lists[list], command.Value];
             }
 
-            return read with { Etag = index };
+            return read with
+            {
+                Etag = index,
+            };
         }
 
         ref var document = ref _documents[command.Documents[0]];

@@ -4,9 +4,17 @@ namespace Rookery.Raft.Tests.Simulation;
 internal readonly record struct StoredEntry(Entry Entry, long Payload, LogTime Time = default, long StampedTicks = 0);
 
 /// <summary>What the manifest of a store holds.</summary>
-internal sealed record StoredManifest(LogPosition Position, Configuration Configuration, long ConfigurationIndex, SimulatedState State);
+internal sealed record StoredManifest(
+    LogPosition Position,
+    Configuration Configuration,
+    long ConfigurationIndex,
+    SimulatedState State
+);
 
-/// <summary>A node's disk: what survives its process. A journal write that is under way when the power goes leaves all, nothing or a beginning of itself.</summary>
+/// <summary>
+/// A node's disk: what survives its process. A journal write that is under way when the power goes leaves all, nothing
+/// or a beginning of itself.
+/// </summary>
 internal sealed class SimulatedStore(Configuration configuration)
 {
     private readonly List<StoredEntry> _entries = [];
@@ -23,10 +31,15 @@ internal sealed class SimulatedStore(Configuration configuration)
 
     public StoredManifest Base { get; private set; } = new(default, configuration, 0, new SimulatedState());
 
-    /// <summary>What was acknowledged and lost, until the log is as new again: the journal keeps it through restarts as it keeps vote and starts, and knows by itself when it is made good.</summary>
+    /// <summary>
+    /// What was acknowledged and lost, until the log is as new again: the journal keeps it through restarts as it keeps
+    /// vote and starts, and knows by itself when it is made good.
+    /// </summary>
     public LogPosition VotedBy { get; private set; }
 
-    /// <summary>Through which index the log is known to be committed: by the manifest, or by a note of the journal.</summary>
+    /// <summary>
+    /// Through which index the log is known to be committed: by the manifest, or by a note of the journal.
+    /// </summary>
     public long KnownCommitted => Math.Max(Manifest.Position.Index, Math.Min(_notedCommit, Last.Index));
 
     public bool WasUnclean { get; private set; }
@@ -37,13 +50,25 @@ internal sealed class SimulatedStore(Configuration configuration)
 
     public IReadOnlyList<StoredEntry> Entries => _entries;
 
-    /// <summary>Whether the others make a majority without this store: of two voters neither may lose anything.</summary>
-    public bool BearsLoss => _entries.Select(entry => entry.Entry.Configuration).OfType<Configuration>().Append(Base.Configuration).All(configuration => configuration.Voters.Length > 2);
+    /// <summary>
+    /// Whether the others make a majority without this store: of two voters neither may lose anything.
+    /// </summary>
+    public bool BearsLoss =>
+        _entries
+            .Select(entry => entry.Entry.Configuration)
+            .OfType<Configuration>()
+            .Append(Base.Configuration)
+            .All(configuration => configuration.Voters.Length > 2);
 
-    public StoredEntry? At(long index) => index > Base.Position.Index && index <= Last.Index ? _entries[(int)(index - Base.Position.Index - 1)] : null;
+    public StoredEntry? At(long index) =>
+        index > Base.Position.Index && index <= Last.Index ? _entries[(int)(index - Base.Position.Index - 1)] : null;
 
-    /// <summary>Whether this very entry was here, cannot be read any more, and counts as acknowledged as long as that is not made good.</summary>
-    public bool KnowsThatItLost(LogPosition position) => VotedBy.Index >= position.Index && _lostTerms.GetValueOrDefault(position.Index) == position.Term;
+    /// <summary>
+    /// Whether this very entry was here, cannot be read any more, and counts as acknowledged as long as that is not
+    /// made good.
+    /// </summary>
+    public bool KnowsThatItLost(LogPosition position) =>
+        VotedBy.Index >= position.Index && _lostTerms.GetValueOrDefault(position.Index) == position.Term;
 
     public void Begin(in JournalWrite write, StoredEntry[] written)
     {
@@ -67,7 +92,12 @@ internal sealed class SimulatedStore(Configuration configuration)
         if (_outstanding is { } torn)
         {
             _outstanding = null;
-            int kept = random.Next(3) switch { 0 => 0, 1 => torn.Entries.Length, _ => random.Next(torn.Entries.Length + 1) };
+            int kept = random.Next(3) switch
+            {
+                0 => 0,
+                1 => torn.Entries.Length,
+                _ => random.Next(torn.Entries.Length + 1),
+            };
             bool withVote = kept > 0 || random.Next(2) == 0;
             Persist(torn.Write, torn.Entries, kept, withVote, withCut: kept > 0 || (withVote && random.Next(2) == 0));
         }
@@ -77,9 +107,13 @@ internal sealed class SimulatedStore(Configuration configuration)
     public void LosePower() => (WasUnclean, _outstanding) = (true, null);
 
     /// <summary>The card lied about its last syncs: what it said was durable is gone, and nothing tells.</summary>
-    public void Forget(long behind) => _entries.RemoveRange((int)(behind - Base.Position.Index), (int)(Last.Index - behind));
+    public void Forget(long behind) =>
+        _entries.RemoveRange((int)(behind - Base.Position.Index), (int)(Last.Index - behind));
 
-    /// <summary>A part of the journal can no longer be read. What recovery makes of it is that of the program: of what the manifest holds nothing is lost; else the log ends there, or where the manifest does.</summary>
+    /// <summary>
+    /// A part of the journal can no longer be read. What recovery makes of it is that of the program: of what the
+    /// manifest holds nothing is lost; else the log ends there, or where the manifest does.
+    /// </summary>
     public void Rot(Random random)
     {
         if (Last.Index > Base.Position.Index)
@@ -96,7 +130,10 @@ internal sealed class SimulatedStore(Configuration configuration)
         }
     }
 
-    /// <summary>What lies behind an index can no longer be read. How far it was acknowledged is known from what lies behind the gap, and so are the vote and the starts.</summary>
+    /// <summary>
+    /// What lies behind an index can no longer be read. How far it was acknowledged is known from what lies behind the
+    /// gap, and so are the vote and the starts.
+    /// </summary>
     public void Rot(long behind)
     {
         VotedBy = VotedBy > Last ? VotedBy : Last;

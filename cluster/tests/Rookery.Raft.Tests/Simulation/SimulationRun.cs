@@ -5,7 +5,9 @@ namespace Rookery.Raft.Tests.Simulation;
 /// <summary>Many seeds of one profile, and what was seen in them.</summary>
 internal sealed class SimulationRun(string profile)
 {
-    private readonly FaultProfile _faults = FaultProfile.All.Single(candidate => string.Equals(candidate.Name, profile, StringComparison.Ordinal));
+    private readonly FaultProfile _faults = FaultProfile.All.Single(candidate =>
+        string.Equals(candidate.Name, profile, StringComparison.Ordinal)
+    );
     private long _events;
     private long _operations;
     private long _elections;
@@ -17,10 +19,13 @@ internal sealed class SimulationRun(string profile)
     /// <summary>How often the core took each of its rare branches.</summary>
     public long[] Branches { get; } = new long[Coverage.Counts.Length];
 
-    public static IEnumerable<int> FreshSeeds(int count) => Enumerable.Range(Random.Shared.Next(1_000, int.MaxValue - count), count);
+    public static IEnumerable<int> FreshSeeds(int count) =>
+        Enumerable.Range(Random.Shared.Next(1_000, int.MaxValue - count), count);
 
     public static int Setting(string name, int otherwise = 0) =>
-        Environment.GetEnvironmentVariable(name) is { Length: > 0 } text ? int.Parse(text, CultureInfo.InvariantCulture) : otherwise;
+        Environment.GetEnvironmentVariable(name) is { Length: > 0 } text
+            ? int.Parse(text, CultureInfo.InvariantCulture)
+            : otherwise;
 
     public void Play(IEnumerable<int> seeds)
     {
@@ -36,7 +41,9 @@ internal sealed class SimulationRun(string profile)
         }
     }
 
-    public override string ToString() => $"{profile}: {Seeds} seeds, {_events:n0} events, {_operations:n0} operations of clients, {_elections:n0} elections";
+    public override string ToString() =>
+        $"{profile}: {Seeds} seeds, {_events:n0} events, {_operations:n0} operations of clients, "
+        + $"{_elections:n0} elections";
 
     private void Play(int seed)
     {
@@ -48,10 +55,17 @@ internal sealed class SimulationRun(string profile)
         catch (Exception failure)
         {
             throw new InvalidOperationException(
-                $"Profile '{profile}', seed {seed}, after {cluster.Now} µs and {cluster.Events} events: {failure.Message} Replay: make simulate FIRST={seed} SEEDS=1 PROFILE='{profile}'", failure);
+                $"Profile '{profile}', seed {seed}, after {cluster.Now} µs and {cluster.Events} events: "
+                    + $"{failure.Message} Replay: make simulate FIRST={seed} SEEDS=1 PROFILE='{profile}'",
+                failure
+            );
         }
 
         Seeds++;
-        (_events, _operations, _elections) = (_events + cluster.Events, _operations + cluster.Operations, _elections + cluster.Oracle.Elections);
+        (_events, _operations, _elections) = (
+            _events + cluster.Events,
+            _operations + cluster.Operations,
+            _elections + cluster.Oracle.Elections
+        );
     }
 }

@@ -2,12 +2,20 @@ using Rookery.Disk;
 
 namespace Rookery.Board.Doctor;
 
-/// <summary>How fast a file system takes what a journal asks of it: one file of 16 MiB, written once and then overwritten in small synced pieces, and deleted.</summary>
+/// <summary>
+/// How fast a file system takes what a journal asks of it: one file of 16 MiB, written once and then overwritten in
+/// small synced pieces, and deleted.
+/// </summary>
 /// <param name="Directory">Where.</param>
 /// <param name="BytesPerSecond">The rate of the sequential write, its sync included.</param>
 /// <param name="MedianSyncMilliseconds">What half of the writes of 4 KiB with their syncs did not exceed.</param>
 /// <param name="SlowSyncMilliseconds">What 99 % of them did not exceed.</param>
-public sealed record DiskProbe(string Directory, double BytesPerSecond, double MedianSyncMilliseconds, double SlowSyncMilliseconds)
+public sealed record DiskProbe(
+    string Directory,
+    double BytesPerSecond,
+    double MedianSyncMilliseconds,
+    double SlowSyncMilliseconds
+)
 {
     /// <summary>What a probe writes at most in one file, which must be free beyond the node's reserve.</summary>
     public const long FileBytes = 16 << 20;
@@ -20,14 +28,17 @@ public sealed record DiskProbe(string Directory, double BytesPerSecond, double M
     // A card that takes a second for each sync has been found out long before 200 of them.
     private static readonly TimeSpan LongestSyncing = TimeSpan.FromSeconds(10);
 
-    /// <summary>Measures. The file has no name while it is written and is gone afterwards, whatever happens: a node that joins looks at what lies beside it, and takes nothing that it does not know.</summary>
+    /// <summary>
+    /// Measures. The file has no name while it is written and is gone afterwards, whatever happens: a node that joins
+    /// looks at what lies beside it, and takes nothing that it does not know.
+    /// </summary>
     /// <exception cref="DiskException">The disk refused.</exception>
     public static DiskProbe Run(IDisk disk, string directory, TimeProvider time)
     {
         string path = Path.Join(directory, FileName);
         if (disk.Exists(path))
         {
-            disk.Delete(path);                          // of a probe that was killed between the two lines below
+            disk.Delete(path); // of a probe that was killed between the two lines below
         }
 
         using var file = disk.Open(path, DiskOpen.CreateNew);

@@ -1,6 +1,9 @@
 namespace Rookery.Board.Doctor;
 
-/// <summary>What was found out about a machine and its node. What could not be found out is null, and nothing is concluded from it.</summary>
+/// <summary>
+/// What was found out about a machine and its node. What could not be found out is null, and nothing is concluded from
+/// it.
+/// </summary>
 public sealed record DoctorFacts
 {
     /// <summary>This machine's clock.</summary>
@@ -67,7 +70,13 @@ public sealed record SpaceFacts(string Directory, long FreeBytes, long ReserveBy
 /// <param name="Reason">Why it does not serve; null when it does.</param>
 /// <param name="ClusterTrouble">Why writes do not go through it; null when they do.</param>
 /// <param name="ClockDoubt">What it says is wrong with the cluster's time.</param>
-public sealed record NodeFacts(string Address, string? Silence, string? Reason, string? ClusterTrouble, string? ClockDoubt)
+public sealed record NodeFacts(
+    string Address,
+    string? Silence,
+    string? Reason,
+    string? ClusterTrouble,
+    string? ClockDoubt
+)
 {
     /// <summary>What a node that nobody owns waits for to form a cluster with others; null when it does not.</summary>
     public string? Forming { get; init; }
@@ -92,7 +101,8 @@ public sealed record OpenPortFacts(int Port, string Purpose, bool IsForMembers, 
 /// <param name="IsMissing">Whether its client is not installed.</param>
 /// <param name="Nodes">The nodes that are announced, this one included.</param>
 /// <param name="Others">Those of them that are on other machines.</param>
-/// <param name="IsOwnAnnounced">Whether this node is among them, with an address that others can call; null when it is not known which is this one.</param>
+/// <param name="IsOwnAnnounced">Whether this node is among them, with an address that others can call; null when it is
+/// not known which is this one.</param>
 public sealed record MdnsFacts(string? Trouble, bool IsMissing, int Nodes, int Others, bool? IsOwnAnnounced);
 
 /// <summary>Who can be reached.</summary>
@@ -102,7 +112,9 @@ public sealed record MdnsFacts(string? Trouble, bool IsMissing, int Nodes, int O
 /// <param name="PeersReached">How many of them answer.</param>
 public sealed record NetworkFacts(string? Gateway, bool? GatewayAnswers, int Peers, int PeersReached)
 {
-    /// <summary>How many of those that do not answer are there: their machines answer to their addresses, and not to a call.</summary>
+    /// <summary>
+    /// How many of those that do not answer are there: their machines answer to their addresses, and not to a call.
+    /// </summary>
     public int PeersShut { get; init; }
 
     /// <summary>How many members of this node's cluster took a connection on their port for members.</summary>

@@ -15,25 +15,27 @@ public static class Judgement
     private const double EndOfLife = 1.1;
     private const int CertificateWarningDays = 30;
 
-    private const string PowerFix = "Use the supply that the board's maker names and a short, thick cable, and take away USB devices that draw much.";
+    private const string PowerFix =
+        "Use the supply that the board's maker names and a short, thick cable, and take away USB devices that "
+        + "draw much.";
     private const string HeatFix = "Give it air, a heat sink or a fan.";
 
     /// <summary>Everything that is to be said, in a fixed order.</summary>
     public static IReadOnlyList<Finding> Of(DoctorFacts facts) =>
-    [
-        .. OfNode(facts.Node),
-        OfPower(facts),
-        OfTemperature(facts),
-        .. facts.Storage.Select(OfDevice),
-        .. OfProbe(facts),
-        .. facts.Space.Select(OfSpace),
-        OfClock(facts),
-        .. OfCertificate(facts),
-        .. facts.Ports.Select(OfPort),
-        .. facts.OpenPorts.Select(port => OfOpenPort(port, facts.Network)),
-        .. OfMdns(facts.Mdns, facts.Network),
-        .. OfNetwork(facts.Network, facts.Node?.Forming),
-    ];
+        [
+            .. OfNode(facts.Node),
+            OfPower(facts),
+            OfTemperature(facts),
+            .. facts.Storage.Select(OfDevice),
+            .. OfProbe(facts),
+            .. facts.Space.Select(OfSpace),
+            OfClock(facts),
+            .. OfCertificate(facts),
+            .. facts.Ports.Select(OfPort),
+            .. facts.OpenPorts.Select(port => OfOpenPort(port, facts.Network)),
+            .. OfMdns(facts.Mdns, facts.Network),
+            .. OfNetwork(facts.Network, facts.Node?.Forming),
+        ];
 
     private static IEnumerable<Finding> OfNode(NodeFacts? node)
     {
@@ -41,9 +43,24 @@ public static class Judgement
         {
             yield return node switch
             {
-                { Silence: { } silence } => new("node", Severity.Warning, silence, "If it should run, start it: `systemctl start rookery`; `journalctl -u rookery` says why it ended."),
-                { Reason: { } reason } => new("node", Severity.Error, $"The node at {node.Address} does not serve: {reason}", "The reason says what helps; more is in its log, `journalctl -u rookery`."),
-                { ClusterTrouble: { } trouble } => new("node", Severity.Error, trouble, "`rookery status` says who is reachable; look after those that are not."),
+                { Silence: { } silence } => new(
+                    "node",
+                    Severity.Warning,
+                    silence,
+                    "If it should run, start it: `systemctl start rookery`; `journalctl -u rookery` says why it ended."
+                ),
+                { Reason: { } reason } => new(
+                    "node",
+                    Severity.Error,
+                    $"The node at {node.Address} does not serve: {reason}",
+                    "The reason says what helps; more is in its log, `journalctl -u rookery`."
+                ),
+                { ClusterTrouble: { } trouble } => new(
+                    "node",
+                    Severity.Error,
+                    trouble,
+                    "`rookery status` says who is reachable; look after those that are not."
+                ),
                 _ => new("node", Severity.Ok, $"The node at {node.Address} serves."),
             };
         }
@@ -52,37 +69,114 @@ public static class Judgement
     private static Finding OfPower(DoctorFacts facts)
     {
         var (now, ever) = (facts.Reading.Now, facts.Reading.Now | facts.Reading.Before);
-        return Mark(facts, facts.Reading.KnownFlags == Throttling.None ? Unknown(facts, "power", "under-voltage and throttling")
-            : Has(now, Throttling.UnderVoltage) ? new("power", Severity.Error, "The supply is below 4.63 V now: the board may stop at any moment.", PowerFix)
-            : Has(now, Throttling.Throttled | Throttling.FrequencyCapped) ? new("power", Severity.Warning, "The firmware slows the processor down now, for heat or want of power.", $"{HeatFix} {PowerFix}")
-            : Has(ever, Throttling.UnderVoltage) ? new("power", Severity.Warning, "The supply fell below 4.63 V since the machine was booted.", PowerFix)
-            : Has(ever, Throttling.Throttled | Throttling.FrequencyCapped) ? new("power", Severity.Notice, "The firmware slowed the processor down since the machine was booted, for heat or want of power.", HeatFix)
-            : !Has(facts.Reading.KnownFlags, Throttling.Throttled) ? new("power", Severity.Ok, "No under-voltage was seen; this kernel does not tell of throttling.")
-            : new("power", Severity.Ok, "Neither under-voltage nor throttling since the machine was booted."));
+        return Mark(
+            facts,
+            facts.Reading.KnownFlags == Throttling.None ? Unknown(facts, "power", "under-voltage and throttling")
+                : Has(now, Throttling.UnderVoltage)
+                    ? new(
+                        "power",
+                        Severity.Error,
+                        "The supply is below 4.63 V now: the board may stop at any moment.",
+                        PowerFix
+                    )
+                : Has(now, Throttling.Throttled | Throttling.FrequencyCapped)
+                    ? new(
+                        "power",
+                        Severity.Warning,
+                        "The firmware slows the processor down now, for heat or want of power.",
+                        $"{HeatFix} {PowerFix}"
+                    )
+                : Has(ever, Throttling.UnderVoltage)
+                    ? new(
+                        "power",
+                        Severity.Warning,
+                        "The supply fell below 4.63 V since the machine was booted.",
+                        PowerFix
+                    )
+                : Has(ever, Throttling.Throttled | Throttling.FrequencyCapped)
+                    ? new(
+                        "power",
+                        Severity.Notice,
+                        "The firmware slowed the processor down since the machine was booted, for heat or want "
+                            + "of power.",
+                        HeatFix
+                    )
+                : !Has(facts.Reading.KnownFlags, Throttling.Throttled)
+                    ? new("power", Severity.Ok, "No under-voltage was seen; this kernel does not tell of throttling.")
+                : new("power", Severity.Ok, "Neither under-voltage nor throttling since the machine was booted.")
+        );
     }
 
-    private static Finding OfTemperature(DoctorFacts facts) => Mark(facts, facts.Reading.TemperatureCelsius switch
-    {
-        null => Unknown(facts, "temperature", "its temperature"),
-        >= BoardCare.HotCelsius and var hot => new("temperature", Severity.Warning, $"{hot:0} °C: background work pauses, and the firmware slows the processor down from 80 to 85 °C on.", HeatFix),
-        >= BoardCare.WarmCelsius and var warm => new("temperature", Severity.Notice, $"{warm:0} °C: background work is slowed down.", HeatFix),
-        { } cool => new("temperature", Severity.Ok, $"{cool:0} °C."),
-    });
+    private static Finding OfTemperature(DoctorFacts facts) =>
+        Mark(
+            facts,
+            facts.Reading.TemperatureCelsius switch
+            {
+                null => Unknown(facts, "temperature", "its temperature"),
+                >= BoardCare.HotCelsius and var hot => new(
+                    "temperature",
+                    Severity.Warning,
+                    $"{hot:0} °C: background work pauses, and the firmware slows the processor down from 80 "
+                        + $"to 85 °C on.",
+                    HeatFix
+                ),
+                >= BoardCare.WarmCelsius and var warm => new(
+                    "temperature",
+                    Severity.Notice,
+                    $"{warm:0} °C: background work is slowed down.",
+                    HeatFix
+                ),
+                { } cool => new("temperature", Severity.Ok, $"{cool:0} °C."),
+            }
+        );
 
     private static Finding OfDevice(StorageReading device)
     {
         string name = $"{device.Device}{(device.Card?.Name is { } product ? $" ({product})" : string.Empty)}";
         double? life = Nullable.Compare(device.LifeUsedA, device.LifeUsedB) > 0 ? device.LifeUsedA : device.LifeUsedB;
-        const string replace = "Replace it before it fails: `rookery cluster node replace` gives the seat to another card, and a backup keeps what a node alone has.";
+        const string replace =
+            "Replace it before it fails: `rookery cluster node replace` gives the seat to another card, and a "
+            + "backup keeps what a node alone has.";
         return device switch
         {
-            _ when life >= EndOfLife || device.SpareBlocksUsed == 3 => new("card", Severity.Error, $"{name} is worn out by its own account.", replace),
-            _ when life >= WornLife || device.SpareBlocksUsed == 2 => new("card", Severity.Warning, $"{name} nears the end of its life by its own account.", replace),
+            _ when life >= EndOfLife || device.SpareBlocksUsed == 3 => new(
+                "card",
+                Severity.Error,
+                $"{name} is worn out by its own account.",
+                replace
+            ),
+            _ when life >= WornLife || device.SpareBlocksUsed == 2 => new(
+                "card",
+                Severity.Warning,
+                $"{name} nears the end of its life by its own account.",
+                replace
+            ),
             { Card: null } => new("card", Severity.Ok, $"Data lie on {name}, which is neither an SD card nor an eMMC."),
-            { Card.IsSdCard: false } => new("card", Severity.Ok, life is { } used ? $"{name} is an eMMC with at most {used:P0} of its life used." : $"{name} is an eMMC that does not tell its wear."),
-            { Card.Classes: null } => new("card", Severity.Notice, $"{name} is an SD card, and the kernel does not show its classes.", "`rookery doctor --probe` measures it."),
-            { Card.Classes: { Speed: < 10 } classes } => new("card", Severity.Warning, $"{name} is a slow SD card ({classes}).", "Use a card of class 10 with A1 or A2, or a USB drive."),
-            { Card.Classes: { Application: 0 or null } classes } => new("card", Severity.Notice, $"{name} is an SD card ({classes}) that promises nothing for small writes.", "`rookery doctor --probe` measures it; a card with A1 or A2 promises at least 500 a second."),
+            { Card.IsSdCard: false } => new(
+                "card",
+                Severity.Ok,
+                life is { } used
+                    ? $"{name} is an eMMC with at most {used:P0} of its life used."
+                    : $"{name} is an eMMC that does not tell its wear."
+            ),
+            { Card.Classes: null } => new(
+                "card",
+                Severity.Notice,
+                $"{name} is an SD card, and the kernel does not show its classes.",
+                "`rookery doctor --probe` measures it."
+            ),
+            { Card.Classes: { Speed: < 10 } classes } => new(
+                "card",
+                Severity.Warning,
+                $"{name} is a slow SD card ({classes}).",
+                "Use a card of class 10 with A1 or A2, or a USB drive."
+            ),
+            { Card.Classes: { Application: 0 or null } classes } => new(
+                "card",
+                Severity.Notice,
+                $"{name} is an SD card ({classes}) that promises nothing for small writes.",
+                "`rookery doctor --probe` measures it; a card with A1 or A2 promises at least 500 a second."
+            ),
             { Card.Classes: var classes } => new("card", Severity.Ok, $"{name} is an SD card of {classes}."),
         };
     }
@@ -91,72 +185,162 @@ public static class Judgement
     {
         if (facts.ProbeRefusal is { } refusal)
         {
-            yield return new("disk", Severity.Warning, $"The disk was not probed: {refusal}", "Free some space, or look at the reason.");
+            yield return new(
+                "disk",
+                Severity.Warning,
+                $"The disk was not probed: {refusal}",
+                "Free some space, or look at the reason."
+            );
         }
 
         if (facts.Probe is { } probe)
         {
-            string measured = $"In {probe.Directory} half of the synced writes took up to {probe.MedianSyncMilliseconds:0.0} ms, 99 % up to {probe.SlowSyncMilliseconds:0.0} ms; {probe.BytesPerSecond / 1e6:0.0} MB/s in sequence.";
-            const string fix = "Each write waits for a sync: put data and journal on a better card (A1, A2) or a USB drive.";
-            yield return probe.MedianSyncMilliseconds > BadSyncMilliseconds || probe.BytesPerSecond < SlowBytesPerSecond ? new("disk", Severity.Warning, $"{measured} That is slow.", fix)
-                : probe.MedianSyncMilliseconds > SlowSyncMilliseconds || probe.SlowSyncMilliseconds > BadSyncMilliseconds ? new("disk", Severity.Notice, $"{measured} Good cards take less than {SlowSyncMilliseconds} ms, and stall less.", fix)
-                : new("disk", Severity.Ok, measured);
+            string measured =
+                $"In {probe.Directory} half of the synced writes took up to "
+                + $"{probe.MedianSyncMilliseconds:0.0} ms, 99 % up to {probe.SlowSyncMilliseconds:0.0} ms; "
+                + $"{probe.BytesPerSecond / 1e6:0.0} MB/s in sequence.";
+            const string fix =
+                "Each write waits for a sync: put data and journal on a better card (A1, A2) or a USB drive.";
+            yield return probe.MedianSyncMilliseconds > BadSyncMilliseconds || probe.BytesPerSecond < SlowBytesPerSecond
+                ? new("disk", Severity.Warning, $"{measured} That is slow.", fix)
+            : probe.MedianSyncMilliseconds > SlowSyncMilliseconds || probe.SlowSyncMilliseconds > BadSyncMilliseconds
+                ? new(
+                    "disk",
+                    Severity.Notice,
+                    $"{measured} Good cards take less than {SlowSyncMilliseconds} ms, and stall less.",
+                    fix
+                )
+            : new("disk", Severity.Ok, measured);
         }
     }
 
     private static Finding OfSpace(SpaceFacts space)
     {
-        string figures = $"{Amount.Bytes(space.FreeBytes)} are free in {space.Directory}, where the node keeps {Amount.Bytes(space.ReserveBytes)} in reserve";
-        return space.FreeBytes < space.ReserveBytes ? new("space", Severity.Error, $"{figures}: writes that grow the data are refused.", "Delete documents, databases or other files there, or use a larger card.")
-            : space.FreeBytes < space.ReserveBytes * 2 ? new("space", Severity.Warning, $"{figures}: it will be full soon.", "Delete what is not needed, or use a larger card.")
+        string figures =
+            $"{Amount.Bytes(space.FreeBytes)} are free in {space.Directory}, where the node keeps "
+            + $"{Amount.Bytes(space.ReserveBytes)} in reserve";
+        return space.FreeBytes < space.ReserveBytes
+                ? new(
+                    "space",
+                    Severity.Error,
+                    $"{figures}: writes that grow the data are refused.",
+                    "Delete documents, databases or other files there, or use a larger card."
+                )
+            : space.FreeBytes < space.ReserveBytes * 2
+                ? new(
+                    "space",
+                    Severity.Warning,
+                    $"{figures}: it will be full soon.",
+                    "Delete what is not needed, or use a larger card."
+                )
             : new("space", Severity.Ok, $"{figures}.");
     }
 
     private static Finding OfClock(DoctorFacts facts)
     {
-        const string fix = "Let the machine follow a source of time: `timedatectl set-ntp true`, and a network that reaches one.";
+        const string fix =
+            "Let the machine follow a source of time: `timedatectl set-ntp true`, and a network that reaches one.";
         return facts switch
         {
-            { Now.Year: < FirstYear } => new("clock", Severity.Error, $"The clock says {facts.Now:yyyy-MM-dd}: it was never set, and certificates are not valid yet by it.", fix),
-            { ClockAheadSeconds: { } ahead } when Math.Abs(ahead) > WrongClockSeconds =>
-                new("clock", Severity.Warning, $"The clock is {Amount.Time(TimeSpan.FromSeconds(Math.Abs(ahead)))} {(ahead > 0 ? "ahead of" : "behind")} the cluster's time.", fix),
+            { Now.Year: < FirstYear } => new(
+                "clock",
+                Severity.Error,
+                $"The clock says {facts.Now:yyyy-MM-dd}: it was never set, and certificates are not valid yet by it.",
+                fix
+            ),
+            { ClockAheadSeconds: { } ahead } when Math.Abs(ahead) > WrongClockSeconds => new(
+                "clock",
+                Severity.Warning,
+                $"The clock is {Amount.Time(TimeSpan.FromSeconds(Math.Abs(ahead)))} "
+                    + $"{(ahead > 0 ? "ahead of" : "behind")} the cluster's time.",
+                fix
+            ),
             { Node.ClockDoubt: { } doubt } => new("clock", Severity.Warning, doubt, fix),
-            { IsClockSynchronised: false } => new("clock", Severity.Warning, $"The clock ({facts.Now:yyyy-MM-dd HH:mm} UTC) follows no source of time.", fix),
-            { IsClockSynchronised: null } => new("clock", Severity.Notice, "Whether the clock follows a source of time is not known."),
+            { IsClockSynchronised: false } => new(
+                "clock",
+                Severity.Warning,
+                $"The clock ({facts.Now:yyyy-MM-dd HH:mm} UTC) follows no source of time.",
+                fix
+            ),
+            { IsClockSynchronised: null } => new(
+                "clock",
+                Severity.Notice,
+                "Whether the clock follows a source of time is not known."
+            ),
             _ => new("clock", Severity.Ok, "The clock follows a source of time."),
         };
     }
 
     private static IEnumerable<Finding> OfCertificate(DoctorFacts facts)
     {
-        const string fix = "It is renewed by itself while the cluster has a leader and the clocks are right: the node's log says what keeps it from that.";
+        const string fix =
+            "It is renewed by itself while the cluster has a leader and the clocks are right: the node's log "
+            + "says what keeps it from that.";
         if (facts.CertificateTrouble is { } trouble)
         {
             yield return new("certificate", Severity.Warning, trouble, fix);
         }
         else if (facts.CertificateEnds is { } ends)
         {
-            yield return ends <= facts.Now ? new("certificate", Severity.Error, $"The certificate that clients are shown ended on {ends:yyyy-MM-dd}: they refuse this node.", fix)
-                : ends <= facts.Now.AddDays(CertificateWarningDays) ? new("certificate", Severity.Warning, $"The certificate that clients are shown ends on {ends:yyyy-MM-dd}.", fix)
-                : new("certificate", Severity.Ok, $"The certificate that clients are shown holds until {ends:yyyy-MM-dd}.");
+            yield return ends <= facts.Now
+                ? new(
+                    "certificate",
+                    Severity.Error,
+                    $"The certificate that clients are shown ended on {ends:yyyy-MM-dd}: they refuse this node.",
+                    fix
+                )
+            : ends <= facts.Now.AddDays(CertificateWarningDays)
+                ? new(
+                    "certificate",
+                    Severity.Warning,
+                    $"The certificate that clients are shown ends on {ends:yyyy-MM-dd}.",
+                    fix
+                )
+            : new("certificate", Severity.Ok, $"The certificate that clients are shown holds until {ends:yyyy-MM-dd}.");
         }
     }
 
-    private static Finding OfPort(PortFacts port) => port.IsTaken
-        ? new("ports", Severity.Error, $"The node does not answer, and something listens on its port for {port.Purpose}, {port.Port}.", $"`ss -ltnp 'sport = :{port.Port}'` says what: end it, or give the node another port.")
-        : new("ports", Severity.Ok, $"Port {port.Port}, for {port.Purpose}, is free.");
+    private static Finding OfPort(PortFacts port) =>
+        port.IsTaken
+            ? new(
+                "ports",
+                Severity.Error,
+                $"The node does not answer, and something listens on its port for {port.Purpose}, {port.Port}.",
+                $"`ss -ltnp 'sport = :{port.Port}'` says what: end it, or give the node another port."
+            )
+            : new("ports", Severity.Ok, $"Port {port.Port}, for {port.Purpose}, is free.");
 
-    private static Finding OfOpenPort(OpenPortFacts port, NetworkFacts? network) => port switch
-    {
-        { IsOnlyLocal: true } => new("ports", Severity.Notice, $"Port {port.Port}, for {port.Purpose}, listens for this machine only.", $"If others shall reach it, have it listen at all addresses: `{(port.IsForMembers ? "peerListen" : "listen")}` in the configuration."),
-        { IsForMembers: true, Callers: 0 } when network is { MembersServing: > 0 } => new(
-            "ports",
-            Severity.Warning,
-            $"Members that take connections: {network.MembersServing}; none of them has one to port {port.Port} here, for {port.Purpose}.",
-            $"A firewall, here or on the way, keeps them out: let TCP port {port.Port} in (`nft list ruleset` shows the rules of this machine)."),
-        { Callers: > 0 } => new("ports", Severity.Ok, $"Port {port.Port}, for {port.Purpose}, listens; other machines that are connected to it: {port.Callers}."),
-        _ => new("ports", Severity.Ok, $"Port {port.Port}, for {port.Purpose}, listens; whether a firewall keeps others from it can be tried from another machine only."),
-    };
+    private static Finding OfOpenPort(OpenPortFacts port, NetworkFacts? network) =>
+        port switch
+        {
+            { IsOnlyLocal: true } => new(
+                "ports",
+                Severity.Notice,
+                $"Port {port.Port}, for {port.Purpose}, listens for this machine only.",
+                $"If others shall reach it, have it listen at all addresses: "
+                    + $"`{(port.IsForMembers ? "peerListen" : "listen")}` in the configuration."
+            ),
+            { IsForMembers: true, Callers: 0 } when network is { MembersServing: > 0 } => new(
+                "ports",
+                Severity.Warning,
+                $"Members that take connections: {network.MembersServing}; none of them has one to port "
+                    + $"{port.Port} here, for {port.Purpose}.",
+                $"A firewall, here or on the way, keeps them out: let TCP port {port.Port} in (`nft list "
+                    + $"ruleset` shows the rules of this machine)."
+            ),
+            { Callers: > 0 } => new(
+                "ports",
+                Severity.Ok,
+                $"Port {port.Port}, for {port.Purpose}, listens; other machines that are connected to it: "
+                    + $"{port.Callers}."
+            ),
+            _ => new(
+                "ports",
+                Severity.Ok,
+                $"Port {port.Port}, for {port.Purpose}, listens; whether a firewall keeps others from it can "
+                    + $"be tried from another machine only."
+            ),
+        };
 
     private static IEnumerable<Finding> OfMdns(MdnsFacts? mdns, NetworkFacts? network)
     {
@@ -164,14 +348,34 @@ public static class Judgement
         {
             yield return mdns switch
             {
-                { IsMissing: true } => new("mdns", Severity.Notice, "avahi-browse is not installed: nodes are not found by themselves from here.", "`apt install avahi-daemon avahi-utils`, or name addresses (`--peers`, `seeds`)."),
-                { Trouble: { } trouble } => new("mdns", Severity.Warning, $"avahi-daemon does not answer: {trouble}", "`systemctl enable --now avahi-daemon`. Until then members are found at their last addresses only."),
-                { IsOwnAnnounced: false } => new("mdns", Severity.Notice, $"avahi-daemon answers and knows {mdns.Nodes} nodes, but not this one, or no address of it.", "/etc/avahi/services/rookery.service announces it; the package writes that file. If it is there: `systemctl restart avahi-daemon`."),
+                { IsMissing: true } => new(
+                    "mdns",
+                    Severity.Notice,
+                    "avahi-browse is not installed: nodes are not found by themselves from here.",
+                    "`apt install avahi-daemon avahi-utils`, or name addresses (`--peers`, `seeds`)."
+                ),
+                { Trouble: { } trouble } => new(
+                    "mdns",
+                    Severity.Warning,
+                    $"avahi-daemon does not answer: {trouble}",
+                    "`systemctl enable --now avahi-daemon`. Until then members are found at their last addresses only."
+                ),
+                { IsOwnAnnounced: false } => new(
+                    "mdns",
+                    Severity.Notice,
+                    $"avahi-daemon answers and knows {mdns.Nodes} nodes, but not this one, or no address of it.",
+                    "/etc/avahi/services/rookery.service announces it; the package writes that file. If it is "
+                        + "there: `systemctl restart avahi-daemon`."
+                ),
                 { Others: 0 } when network is { PeersReached: > 0 } => new(
                     "mdns",
                     Severity.Notice,
-                    $"avahi-daemon answers and shows none of the other nodes, of which {network.PeersReached} answer: no multicast comes from them.",
-                    "They are found at their last addresses only. Look whether avahi-daemon runs there, whether a firewall lets UDP port 5353 in, and what router and switch do about multicast (IGMP snooping)."),
+                    $"avahi-daemon answers and shows none of the other nodes, of which {network.PeersReached}"
+                        + $" answer: no multicast comes from them.",
+                    "They are found at their last addresses only. Look whether avahi-daemon runs there, "
+                        + "whether a firewall lets UDP port 5353 in, and what router and switch do about multicast "
+                        + "(IGMP snooping)."
+                ),
                 _ => new("mdns", Severity.Ok, $"avahi-daemon answers; nodes announced: {mdns.Nodes}."),
             };
         }
@@ -184,7 +388,8 @@ public static class Judgement
             yield break;
         }
 
-        const string apart = "look for AP isolation, client isolation or a guest network in the router's settings, or use a cable.";
+        const string apart =
+            "look for AP isolation, client isolation or a guest network in the router's settings, or use a cable.";
         string router = network switch
         {
             { Gateway: null } => "There is no default gateway",
@@ -197,38 +402,72 @@ public static class Judgement
                 "network",
                 Severity.Warning,
                 $"{router}, and no other node is seen. {forming}",
-                $"The others are off, or the network keeps its clients apart or carries no multicast: {apart}"),
-            { Peers: 0 } when forming is not null => new("network", Severity.Warning, $"{router}, and no other node is seen. {forming}", "Look at cable, Wi-Fi and its password: `ip addr` shows whether this machine has an address."),
+                $"The others are off, or the network keeps its clients apart or carries no multicast: {apart}"
+            ),
+            { Peers: 0 } when forming is not null => new(
+                "network",
+                Severity.Warning,
+                $"{router}, and no other node is seen. {forming}",
+                "Look at cable, Wi-Fi and its password: `ip addr` shows whether this machine has an address."
+            ),
             { Peers: 0, GatewayAnswers: true } => new("network", Severity.Ok, $"{router}; no other node is known."),
             { Peers: 0 } => new("network", Severity.Notice, $"{router}, and no other node is known."),
             { PeersReached: 0, PeersShut: > 0 } => new(
                 "network",
                 Severity.Error,
-                $"None of the other nodes takes a call ({network.Peers} are known), and {network.PeersShut} of them are there: they answer to their addresses.",
-                "A firewall, there or here, keeps calls out: nodes need the TCP ports of clients and members (443 and 9443, unless configured otherwise). Or they went off within the last minute."),
+                $"None of the other nodes takes a call ({network.Peers} are known), and {network.PeersShut} "
+                    + $"of them are there: they answer to their addresses.",
+                "A firewall, there or here, keeps calls out: nodes need the TCP ports of clients and members "
+                    + "(443 and 9443, unless configured otherwise). Or they went off within the last minute."
+            ),
             { PeersReached: 0, GatewayAnswers: true } => new(
                 "network",
                 Severity.Error,
                 $"{router}, and none of the other nodes does ({network.Peers} are known).",
-                $"They are off, or the network keeps its clients apart: {apart}"),
-            { PeersReached: 0, Gateway: not null, GatewayAnswers: false } => new("network", Severity.Error, $"Neither the router {network.Gateway} nor any of the other nodes answers ({network.Peers} are known).", "Look at cable, Wi-Fi and its password: this machine reaches nobody."),
-            { PeersReached: 0 } => new("network", Severity.Error, $"None of the other nodes answers ({network.Peers} are known). {router}.", "Look whether this machine has an address: `ip addr`."),
+                $"They are off, or the network keeps its clients apart: {apart}"
+            ),
+            { PeersReached: 0, Gateway: not null, GatewayAnswers: false } => new(
+                "network",
+                Severity.Error,
+                $"Neither the router {network.Gateway} nor any of the other nodes answers ({network.Peers} are known).",
+                "Look at cable, Wi-Fi and its password: this machine reaches nobody."
+            ),
+            { PeersReached: 0 } => new(
+                "network",
+                Severity.Error,
+                $"None of the other nodes answers ({network.Peers} are known). {router}.",
+                "Look whether this machine has an address: `ip addr`."
+            ),
             { PeersShut: > 0 } => new(
                 "network",
                 Severity.Notice,
-                $"Other nodes that answer: {network.PeersReached} of {network.Peers}; {network.PeersShut} are there, by their addresses, and take no call.",
-                "A firewall there keeps calls out, or they went off within the last minute: `rookery status` says which."),
-            _ when network.PeersReached < network.Peers => new("network", Severity.Notice, $"Other nodes that answer: {network.PeersReached} of {network.Peers}.", "The others are off, or have moved: `rookery status` says which."),
+                $"Other nodes that answer: {network.PeersReached} of {network.Peers}; {network.PeersShut} "
+                    + $"are there, by their addresses, and take no call.",
+                "A firewall there keeps calls out, or they went off within the last minute: `rookery status` "
+                    + "says which."
+            ),
+            _ when network.PeersReached < network.Peers => new(
+                "network",
+                Severity.Notice,
+                $"Other nodes that answer: {network.PeersReached} of {network.Peers}.",
+                "The others are off, or have moved: `rookery status` says which."
+            ),
             _ => new("network", Severity.Ok, $"Other nodes that answer: {network.PeersReached} of {network.Peers}."),
         };
     }
 
     private static Finding Unknown(DoctorFacts facts, string subject, string what) =>
         facts.Model?.StartsWith("Raspberry Pi", StringComparison.Ordinal) is true
-            ? new(subject, Severity.Notice, $"The kernel of this {facts.Model} does not tell {what}.", "Raspberry Pi OS's kernel does.")
+            ? new(
+                subject,
+                Severity.Notice,
+                $"The kernel of this {facts.Model} does not tell {what}.",
+                "Raspberry Pi OS's kernel does."
+            )
             : new(subject, Severity.Ok, $"This machine does not tell {what}.");
 
-    private static Finding Mark(DoctorFacts facts, Finding found) => facts.IsSimulated ? found with { Sentence = $"(Simulated board.) {found.Sentence}" } : found;
+    private static Finding Mark(DoctorFacts facts, Finding found) =>
+        facts.IsSimulated ? found with { Sentence = $"(Simulated board.) {found.Sentence}" } : found;
 
     private static bool Has(Throttling held, Throttling flags) => (held & flags) != Throttling.None;
 }

@@ -5,8 +5,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Applies frames of the journal, in order, one thread at a time. The same frames on the same tables give the same rows and outcomes on every node:
-/// nothing here reads a clock, draws a random number or walks an unordered collection.
+/// Applies frames of the journal, in order, one thread at a time. The same frames on the same tables give the same rows
+/// and outcomes on every node: nothing here reads a clock, draws a random number or walks an unordered collection.
 /// </summary>
 internal sealed class Applier : IDisposable
 {
@@ -22,7 +22,12 @@ internal sealed class Applier : IDisposable
     private readonly List<DatabaseState> _touched = [];
     private readonly List<(Database Database, DocumentChange Change)> _changes = [];
 
-    public Applier(StorageEngine storage, DatabaseCatalog catalog, ClusterRecords records, Action<DamageEvent>? passedOver = null)
+    public Applier(
+        StorageEngine storage,
+        DatabaseCatalog catalog,
+        ClusterRecords records,
+        Action<DamageEvent>? passedOver = null
+    )
     {
         _storage = storage;
         _catalog = catalog;
@@ -33,7 +38,10 @@ internal sealed class Applier : IDisposable
         _records = new ClusterRecordOperations(records);
     }
 
-    /// <summary>When set, a document that is damaged counts as missing, and each command that is refused for that is told of. Never where anything of it is kept.</summary>
+    /// <summary>
+    /// When set, a document that is damaged counts as missing, and each command that is refused for that is told of.
+    /// Never where anything of it is kept.
+    /// </summary>
     public Action<string>? LeftOut
     {
         get;
@@ -54,7 +62,9 @@ internal sealed class Applier : IDisposable
     /// <summary>The log time of the last frame whose time was not steady; 0 when there was none.</summary>
     public long AgesFromTicks => _node.AgesFromTicks;
 
-    /// <summary>What came of all frames applied; <see cref="OutcomeChain.Unknown"/> when an older version applied some of them.</summary>
+    /// <summary>
+    /// What came of all frames applied; <see cref="OutcomeChain.Unknown"/> when an older version applied some of them.
+    /// </summary>
     public long Outcomes => _node.Outcomes;
 
     /// <summary>Applies a frame; afterwards snapshots see all of it.</summary>
@@ -88,12 +98,18 @@ internal sealed class Applier : IDisposable
             WriteRows(batch, etag);
         }
 
-        Invariant.Holds(etag == position.OperationsBefore + position.OperationCount, "a frame uses as many etags as its header says");
+        Invariant.Holds(
+            etag == position.OperationsBefore + position.OperationCount,
+            "a frame uses as many etags as its header says"
+        );
         _storage.Apply(batch, etag);
         Publish();
     }
 
-    /// <summary>Ends a frame that could not be applied to its end. What it holds in memory is in between: nothing can be applied any more before <see cref="Reload"/>.</summary>
+    /// <summary>
+    /// Ends a frame that could not be applied to its end. What it holds in memory is in between: nothing can be applied
+    /// any more before <see cref="Reload"/>.
+    /// </summary>
     public void Abandon() => _storage.Abandon();
 
     /// <summary>Forgets what it holds of the tables and reads it again: all of them were replaced.</summary>
@@ -133,7 +149,12 @@ internal sealed class Applier : IDisposable
     {
         if (!_node.TryFind(command.Database, out var database))
         {
-            return new CommandOutcome(new Rejection(RejectionKind.DatabaseMissing, "The database was deleted before the command was carried out."));
+            return new CommandOutcome(
+                new Rejection(
+                    RejectionKind.DatabaseMissing,
+                    "The database was deleted before the command was carried out."
+                )
+            );
         }
 
         long lastEtag = firstEtag + command.OperationCount - 1;
@@ -157,7 +178,10 @@ internal sealed class Applier : IDisposable
             database.RollBack(lastEtag);
             if (_context.Damage is { } damage)
             {
-                LeftOut?.Invoke($"Entry {index} of the journal: a command for database {database.Database.Name} is left out, because it needs a document that cannot be read. {damage.Sentence}");
+                LeftOut?.Invoke(
+                    $"Entry {index} of the journal: a command for database {database.Database.Name} is left "
+                        + $"out, because it needs a document that cannot be read. {damage.Sentence}"
+                );
             }
 
             return outcome;
@@ -193,22 +217,43 @@ internal sealed class Applier : IDisposable
             case CommandKind.HiloReturn:
                 return new CommandOutcome(index, logTicks, _hilo.Return(_context, command.ReadHiloReturn()));
             case CommandKind.IdentityNext:
-                return new CommandOutcome(index, logTicks, Numbered(IdentityOperations.Next(_context, command.ReadIdentityNext())));
+                return new CommandOutcome(
+                    index,
+                    logTicks,
+                    Numbered(IdentityOperations.Next(_context, command.ReadIdentityNext()))
+                );
             case CommandKind.IdentitySeed:
-                return new CommandOutcome(index, logTicks, Numbered(IdentityOperations.Seed(_context, command.ReadIdentitySeed())));
+                return new CommandOutcome(
+                    index,
+                    logTicks,
+                    Numbered(IdentityOperations.Seed(_context, command.ReadIdentitySeed()))
+                );
             case CommandKind.ExpireDocuments:
                 return Expire(index, ref command);
             case CommandKind.SetTombstoneHorizon:
-                return new CommandOutcome(index, logTicks, TombstoneHorizon.Raise(_context, command.ReadTombstoneHorizon()));
+                return new CommandOutcome(
+                    index,
+                    logTicks,
+                    TombstoneHorizon.Raise(_context, command.ReadTombstoneHorizon())
+                );
             case CommandKind.RenewHistory:
-                return new CommandOutcome(index, logTicks, _databases.RenewHistory(_context, command.ReadRenewHistory()));
+                return new CommandOutcome(
+                    index,
+                    logTicks,
+                    _databases.RenewHistory(_context, command.ReadRenewHistory())
+                );
             case CommandKind.ChangeIndexes:
                 return _indexes.Apply(_context, index, ref command);
             case CommandKind.PutClientConfiguration:
                 return new CommandOutcome(
-                    index, logTicks, PutClientConfiguration(_context.Frame, command, _context.Etag));
+                    index,
+                    logTicks,
+                    PutClientConfiguration(_context.Frame, command, _context.Etag)
+                );
             default:
-                throw new CommandFormatException($"Command {(byte)command.Kind} is not known to this version of Rookery.");
+                throw new CommandFormatException(
+                    $"Command {(byte)command.Kind} is not known to this version of Rookery."
+                );
         }
     }
 
@@ -242,7 +287,10 @@ internal sealed class Applier : IDisposable
             : new CommandOutcome(index, _context.LogTicks, results);
     }
 
-    /// <summary>One result for all, because nobody asks for one per document and a bulk load should not make a hundred thousand of them.</summary>
+    /// <summary>
+    /// One result for all, because nobody asks for one per document and a bulk load should not make a hundred thousand
+    /// of them.
+    /// </summary>
     private CommandOutcome BulkPut(long index, ref CommandReader command)
     {
         long stored = 0;
@@ -259,14 +307,18 @@ internal sealed class Applier : IDisposable
             _context.Etag++;
         }
 
-        return new CommandOutcome(index, _context.LogTicks, new OperationResult
-        {
-            Status = OperationStatus.Stored,
-            Etag = _context.Etag - 1,
-            LastModifiedTicks = _context.LogTicks,
-            Low = stored,
-            High = unchanged,
-        });
+        return new CommandOutcome(
+            index,
+            _context.LogTicks,
+            new OperationResult
+            {
+                Status = OperationStatus.Stored,
+                Etag = _context.Etag - 1,
+                LastModifiedTicks = _context.LogTicks,
+                Low = stored,
+                High = unchanged,
+            }
+        );
     }
 
     private CommandOutcome Expire(long index, ref CommandReader command)
@@ -278,7 +330,11 @@ internal sealed class Applier : IDisposable
             _context.Etag++;
         }
 
-        return new CommandOutcome(index, _context.LogTicks, new OperationResult { Status = OperationStatus.Deleted, Low = deleted });
+        return new CommandOutcome(
+            index,
+            _context.LogTicks,
+            new OperationResult { Status = OperationStatus.Deleted, Low = deleted }
+        );
     }
 
     private CommandOutcome DeleteDatabases(in FrameScope scope, long index, ref CommandReader command, long firstEtag)
@@ -295,11 +351,26 @@ internal sealed class Applier : IDisposable
     private static OperationResult PutClientConfiguration(in FrameScope scope, scoped CommandReader command, long etag)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        scope.Batch.Put(Key.Prefix(key, command.Database, Table.ClientConfiguration), etag, command.ReadClientConfiguration());
-        return new OperationResult { Status = OperationStatus.Configured, Etag = etag, LastModifiedTicks = scope.LogTicks };
+        scope.Batch.Put(
+            Key.Prefix(key, command.Database, Table.ClientConfiguration),
+            etag,
+            command.ReadClientConfiguration()
+        );
+        return new OperationResult
+        {
+            Status = OperationStatus.Configured,
+            Etag = etag,
+            LastModifiedTicks = scope.LogTicks,
+        };
     }
 
-    private static OperationResult Numbered(long value) => new() { Status = OperationStatus.Numbered, Low = value, High = value };
+    private static OperationResult Numbered(long value) =>
+        new()
+        {
+            Status = OperationStatus.Numbered,
+            Low = value,
+            High = value,
+        };
 
     private void WriteRows(WriteBatch batch, long sequence)
     {

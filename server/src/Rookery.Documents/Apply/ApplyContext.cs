@@ -22,7 +22,9 @@ internal sealed class ApplyContext
     /// <summary>The etag of the operation at hand.</summary>
     public long Etag { get; set; }
 
-    /// <summary>What subscribers of the database are told when the command succeeds; collected only when there are any.</summary>
+    /// <summary>
+    /// What subscribers of the database are told when the command succeeds; collected only when there are any.
+    /// </summary>
     public IReadOnlyList<DocumentChange> Changes => _changes;
 
     /// <summary>What the patches of the frame and of the command have cost.</summary>
@@ -34,7 +36,9 @@ internal sealed class ApplyContext
     /// <summary>Whether anybody wants to know of changes.</summary>
     public bool IsWatched { get; private set; }
 
-    /// <summary>Whether a document that is damaged counts as missing; only where nothing of it is kept (an export).</summary>
+    /// <summary>
+    /// Whether a document that is damaged counts as missing; only where nothing of it is kept (an export).
+    /// </summary>
     public bool ReadsAroundDamage { get; set; }
 
     /// <summary>The damage that this command met, when it reads around damage.</summary>
@@ -59,7 +63,9 @@ internal sealed class ApplyContext
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         try
         {
-            return Batch.TryGet(Key.Text(key, Database.Number, Table.Documents, lowerId), out var row) ? new Document(row) : default;
+            return Batch.TryGet(Key.Text(key, Database.Number, Table.Documents, lowerId), out var row)
+                ? new Document(row)
+                : default;
         }
         catch (DamagedException damaged) when (ReadsAroundDamage)
         {

@@ -4,7 +4,9 @@ using System.Runtime.InteropServices;
 namespace Rookery.Documents.Apply;
 
 /// <summary>Compares byte strings by content, and lets spans be looked up without copying them.</summary>
-internal sealed class ByteArrayComparer : IEqualityComparer<byte[]>, IAlternateEqualityComparer<ReadOnlySpan<byte>, byte[]>
+internal sealed class ByteArrayComparer
+    : IEqualityComparer<byte[]>,
+        IAlternateEqualityComparer<ReadOnlySpan<byte>, byte[]>
 {
     public static ByteArrayComparer Instance { get; } = new();
 

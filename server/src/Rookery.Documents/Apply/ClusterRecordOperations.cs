@@ -10,7 +10,9 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
 {
     private readonly List<ClusterRecordChange> _changes = [];
 
-    /// <summary>When set, a record that is damaged counts as missing, and it is told of (<see cref="Applier.LeftOut"/>).</summary>
+    /// <summary>
+    /// When set, a record that is damaged counts as missing, and it is told of (<see cref="Applier.LeftOut"/>).
+    /// </summary>
     public Action<string>? LeftOut { get; set; }
 
     /// <summary>Carries a command out; each of its records takes an etag, from <paramref name="firstEtag"/>.</summary>
@@ -80,10 +82,17 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
         else
         {
             scope.Batch.Put(key, etag, ClusterRecordValue.Head, record.Value);
-            result = new OperationResult { Status = OperationStatus.Configured, Etag = etag, LastModifiedTicks = scope.LogTicks };
+            result = new OperationResult
+            {
+                Status = OperationStatus.Configured,
+                Etag = etag,
+                LastModifiedTicks = scope.LogTicks,
+            };
         }
 
-        _changes.Add(new ClusterRecordChange(Encoding.ASCII.GetString(record.Key), record.IsDelete ? ClusterRecord.Absent : etag));
+        _changes.Add(
+            new ClusterRecordChange(Encoding.ASCII.GetString(record.Key), record.IsDelete ? ClusterRecord.Absent : etag)
+        );
         return null;
     }
 
@@ -95,20 +104,27 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
         }
         catch (DamagedException damaged) when (LeftOut is not null)
         {
-            LeftOut($"Cluster record {Encoding.ASCII.GetString(Key.TextOf(key))} counts as missing. {damaged.Damage.Sentence}");
+            LeftOut(
+                $"Cluster record {Encoding.ASCII.GetString(Key.TextOf(key))} counts as missing. "
+                    + $"{damaged.Damage.Sentence}"
+            );
             row = default;
             return false;
         }
     }
 
-    private static Rejection Conflict(string key, long expected, long actual) => new(
-        RejectionKind.ConcurrencyConflict,
-        string.Create(
-            CultureInfo.InvariantCulture,
-            $"Cluster record {key} has version {actual}, and version {expected} was expected (0: it must be absent). Somebody changed it meanwhile; nothing was stored. Read it and try again."))
-    {
-        DocumentId = key,
-        Expected = expected.ToString(CultureInfo.InvariantCulture),
-        Actual = actual.ToString(CultureInfo.InvariantCulture),
-    };
+    private static Rejection Conflict(string key, long expected, long actual) =>
+        new(
+            RejectionKind.ConcurrencyConflict,
+            string.Create(
+                CultureInfo.InvariantCulture,
+                $"Cluster record {key} has version {actual}, and version {expected} was expected (0: it must "
+                    + $"be absent). Somebody changed it meanwhile; nothing was stored. Read it and try again."
+            )
+        )
+        {
+            DocumentId = key,
+            Expected = expected.ToString(CultureInfo.InvariantCulture),
+            Actual = actual.ToString(CultureInfo.InvariantCulture),
+        };
 }

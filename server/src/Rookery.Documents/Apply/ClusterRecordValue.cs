@@ -11,5 +11,6 @@ internal static class ClusterRecordValue
     /// <summary>What stands before the value.</summary>
     public static ReadOnlySpan<byte> Head => [Format];
 
-    public static void Check(ReadOnlySpan<byte> stored) => FormatGuard.Expect(stored.Length >= HeadBytes && stored[0] == Format, "cluster record");
+    public static void Check(ReadOnlySpan<byte> stored) =>
+        FormatGuard.Expect(stored.Length >= HeadBytes && stored[0] == Format, "cluster record");
 }

@@ -3,7 +3,10 @@ using System.Text;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>The counters of a collection as apply holds them. Stored as <c>[u8 format][i64 documents][i64 bytes][name]</c>, without a row while it is empty.</summary>
+/// <summary>
+/// The counters of a collection as apply holds them. Stored as <c>[u8 format][i64 documents][i64 bytes][name]</c>,
+/// without a row while it is empty.
+/// </summary>
 internal sealed class CollectionCounters
 {
     public const int MaxBytes = HeadBytes + 512;
@@ -44,7 +47,8 @@ internal sealed class CollectionCounters
     }
 
     /// <summary>The text of <paramref name="name"/>, without making a string when it is written as usual.</summary>
-    public string TextOf(ReadOnlySpan<byte> name) => WrittenName.AsSpan().SequenceEqual(name) ? Name : Key.CollectionText(name);
+    public string TextOf(ReadOnlySpan<byte> name) =>
+        WrittenName.AsSpan().SequenceEqual(name) ? Name : Key.CollectionText(name);
 
     public ReadOnlySpan<byte> Write(Span<byte> buffer)
     {
@@ -58,7 +62,11 @@ internal sealed class CollectionCounters
     public static CollectionCounters Read(ReadOnlySpan<byte> lowerName, ReadOnlySpan<byte> value)
     {
         var statistics = ReadStatistics(value);
-        return new CollectionCounters(lowerName.ToArray(), value[HeadBytes..]) { Documents = statistics.Documents, Bytes = statistics.Bytes };
+        return new CollectionCounters(lowerName.ToArray(), value[HeadBytes..])
+        {
+            Documents = statistics.Documents,
+            Bytes = statistics.Bytes,
+        };
     }
 
     public static CollectionStatistics ReadStatistics(ReadOnlySpan<byte> value)
@@ -67,7 +75,7 @@ internal sealed class CollectionCounters
         return new CollectionStatistics(
             Key.CollectionText(value[HeadBytes..]),
             BinaryPrimitives.ReadInt64LittleEndian(value[1..]),
-            BinaryPrimitives.ReadInt64LittleEndian(value[9..]));
+            BinaryPrimitives.ReadInt64LittleEndian(value[9..])
+        );
     }
-
 }

@@ -2,7 +2,9 @@ using System.Buffers.Binary;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>The counters of a database, kept in one row that changes with each frame that touches the database.</summary>
+/// <summary>
+/// The counters of a database, kept in one row that changes with each frame that touches the database.
+/// </summary>
 internal record struct DatabaseCounters
 {
     public const int Bytes = 1 + (8 * sizeof(long));
@@ -29,7 +31,16 @@ internal record struct DatabaseCounters
     {
         buffer[0] = Format;
         ReadOnlySpan<long> numbers =
-            [Documents, Tombstones, LastDocumentEtag, LastEtag, TombstoneHorizon, Identities, IdempotencyKeys, IdempotencyHorizonTicks];
+        [
+            Documents,
+            Tombstones,
+            LastDocumentEtag,
+            LastEtag,
+            TombstoneHorizon,
+            Identities,
+            IdempotencyKeys,
+            IdempotencyHorizonTicks,
+        ];
         for (int i = 0; i < numbers.Length; i++)
         {
             BinaryPrimitives.WriteInt64LittleEndian(buffer[(1 + (i * sizeof(long)))..], numbers[i]);

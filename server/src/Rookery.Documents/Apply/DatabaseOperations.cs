@@ -3,24 +3,47 @@ using Rookery.Documents.Commands;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>Creates and deletes databases, and keeps what the node remembers of them. Numbers are never given twice, so a deleted range stays deleted.</summary>
+/// <summary>
+/// Creates and deletes databases, and keeps what the node remembers of them. Numbers are never given twice, so a
+/// deleted range stays deleted.
+/// </summary>
 internal sealed class DatabaseOperations(NodeState node)
 {
-    public Rejection? Create(in FrameScope frame, in CreateDatabaseCommand command, long etag, out OperationResult result)
+    public Rejection? Create(
+        in FrameScope frame,
+        in CreateDatabaseCommand command,
+        long etag,
+        out OperationResult result
+    )
     {
         string name = Encoding.UTF8.GetString(command.Name);
         string lowerName = Encoding.UTF8.GetString(command.LowerName);
         if (node.TryFind(lowerName, out var there))
         {
             result = default;
-            return new Rejection(RejectionKind.DatabaseExists, $"A database named {there.Database.Name} exists.") { Database = there.Database.Name };
+            return new Rejection(RejectionKind.DatabaseExists, $"A database named {there.Database.Name} exists.")
+            {
+                Database = there.Database.Name,
+            };
         }
 
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        var record = new DatabaseRecord(node.NextDatabaseNumber(), name, lowerName, Encoding.ASCII.GetString(command.HistoryId), frame.LogTicks);
+        var record = new DatabaseRecord(
+            node.NextDatabaseNumber(),
+            name,
+            lowerName,
+            Encoding.ASCII.GetString(command.HistoryId),
+            frame.LogTicks
+        );
         frame.Batch.Put(Key.Number(key, 0, Table.Databases, record.Number), etag, record.Encode());
         node.Add(record);
-        result = new OperationResult { Status = OperationStatus.Configured, Etag = etag, LastModifiedTicks = frame.LogTicks, Id = name };
+        result = new OperationResult
+        {
+            Status = OperationStatus.Configured,
+            Etag = etag,
+            LastModifiedTicks = frame.LogTicks,
+            Id = name,
+        };
         return null;
     }
 
@@ -30,7 +53,13 @@ internal sealed class DatabaseOperations(NodeState node)
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         context.Batch.Put(Key.Number(key, 0, Table.Databases, record.Number), context.Etag, record.Encode());
         node.Replace(context.Database, record);
-        return new OperationResult { Status = OperationStatus.Configured, Etag = context.Etag, LastModifiedTicks = context.LogTicks, Id = record.Name };
+        return new OperationResult
+        {
+            Status = OperationStatus.Configured,
+            Etag = context.Etag,
+            LastModifiedTicks = context.LogTicks,
+            Id = record.Name,
+        };
     }
 
     public OperationResult Delete(in FrameScope frame, ReadOnlySpan<byte> lowerName, long etag)
@@ -45,6 +74,11 @@ internal sealed class DatabaseOperations(NodeState node)
         frame.Batch.DeleteRange(Key.Prefix(from, database.Number, 0), Key.Prefix(to, database.Number + 1, 0), etag);
         frame.Batch.Delete(Key.Number(from, 0, Table.Databases, database.Number), etag);
         node.Remove(database);
-        return new OperationResult { Status = OperationStatus.Deleted, Etag = etag, Id = database.Database.Name };
+        return new OperationResult
+        {
+            Status = OperationStatus.Deleted,
+            Etag = etag,
+            Id = database.Database.Name,
+        };
     }
 }

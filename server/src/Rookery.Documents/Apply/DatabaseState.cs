@@ -3,7 +3,10 @@ using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>What apply holds of a database in memory: its counters. Equal to the rows after each frame; only the applying thread touches it.</summary>
+/// <summary>
+/// What apply holds of a database in memory: its counters. Equal to the rows after each frame; only the applying thread
+/// touches it.
+/// </summary>
 internal sealed class DatabaseState
 {
     private readonly Dictionary<byte[], CollectionCounters> _collections = new(ByteArrayComparer.Instance);
@@ -16,7 +19,8 @@ internal sealed class DatabaseState
 
     /// <summary>A database without documents.</summary>
     /// <param name="database">Which.</param>
-    /// <param name="isExact">Whether its counters are what the rows say: not where some of them could not be read.</param>
+    /// <param name="isExact">Whether its counters are what the rows say: not where some of them could not be
+    /// read.</param>
     public DatabaseState(Database database, bool isExact = true)
     {
         _isExact = isExact;
@@ -32,8 +36,8 @@ internal sealed class DatabaseState
     public ref DatabaseCounters Counters => ref _counters;
 
     /// <summary>
-    /// The place of the idempotency key that was forgotten last: there is none before it, because log time only rises. Says where to begin to look, and changes no
-    /// outcome; null after a start.
+    /// The place of the idempotency key that was forgotten last: there is none before it, because log time only rises.
+    /// Says where to begin to look, and changes no outcome; null after a start.
     /// </summary>
     public (long LogTicks, long Etag)? LastForgottenKey { get; set; }
 
@@ -88,7 +92,10 @@ internal sealed class DatabaseState
         foreach (var change in _pending)
         {
             change.Collection.Change(change.Name, change.Documents, change.Bytes);
-            Invariant.Holds(change.Collection.Documents >= 0 || !_isExact, "a collection has no fewer than no documents");
+            Invariant.Holds(
+                change.Collection.Documents >= 0 || !_isExact,
+                "a collection has no fewer than no documents"
+            );
             if (!change.Collection.IsDirty)
             {
                 change.Collection.IsDirty = true;
@@ -147,5 +154,10 @@ internal sealed class DatabaseState
         IsDirty = false;
     }
 
-    private readonly record struct PendingChange(CollectionCounters Collection, string Name, long Documents, long Bytes);
+    private readonly record struct PendingChange(
+        CollectionCounters Collection,
+        string Name,
+        long Documents,
+        long Bytes
+    );
 }

@@ -6,7 +6,9 @@ using Rookery.Documents.Patching;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>Put, delete and patch of documents, with all rows that go with them. Results depend on the log and the tables alone.</summary>
+/// <summary>
+/// Put, delete and patch of documents, with all rows that go with them. Results depend on the log and the tables alone.
+/// </summary>
 internal sealed class DocumentOperations : IDisposable
 {
     private readonly PatchEvaluator _patches = new();
@@ -22,22 +24,33 @@ internal sealed class DocumentOperations : IDisposable
 
     /// <summary>Applies one operation of a batch.</summary>
     /// <returns>Why the whole batch must be refused, or null.</returns>
-    public Rejection? Apply(ApplyContext context, in Operation operation, bool skipUnchanged, out OperationResult result)
+    public Rejection? Apply(
+        ApplyContext context,
+        in Operation operation,
+        bool skipUnchanged,
+        out OperationResult result
+    )
     {
         Resolve(context, operation.Id);
         using var previous = context.FindDocument(Lower);
         if (Violated(context, operation.Expected, previous) is { } conflict)
         {
-            result = new OperationResult { Status = OperationStatus.Skipped, Etag = previous.Etag, LastModifiedTicks = previous.Exists ? previous.Head.LastModifiedTicks : 0 };
+            result = new OperationResult
+            {
+                Status = OperationStatus.Skipped,
+                Etag = previous.Etag,
+                LastModifiedTicks = previous.Exists ? previous.Head.LastModifiedTicks : 0,
+            };
             return operation.Kind == OperationKind.Patch && operation.Patch.SkipOnMismatch ? null : conflict;
         }
 
         switch (operation.Kind)
         {
             case OperationKind.Put:
-                result = skipUnchanged && IsUnchanged(previous, operation)
-                    ? Unchanged(context, previous)
-                    : Put(context, previous, operation);
+                result =
+                    skipUnchanged && IsUnchanged(previous, operation)
+                        ? Unchanged(context, previous)
+                        : Put(context, previous, operation);
                 return null;
             case OperationKind.Delete:
                 result = Delete(context, previous);
@@ -47,7 +60,9 @@ internal sealed class DocumentOperations : IDisposable
                 _patches.End();
                 return refusal;
             default:
-                throw new CommandFormatException($"Operation {(byte)operation.Kind} is not known to this version of Rookery.");
+                throw new CommandFormatException(
+                    $"Operation {(byte)operation.Kind} is not known to this version of Rookery."
+                );
         }
     }
 
@@ -61,7 +76,14 @@ internal sealed class DocumentOperations : IDisposable
     }
 
     /// <summary>Stores content that apply made itself, under a literal id.</summary>
-    public OperationResult PutContent(ApplyContext context, ReadOnlySpan<byte> id, ReadOnlySpan<byte> lowerId, in Document previous, ReadOnlySpan<byte> content, ReadOnlySpan<byte> collection)
+    public OperationResult PutContent(
+        ApplyContext context,
+        ReadOnlySpan<byte> id,
+        ReadOnlySpan<byte> lowerId,
+        in Document previous,
+        ReadOnlySpan<byte> content,
+        ReadOnlySpan<byte> collection
+    )
     {
         id.CopyTo(_written);
         _writtenLength = id.Length;
@@ -81,7 +103,8 @@ internal sealed class DocumentOperations : IDisposable
             return;
         }
 
-        // As RavenDB does: a number whose document exists already (stored under that very id by a client) is passed over.
+        // As RavenDB does: a number whose document exists already (stored under that very id by a client) is passed
+        // over.
         Span<byte> name = stackalloc byte[DocumentId.MaxBytes];
         name = name[..id.WriteLowerName(name)];
         long number = FreeNumber(context, id, IdentityOperations.Last(context, name));
@@ -89,7 +112,10 @@ internal sealed class DocumentOperations : IDisposable
         _writtenLength = id.Resolve(number, _written, _lower, out _lowerLength);
     }
 
-    /// <summary>The next number without a document; behind many that are taken, one found in steps that double and halve: a million of them must not hold up every write.</summary>
+    /// <summary>
+    /// The next number without a document; behind many that are taken, one found in steps that double and halve: a
+    /// million of them must not hold up every write.
+    /// </summary>
     private long FreeNumber(ApplyContext context, in CommandId id, long last)
     {
         const int TriedInTurn = 64;
@@ -134,7 +160,8 @@ internal sealed class DocumentOperations : IDisposable
         }
 
         string? actual = previous.Exists ? context.Database.Database.ChangeVectorOf(previous.Etag) : null;
-        string wanted = expected.Expectation == Expectation.MustNotExist ? string.Empty : Encoding.UTF8.GetString(expected.Text);
+        string wanted =
+            expected.Expectation == Expectation.MustNotExist ? string.Empty : Encoding.UTF8.GetString(expected.Text);
         if (string.Equals(actual ?? string.Empty, wanted, StringComparison.Ordinal))
         {
             return null;
@@ -143,11 +170,11 @@ internal sealed class DocumentOperations : IDisposable
         string id = Encoding.UTF8.GetString(Written);
         return new Rejection(
             RejectionKind.ConcurrencyConflict,
-            actual is null
-                ? $"Document {id} does not exist, but was expected to have the change vector '{wanted}'."
+            actual is null ? $"Document {id} does not exist, but was expected to have the change vector '{wanted}'."
                 : wanted.Length == 0
                     ? $"Document {id} exists with the change vector '{actual}', but was expected not to exist."
-                    : $"Document {id} has the change vector '{actual}', but was expected to have '{wanted}'.")
+                : $"Document {id} has the change vector '{actual}', but was expected to have '{wanted}'."
+        )
         {
             DocumentId = id,
             Expected = wanted,
@@ -157,15 +184,34 @@ internal sealed class DocumentOperations : IDisposable
     }
 
     private static bool IsUnchanged(in Document previous, in Operation operation) =>
-        previous.Exists && previous.Head.ExpiresAtTicks == operation.ExpiresAtTicks && previous.View.Content.SequenceEqual(operation.Content);
+        previous.Exists
+        && previous.Head.ExpiresAtTicks == operation.ExpiresAtTicks
+        && previous.View.Content.SequenceEqual(operation.Content);
 
     private OperationResult Put(ApplyContext context, in Document previous, in Operation operation)
     {
-        var result = Store(context, previous, operation.Content, operation.Collection, operation.ExpiresAtTicks, OperationStatus.Stored);
-        return operation.Id.Kind == CommandIdKind.Literal ? result : result with { Id = Encoding.UTF8.GetString(Written) };
+        var result = Store(
+            context,
+            previous,
+            operation.Content,
+            operation.Collection,
+            operation.ExpiresAtTicks,
+            OperationStatus.Stored
+        );
+        return operation.Id.Kind == CommandIdKind.Literal
+            ? result
+            : result with
+            {
+                Id = Encoding.UTF8.GetString(Written),
+            };
     }
 
-    private Rejection? Patch(ApplyContext context, in Document previous, in PatchProgram patch, out OperationResult result)
+    private Rejection? Patch(
+        ApplyContext context,
+        in Document previous,
+        in PatchProgram patch,
+        out OperationResult result
+    )
     {
         // A little more than is left, so that a script which needs it is refused for that, and not for its own steps.
         const int Surplus = 1024;
@@ -175,8 +221,13 @@ internal sealed class DocumentOperations : IDisposable
         {
             result = default;
             string id = Encoding.UTF8.GetString(Written);
-            var refused = _patches.CountsFailure ? context.Patches.Charge(0, previous.Length + _patches.CopiedBytes) : null;
-            refused ??= new Rejection(RejectionKind.PatchFailed, $"The patch of document {id} failed: {_patches.Failure}.");
+            var refused = _patches.CountsFailure
+                ? context.Patches.Charge(0, previous.Length + _patches.CopiedBytes)
+                : null;
+            refused ??= new Rejection(
+                RejectionKind.PatchFailed,
+                $"The patch of document {id} failed: {_patches.Failure}."
+            );
             return refused with { DocumentId = id, Database = context.Database.Database.Name };
         }
 
@@ -184,7 +235,11 @@ internal sealed class DocumentOperations : IDisposable
         if (context.Patches.Charge(stored, previous.Length + stored + _patches.CopiedBytes) is { } refusal)
         {
             result = default;
-            return refusal with { DocumentId = Encoding.UTF8.GetString(Written), Database = context.Database.Database.Name };
+            return refusal with
+            {
+                DocumentId = Encoding.UTF8.GetString(Written),
+                Database = context.Database.Database.Name,
+            };
         }
 
         result = status switch
@@ -218,21 +273,31 @@ internal sealed class DocumentOperations : IDisposable
             _patches.Content,
             _patches.Collection,
             _patches.ExpiresAtTicks,
-            status == PatchStatus.Created ? OperationStatus.Created : OperationStatus.Patched) with
-        { Id = Encoding.UTF8.GetString(Written) };
+            status == PatchStatus.Created ? OperationStatus.Created : OperationStatus.Patched
+        ) with
+        {
+            Id = Encoding.UTF8.GetString(Written),
+        };
     }
 
-    private static OperationResult Unchanged(ApplyContext context, in Document previous) => new()
-    {
-        Status = OperationStatus.NotModified,
-        Etag = previous.Etag,
-        LastModifiedTicks = previous.Head.LastModifiedTicks,
-        Id = Encoding.UTF8.GetString(previous.Head.Id),
-        Collection = context.Database.Collection(previous.Head.Collection).TextOf(previous.Head.Collection),
-    };
+    private static OperationResult Unchanged(ApplyContext context, in Document previous) =>
+        new()
+        {
+            Status = OperationStatus.NotModified,
+            Etag = previous.Etag,
+            LastModifiedTicks = previous.Head.LastModifiedTicks,
+            Id = Encoding.UTF8.GetString(previous.Head.Id),
+            Collection = context.Database.Collection(previous.Head.Collection).TextOf(previous.Head.Collection),
+        };
 
     private OperationResult Store(
-        ApplyContext context, in Document previous, ReadOnlySpan<byte> content, ReadOnlySpan<byte> collection, long expiresAtTicks, OperationStatus status)
+        ApplyContext context,
+        in Document previous,
+        ReadOnlySpan<byte> content,
+        ReadOnlySpan<byte> collection,
+        long expiresAtTicks,
+        OperationStatus status
+    )
     {
         var database = context.Database;
         var batch = context.Batch;
@@ -262,10 +327,18 @@ internal sealed class DocumentOperations : IDisposable
 
         if (context.IsWatched)
         {
-            context.Note(new DocumentChange(DocumentChangeKind.Put, Encoding.UTF8.GetString(Written), collectionText, etag));
+            context.Note(
+                new DocumentChange(DocumentChangeKind.Put, Encoding.UTF8.GetString(Written), collectionText, etag)
+            );
         }
 
-        return new OperationResult { Status = status, Etag = etag, LastModifiedTicks = context.LogTicks, Collection = collectionText };
+        return new OperationResult
+        {
+            Status = status,
+            Etag = etag,
+            LastModifiedTicks = context.LogTicks,
+            Collection = collectionText,
+        };
     }
 
     private OperationResult Delete(ApplyContext context, in Document previous)
@@ -288,14 +361,30 @@ internal sealed class DocumentOperations : IDisposable
         PutTombstone(context, view, moved: false, key);
         if (context.IsWatched)
         {
-            context.Note(new DocumentChange(DocumentChangeKind.Delete, Encoding.UTF8.GetString(view.Id), collectionText, etag));
+            context.Note(
+                new DocumentChange(DocumentChangeKind.Delete, Encoding.UTF8.GetString(view.Id), collectionText, etag)
+            );
         }
 
-        return new OperationResult { Status = OperationStatus.Deleted, Etag = etag, LastModifiedTicks = context.LogTicks, Collection = collectionText };
+        return new OperationResult
+        {
+            Status = OperationStatus.Deleted,
+            Etag = etag,
+            LastModifiedTicks = context.LogTicks,
+            Collection = collectionText,
+        };
     }
 
-    /// <summary>Takes the previous version out of the counters, the expiry table and the chunks. Its rows by etag stay: they are recognised as stale.</summary>
-    private static void Supersede(ApplyContext context, in Document previous, CollectionCounters current, Span<byte> key)
+    /// <summary>
+    /// Takes the previous version out of the counters, the expiry table and the chunks. Its rows by etag stay: they are
+    /// recognised as stale.
+    /// </summary>
+    private static void Supersede(
+        ApplyContext context,
+        in Document previous,
+        CollectionCounters current,
+        Span<byte> key
+    )
     {
         var view = previous.Head;
         var counters = context.Database.Collection(view.Collection);
@@ -308,7 +397,9 @@ internal sealed class DocumentOperations : IDisposable
         if (view.ExpiresAtTicks != 0)
         {
             context.Batch.Delete(
-                Key.Numbers(key, context.Database.Number, Table.Expiry, view.ExpiresAtTicks, previous.Etag), context.Etag);
+                Key.Numbers(key, context.Database.Number, Table.Expiry, view.ExpiresAtTicks, previous.Etag),
+                context.Etag
+            );
         }
 
         previous.ReleaseLarge(context.Batch, context.Etag);
@@ -321,6 +412,7 @@ internal sealed class DocumentOperations : IDisposable
         context.Batch.Put(
             Key.Number(key, context.Database.Number, Table.Tombstones, context.Etag),
             context.Etag,
-            TombstoneValue.Write(value, view.Id, view.Collection, context.LogTicks, moved));
+            TombstoneValue.Write(value, view.Id, view.Collection, context.LogTicks, moved)
+        );
     }
 }

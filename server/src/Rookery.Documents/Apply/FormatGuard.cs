@@ -11,7 +11,10 @@ internal static class FormatGuard
     {
         if (!known)
         {
-            throw new RowFormatException($"A {row} row has a format that this version does not know; it was written by a newer version of Rookery.");
+            throw new RowFormatException(
+                $"A {row} row has a format that this version does not know; it was written by a newer "
+                    + $"version of Rookery."
+            );
         }
     }
 }

@@ -4,7 +4,8 @@ using Rookery.Documents.Commands;
 namespace Rookery.Documents;
 
 /// <summary>
-/// What the payload of a batch frame holds: <c>[u64 log time][u32 count]([u32 length][command])*</c>, little-endian. The highest bit of the time says that it is not steady.
+/// What the payload of a batch frame holds: <c>[u64 log time][u32 count]([u32 length][command])*</c>, little-endian.
+/// The highest bit of the time says that it is not steady.
 /// </summary>
 public ref struct FrameContent
 {
@@ -36,7 +37,10 @@ public ref struct FrameContent
     /// <summary>The time at which everything in the frame happens, in UTC ticks.</summary>
     public long LogTicks { get; }
 
-    /// <summary>Whether since the frame before no more time passed than lies between the two. Else what is older may be younger than it seems.</summary>
+    /// <summary>
+    /// Whether since the frame before no more time passed than lies between the two. Else what is older may be younger
+    /// than it seems.
+    /// </summary>
     public bool IsSteady { get; }
 
     /// <summary>Commands in the frame.</summary>

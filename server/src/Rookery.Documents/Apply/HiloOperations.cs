@@ -8,8 +8,9 @@ using Rookery.Documents.Json;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Ranges of ids for clients' HiLo generators. The state is a plain document <c>Raven/Hilo/TAG</c> <c>{"Max":n}</c> that users may read and write.
-/// Rules of RavenDB's HiLoHandler: ranges grow for clients that come back soon and shrink for those that come late.
+/// Ranges of ids for clients' HiLo generators. The state is a plain document <c>Raven/Hilo/TAG</c> <c>{"Max":n}</c>
+/// that users may read and write. Rules of RavenDB's HiLoHandler: ranges grow for clients that come back soon and
+/// shrink for those that come late.
 /// </summary>
 internal sealed class HiloOperations(DocumentOperations documents)
 {
@@ -29,7 +30,8 @@ internal sealed class HiloOperations(DocumentOperations documents)
     private static ReadOnlySpan<byte> Collection => "@hilo"u8;
 
     /// <summary>Hands out the next range.</summary>
-    /// <returns>Why there is none, or null. Numbers that a client could not tell apart, or that began again from below, would give one id to two documents.</returns>
+    /// <returns>Why there is none, or null. Numbers that a client could not tell apart, or that began again from below,
+    /// would give one id to two documents.</returns>
     public Rejection? Next(ApplyContext context, in HiloNextCommand command, out OperationResult result)
     {
         var id = IdOf(command.Tag, command.LowerTag, out var lower);
@@ -41,14 +43,22 @@ internal sealed class HiloOperations(DocumentOperations documents)
             string name = Encoding.UTF8.GetString(id);
             result = default;
             return new Rejection(
-                RejectionKind.Invalid, $"No range of {size} numbers is left behind {max}: ids end at {LargestNumber}. Correct 'lastMax', or the Max of document {name}.")
+                RejectionKind.Invalid,
+                $"No range of {size} numbers is left behind {max}: ids end at {LargestNumber}. Correct "
+                    + $"'lastMax', or the Max of document {name}."
+            )
             {
                 DocumentId = name,
                 Database = context.Database.Database.Name,
             };
         }
 
-        result = Store(context, id, lower, previous, max + size) with { Status = OperationStatus.Numbered, Low = max + 1, High = max + size };
+        result = Store(context, id, lower, previous, max + size) with
+        {
+            Status = OperationStatus.Numbered,
+            Low = max + 1,
+            High = max + size,
+        };
         return null;
     }
 
@@ -58,7 +68,11 @@ internal sealed class HiloOperations(DocumentOperations documents)
         var id = IdOf(command.Tag, command.LowerTag, out var lower);
         using var previous = context.FindDocument(lower);
         return previous.Exists && MaxOf(previous.View) == command.End && command.Last <= command.End
-            ? Store(context, id, lower, previous, command.Last) with { Status = OperationStatus.Numbered, High = command.Last }
+            ? Store(context, id, lower, previous, command.Last) with
+            {
+                Status = OperationStatus.Numbered,
+                High = command.Last,
+            }
             : default;
     }
 
@@ -87,7 +101,10 @@ internal sealed class HiloOperations(DocumentOperations documents)
             return SmallestRange;
         }
 
-        long size = sinceLastTicks < SoonTicks ? Math.Min(lastSize, LargestRange) * 2 : sinceLastTicks > LateTicks ? lastSize / 2 : lastSize;
+        long size =
+            sinceLastTicks < SoonTicks ? Math.Min(lastSize, LargestRange) * 2
+            : sinceLastTicks > LateTicks ? lastSize / 2
+            : lastSize;
         return Math.Clamp(size, SmallestRange, LargestRange);
     }
 
@@ -100,12 +117,20 @@ internal sealed class HiloOperations(DocumentOperations documents)
         return _id.AsSpan(0, IdPrefix.Length + tag.Length);
     }
 
-    private OperationResult Store(ApplyContext context, ReadOnlySpan<byte> id, ReadOnlySpan<byte> lower, in Document previous, long max)
+    private OperationResult Store(
+        ApplyContext context,
+        ReadOnlySpan<byte> id,
+        ReadOnlySpan<byte> lower,
+        in Document previous,
+        long max
+    )
     {
         "\"Max\":"u8.CopyTo(_body);
         Utf8Formatter.TryFormat(max, _body.AsSpan(6), out int digits);
         int length = StoredDocument.WriteContent(
-            _content, new ParsedDocument { Collection = Collection, BodyHead = _body.AsSpan(0, 6 + digits) });
+            _content,
+            new ParsedDocument { Collection = Collection, BodyHead = _body.AsSpan(0, 6 + digits) }
+        );
         return documents.PutContent(context, id, lower, previous, _content.AsSpan(0, length), Collection);
     }
 
@@ -121,7 +146,9 @@ internal sealed class HiloOperations(DocumentOperations documents)
             reader.Read();
             if (isMax)
             {
-                return reader.TokenType == JsonTokenType.Number && reader.TryGetInt64(out long max) && max >= 0 ? Math.Min(max, LargestNumber) : 0;
+                return reader.TokenType == JsonTokenType.Number && reader.TryGetInt64(out long max) && max >= 0
+                    ? Math.Min(max, LargestNumber)
+                    : 0;
             }
 
             reader.Skip();

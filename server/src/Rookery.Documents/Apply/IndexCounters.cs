@@ -2,7 +2,10 @@ using System.Buffers.Binary;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>How many indexes a database has, and the last number that one was given: <c>[u8 format][i64 last number][i32 count]</c>.</summary>
+/// <summary>
+/// How many indexes a database has, and the last number that one was given: <c>[u8 format][i64 last number][i32
+/// count]</c>.
+/// </summary>
 internal readonly record struct IndexCounters(long LastNumber, int Count)
 {
     public const int Bytes = 1 + sizeof(long) + sizeof(int);
@@ -18,6 +21,9 @@ internal readonly record struct IndexCounters(long LastNumber, int Count)
     public static IndexCounters Read(ReadOnlySpan<byte> value)
     {
         FormatGuard.Expect(value.Length == Bytes && value[0] == Format, "index counters");
-        return new IndexCounters(BinaryPrimitives.ReadInt64LittleEndian(value[1..]), BinaryPrimitives.ReadInt32LittleEndian(value[(1 + sizeof(long))..]));
+        return new IndexCounters(
+            BinaryPrimitives.ReadInt64LittleEndian(value[1..]),
+            BinaryPrimitives.ReadInt32LittleEndian(value[(1 + sizeof(long))..])
+        );
     }
 }

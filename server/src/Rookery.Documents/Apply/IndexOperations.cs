@@ -5,7 +5,10 @@ using Rookery.Documents.Commands;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>Defines, deletes and configures the indexes of a database: all that a command names, or none. Numbers are never given twice, so what was built by one definition is never taken for another's.</summary>
+/// <summary>
+/// Defines, deletes and configures the indexes of a database: all that a command names, or none. Numbers are never
+/// given twice, so what was built by one definition is never taken for another's.
+/// </summary>
 internal sealed class IndexOperations
 {
     private readonly List<(Database Database, IndexChange Change)> _changes = [];
@@ -53,10 +56,18 @@ internal sealed class IndexOperations
     /// <summary>Tells nobody of what a frame changed that did not come to its end.</summary>
     public void Forget() => _changes.Clear();
 
-    private Rejection? Apply(ApplyContext context, in IndexCommand command, ref IndexCounters counters, out OperationResult result)
+    private Rejection? Apply(
+        ApplyContext context,
+        in IndexCommand command,
+        ref IndexCounters counters,
+        out OperationResult result
+    )
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        bool exists = context.Batch.TryGet(Key.Text(key, context.Database.Number, Table.Indexes, command.LowerName), out var row);
+        bool exists = context.Batch.TryGet(
+            Key.Text(key, context.Database.Number, Table.Indexes, command.LowerName),
+            out var row
+        );
         using var stored = exists ? new Document(row) : default;
         var there = exists ? IndexValue.Read(stored.Bytes) : default;
         switch (command.Kind)
@@ -76,7 +87,14 @@ internal sealed class IndexOperations
         }
     }
 
-    private Rejection? Define(ApplyContext context, in IndexCommand command, in Document stored, in IndexValue there, ref IndexCounters counters, out OperationResult result)
+    private Rejection? Define(
+        ApplyContext context,
+        in IndexCommand command,
+        in Document stored,
+        in IndexValue there,
+        ref IndexCounters counters,
+        out OperationResult result
+    )
     {
         result = default;
         if (stored.Exists && there.Settings.LockMode == IndexLockMode.LockedIgnore)
@@ -87,12 +105,24 @@ internal sealed class IndexOperations
 
         if (stored.Exists && there.Settings.LockMode == IndexLockMode.LockedError)
         {
-            return new Rejection(RejectionKind.Invalid, $"The index {Encoding.UTF8.GetString(there.Name)} is locked (LockedError), and another definition of it was sent; nothing was stored. Unlock it first, on its page of the dashboard.");
+            return new Rejection(
+                RejectionKind.Invalid,
+                $"The index {Encoding.UTF8.GetString(there.Name)} is locked (LockedError), and another "
+                    + $"definition of it was sent; nothing was stored. Unlock it first, on its page of the "
+                    + $"dashboard."
+            );
         }
 
         if (!stored.Exists && counters.Count >= IndexRecord.MaxCount)
         {
-            return new Rejection(RejectionKind.Invalid, string.Create(CultureInfo.InvariantCulture, $"The database has {IndexRecord.MaxCount} indexes, and no more are taken; nothing was stored. Delete some."));
+            return new Rejection(
+                RejectionKind.Invalid,
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"The database has {IndexRecord.MaxCount} indexes, and no more are taken; nothing was "
+                        + $"stored. Delete some."
+                )
+            );
         }
 
         counters = new IndexCounters(counters.LastNumber + 1, counters.Count + (stored.Exists ? 0 : 1));
@@ -111,7 +141,12 @@ internal sealed class IndexOperations
         return null;
     }
 
-    private OperationResult Configure(ApplyContext context, in IndexCommand command, in Document stored, in IndexValue there)
+    private OperationResult Configure(
+        ApplyContext context,
+        in IndexCommand command,
+        in Document stored,
+        in IndexValue there
+    )
     {
         var settings = command.Settings.ApplyTo(there.Settings);
         if (settings == there.Settings)
@@ -133,7 +168,12 @@ internal sealed class IndexOperations
         return Result(context, OperationStatus.Configured, value, context.Etag);
     }
 
-    private OperationResult Delete(ApplyContext context, in IndexCommand command, in Document stored, in IndexValue there)
+    private OperationResult Delete(
+        ApplyContext context,
+        in IndexCommand command,
+        in Document stored,
+        in IndexValue there
+    )
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         stored.ReleaseLarge(context.Batch, context.Etag);
@@ -152,14 +192,32 @@ internal sealed class IndexOperations
             stored.ReleaseLarge(context.Batch, context.Etag);
         }
 
-        context.Batch.Put(Key.Text(key, context.Database.Number, Table.Indexes, command.LowerName), context.Etag, bytes.Written.Span);
+        context.Batch.Put(
+            Key.Text(key, context.Database.Number, Table.Indexes, command.LowerName),
+            context.Etag,
+            bytes.Written.Span
+        );
     }
 
     private void Note(ApplyContext context, IndexChangeKind kind, in IndexValue value) =>
-        _changes.Add((context.Database.Database, new IndexChange(kind, Encoding.UTF8.GetString(value.Name), context.Etag)));
+        _changes.Add(
+            (context.Database.Database, new IndexChange(kind, Encoding.UTF8.GetString(value.Name), context.Etag))
+        );
 
-    private static OperationResult Result(ApplyContext context, OperationStatus status, in IndexValue value, long etag) =>
-        new() { Status = status, Etag = etag, LastModifiedTicks = context.LogTicks, Id = Encoding.UTF8.GetString(value.Name), Low = value.Number };
+    private static OperationResult Result(
+        ApplyContext context,
+        OperationStatus status,
+        in IndexValue value,
+        long etag
+    ) =>
+        new()
+        {
+            Status = status,
+            Etag = etag,
+            LastModifiedTicks = context.LogTicks,
+            Id = Encoding.UTF8.GetString(value.Name),
+            Low = value.Number,
+        };
 
     private static IndexCounters ReadCounters(ApplyContext context)
     {

@@ -6,7 +6,8 @@ using Rookery.Documents.Json;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// How an index is stored: <c>[u8 format][u8 lock][u8 priority][u8 disabled][i64 number][i64 replaced number or 0][name][definition][replaced definition]</c>, texts after their varint length.
+/// How an index is stored: <c>[u8 format][u8 lock][u8 priority][u8 disabled][i64 number][i64 replaced number or
+/// 0][name][definition][replaced definition]</c>, texts after their varint length.
 /// </summary>
 internal readonly ref struct IndexValue
 {
@@ -30,7 +31,9 @@ internal readonly ref struct IndexValue
 
     public void Write(IBufferWriter<byte> writer)
     {
-        var span = writer.GetSpan(HeadBytes + (3 * Varint.MaxBytes) + Name.Length + Definition.Length + ReplacedDefinition.Length);
+        var span = writer.GetSpan(
+            HeadBytes + (3 * Varint.MaxBytes) + Name.Length + Definition.Length + ReplacedDefinition.Length
+        );
         span[0] = Format;
         span[1] = (byte)Settings.LockMode;
         span[2] = (byte)Settings.Priority;
@@ -61,13 +64,14 @@ internal readonly ref struct IndexValue
         };
     }
 
-    public IndexRecord ToRecord(long version) => new()
-    {
-        Name = Encoding.UTF8.GetString(Name),
-        Number = Number,
-        Definition = Definition.ToArray(),
-        Settings = Settings,
-        Replaced = ReplacedNumber == 0 ? null : new ReplacedIndex(ReplacedNumber, ReplacedDefinition.ToArray()),
-        Version = version,
-    };
+    public IndexRecord ToRecord(long version) =>
+        new()
+        {
+            Name = Encoding.UTF8.GetString(Name),
+            Number = Number,
+            Definition = Definition.ToArray(),
+            Settings = Settings,
+            Replaced = ReplacedNumber == 0 ? null : new ReplacedIndex(ReplacedNumber, ReplacedDefinition.ToArray()),
+            Version = version,
+        };
 }

@@ -3,7 +3,9 @@ using System.Text;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>Writes the keys of rows: <c>[u32 database][u8 table][…]</c>, big-endian so that byte order is number order.</summary>
+/// <summary>
+/// Writes the keys of rows: <c>[u32 database][u8 table][…]</c>, big-endian so that byte order is number order.
+/// </summary>
 internal static class Key
 {
     /// <summary>The longest key: a collection and an etag. Every buffer given to this class has this length.</summary>
@@ -45,7 +47,12 @@ internal static class Key
         return buffer[..(PrefixBytes + (2 * sizeof(long)))];
     }
 
-    public static ReadOnlySpan<byte> Collection(Span<byte> buffer, uint database, ReadOnlySpan<byte> collection, long etag)
+    public static ReadOnlySpan<byte> Collection(
+        Span<byte> buffer,
+        uint database,
+        ReadOnlySpan<byte> collection,
+        long etag
+    )
     {
         Prefix(buffer, database, Table.ByCollection);
         int length = PrefixBytes + LowerCollection(collection, buffer[PrefixBytes..]);
@@ -100,8 +107,10 @@ internal static class Key
     public static long NumberOf(ReadOnlySpan<byte> key) => BinaryPrimitives.ReadInt64BigEndian(key[PrefixBytes..]);
 
     /// <summary>The last eight bytes: the etag of keys that end with one.</summary>
-    public static long LastNumberOf(ReadOnlySpan<byte> key) => BinaryPrimitives.ReadInt64BigEndian(key[^sizeof(long)..]);
+    public static long LastNumberOf(ReadOnlySpan<byte> key) =>
+        BinaryPrimitives.ReadInt64BigEndian(key[^sizeof(long)..]);
 
     /// <summary>A collection's name as text, <c>@empty</c> when it has none.</summary>
-    public static string CollectionText(ReadOnlySpan<byte> collection) => Encoding.UTF8.GetString(collection.IsEmpty ? EmptyCollection : collection);
+    public static string CollectionText(ReadOnlySpan<byte> collection) =>
+        Encoding.UTF8.GetString(collection.IsEmpty ? EmptyCollection : collection);
 }

@@ -2,15 +2,23 @@ using System.Buffers.Binary;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>What apply remembers about the node: <c>[u8 format][u32 last database number][i64 last log time][i64 outcome chain][i64 ages from]</c>.</summary>
-internal readonly record struct NodeRecord(uint LastDatabaseNumber, long LastLogTicks, long OutcomeChain, long AgesFromTicks)
+/// <summary>
+/// What apply remembers about the node: <c>[u8 format][u32 last database number][i64 last log time][i64 outcome
+/// chain][i64 ages from]</c>.
+/// </summary>
+internal readonly record struct NodeRecord(
+    uint LastDatabaseNumber,
+    long LastLogTicks,
+    long OutcomeChain,
+    long AgesFromTicks
+)
 {
     public const int Bytes = BytesWithoutAges + sizeof(long);
     private const int BytesWithoutChain = 1 + sizeof(uint) + sizeof(long);
     private const int BytesWithoutAges = BytesWithoutChain + sizeof(long);
     private const byte Format = 3;
-    private const byte FormatWithoutAges = 2;           // before the time could be in doubt
-    private const byte FormatWithoutChain = 1;          // before nodes had members to be compared with
+    private const byte FormatWithoutAges = 2; // before the time could be in doubt
+    private const byte FormatWithoutChain = 1; // before nodes had members to be compared with
 
     public void Write(Span<byte> buffer)
     {
@@ -30,6 +38,7 @@ internal readonly record struct NodeRecord(uint LastDatabaseNumber, long LastLog
             BinaryPrimitives.ReadUInt32LittleEndian(value[1..]),
             BinaryPrimitives.ReadInt64LittleEndian(value[(1 + sizeof(uint))..]),
             hasChain ? BinaryPrimitives.ReadInt64LittleEndian(value[BytesWithoutChain..]) : Apply.OutcomeChain.Unknown,
-            hasAges ? BinaryPrimitives.ReadInt64LittleEndian(value[BytesWithoutAges..]) : 0);
+            hasAges ? BinaryPrimitives.ReadInt64LittleEndian(value[BytesWithoutAges..]) : 0
+        );
     }
 }

@@ -3,7 +3,10 @@ using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>What apply holds of the node in memory: its databases, the last database number, the last log time. Only the applying thread touches it.</summary>
+/// <summary>
+/// What apply holds of the node in memory: its databases, the last database number, the last log time. Only the
+/// applying thread touches it.
+/// </summary>
 internal sealed class NodeState
 {
     private readonly Dictionary<uint, DatabaseState> _byNumber = [];
@@ -20,7 +23,8 @@ internal sealed class NodeState
     /// <summary>Loads what the tables hold.</summary>
     /// <param name="storage">The tables.</param>
     /// <param name="catalog">Where readers find the databases.</param>
-    /// <param name="passedOver">Told of what cannot be read of the few rows that this needs: older ones take their place, or none. Null: nothing can be loaded then. Never where anything is kept of what follows.</param>
+    /// <param name="passedOver">Told of what cannot be read of the few rows that this needs: older ones take their
+    /// place, or none. Null: nothing can be loaded then. Never where anything is kept of what follows.</param>
     public NodeState(StorageEngine storage, DatabaseCatalog catalog, Action<DamageEvent>? passedOver = null)
     {
         _storage = storage;
@@ -29,7 +33,10 @@ internal sealed class NodeState
         Load();
     }
 
-    /// <summary>Loads what the tables hold now, after all of them were replaced. Readers find the databases that there are; subscriptions to any that there were end, because changes were missed.</summary>
+    /// <summary>
+    /// Loads what the tables hold now, after all of them were replaced. Readers find the databases that there are;
+    /// subscriptions to any that there were end, because changes were missed.
+    /// </summary>
     public void Reload()
     {
         // What readers saw: a frame that did not come to its end may have changed what is held here.
@@ -51,7 +58,12 @@ internal sealed class NodeState
 
         foreach (var database in _catalog.All)
         {
-            if (!Array.Exists(before, earlier => string.Equals(earlier.HistoryId, database.HistoryId, StringComparison.Ordinal)))
+            if (
+                !Array.Exists(
+                    before,
+                    earlier => string.Equals(earlier.HistoryId, database.HistoryId, StringComparison.Ordinal)
+                )
+            )
             {
                 _catalog.Announce(new DatabaseChange(database.Name, Created: true));
             }
@@ -73,7 +85,11 @@ internal sealed class NodeState
         }
 
         prefix = Key.Prefix(from, 0, Table.Databases);
-        using (var rows = _passedOver is null ? snapshot.Seek(prefix, Key.After(to, prefix)) : snapshot.SeekReadable(prefix, Key.After(to, prefix), PassOver, mayBeOld: true))
+        using (
+            var rows = _passedOver is null
+                ? snapshot.Seek(prefix, Key.After(to, prefix))
+                : snapshot.SeekReadable(prefix, Key.After(to, prefix), PassOver, mayBeOld: true)
+        )
         {
             while (rows.MoveNext())
             {
@@ -113,15 +129,23 @@ internal sealed class NodeState
     }
 
     private RowCursor Seek(in Snapshot snapshot, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive) =>
-        _passedOver is null ? snapshot.Seek(from, toExclusive) : snapshot.SeekReadable(from, toExclusive, _passedOver, mayBeOld: true);
+        _passedOver is null
+            ? snapshot.Seek(from, toExclusive)
+            : snapshot.SeekReadable(from, toExclusive, _passedOver, mayBeOld: true);
 
-    // Databases whose records cannot be read are known by their documents; one that was dropped has none. What is damaged of those, who reads them is told.
+    // Databases whose records cannot be read are known by their documents; one that was dropped has none. What is
+    // damaged of those, who reads them is told.
     private void AddNameless(in Snapshot snapshot)
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         for (uint number = 1; ; number++)
         {
-            using var rows = snapshot.SeekReadable(Key.Prefix(from, number, Table.Documents), [], static _ => { }, mayBeOld: true);
+            using var rows = snapshot.SeekReadable(
+                Key.Prefix(from, number, Table.Documents),
+                [],
+                static _ => { },
+                mayBeOld: true
+            );
             if (!rows.MoveNext())
             {
                 return;
@@ -149,7 +173,9 @@ internal sealed class NodeState
     /// <summary>The log time of the last frame applied.</summary>
     public long LastLogTicks { get; set; }
 
-    /// <summary>The log time of the last frame whose time was not steady; 0 when there was none. Read by other threads too.</summary>
+    /// <summary>
+    /// The log time of the last frame whose time was not steady; 0 when there was none. Read by other threads too.
+    /// </summary>
     public long AgesFromTicks
     {
         get => Volatile.Read(ref _agesFromTicks);
@@ -159,9 +185,13 @@ internal sealed class NodeState
     /// <summary>What came of all frames applied, as <see cref="OutcomeChain"/> has it.</summary>
     public long Outcomes { get; set; } = OutcomeChain.Start;
 
-    public bool TryFind(string lowerName, [NotNullWhen(true)] out DatabaseState? database) => _byName.TryGetValue(lowerName, out database);
+    public bool TryFind(string lowerName, [NotNullWhen(true)] out DatabaseState? database) =>
+        _byName.TryGetValue(lowerName, out database);
 
-    /// <summary>Finds a database. Where records of databases cannot be read, each that the journal writes to is found, by a name that says so.</summary>
+    /// <summary>
+    /// Finds a database. Where records of databases cannot be read, each that the journal writes to is found, by a name
+    /// that says so.
+    /// </summary>
     public bool TryFind(uint number, [NotNullWhen(true)] out DatabaseState? database)
     {
         if (_lacksRecords && !_byNumber.ContainsKey(number))
@@ -192,7 +222,9 @@ internal sealed class NodeState
         _changes.Add(new DatabaseChange(database.Database.Name, Created: false));
     }
 
-    /// <summary>A database goes on under a new record. Readers find it with the frame; subscriptions to the old history end.</summary>
+    /// <summary>
+    /// A database goes on under a new record. Readers find it with the frame; subscriptions to the old history end.
+    /// </summary>
     public void Replace(DatabaseState database, DatabaseRecord record)
     {
         database.Database.Leave(isDeleted: false);

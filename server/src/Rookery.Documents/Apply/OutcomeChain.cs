@@ -1,8 +1,9 @@
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// A chain over what commands came to: refusals, results, etags and numbers. It goes on from what the manifest holds, so it tells of rows that rotted unnoticed as well as of code that
-/// does not apply alike. Cheap, not cryptographic: it is compared among members that trust each other.
+/// A chain over what commands came to: refusals, results, etags and numbers. It goes on from what the manifest holds,
+/// so it tells of rows that rotted unnoticed as well as of code that does not apply alike. Cheap, not cryptographic: it
+/// is compared among members that trust each other.
 /// </summary>
 internal static class OutcomeChain
 {
@@ -19,7 +20,10 @@ internal static class OutcomeChain
             return Unknown;
         }
 
-        ulong hash = Mix((ulong)chain, outcome.Rejection is { } rejection ? (ulong)rejection.Kind : 0x100 + (ulong)outcome.Count);
+        ulong hash = Mix(
+            (ulong)chain,
+            outcome.Rejection is { } rejection ? (ulong)rejection.Kind : 0x100 + (ulong)outcome.Count
+        );
         for (int i = 0; i < outcome.Count; i++)
         {
             var result = outcome[i];

@@ -7,12 +7,13 @@ namespace Rookery.Documents.Apply;
 
 /// <summary>
 /// How the outcome of a command with an idempotency key is kept:
-/// <c>[u8 format][i64 log time][request 16 bytes][i64 index][u32 count]([u8 status][i64 etag][i64 last modified][i64 low][i64 high][text id][text collection])*</c>,
-/// a text being <c>[u16 length + 1, or 0 for none][UTF-8]</c>. Documents that a patch returned are not kept: they can be read.
+/// <c>[u8 format][i64 log time][request 16 bytes][i64 index][u32 count]([u8 status][i64 etag][i64 last modified][i64
+/// low][i64 high][text id][text collection])*</c>, a text being <c>[u16 length + 1, or 0 for none][UTF-8]</c>.
+/// Documents that a patch returned are not kept: they can be read.
 /// </summary>
 internal static class OutcomeEncoding
 {
-    private const byte Format = 2;                      // 1 had no hash of the request, before the first release
+    private const byte Format = 2; // 1 had no hash of the request, before the first release
     private const int RequestOffset = 1 + sizeof(long);
     private const int IndexOffset = RequestOffset + RequestHash.Length;
     private const int HeadBytes = IndexOffset + sizeof(long) + sizeof(int);

@@ -4,8 +4,9 @@ using Rookery.Documents.Json;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Bounds what patches may cost. A patch of a hundred bytes rewrites a document of megabytes, so neither the length of a command nor that of a frame says how much memory
-/// and time its patches take when they are applied; and a frame that cannot be applied could not be replayed either. Counted alike on every node.
+/// Bounds what patches may cost. A patch of a hundred bytes rewrites a document of megabytes, so neither the length of
+/// a command nor that of a frame says how much memory and time its patches take when they are applied; and a frame that
+/// cannot be applied could not be replayed either. Counted alike on every node.
 /// </summary>
 internal sealed class PatchBudget
 {
@@ -15,7 +16,10 @@ internal sealed class PatchBudget
     /// <summary>Bytes of documents that all patches of one frame may store.</summary>
     public const long StoredBytesPerFrame = 2 * StoredBytesPerCommand;
 
-    /// <summary>Bytes that the patches of one command may read and copy: about a tenth of a second, in which no other write is applied.</summary>
+    /// <summary>
+    /// Bytes that the patches of one command may read and copy: about a tenth of a second, in which no other write is
+    /// applied.
+    /// </summary>
     public const long CopiedBytesPerCommand = 256L << 20;
 
     /// <summary>Bytes that all patches of one frame may read and copy.</summary>
@@ -27,7 +31,8 @@ internal sealed class PatchBudget
     private long _copiedOfFrame;
 
     /// <summary>Bytes that the next patch may read and copy.</summary>
-    public long CopiedBytesLeft => Math.Max(0, Math.Min(CopiedBytesPerCommand - _copiedOfCommand, CopiedBytesPerFrame - _copiedOfFrame));
+    public long CopiedBytesLeft =>
+        Math.Max(0, Math.Min(CopiedBytesPerCommand - _copiedOfCommand, CopiedBytesPerFrame - _copiedOfFrame));
 
     public void BeginFrame() => _storedOfFrame = _copiedOfFrame = 0;
 
@@ -46,11 +51,16 @@ internal sealed class PatchBudget
             return new Rejection(
                 RejectionKind.TooLarge,
                 $"The patches of this request rewrite more than {Amount.Bytes(StoredBytesPerCommand)} of documents, "
-                    + $"or copy more than {Amount.Bytes(CopiedBytesPerCommand)} on the way. Send several requests.");
+                    + $"or copy more than {Amount.Bytes(CopiedBytesPerCommand)} on the way. Send several requests."
+            );
         }
 
         return _storedOfFrame > StoredBytesPerFrame || _copiedOfFrame > CopiedBytesPerFrame
-            ? new Rejection(RejectionKind.Overloaded, "Too many patches of large documents came at once. Nothing of this request was stored; try again in a second.")
+            ? new Rejection(
+                RejectionKind.Overloaded,
+                "Too many patches of large documents came at once. Nothing of this request was stored; try "
+                    + "again in a second."
+            )
             : null;
     }
 }

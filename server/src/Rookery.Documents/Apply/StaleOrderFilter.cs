@@ -2,7 +2,10 @@ using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>Rows by etag and by collection are stale when their document has another etag now, or is gone. Readers see that too; compaction drops them.</summary>
+/// <summary>
+/// Rows by etag and by collection are stale when their document has another etag now, or is gone. Readers see that too;
+/// compaction drops them.
+/// </summary>
 internal sealed class StaleOrderFilter : ICompactionFilter
 {
     /// <inheritdoc/>

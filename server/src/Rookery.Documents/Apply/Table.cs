@@ -2,7 +2,9 @@ using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>The tables of a database, and of the node (under database number 0). Numbers and groups are part of the format.</summary>
+/// <summary>
+/// The tables of a database, and of the node (under database number 0). Numbers and groups are part of the format.
+/// </summary>
 internal static class Table
 {
     /// <summary>Lower-cased id → stored document; the row's sequence is the document's etag.</summary>
@@ -20,7 +22,9 @@ internal static class Table
     /// <summary>Expiry ticks, etag → lower-cased id. Deleted with the version it is about.</summary>
     public const byte Expiry = 5;
 
-    /// <summary>Nothing → <see cref="DatabaseCounters"/>; lower-cased collection → counters of the collection.</summary>
+    /// <summary>
+    /// Nothing → <see cref="DatabaseCounters"/>; lower-cased collection → counters of the collection.
+    /// </summary>
     public const byte Counters = 6;
 
     /// <summary>Lower-cased identity, bar included → last value.</summary>
@@ -41,10 +45,14 @@ internal static class Table
     /// <summary>Nothing → client configuration, JSON; of a database or, under number 0, of the node.</summary>
     public const byte ClientConfiguration = 12;
 
-    /// <summary>Of the cluster: key → <see cref="ClusterRecordValue"/>; the row's sequence is the record's version.</summary>
+    /// <summary>
+    /// Of the cluster: key → <see cref="ClusterRecordValue"/>; the row's sequence is the record's version.
+    /// </summary>
     public const byte ClusterRecords = 13;
 
-    /// <summary>Nothing → <see cref="IndexCounters"/>; lower-cased name of an index → <see cref="IndexValue"/>.</summary>
+    /// <summary>
+    /// Nothing → <see cref="IndexCounters"/>; lower-cased name of an index → <see cref="IndexValue"/>.
+    /// </summary>
     public const byte Indexes = 14;
 
     private const byte Rows = 1;

@@ -9,7 +9,8 @@ internal static class TombstoneHorizon
     {
         ref var counters = ref context.Database.Counters;
 
-        // Above this command nothing was deleted yet, and who follows the changes must not be told to start over for what he has not missed.
+        // Above this command nothing was deleted yet, and who follows the changes must not be told to start over for
+        // what he has not missed.
         horizon = Math.Min(horizon, context.Etag - 1);
         if (horizon <= counters.TombstoneHorizon)
         {

@@ -3,7 +3,10 @@ using System.Text;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>The value of a tombstone row: <c>[u8 format][u8 moved][i64 ticks][u16 collection length][collection][id as written]</c>.</summary>
+/// <summary>
+/// The value of a tombstone row: <c>[u8 format][u8 moved][i64 ticks][u16 collection length][collection][id as
+/// written]</c>.
+/// </summary>
 internal static class TombstoneValue
 {
     /// <summary>Bytes at most.</summary>
@@ -12,7 +15,13 @@ internal static class TombstoneValue
     private const int HeadBytes = 1 + 1 + sizeof(long) + sizeof(ushort);
     private const byte Format = 1;
 
-    public static ReadOnlySpan<byte> Write(Span<byte> buffer, ReadOnlySpan<byte> id, ReadOnlySpan<byte> collection, long ticks, bool moved)
+    public static ReadOnlySpan<byte> Write(
+        Span<byte> buffer,
+        ReadOnlySpan<byte> id,
+        ReadOnlySpan<byte> collection,
+        long ticks,
+        bool moved
+    )
     {
         buffer[0] = Format;
         buffer[1] = moved ? (byte)1 : (byte)0;
@@ -39,6 +48,7 @@ internal static class TombstoneValue
             Collection: Key.CollectionText(value.Slice(HeadBytes, collectionLength)),
             Etag: etag,
             DeletedTicks: deletedTicks,
-            Moved: value[1] != 0);
+            Moved: value[1] != 0
+        );
     }
 }

@@ -1,6 +1,8 @@
 namespace Rookery.Documents;
 
-/// <summary>A backup cannot be taken, is incomplete or is damaged. The message says what, where and what to do.</summary>
+/// <summary>
+/// A backup cannot be taken, is incomplete or is damaged. The message says what, where and what to do.
+/// </summary>
 /// <param name="message">One or two sentences.</param>
 public sealed class BackupException(string message) : IOException(message);
 

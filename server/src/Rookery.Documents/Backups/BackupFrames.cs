@@ -6,8 +6,10 @@ using Rookery.Journal;
 namespace Rookery.Documents;
 
 /// <summary>
-/// The file <c>frames</c> of a backup: the entries of the journal behind the checkpoint, in order. It begins with <see cref="Preamble"/>; an entry is
-/// <c>[u32 payload length][u8 type][i64 index][i64 term][i64 operations before][u32 operations][u32 CRC-32C of all that][payload]</c>, little-endian; the CRC covers the payload too.
+/// The file <c>frames</c> of a backup: the entries of the journal behind the checkpoint, in order. It begins with
+/// <see cref="Preamble"/>; an entry is
+/// <c>[u32 payload length][u8 type][i64 index][i64 term][i64 operations before][u32 operations][u32 CRC-32C of all
+/// that][payload]</c>, little-endian; the CRC covers the payload too.
 /// </summary>
 internal static class BackupFrames
 {
@@ -29,7 +31,10 @@ internal static class BackupFrames
         BinaryPrimitives.WriteInt64LittleEndian(head[13..], frame.Term);
         BinaryPrimitives.WriteInt64LittleEndian(head[21..], frame.OperationsBefore);
         BinaryPrimitives.WriteInt32LittleEndian(head[29..], frame.OperationCount);
-        BinaryPrimitives.WriteUInt32LittleEndian(head[ChecksumOffset..], ChecksumOf(head[..ChecksumOffset], frame.Payload.Span));
+        BinaryPrimitives.WriteUInt32LittleEndian(
+            head[ChecksumOffset..],
+            ChecksumOf(head[..ChecksumOffset], frame.Payload.Span)
+        );
         output.Advance(HeadBytes);
         output.Write(frame.Payload.Span);
     }
@@ -40,9 +45,15 @@ internal static class BackupFrames
     {
         byte[] head = new byte[HeadBytes];
         long offset = Preamble.Length;
-        if (file.Read(head.AsSpan(0, Preamble.Length), 0) < Preamble.Length || !head.AsSpan(0, Preamble.Length).SequenceEqual(Preamble))
+        if (
+            file.Read(head.AsSpan(0, Preamble.Length), 0) < Preamble.Length
+            || !head.AsSpan(0, Preamble.Length).SequenceEqual(Preamble)
+        )
         {
-            throw new BackupException($"{file.Path} is no file of frames that this version of Rookery reads. Restore with the version that took the backup.");
+            throw new BackupException(
+                $"{file.Path} is no file of frames that this version of Rookery reads. Restore with the "
+                    + $"version that took the backup."
+            );
         }
 
         while (offset < file.Length)
@@ -60,7 +71,10 @@ internal static class BackupFrames
 
             byte[] payload = new byte[length];
             file.Read(payload, offset + HeadBytes);
-            if (ChecksumOf(head.AsSpan(0, ChecksumOffset), payload) != BinaryPrimitives.ReadUInt32LittleEndian(head.AsSpan(ChecksumOffset)))
+            if (
+                ChecksumOf(head.AsSpan(0, ChecksumOffset), payload)
+                != BinaryPrimitives.ReadUInt32LittleEndian(head.AsSpan(ChecksumOffset))
+            )
             {
                 throw Damaged(file, offset);
             }
@@ -70,13 +84,15 @@ internal static class BackupFrames
         }
     }
 
-    private static JournalFrame Decode(ReadOnlySpan<byte> head, byte[] payload) => new(
-        (FrameType)head[4],
-        BinaryPrimitives.ReadInt64LittleEndian(head[5..]),
-        BinaryPrimitives.ReadInt64LittleEndian(head[13..]),
-        BinaryPrimitives.ReadInt64LittleEndian(head[21..]),
-        BinaryPrimitives.ReadInt32LittleEndian(head[29..]),
-        payload);
+    private static JournalFrame Decode(ReadOnlySpan<byte> head, byte[] payload) =>
+        new(
+            (FrameType)head[4],
+            BinaryPrimitives.ReadInt64LittleEndian(head[5..]),
+            BinaryPrimitives.ReadInt64LittleEndian(head[13..]),
+            BinaryPrimitives.ReadInt64LittleEndian(head[21..]),
+            BinaryPrimitives.ReadInt32LittleEndian(head[29..]),
+            payload
+        );
 
     private static uint ChecksumOf(ReadOnlySpan<byte> head, ReadOnlySpan<byte> payload) =>
         Checksum.Finish(Checksum.Append(Checksum.Append(Checksum.Start, head), payload));

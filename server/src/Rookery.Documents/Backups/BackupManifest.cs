@@ -11,8 +11,9 @@ namespace Rookery.Documents;
 internal sealed record BackupFile(string Name, long Bytes, uint Checksum);
 
 /// <summary>
-/// The file <c>backup.manifest</c>: lines of text, "key value", the first naming the format, the last the CRC-32C of those before. It is written when everything
-/// else is durable and was read back, so a directory without it holds no backup.
+/// The file <c>backup.manifest</c>: lines of text, "key value", the first naming the format, the last the CRC-32C of
+/// those before. It is written when everything else is durable and was read back, so a directory without it holds no
+/// backup.
 /// </summary>
 internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyList<BackupFile> Files)
 {
@@ -26,21 +27,40 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
     private const string ChecksumKey = "checksum ";
 
     /// <summary>The names of the databases in it.</summary>
-    public IEnumerable<string> Databases => Heading.Where(line => line.StartsWith(DatabaseKey, StringComparison.Ordinal)).Select(line => line[DatabaseKey.Length..]);
+    public IEnumerable<string> Databases =>
+        Heading
+            .Where(line => line.StartsWith(DatabaseKey, StringComparison.Ordinal))
+            .Select(line => line[DatabaseKey.Length..]);
 
     /// <summary>Bytes of all files.</summary>
-    public long TotalBytes => Files.Aggregate(0L, static (all, file) => Math.Min(long.MaxValue - file.Bytes, all) + file.Bytes);
+    public long TotalBytes =>
+        Files.Aggregate(0L, static (all, file) => Math.Min(long.MaxValue - file.Bytes, all) + file.Bytes);
 
-    /// <summary>Whether a file of a backup may be called so. Names come from a connection or a directory, and must not lead out of it.</summary>
+    /// <summary>
+    /// Whether a file of a backup may be called so. Names come from a connection or a directory, and must not lead out
+    /// of it.
+    /// </summary>
     public static bool IsName(string name) =>
         name.Split('/') is ([BackupFrames.FileName] or [NodeBackup.StorageFolder, _]) and [.., var last]
-        && !last.StartsWith('.') && last.Length > 0 && last.All(static letter => char.IsAsciiLetterOrDigit(letter) || letter is '-' or '.');
+        && !last.StartsWith('.')
+        && last.Length > 0
+        && last.All(static letter => char.IsAsciiLetterOrDigit(letter) || letter is '-' or '.');
 
     /// <summary>The lines before the files.</summary>
-    public static string HeadingOf(string nodeId, string clusterId, DateTimeOffset taken, long throughIndex, long throughEtag, IEnumerable<string> databases)
+    public static string HeadingOf(
+        string nodeId,
+        string clusterId,
+        DateTimeOffset taken,
+        long throughIndex,
+        long throughEtag,
+        IEnumerable<string> databases
+    )
     {
         var text = new StringBuilder();
-        text.Append(CultureInfo.InvariantCulture, $"{FirstKey}{FormatVersion}\nnode {nodeId}\ncluster {clusterId}\ntaken {taken.UtcDateTime:O}\n");
+        text.Append(
+            CultureInfo.InvariantCulture,
+            $"{FirstKey}{FormatVersion}\nnode {nodeId}\ncluster {clusterId}\ntaken {taken.UtcDateTime:O}\n"
+        );
         text.Append(CultureInfo.InvariantCulture, $"through-index {throughIndex}\nthrough-etag {throughEtag}\n");
         foreach (string name in databases)
         {
@@ -69,7 +89,7 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
         }
 
         disk.Rename(path + ".new", path);
-        disk.SyncDirectory(directory);          // from here it is a backup
+        disk.SyncDirectory(directory); // from here it is a backup
     }
 
     /// <summary>Whether a directory holds files of a backup and no manifest.</summary>
@@ -88,7 +108,10 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
 
         if (!disk.Exists(path))
         {
-            throw new BackupException($"{directory} holds no complete backup: there is no {FileName} in it. A backup that was interrupted looks like this. Use another one.");
+            throw new BackupException(
+                $"{directory} holds no complete backup: there is no {FileName} in it. A backup that was "
+                    + $"interrupted looks like this. Use another one."
+            );
         }
 
         byte[] bytes;
@@ -96,14 +119,17 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
         {
             if (file.Length > MostBytes)
             {
-                throw new BackupException($"{path} has more than {MostBytes >> 20} MiB, which no manifest has. Use another backup.");
+                throw new BackupException(
+                    $"{path} has more than {MostBytes >> 20} MiB, which no manifest has. Use another backup."
+                );
             }
 
             bytes = new byte[file.Length];
             file.Read(bytes, 0);
         }
 
-        return Parse(bytes) ?? throw new BackupException($"{path} is damaged: its checksum does not match. Use another backup.");
+        return Parse(bytes)
+            ?? throw new BackupException($"{path} is damaged: its checksum does not match. Use another backup.");
     }
 
     private static BackupManifest? Parse(byte[] bytes)
@@ -117,19 +143,33 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
         }
 
         string[] lines = text[..end].Split('\n', StringSplitOptions.RemoveEmptyEntries);
-        if (!string.Equals(lines[0], FirstKey + FormatVersion.ToString(CultureInfo.InvariantCulture), StringComparison.Ordinal))
+        if (
+            !string.Equals(
+                lines[0],
+                FirstKey + FormatVersion.ToString(CultureInfo.InvariantCulture),
+                StringComparison.Ordinal
+            )
+        )
         {
-            throw new BackupException($"The backup says \"{lines[0]}\", and this version of Rookery reads format {FormatVersion}. Restore with the version that took it.");
+            throw new BackupException(
+                $"The backup says \"{lines[0]}\", and this version of Rookery reads format {FormatVersion}. "
+                    + $"Restore with the version that took it."
+            );
         }
 
-        BackupFile?[] files = [.. lines.Where(line => line.StartsWith(FileKey, StringComparison.Ordinal)).Select(ParseFile)];
-        return Array.Exists(files, static file => file is null) ? null
+        BackupFile?[] files =
+        [
+            .. lines.Where(line => line.StartsWith(FileKey, StringComparison.Ordinal)).Select(ParseFile),
+        ];
+        return Array.Exists(files, static file => file is null)
+            ? null
             : new BackupManifest([.. lines.Where(line => !line.StartsWith(FileKey, StringComparison.Ordinal))], files!);
     }
 
     /// <summary>Null for a line that no backup has: whoever can compute a checksum can write one.</summary>
     private static BackupFile? ParseFile(string line) =>
-        line.Split(' ', 4) is [_, var checksum, var bytes, var name] && IsName(name)
+        line.Split(' ', 4) is [_, var checksum, var bytes, var name]
+        && IsName(name)
         && uint.TryParse(checksum, NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out uint parsed)
         && long.TryParse(bytes, NumberStyles.None, CultureInfo.InvariantCulture, out long length)
             ? new BackupFile(name, length, parsed)

@@ -5,8 +5,8 @@ using Rookery.Disk;
 namespace Rookery.Documents;
 
 /// <summary>
-/// Pieces of a backup as bytes on a connection: <see cref="Preamble"/>, then <c>[u8 kind][u32 length][u32 CRC-32C of kind, length and bytes][bytes]</c> for each,
-/// little-endian.
+/// Pieces of a backup as bytes on a connection: <see cref="Preamble"/>, then <c>[u8 kind][u32 length][u32 CRC-32C of
+/// kind, length and bytes][bytes]</c> for each, little-endian.
 /// </summary>
 public static class BackupWire
 {
@@ -22,7 +22,10 @@ public static class BackupWire
         Span<byte> header = output.GetSpan(HeaderBytes);
         header[0] = (byte)piece.Kind;
         BinaryPrimitives.WriteInt32LittleEndian(header[1..], piece.Bytes.Length);
-        BinaryPrimitives.WriteUInt32LittleEndian(header[ChecksumOffset..], ChecksumOf(header[..ChecksumOffset], piece.Bytes.Span));
+        BinaryPrimitives.WriteUInt32LittleEndian(
+            header[ChecksumOffset..],
+            ChecksumOf(header[..ChecksumOffset], piece.Bytes.Span)
+        );
         output.Advance(HeaderBytes);
         output.Write(piece.Bytes.Span);
     }
@@ -35,13 +38,20 @@ public static class BackupWire
         await ReadAsync(input, bytes, cancellationToken);
         if (!Preamble.SequenceEqual(bytes))
         {
-            throw new BackupException("What the node sends is not a backup that this version of Rookery reads. Use the `rookery` of the node's version.");
+            throw new BackupException(
+                "What the node sends is not a backup that this version of Rookery reads. Use the `rookery` of "
+                    + "the node's version."
+            );
         }
     }
 
     /// <summary>Reads a piece into <paramref name="buffer"/> (<see cref="BackupPiece.MaxBytes"/>).</summary>
     /// <exception cref="BackupException">The stream ended early, or bytes changed on the way.</exception>
-    public static async ValueTask<BackupPiece> ReadPieceAsync(Stream input, Memory<byte> buffer, CancellationToken cancellationToken)
+    public static async ValueTask<BackupPiece> ReadPieceAsync(
+        Stream input,
+        Memory<byte> buffer,
+        CancellationToken cancellationToken
+    )
     {
         byte[] header = new byte[HeaderBytes];
         await ReadAsync(input, header, cancellationToken);
@@ -53,21 +63,29 @@ public static class BackupWire
 
         var bytes = buffer[..length];
         await ReadAsync(input, bytes, cancellationToken);
-        return ChecksumOf(header.AsSpan(0, ChecksumOffset), bytes.Span) == BinaryPrimitives.ReadUInt32LittleEndian(header.AsSpan(ChecksumOffset))
+        return
+            ChecksumOf(header.AsSpan(0, ChecksumOffset), bytes.Span)
+            == BinaryPrimitives.ReadUInt32LittleEndian(header.AsSpan(ChecksumOffset))
             ? new BackupPiece((BackupPieceKind)header[0], bytes)
             : throw Changed();
     }
 
     private static async ValueTask ReadAsync(Stream input, Memory<byte> bytes, CancellationToken cancellationToken)
     {
-        if (await input.ReadAtLeastAsync(bytes, bytes.Length, throwOnEndOfStream: false, cancellationToken) < bytes.Length)
+        if (
+            await input.ReadAtLeastAsync(bytes, bytes.Length, throwOnEndOfStream: false, cancellationToken)
+            < bytes.Length
+        )
         {
-            throw new BackupException("The node ended the connection before the backup was complete; its log says why. Take another backup.");
+            throw new BackupException(
+                "The node ended the connection before the backup was complete; its log says why. Take another backup."
+            );
         }
     }
 
     private static uint ChecksumOf(ReadOnlySpan<byte> header, ReadOnlySpan<byte> bytes) =>
         Checksum.Finish(Checksum.Append(Checksum.Append(Checksum.Start, header), bytes));
 
-    private static BackupException Changed() => new("Bytes of the backup changed on their way from the node. Take another backup.");
+    private static BackupException Changed() =>
+        new("Bytes of the backup changed on their way from the node. Take another backup.");
 }

@@ -5,8 +5,8 @@ using Rookery.Storage;
 namespace Rookery.Documents;
 
 /// <summary>
-/// Writes the pieces of a backup into an empty directory. Only when every file is durable and was read back does it write the manifest, without which the
-/// directory holds no backup.
+/// Writes the pieces of a backup into an empty directory. Only when every file is durable and was read back does it
+/// write the manifest, without which the directory holds no backup.
 /// </summary>
 public sealed class BackupWriter : IDisposable
 {
@@ -27,9 +27,11 @@ public sealed class BackupWriter : IDisposable
         Directory = directory;
         if (!DurableFiles.IsEmpty(disk, directory))
         {
-            throw new DirectoryNotEmptyException(BackupManifest.IsUnfinished(disk, directory)
-                ? $"{directory} holds a backup that did not finish. Delete it, or name another directory."
-                : $"{directory} is not empty. Name an empty directory, or a new one, for each backup.");
+            throw new DirectoryNotEmptyException(
+                BackupManifest.IsUnfinished(disk, directory)
+                    ? $"{directory} holds a backup that did not finish. Delete it, or name another directory."
+                    : $"{directory} is not empty. Name an empty directory, or a new one, for each backup."
+            );
         }
 
         DataDirectory.CreateDurably(disk, directory);
@@ -66,7 +68,10 @@ public sealed class BackupWriter : IDisposable
                 _heading = Encoding.UTF8.GetString(piece.Bytes.Span);
                 return false;
             default:
-                throw new BackupException($"The node sent a piece of kind {(int)piece.Kind} where this version of Rookery expects none. Use the `rookery` of the node's version.");
+                throw new BackupException(
+                    $"The node sent a piece of kind {(int)piece.Kind} where this version of Rookery expects "
+                        + $"none. Use the `rookery` of the node's version."
+                );
         }
     }
 
@@ -74,7 +79,8 @@ public sealed class BackupWriter : IDisposable
     /// <param name="memory">For the check.</param>
     /// <param name="io">Is told of the check's reads.</param>
     /// <param name="time">The clock.</param>
-    /// <exception cref="BackupException">What was read back is not what was sent, or was damaged on the node already.</exception>
+    /// <exception cref="BackupException">What was read back is not what was sent, or was damaged on the node
+    /// already.</exception>
     public void Complete(MemoryBudget memory, IIoRecorder io, TimeProvider time)
     {
         Invariant.Holds(_heading is not null, "a backup is completed after its last piece");
@@ -85,7 +91,10 @@ public sealed class BackupWriter : IDisposable
             using var file = _disk.Open(Path.Join(Directory, expected.Name), DiskOpen.Read);
             if (file.Length != expected.Bytes || DurableFiles.Read(file, take: null) != expected.Checksum)
             {
-                throw new BackupException($"{file.Path} does not read back as it was written: the device loses or changes data. Use another device.");
+                throw new BackupException(
+                    $"{file.Path} does not read back as it was written: the device loses or changes data. "
+                        + $"Use another device."
+                );
             }
         }
 
@@ -102,15 +111,19 @@ public sealed class BackupWriter : IDisposable
     // The transfer was checked already; this finds what was rotten on the node, where a backup must not hide it.
     private void CheckRuns(MemoryBudget memory, IIoRecorder io, TimeProvider time)
     {
-        var options = NodeStore.StorageOptionsOf(new NodeOptions { DataDirectory = Directory }, Path.Join(Directory, NodeBackup.StorageFolder));
+        var options = NodeStore.StorageOptionsOf(
+            new NodeOptions { DataDirectory = Directory },
+            Path.Join(Directory, NodeBackup.StorageFolder)
+        );
         using var storage = StorageEngine.Open(_disk, options with { ReadOnly = true }, memory, io, time);
-        while (!storage.ScrubOnce(BackupPiece.MaxBytes))
-        {
-        }
+        while (!storage.ScrubOnce(BackupPiece.MaxBytes)) { }
 
         if (storage.Statistics().Damage is [var damage, ..])
         {
-            throw new BackupException($"The node's data is damaged, and so is this copy of it, which is no backup: {damage.Sentence} Restore an earlier backup, or export what lies before the damage.");
+            throw new BackupException(
+                $"The node's data is damaged, and so is this copy of it, which is no backup: "
+                    + $"{damage.Sentence} Restore an earlier backup, or export what lies before the damage."
+            );
         }
     }
 
@@ -118,7 +131,9 @@ public sealed class BackupWriter : IDisposable
     {
         if (!BackupManifest.IsName(name))
         {
-            throw new BackupException($"The node sent a file named \"{name}\", which no backup has. Use the `rookery` of the node's version.");
+            throw new BackupException(
+                $"The node sent a file named \"{name}\", which no backup has. Use the `rookery` of the node's version."
+            );
         }
 
         _name = name;

@@ -13,7 +13,9 @@ internal static class DurableFiles
 
     /// <summary>Whether a directory is missing or empty, apart from a name that does not count.</summary>
     public static bool IsEmpty(IDisk disk, string path, string apartFrom = LostAndFound) =>
-        !disk.Exists(path) || disk.List(path).All(name => name is LostAndFound || string.Equals(name, apartFrom, StringComparison.Ordinal));
+        !disk.Exists(path)
+        || disk.List(path)
+            .All(name => name is LostAndFound || string.Equals(name, apartFrom, StringComparison.Ordinal));
 
     /// <summary>Deletes a directory with everything in it.</summary>
     public static void DeleteTree(IDisk disk, string path)
@@ -51,13 +53,16 @@ internal static class DurableFiles
         }
     }
 
-    /// <summary>Reads a file as long as it is now in pieces of up to 256 KiB, and gives its checksum. A device that never ends has no length.</summary>
+    /// <summary>
+    /// Reads a file as long as it is now in pieces of up to 256 KiB, and gives its checksum. A device that never ends
+    /// has no length.
+    /// </summary>
     public static uint Read(IDiskFile file, Action<ReadOnlyMemory<byte>>? take)
     {
         byte[] buffer = new byte[BackupPiece.MaxBytes];
         uint state = Checksum.Start;
         long length = file.Length;
-        for (long offset = 0; offset < length;)
+        for (long offset = 0; offset < length; )
         {
             int read = file.Read(buffer.AsSpan(0, (int)Math.Min(buffer.Length, length - offset)), offset);
             if (read == 0)

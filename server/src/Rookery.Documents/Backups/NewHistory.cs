@@ -6,10 +6,17 @@ using Rookery.Storage;
 namespace Rookery.Documents;
 
 /// <summary>
-/// Makes data that was copied from a node those of a new one: a journal that goes on behind them, without the members of the old cluster, and a new history id for every database, so that a
-/// change vector from before can never match other content.
+/// Makes data that was copied from a node those of a new one: a journal that goes on behind them, without the members
+/// of the old cluster, and a new history id for every database, so that a change vector from before can never match
+/// other content.
 /// </summary>
-internal sealed class NewHistory(IDisk disk, NodeOptions options, MemoryBudget memory, IIoRecorder io, TimeProvider time)
+internal sealed class NewHistory(
+    IDisk disk,
+    NodeOptions options,
+    MemoryBudget memory,
+    IIoRecorder io,
+    TimeProvider time
+)
 {
     // Entries of the journal written by one sync.
     private const int BytesPerWrite = 1 << 20;
@@ -21,27 +28,60 @@ internal sealed class NewHistory(IDisk disk, NodeOptions options, MemoryBudget m
     {
         ManifestPosition position;
         Guid storeId;
-        using (var storage = StorageEngine.Open(disk, NodeStore.StorageOptionsOf(options, DataDirectory.StoragePathOf(Target)), memory, io, time))
+        using (
+            var storage = StorageEngine.Open(
+                disk,
+                NodeStore.StorageOptionsOf(options, DataDirectory.StoragePathOf(Target)),
+                memory,
+                io,
+                time
+            )
+        )
         {
             (position, storeId) = (storage.Durable, storage.StoreId);
         }
 
         string journalTarget = options.JournalDirectory ?? DataDirectory.JournalPathOf(Target);
         DataDirectory.CreateDurably(disk, journalTarget);
-        var journalOptions = new JournalOptions { Directory = journalTarget, SegmentBytes = options.SegmentBytes, StoreId = storeId };
-        NodeJournal.Create(disk, journalOptions, new JournalPosition(position.Index, position.Term, position.Sequence), io);
-        using var journal = NodeJournal.Open(disk, journalOptions, new JournalKnowledge(position.Index, position.Term, HasPeers: false), io);
+        var journalOptions = new JournalOptions
+        {
+            Directory = journalTarget,
+            SegmentBytes = options.SegmentBytes,
+            StoreId = storeId,
+        };
+        NodeJournal.Create(
+            disk,
+            journalOptions,
+            new JournalPosition(position.Index, position.Term, position.Sequence),
+            io
+        );
+        using var journal = NodeJournal.Open(
+            disk,
+            journalOptions,
+            new JournalKnowledge(position.Index, position.Term, HasPeers: false),
+            io
+        );
         Write(journal, frames);
     }
 
-    /// <summary>Opens the directory as a node does, drops what was not asked for, renews the histories, and checks every byte of what was written.</summary>
+    /// <summary>
+    /// Opens the directory as a node does, drops what was not asked for, renews the histories, and checks every byte of
+    /// what was written.
+    /// </summary>
     /// <param name="onlyDatabase">The name of the one database to keep; null for all.</param>
     /// <exception cref="UnappliedDamageException">An entry needs a row that cannot be read.</exception>
     public NewHistoryData Begin(string? onlyDatabase)
     {
         using var core = NodeStore.Open(options with { IsRestoring = true }, disk, memory, io, time);
         core.ApplyAll();
-        string[] others = onlyDatabase is null ? [] : [.. core.Databases.All.Select(database => database.Name).Where(name => !DatabaseName.AreEqual(name, onlyDatabase))];
+        string[] others = onlyDatabase is null
+            ? []
+            :
+            [
+                .. core
+                    .Databases.All.Select(database => database.Name)
+                    .Where(name => !DatabaseName.AreEqual(name, onlyDatabase)),
+            ];
         if (others.Length > 0)
         {
             Commit(core, CommandEncoder.DeleteDatabases(others));
@@ -54,13 +94,9 @@ internal sealed class NewHistory(IDisk disk, NodeOptions options, MemoryBudget m
         }
 
         core.Storage.RequestFlush();
-        while (core.WorkOnce())
-        {
-        }
+        while (core.WorkOnce()) { }
 
-        while (!core.Storage.ScrubOnce(BackupPiece.MaxBytes))
-        {
-        }
+        while (!core.Storage.ScrubOnce(BackupPiece.MaxBytes)) { }
 
         string? trouble = core.Storage.Health;
         core.StopCleanly();
@@ -70,7 +106,8 @@ internal sealed class NewHistory(IDisk disk, NodeOptions options, MemoryBudget m
             [.. core.Storage.Statistics().Damage.Select(static damage => damage.Sentence)],
             core.Journal.LastIndex,
             core.Durable,
-            core.StoreId);
+            core.StoreId
+        );
     }
 
     private static void Write(NodeJournal journal, IEnumerable<JournalFrame> frames)
@@ -80,7 +117,9 @@ internal sealed class NewHistory(IDisk disk, NodeOptions options, MemoryBudget m
         foreach (var frame in frames)
         {
             // A new node is a cluster of its own: who belonged to the old one is left behind.
-            gathered.Add(frame.Type == FrameType.Configuration ? frame with { Type = FrameType.NoOp, Payload = default } : frame);
+            gathered.Add(
+                frame.Type == FrameType.Configuration ? frame with { Type = FrameType.NoOp, Payload = default } : frame
+            );
             bytes += frame.Payload.Length;
             if (bytes >= BytesPerWrite)
             {
@@ -137,4 +176,10 @@ internal sealed class NewHistory(IDisk disk, NodeOptions options, MemoryBudget m
 /// <param name="Durable">What the tables hold without the journal.</param>
 /// <param name="StoreId">The new store.</param>
 internal sealed record NewHistoryData(
-    IReadOnlyList<(string Name, long Documents)> Databases, string? Trouble, IReadOnlyList<string> Damage, long LastIndex, JournalPosition Durable, Guid StoreId);
+    IReadOnlyList<(string Name, long Documents)> Databases,
+    string? Trouble,
+    IReadOnlyList<string> Damage,
+    long LastIndex,
+    JournalPosition Durable,
+    Guid StoreId
+);

@@ -6,8 +6,9 @@ using Rookery.Journal;
 namespace Rookery.Documents;
 
 /// <summary>
-/// A backup of an opened node while it is read: a checkpoint of the storage (runs by hard links, in the data directory) and the entries of the journal behind it,
-/// through the last one that was durable when the backup began. Writes go on meanwhile. Disposing it gives the checkpoint's space back.
+/// A backup of an opened node while it is read: a checkpoint of the storage (runs by hard links, in the data directory)
+/// and the entries of the journal behind it, through the last one that was durable when the backup began. Writes go on
+/// meanwhile. Disposing it gives the checkpoint's space back.
 /// </summary>
 public sealed class NodeBackup : IDisposable
 {
@@ -23,7 +24,13 @@ public sealed class NodeBackup : IDisposable
     private long _throughIndex;
     private long _throughEtag;
 
-    private NodeBackup(IDisk disk, IIoRecorder io, JournalReader journal, string checkpoint, Func<long, long, string> headingThrough)
+    private NodeBackup(
+        IDisk disk,
+        IIoRecorder io,
+        JournalReader journal,
+        string checkpoint,
+        Func<long, long, string> headingThrough
+    )
     {
         _disk = disk;
         _io = io;
@@ -38,23 +45,35 @@ public sealed class NodeBackup : IDisposable
     {
         if (core.Storage.Statistics().Damage is [var damage, ..])
         {
-            throw new BackupException($"No backup is taken, because a part of the data cannot be read: {damage.Sentence} Restore an earlier backup, or export what lies before the damage.");
+            throw new BackupException(
+                $"No backup is taken, because a part of the data cannot be read: {damage.Sentence} Restore "
+                    + $"an earlier backup, or export what lies before the damage."
+            );
         }
 
         if (disk.Exists(core.CheckpointPath))
         {
-            throw new BackupException($"A backup of this node is being taken already (its checkpoint is {core.CheckpointPath}). Wait until it is done.");
+            throw new BackupException(
+                $"A backup of this node is being taken already (its checkpoint is {core.CheckpointPath}). "
+                    + $"Wait until it is done."
+            );
         }
 
-        // The reader first: it keeps the journal's segments, so that whatever the checkpoint lacks is among its entries.
+        // The reader first: it keeps the journal's segments, so that whatever the checkpoint lacks is among its
+        // entries.
         var journal = core.Journal.Read();
         try
         {
             var begun = time.GetUtcNow();
             var names = core.Databases.All.Select(database => database.Name).ToArray();
             var position = core.Storage.Checkpoint(core.CheckpointPath);
-            string Heading(long index, long etag) => BackupManifest.HeadingOf(core.NodeId, core.ClusterId, begun, index, etag, names);
-            return new NodeBackup(disk, io, journal, core.CheckpointPath, Heading) { _throughIndex = position.Index, _throughEtag = position.Sequence };
+            string Heading(long index, long etag) =>
+                BackupManifest.HeadingOf(core.NodeId, core.ClusterId, begun, index, etag, names);
+            return new NodeBackup(disk, io, journal, core.CheckpointPath, Heading)
+            {
+                _throughIndex = position.Index,
+                _throughEtag = position.Sequence,
+            };
         }
         catch
         {
@@ -99,7 +118,10 @@ public sealed class NodeBackup : IDisposable
             }
         }
 
-        yield return new BackupPiece(BackupPieceKind.End, Encoding.UTF8.GetBytes(_headingThrough(_throughIndex, _throughEtag)));
+        yield return new BackupPiece(
+            BackupPieceKind.End,
+            Encoding.UTF8.GetBytes(_headingThrough(_throughIndex, _throughEtag))
+        );
     }
 
     /// <inheritdoc/>
@@ -154,7 +176,7 @@ public sealed class NodeBackup : IDisposable
     private IEnumerable<ReadOnlyMemory<byte>> ReadFile(string path)
     {
         using var file = _disk.Open(path, DiskOpen.Read);
-        for (long offset = 0; offset < file.Length;)
+        for (long offset = 0; offset < file.Length; )
         {
             long begun = _io.Begin();
             int read = file.Read(_buffer, offset);

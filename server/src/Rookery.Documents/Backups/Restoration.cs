@@ -3,8 +3,9 @@ using Rookery.Disk;
 namespace Rookery.Documents;
 
 /// <summary>
-/// Makes a data directory from a backup: files copied and checked, a journal that goes on behind them, and a new history id for every database, so that a change
-/// vector from before can never match other content. Until the last step the directory carries a mark with which no node opens it.
+/// Makes a data directory from a backup: files copied and checked, a journal that goes on behind them, and a new
+/// history id for every database, so that a change vector from before can never match other content. Until the last
+/// step the directory carries a mark with which no node opens it.
 /// </summary>
 /// <param name="disk">The disk of both directories.</param>
 /// <param name="options">The data directory, and its sizes.</param>
@@ -27,9 +28,12 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     /// <param name="from">The directory of the backup.</param>
     /// <param name="onlyDatabase">The name of the one database to keep; null for all.</param>
     /// <returns>The databases that there are now, with the number of their documents.</returns>
-    /// <exception cref="DirectoryNotEmptyException">The data directory or the journal's is not empty. Nothing was written.</exception>
-    /// <exception cref="BackupException">There is no complete backup, it is damaged, or the database is not in it.</exception>
-    /// <exception cref="IOException">The disk refused. The data directory, if begun, cannot be opened by a node.</exception>
+    /// <exception cref="DirectoryNotEmptyException">The data directory or the journal's is not empty. Nothing was
+    /// written.</exception>
+    /// <exception cref="BackupException">There is no complete backup, it is damaged, or the database is not in
+    /// it.</exception>
+    /// <exception cref="IOException">The disk refused. The data directory, if begun, cannot be opened by a
+    /// node.</exception>
     public IReadOnlyList<(string Name, long Documents)> Run(string from, string? onlyDatabase)
     {
         var backup = BackupManifest.Read(disk, from);
@@ -59,7 +63,9 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     {
         if (onlyDatabase is not null && !backup.Databases.Any(name => DatabaseName.AreEqual(name, onlyDatabase)))
         {
-            throw new BackupException($"There is no database \"{onlyDatabase}\" in {from}; there are: {string.Join(", ", backup.Databases)}.");
+            throw new BackupException(
+                $"There is no database \"{onlyDatabase}\" in {from}; there are: {string.Join(", ", backup.Databases)}."
+            );
         }
 
         RefuseUnlessEmpty();
@@ -73,7 +79,10 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         long free = disk.SpaceOf(existing).FreeBytes;
         if (free < backup.TotalBytes)
         {
-            throw new BackupException($"The backup has {Amount.Bytes(backup.TotalBytes)}, and there are {Amount.Bytes(free)} free for {Target}. Free some space, or restore elsewhere.");
+            throw new BackupException(
+                $"The backup has {Amount.Bytes(backup.TotalBytes)}, and there are {Amount.Bytes(free)} free "
+                    + $"for {Target}. Free some space, or restore elsewhere."
+            );
         }
     }
 
@@ -84,7 +93,9 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
             throw new DirectoryNotEmptyException(
                 DataDirectory.IsUnfinished(disk, Target)
                     ? $"{Target} holds a restore that did not finish. Delete it and restore again."
-                    : $"{Target} is not empty. A backup is restored into an empty or new directory only; nothing was changed.");
+                    : $"{Target} is not empty. A backup is restored into an empty or new directory only; "
+                        + $"nothing was changed."
+            );
         }
     }
 
@@ -92,7 +103,10 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     {
         if (!DurableFiles.IsEmpty(disk, JournalTarget))
         {
-            throw new DirectoryNotEmptyException($"{JournalTarget} is not empty. The journal of a restored node begins in an empty or new directory only; nothing was changed.");
+            throw new DirectoryNotEmptyException(
+                $"{JournalTarget} is not empty. The journal of a restored node begins in an empty or new "
+                    + $"directory only; nothing was changed."
+            );
         }
     }
 
@@ -101,7 +115,11 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         string storage = DataDirectory.StoragePathOf(Target);
         DataDirectory.CreateDurably(disk, storage);
         long copied = 0;
-        foreach (var expected in backup.Files.Where(file => file.Name.StartsWith(NodeBackup.StorageFolder + "/", StringComparison.Ordinal)))
+        foreach (
+            var expected in backup.Files.Where(file =>
+                file.Name.StartsWith(NodeBackup.StorageFolder + "/", StringComparison.Ordinal)
+            )
+        )
         {
             using var source = Open(from, expected);
             RefuseUnless(source.Length == expected.Bytes, source.Path);
@@ -119,10 +137,18 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
 
     private void WriteJournal(NewHistory history, BackupManifest backup, string from)
     {
-        var expected = backup.Files.FirstOrDefault(file => string.Equals(file.Name, BackupFrames.FileName, StringComparison.Ordinal))
-            ?? throw new BackupException($"{from} names no file {BackupFrames.FileName} in its manifest. Use another backup.");
+        var expected =
+            backup.Files.FirstOrDefault(file =>
+                string.Equals(file.Name, BackupFrames.FileName, StringComparison.Ordinal)
+            )
+            ?? throw new BackupException(
+                $"{from} names no file {BackupFrames.FileName} in its manifest. Use another backup."
+            );
         using var file = Open(from, expected);
-        RefuseUnless(file.Length == expected.Bytes && DurableFiles.Read(file, take: null) == expected.Checksum, file.Path);
+        RefuseUnless(
+            file.Length == expected.Bytes && DurableFiles.Read(file, take: null) == expected.Checksum,
+            file.Path
+        );
         history.WriteJournal(BackupFrames.Read(file));
     }
 
@@ -138,7 +164,10 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     {
         if (!isWhole)
         {
-            throw new BackupException($"{path} is damaged: its bytes are not those that were backed up. Use another backup. {Target} holds a restore that did not finish: delete it.");
+            throw new BackupException(
+                $"{path} is damaged: its bytes are not those that were backed up. Use another backup. "
+                    + $"{Target} holds a restore that did not finish: delete it."
+            );
         }
     }
 }

@@ -3,8 +3,8 @@ using System.Threading.Channels;
 namespace Rookery.Documents;
 
 /// <summary>
-/// A bounded stream of changes to one subscriber. The writer never waits for it: a subscriber that does not keep up loses changes and is told so.
-/// One reader at a time.
+/// A bounded stream of changes to one subscriber. The writer never waits for it: a subscriber that does not keep up
+/// loses changes and is told so. One reader at a time.
 /// </summary>
 /// <typeparam name="TChange">The kind of change.</typeparam>
 public sealed class ChangeSubscription<TChange> : IDisposable
@@ -14,7 +14,13 @@ public sealed class ChangeSubscription<TChange> : IDisposable
     public const int Capacity = 4096;
 
     private readonly Channel<TChange> _channel = Channel.CreateBounded<TChange>(
-        new BoundedChannelOptions(Capacity) { SingleReader = true, FullMode = BoundedChannelFullMode.Wait, AllowSynchronousContinuations = false });
+        new BoundedChannelOptions(Capacity)
+        {
+            SingleReader = true,
+            FullMode = BoundedChannelFullMode.Wait,
+            AllowSynchronousContinuations = false,
+        }
+    );
 
     private readonly ChangeHub<TChange> _hub;
     private int _lagged;
@@ -26,12 +32,16 @@ public sealed class ChangeSubscription<TChange> : IDisposable
 
     /// <summary>Waits for a change, or for the end.</summary>
     /// <returns>False when there will be none any more: the database was deleted or the node is stopping.</returns>
-    public ValueTask<bool> WaitAsync(CancellationToken cancellationToken) => _channel.Reader.WaitToReadAsync(cancellationToken);
+    public ValueTask<bool> WaitAsync(CancellationToken cancellationToken) =>
+        _channel.Reader.WaitToReadAsync(cancellationToken);
 
     /// <summary>Takes the next change without waiting.</summary>
     public bool TryRead(out TChange change) => _channel.Reader.TryRead(out change);
 
-    /// <summary>Whether changes were lost since the last call; whoever needs them all reads on by etag (<see cref="DatabaseReader.Changes"/>).</summary>
+    /// <summary>
+    /// Whether changes were lost since the last call; whoever needs them all reads on by etag
+    /// (<see cref="DatabaseReader.Changes"/>).
+    /// </summary>
     public bool TakeLagged() => Interlocked.Exchange(ref _lagged, 0) != 0;
 
     /// <summary>Ends the subscription.</summary>

@@ -3,7 +3,8 @@ using System.Buffers;
 namespace Rookery.Documents;
 
 /// <summary>One thing that the members of the cluster agree on, beyond its Raft configuration.</summary>
-/// <param name="Key">1 to <see cref="MaxKeyBytes"/> printable ASCII characters without blanks, such as <c>member/</c> and a node's id (<see cref="ClusterRecordPrefix"/>).</param>
+/// <param name="Key">1 to <see cref="MaxKeyBytes"/> printable ASCII characters without blanks, such as <c>member/</c>
+/// and a node's id (<see cref="ClusterRecordPrefix"/>).</param>
 /// <param name="Value">0 to <see cref="MaxValueBytes"/> bytes that only its reader understands.</param>
 /// <param name="Version">The etag of the write that stored it, above 0: what a change of it may expect.</param>
 public sealed record ClusterRecord(string Key, ReadOnlyMemory<byte> Value, long Version)
@@ -18,8 +19,10 @@ public sealed record ClusterRecord(string Key, ReadOnlyMemory<byte> Value, long 
     public const long Absent = 0;
 
     private static readonly SearchValues<char> KeyCharacters = SearchValues.Create(
-        "!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~");
+        "!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~"
+    );
 
     /// <summary>Whether a text is a key.</summary>
-    public static bool IsKey(ReadOnlySpan<char> text) => text.Length is > 0 and <= MaxKeyBytes && !text.ContainsAnyExcept(KeyCharacters);
+    public static bool IsKey(ReadOnlySpan<char> text) =>
+        text.Length is > 0 and <= MaxKeyBytes && !text.ContainsAnyExcept(KeyCharacters);
 }

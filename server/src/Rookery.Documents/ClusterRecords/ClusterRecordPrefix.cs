@@ -25,8 +25,9 @@ public static class ClusterRecordPrefix
     public const string Topology = "topology";
 
     /// <summary>
-    /// What a restored cluster does not take over. It starts as one new voter: it has no members yet, joins nobody by a token given out for others, and could not unwrap the key of an
-    /// authority that was wrapped for them. Whom clients are, and what they may, it keeps.
+    /// What a restored cluster does not take over. It starts as one new voter: it has no members yet, joins nobody by a
+    /// token given out for others, and could not unwrap the key of an authority that was wrapped for them. Whom clients
+    /// are, and what they may, it keeps.
     /// </summary>
     internal static IReadOnlyList<string> BoundToMembers { get; } = [Member, JoinToken, Authority, Desired];
 }

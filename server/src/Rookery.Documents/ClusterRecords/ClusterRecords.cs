@@ -8,8 +8,8 @@ using Rookery.Storage;
 namespace Rookery.Documents;
 
 /// <summary>
-/// The records that the members agree on, as applied on this node: a small ordered table beside the databases, written by <see cref="Commands.ClusterRecordWriter"/>. They travel in
-/// backups. Safe from any thread; reading takes no lock.
+/// The records that the members agree on, as applied on this node: a small ordered table beside the databases, written
+/// by <see cref="Commands.ClusterRecordWriter"/>. They travel in backups. Safe from any thread; reading takes no lock.
 /// </summary>
 public sealed class ClusterRecords
 {
@@ -17,13 +17,12 @@ public sealed class ClusterRecords
     private StorageEngine? _storage;
     private long _revision;
 
-    internal ClusterRecords()
-    {
-    }
+    internal ClusterRecords() { }
 
     /// <summary>
-    /// Changes whenever a record does, after the change can be read: who keeps something that he made of records reads this first, then the records, and does so again when this is
-    /// not what it was. Costs one volatile read. Means nothing across a restart.
+    /// Changes whenever a record does, after the change can be read: who keeps something that he made of records reads
+    /// this first, then the records, and does so again when this is not what it was. Costs one volatile read. Means
+    /// nothing across a restart.
     /// </summary>
     public long Revision => Volatile.Read(ref _revision);
 
@@ -55,11 +54,17 @@ public sealed class ClusterRecords
         }
     }
 
-    /// <summary>All records whose keys begin with <paramref name="prefix"/>, in the order of their keys, as they were at one moment. An empty prefix means all.</summary>
+    /// <summary>
+    /// All records whose keys begin with <paramref name="prefix"/>, in the order of their keys, as they were at one
+    /// moment. An empty prefix means all.
+    /// </summary>
     /// <exception cref="DamagedException">One cannot be read.</exception>
     public IReadOnlyList<ClusterRecord> List(string prefix)
     {
-        Invariant.Holds(prefix.Length == 0 || ClusterRecord.IsKey(prefix), "the prefix of a cluster record's key is itself a key");
+        Invariant.Holds(
+            prefix.Length == 0 || ClusterRecord.IsKey(prefix),
+            "the prefix of a cluster record's key is itself a key"
+        );
         var found = new List<ClusterRecord>();
         if (_storage is null)
         {
@@ -84,7 +89,10 @@ public sealed class ClusterRecords
     /// <summary>A stream of the records that change from now on.</summary>
     public ChangeSubscription<ClusterRecordChange> Subscribe() => _changes.Subscribe();
 
-    /// <summary>Called when the record of the format level has changed and can be read, before anything that was committed after it is applied.</summary>
+    /// <summary>
+    /// Called when the record of the format level has changed and can be read, before anything that was committed after
+    /// it is applied.
+    /// </summary>
     internal Action? FormatLevelChanged { get; set; }
 
     /// <summary>Reads from a storage that was opened. Before that there are no records.</summary>
@@ -102,12 +110,16 @@ public sealed class ClusterRecords
         _changes.Publish(change);
     }
 
-    /// <summary>The version of each record, to be compared when all of them were replaced. Where they cannot be read there are none: then each that there is afterwards counts as changed.</summary>
+    /// <summary>
+    /// The version of each record, to be compared when all of them were replaced. Where they cannot be read there are
+    /// none: then each that there is afterwards counts as changed.
+    /// </summary>
     internal IReadOnlyDictionary<string, long> ReadVersions()
     {
         try
         {
-            return List(string.Empty).ToDictionary(static record => record.Key, static record => record.Version, StringComparer.Ordinal);
+            return List(string.Empty)
+                .ToDictionary(static record => record.Key, static record => record.Version, StringComparer.Ordinal);
         }
         catch (DamagedException)
         {

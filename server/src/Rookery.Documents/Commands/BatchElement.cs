@@ -7,7 +7,8 @@ using Rookery.Documents.Patching;
 namespace Rookery.Documents.Commands;
 
 /// <summary>Reads one command of bulk_docs, members in any order, and adds it to the batch.</summary>
-internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, int maxBatchBytes, int formatLevel) : IDisposable
+internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, int maxBatchBytes, int formatLevel)
+    : IDisposable
 {
     private readonly PooledBytes _id = new();
     private readonly PooledBytes _changeVector = new();
@@ -26,7 +27,10 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     /// <summary>Says why the element was refused.</summary>
     public InputError Explain(JsonScanner scanner)
     {
-        InputError error = _refusal.IsError ? _refusal : _patch.Refusal.IsError ? _patch.Refusal : parser.Explain(scanner);
+        InputError error =
+            _refusal.IsError ? _refusal
+            : _patch.Refusal.IsError ? _patch.Refusal
+            : parser.Explain(scanner);
         return _isInside ? error with { Where = error.Where with { Element = writer.Count } } : error;
     }
 
@@ -52,12 +56,20 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             }
         }
 
-        _isInside = scanner.Error != InputErrorCode.None || !TryAdd(ref scanner, start, document) || !IsWithinLimits(scanner, start);
+        _isInside =
+            scanner.Error != InputErrorCode.None
+            || !TryAdd(ref scanner, start, document)
+            || !IsWithinLimits(scanner, start);
         return !_isInside;
     }
 
     /// <summary>Reads the body of PATCH docs at the scanner's next token.</summary>
-    public bool TryReadPatch(scoped ref JsonScanner scanner, ReadOnlySpan<byte> patchedId, ExpectedChangeVector expected, bool skipOnMismatch)
+    public bool TryReadPatch(
+        scoped ref JsonScanner scanner,
+        ReadOnlySpan<byte> patchedId,
+        ExpectedChangeVector expected,
+        bool skipOnMismatch
+    )
     {
         Clear();
         if (!scanner.TryOpenObject())
@@ -69,7 +81,8 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         while (scanner.TryNextMember(ref first, out JsonSlice name))
         {
             ReadOnlySpan<byte> member = scanner.Text(name);
-            bool isRead = member.SequenceEqual("Patch"u8) ? _patch.TryReadPatch(ref scanner)
+            bool isRead =
+                member.SequenceEqual("Patch"u8) ? _patch.TryReadPatch(ref scanner)
                 : member.SequenceEqual("PatchIfMissing"u8) ? _patch.TryReadPatchIfMissing(ref scanner)
                 : TryPassOver(ref scanner, member);
             if (!isRead)
@@ -90,7 +103,13 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
 
         if (!_patch.HasScript)
         {
-            return Refuse(InputErrorCode.InvalidPatch, scanner, 0, "The body has no Patch", "Send {\"Patch\":{\"Script\":…,\"Values\":{…}}}");
+            return Refuse(
+                InputErrorCode.InvalidPatch,
+                scanner,
+                0,
+                "The body has no Patch",
+                "Send {\"Patch\":{\"Script\":…,\"Values\":{…}}}"
+            );
         }
 
         _patch.Complete(default);
@@ -118,13 +137,21 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
                 InputErrorCode.NotSupported,
                 scanner,
                 start,
-                $"The TransactionMode {Encoding.UTF8.GetString(mode[..Math.Min(mode.Length, 64)])} is not supported by this version",
-                "Use SingleNode; each batch is one transaction that a majority of the voters has");
+                $"The TransactionMode {Encoding.UTF8.GetString(mode[..Math.Min(mode.Length, 64)])} is not "
+                    + $"supported by this version",
+                "Use SingleNode; each batch is one transaction that a majority of the voters has"
+            );
     }
 
     /// <summary>Refuses a member that would be passed over.</summary>
     public bool RefuseMember(JsonScanner scanner, string name, int at, string where) =>
-        Refuse(InputErrorCode.NotSupported, scanner, at, $"The member '{name}' of {where} is not supported by this version", "Leave it out");
+        Refuse(
+            InputErrorCode.NotSupported,
+            scanner,
+            at,
+            $"The member '{name}' of {where} is not supported by this version",
+            "Leave it out"
+        );
 
     /// <summary>Notes why the element is refused.</summary>
     public bool Refuse(InputErrorCode code, JsonScanner scanner, int at, string what, string advice)
@@ -141,19 +168,33 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         _patch.Release();
     }
 
-    /// <summary>Checked after each command: a patch may become longer than its JSON, so the body's length alone does not bound the batch.</summary>
+    /// <summary>
+    /// Checked after each command: a patch may become longer than its JSON, so the body's length alone does not bound
+    /// the batch.
+    /// </summary>
     private bool IsWithinLimits(JsonScanner scanner, int start)
     {
         int most = DocumentLimits.BatchCommands(maxBatchBytes);
-        return (writer.Length <= maxBatchBytes
+        return (
+                writer.Length <= maxBatchBytes
                 || Refuse(
                     InputErrorCode.BatchTooLarge,
                     scanner,
                     start,
                     $"The batch takes more than {Amount.Bytes(maxBatchBytes)}",
-                    "Send several batches, or use bulk insert"))
-            && (writer.Count <= most
-                || Refuse(InputErrorCode.BatchTooLarge, scanner, start, $"The batch holds more than {most} commands", "Send several batches, or use bulk insert"));
+                    "Send several batches, or use bulk insert"
+                )
+            )
+            && (
+                writer.Count <= most
+                || Refuse(
+                    InputErrorCode.BatchTooLarge,
+                    scanner,
+                    start,
+                    $"The batch holds more than {most} commands",
+                    "Send several batches, or use bulk insert"
+                )
+            );
     }
 
     private void Clear()
@@ -161,7 +202,14 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         _id.Clear();
         _changeVector.Clear();
         _patch.Clear();
-        (_kind, _hasChangeVector, _hasDocument, _returnsDocument, _isOfManyIds, _createIfMissingAt) = (default, false, false, false, false, -1);
+        (_kind, _hasChangeVector, _hasDocument, _returnsDocument, _isOfManyIds, _createIfMissingAt) = (
+            default,
+            false,
+            false,
+            false,
+            false,
+            -1
+        );
         _unknown = null;
     }
 
@@ -203,8 +251,16 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         {
             int start = scanner.Position;
             return scanner.TryReadString(out JsonSlice strategy)
-                && (scanner.Text(strategy).SequenceEqual("None"u8)
-                    || Refuse(InputErrorCode.NotSupported, scanner, start, "Batch: ForceRevisionCreationStrategy is not supported, because there are no revisions", "Leave it out"));
+                && (
+                    scanner.Text(strategy).SequenceEqual("None"u8)
+                    || Refuse(
+                        InputErrorCode.NotSupported,
+                        scanner,
+                        start,
+                        "Batch: ForceRevisionCreationStrategy is not supported, because there are no revisions",
+                        "Leave it out"
+                    )
+                );
         }
 
         if (member.SequenceEqual("CreateIfMissing"u8))
@@ -224,7 +280,9 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         }
 
         // What a session read it as: only cluster-wide transactions compare it.
-        return member.SequenceEqual("OriginalChangeVector"u8) ? scanner.TrySkipValue(DocumentLimits.MaxDepth) : TryPassOver(ref scanner, member);
+        return member.SequenceEqual("OriginalChangeVector"u8)
+            ? scanner.TrySkipValue(DocumentLimits.MaxDepth)
+            : TryPassOver(ref scanner, member);
     }
 
     /// <summary>
@@ -249,17 +307,26 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         return flag ? scanner.TryTakeLiteral("true"u8)
             : next == (byte)'f' ? scanner.TryTakeLiteral("false"u8)
             : next == (byte)'n' ? scanner.TryTakeLiteral("null"u8)
-            : Refuse(InputErrorCode.WrongType, scanner, scanner.Position, $"'{name}' is true or false", "Send one of them, or leave it out");
+            : Refuse(
+                InputErrorCode.WrongType,
+                scanner,
+                scanner.Position,
+                $"'{name}' is true or false",
+                "Send one of them, or leave it out"
+            );
     }
 
     /// <summary>The first member that says something and has no meaning for the command.</summary>
-    private string? FirstStray() => _unknown
-        ?? (_kind != OperationKind.Put && _hasDocument ? "Document"
+    private string? FirstStray() =>
+        _unknown
+        ?? (
+            _kind != OperationKind.Put && _hasDocument ? "Document"
             : _kind == OperationKind.Patch ? null
             : _patch.HasScript ? "Patch"
             : _createIfMissingAt >= 0 ? "CreateIfMissing"
             : _returnsDocument ? "ReturnDocument"
-            : null);
+            : null
+        );
 
     /// <summary>Reads a string or null.</summary>
     private static bool TryReadText(scoped ref JsonScanner scanner, PooledBytes text, out bool isText)
@@ -289,25 +356,36 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         }
 
         ReadOnlySpan<byte> type = scanner.Text(slice);
-        _kind = type.SequenceEqual("PUT"u8) ? OperationKind.Put
+        _kind =
+            type.SequenceEqual("PUT"u8) ? OperationKind.Put
             : type.SequenceEqual("DELETE"u8) ? OperationKind.Delete
             : type.SequenceEqual("PATCH"u8) ? OperationKind.Patch
             : default;
         return _kind != default
-            || Refuse(InputErrorCode.NotSupported, scanner, start, UnsupportedCommand.Describe("Batch", type), "Send PUT, DELETE and PATCH commands only");
+            || Refuse(
+                InputErrorCode.NotSupported,
+                scanner,
+                start,
+                UnsupportedCommand.Describe("Batch", type),
+                "Send PUT, DELETE and PATCH commands only"
+            );
     }
 
-    private static string Name(OperationKind kind) => kind switch
-    {
-        OperationKind.Put => "PUT",
-        OperationKind.Delete => "DELETE",
-        _ => "PATCH",
-    };
+    private static string Name(OperationKind kind) =>
+        kind switch
+        {
+            OperationKind.Put => "PUT",
+            OperationKind.Delete => "DELETE",
+            _ => "PATCH",
+        };
 
     private bool TryAdd(scoped ref JsonScanner scanner, int start, in ParsedDocument document)
     {
         InputError idError = default;
-        bool isIdValid = _kind == OperationKind.Put ? DocumentId.TryValidateForStore(_id.Written, out idError) : _kind == default || DocumentId.TryValidate(_id.Written, out idError);
+        bool isIdValid =
+            _kind == OperationKind.Put
+                ? DocumentId.TryValidateForStore(_id.Written, out idError)
+                : _kind == default || DocumentId.TryValidate(_id.Written, out idError);
         if (!isIdValid)
         {
             return Refuse(idError.Code, scanner, start, idError.What, idError.Advice);
@@ -318,23 +396,43 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             return RefuseMember(scanner, stray, _unknown is null ? start : _unknownAt, $"a {Name(_kind)} command");
         }
 
-        ExpectedChangeVector expected = _hasChangeVector ? ExpectedChangeVector.MustEqual(_changeVector.Written) : ExpectedChangeVector.None;
+        ExpectedChangeVector expected = _hasChangeVector
+            ? ExpectedChangeVector.MustEqual(_changeVector.Written)
+            : ExpectedChangeVector.None;
         switch (_kind)
         {
             case OperationKind.Put when _hasDocument:
                 writer.Put(_id.Written, expected, document);
                 return true;
             case OperationKind.Delete when _isOfManyIds:
-                return Refuse(InputErrorCode.NotSupported, scanner, start, "Batch: deleting by id prefix (IdPrefixed) is not supported", "Delete the documents by their ids");
+                return Refuse(
+                    InputErrorCode.NotSupported,
+                    scanner,
+                    start,
+                    "Batch: deleting by id prefix (IdPrefixed) is not supported",
+                    "Delete the documents by their ids"
+                );
             case OperationKind.Delete:
                 writer.Delete(_id.Written, expected);
                 return true;
             case OperationKind.Patch when _patch.HasScript:
                 return TryAddPatch(ref scanner, expected);
             case OperationKind.Put or OperationKind.Patch:
-                return Refuse(InputErrorCode.MissingMember, scanner, start, $"The command has no {(_kind == OperationKind.Put ? "Document" : "Patch")}", "Send the whole command");
+                return Refuse(
+                    InputErrorCode.MissingMember,
+                    scanner,
+                    start,
+                    $"The command has no {(_kind == OperationKind.Put ? "Document" : "Patch")}",
+                    "Send the whole command"
+                );
             default:
-                return Refuse(InputErrorCode.MissingMember, scanner, start, "The command has no Type", "Send PUT, DELETE or PATCH");
+                return Refuse(
+                    InputErrorCode.MissingMember,
+                    scanner,
+                    start,
+                    "The command has no Type",
+                    "Send PUT, DELETE or PATCH"
+                );
         }
     }
 

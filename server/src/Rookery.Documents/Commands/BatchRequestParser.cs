@@ -18,7 +18,15 @@ public static class BatchRequestParser
     /// <param name="batch">The command; its buffer belongs to the caller.</param>
     /// <param name="error">Why it was refused.</param>
     /// <param name="formatLevel">What may be written: see <see cref="FormatLevel"/>.</param>
-    public static bool TryParse(ReadOnlySpan<byte> body, uint database, IdempotencyKey key, int maxBatchBytes, out ParsedBatch batch, out InputError error, int formatLevel = FormatLevel.Oldest)
+    public static bool TryParse(
+        ReadOnlySpan<byte> body,
+        uint database,
+        IdempotencyKey key,
+        int maxBatchBytes,
+        out ParsedBatch batch,
+        out InputError error,
+        int formatLevel = FormatLevel.Oldest
+    )
     {
         batch = default;
         if (body.Length > maxBatchBytes)
@@ -48,7 +56,9 @@ public static class BatchRequestParser
         return true;
     }
 
-    /// <summary>Parses the body of PATCH docs (<c>{"Patch":{…},"PatchIfMissing":null}</c>) into a batch of one patch.</summary>
+    /// <summary>
+    /// Parses the body of PATCH docs (<c>{"Patch":{…},"PatchIfMissing":null}</c>) into a batch of one patch.
+    /// </summary>
     /// <param name="body">The whole body.</param>
     /// <param name="id">The document.</param>
     /// <param name="expected">What is expected of it.</param>
@@ -58,7 +68,17 @@ public static class BatchRequestParser
     /// <param name="batch">The command, its result with the whole document; its buffer belongs to the caller.</param>
     /// <param name="error">Why it was refused.</param>
     /// <param name="formatLevel">What may be written: see <see cref="FormatLevel"/>.</param>
-    public static bool TryParsePatch(ReadOnlySpan<byte> body, ReadOnlySpan<byte> id, ExpectedChangeVector expected, bool skipOnMismatch, uint database, IdempotencyKey key, out ParsedBatch batch, out InputError error, int formatLevel = FormatLevel.Oldest)
+    public static bool TryParsePatch(
+        ReadOnlySpan<byte> body,
+        ReadOnlySpan<byte> id,
+        ExpectedChangeVector expected,
+        bool skipOnMismatch,
+        uint database,
+        IdempotencyKey key,
+        out ParsedBatch batch,
+        out InputError error,
+        int formatLevel = FormatLevel.Oldest
+    )
     {
         batch = default;
         if (!DocumentId.TryValidate(id, out error) || !IsUtf8(body, out error))
@@ -91,7 +111,17 @@ public static class BatchRequestParser
     /// <param name="key">The request's idempotency key, or none.</param>
     /// <param name="batch">The command; its buffer belongs to the caller.</param>
     /// <param name="error">Why it was refused.</param>
-    public static bool TryParseMergePatch(ReadOnlySpan<byte> body, ReadOnlySpan<byte> id, ExpectedChangeVector expected, bool createIfMissing, bool returnsDocument, uint database, IdempotencyKey key, out ParsedBatch batch, out InputError error)
+    public static bool TryParseMergePatch(
+        ReadOnlySpan<byte> body,
+        ReadOnlySpan<byte> id,
+        ExpectedChangeVector expected,
+        bool createIfMissing,
+        bool returnsDocument,
+        uint database,
+        IdempotencyKey key,
+        out ParsedBatch batch,
+        out InputError error
+    )
     {
         batch = default;
         if (!DocumentId.TryValidate(id, out error) || !IsUtf8(body, out error))
@@ -124,7 +154,8 @@ public static class BatchRequestParser
             return false;
         }
 
-        bool first = true, hasCommands = false;
+        bool first = true,
+            hasCommands = false;
         while (scanner.TryNextMember(ref first, out JsonSlice name))
         {
             ReadOnlySpan<byte> member = scanner.Text(name);
@@ -135,9 +166,15 @@ public static class BatchRequestParser
             }
             else
             {
-                isRead = member.SequenceEqual("TransactionMode"u8) ? element.TryReadMode(ref scanner)
+                isRead =
+                    member.SequenceEqual("TransactionMode"u8) ? element.TryReadMode(ref scanner)
                     : scanner.Peek() == (byte)'n' ? scanner.TryTakeLiteral("null"u8)
-                    : element.RefuseMember(scanner, Encoding.UTF8.GetString(member), scanner.Position, "the body of bulk_docs");
+                    : element.RefuseMember(
+                        scanner,
+                        Encoding.UTF8.GetString(member),
+                        scanner.Position,
+                        "the body of bulk_docs"
+                    );
             }
 
             if (!isRead)
@@ -146,8 +183,18 @@ public static class BatchRequestParser
             }
         }
 
-        return scanner.Error == InputErrorCode.None && scanner.TryEnd()
-            && (hasCommands || element.Refuse(InputErrorCode.MissingMember, scanner, 0, "The body has no Commands", "Send {\"Commands\":[…]}"));
+        return scanner.Error == InputErrorCode.None
+            && scanner.TryEnd()
+            && (
+                hasCommands
+                || element.Refuse(
+                    InputErrorCode.MissingMember,
+                    scanner,
+                    0,
+                    "The body has no Commands",
+                    "Send {\"Commands\":[…]}"
+                )
+            );
     }
 
     private static bool TryReadCommands(scoped ref JsonScanner scanner, BatchElement element)
@@ -172,7 +219,9 @@ public static class BatchRequestParser
     private static bool IsUtf8(ReadOnlySpan<byte> body, out InputError error)
     {
         bool isValid = Utf8.IsValid(body);
-        error = isValid ? default : InputErrors.InJson(InputErrorCode.InvalidUtf8, body, InputErrors.FirstInvalidUtf8(body));
+        error = isValid
+            ? default
+            : InputErrors.InJson(InputErrorCode.InvalidUtf8, body, InputErrors.FirstInvalidUtf8(body));
         return isValid;
     }
 
@@ -183,7 +232,8 @@ public static class BatchRequestParser
             InputErrorCode.BatchTooLarge,
             $"The batch takes {has}, and at most {most} are allowed",
             new InputPlace(maxBytes),
-            "Send several batches, or use bulk insert");
+            "Send several batches, or use bulk insert"
+        );
     }
 }
 

@@ -4,8 +4,13 @@ using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Commands;
 
-/// <summary>Encodes <see cref="CommandKind.Batch"/> and <see cref="CommandKind.BulkPut"/>: begin, add operations, complete.</summary>
-/// <remarks>Ids must have passed <see cref="Ids.DocumentId"/>'s checks. An empty id gets a GUID here, because randomness may not enter in apply.</remarks>
+/// <summary>
+/// Encodes <see cref="CommandKind.Batch"/> and <see cref="CommandKind.BulkPut"/>: begin, add operations, complete.
+/// </summary>
+/// <remarks>
+/// Ids must have passed <see cref="Ids.DocumentId"/>'s checks. An empty id gets a GUID here, because randomness may not
+/// enter in apply.
+/// </remarks>
 public sealed class BatchWriter : IDisposable
 {
     private CommandBuffer? _buffer;
@@ -16,8 +21,15 @@ public sealed class BatchWriter : IDisposable
     /// <param name="database">The database's number.</param>
     /// <param name="key">The request's idempotency key, or none.</param>
     /// <param name="skipUnchanged">A put of an identical document keeps the old version.</param>
-    /// <param name="sizeHint">Bytes it will probably take: memory that grows by doubling takes twice as much on the way.</param>
-    public BatchWriter(CommandKind kind, uint database, IdempotencyKey key = default, bool skipUnchanged = false, int sizeHint = 1024)
+    /// <param name="sizeHint">Bytes it will probably take: memory that grows by doubling takes twice as much on the
+    /// way.</param>
+    public BatchWriter(
+        CommandKind kind,
+        uint database,
+        IdempotencyKey key = default,
+        bool skipUnchanged = false,
+        int sizeHint = 1024
+    )
     {
         Invariant.Holds(kind is CommandKind.Batch or CommandKind.BulkPut, "only batches hold operations");
         _buffer = CommandBuffer.Rent(sizeHint);
@@ -61,9 +73,18 @@ public sealed class BatchWriter : IDisposable
     /// <param name="program">The encoded program.</param>
     /// <param name="returnsDocument">The answer must hold the whole document.</param>
     /// <param name="skipsOnMismatch">A mismatch of the change vector skips the patch.</param>
-    public void Patch(ReadOnlySpan<byte> id, ExpectedChangeVector expected, ReadOnlySpan<byte> program, bool returnsDocument, bool skipsOnMismatch)
+    public void Patch(
+        ReadOnlySpan<byte> id,
+        ExpectedChangeVector expected,
+        ReadOnlySpan<byte> program,
+        bool returnsDocument,
+        bool skipsOnMismatch
+    )
     {
-        byte flags = (byte)((returnsDocument ? CommandFormat.ReturnsDocument : 0) | (skipsOnMismatch ? CommandFormat.SkipsOnMismatch : 0));
+        byte flags = (byte)(
+            (returnsDocument ? CommandFormat.ReturnsDocument : 0)
+            | (skipsOnMismatch ? CommandFormat.SkipsOnMismatch : 0)
+        );
         CommandFormat.WriteOperation(Buffer, OperationKind.Patch, id, expected, flags);
         Span<byte> span = Buffer.GetSpan(4 + program.Length);
         BinaryPrimitives.WriteInt32LittleEndian(span, program.Length);
@@ -81,7 +102,8 @@ public sealed class BatchWriter : IDisposable
         RequestHash.Seal(complete);
         foreach (int place in _madeIds ?? [])
         {
-            GuidId.Create(complete.WrittenSpan[place..]);   // after the hash: a retry gets another GUID and is still the same request
+            // after the hash: a retry gets another GUID and is still the same request
+            GuidId.Create(complete.WrittenSpan[place..]);
         }
 
         return complete;

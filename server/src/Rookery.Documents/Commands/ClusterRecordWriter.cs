@@ -6,11 +6,16 @@ using Rookery.Documents.Json;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// Encodes <see cref="CommandKind.SetClusterRecords"/>: cluster records that are stored and deleted, all or none. A record that another version was expected of refuses the
-/// command with <see cref="RejectionKind.ConcurrencyConflict"/>, whose <see cref="Rejection.Actual"/> is the version that it has, in digits; what was stored has the
+/// Encodes <see cref="CommandKind.SetClusterRecords"/>: cluster records that are stored and deleted, all or none. A
+/// record that another version was expected of refuses the command with
+/// <see cref="RejectionKind.ConcurrencyConflict"/>, whose <see cref="Rejection.Actual"/> is the version that it has, in
+/// digits; what was stored has the
 /// <see cref="OperationResult.Etag"/> of its result as its version.
 /// </summary>
-/// <remarks>A record: <c>[flags u8: 1 value, 2 expectation][expected version i64 if flag 2][key][value if flag 1]</c>, texts after their varint length.</remarks>
+/// <remarks>
+/// A record: <c>[flags u8: 1 value, 2 expectation][expected version i64 if flag 2][key][value if flag 1]</c>, texts
+/// after their varint length.
+/// </remarks>
 public sealed class ClusterRecordWriter : IDisposable
 {
     internal const byte HasValue = 1;
@@ -29,10 +34,14 @@ public sealed class ClusterRecordWriter : IDisposable
     /// <summary>Stores a record.</summary>
     /// <param name="key">A key (<see cref="ClusterRecord.IsKey"/>).</param>
     /// <param name="value">At most <see cref="ClusterRecord.MaxValueBytes"/> bytes.</param>
-    /// <param name="expectedVersion">The version that it must have, <see cref="ClusterRecord.Absent"/> if there must be none; null for any.</param>
+    /// <param name="expectedVersion">The version that it must have, <see cref="ClusterRecord.Absent"/> if there must be
+    /// none; null for any.</param>
     public void Set(string key, ReadOnlySpan<byte> value, long? expectedVersion = null)
     {
-        Invariant.Holds(value.Length <= ClusterRecord.MaxValueBytes, "the values of cluster records are checked before they are encoded");
+        Invariant.Holds(
+            value.Length <= ClusterRecord.MaxValueBytes,
+            "the values of cluster records are checked before they are encoded"
+        );
         WriteHead(key, HasValue, expectedVersion);
         WriteBytes(value);
     }

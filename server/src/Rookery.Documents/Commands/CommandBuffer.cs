@@ -4,7 +4,8 @@ using Rookery.Disk;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// Pooled memory that holds one encoded command. It has one owner at a time: whoever holds it last disposes it, once; proposing it passes it on.
+/// Pooled memory that holds one encoded command. It has one owner at a time: whoever holds it last disposes it, once;
+/// proposing it passes it on.
 /// </summary>
 public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
 {
@@ -16,14 +17,15 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
     private PooledMemory _memory;
     private bool _isRented;
 
-    private CommandBuffer()
-    {
-    }
+    private CommandBuffer() { }
 
     /// <summary>The encoded command so far.</summary>
     public ReadOnlyMemory<byte> Written => _memory.Memory[..Length];
 
-    /// <summary>Whether who proposes the command wants to be told which members had synced it (<see cref="CommandOutcome.Receipt"/>).</summary>
+    /// <summary>
+    /// Whether who proposes the command wants to be told which members had synced it
+    /// (<see cref="CommandOutcome.Receipt"/>).
+    /// </summary>
     public bool WantsReceipt { get; set; }
 
     /// <summary>

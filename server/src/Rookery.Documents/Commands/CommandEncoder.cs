@@ -8,12 +8,21 @@ using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Commands;
 
-/// <summary>Encodes commands in one call each; longer batches are built with <see cref="BatchWriter"/>. Each call gives a buffer that the caller owns.</summary>
+/// <summary>
+/// Encodes commands in one call each; longer batches are built with <see cref="BatchWriter"/>. Each call gives a buffer
+/// that the caller owns.
+/// </summary>
 public static class CommandEncoder
 {
     /// <summary>A batch of one put. Allocates nothing.</summary>
     /// <inheritdoc cref="BatchWriter.Put"/>
-    public static CommandBuffer Put(uint database, ReadOnlySpan<byte> id, ExpectedChangeVector expected, in ParsedDocument document, IdempotencyKey key)
+    public static CommandBuffer Put(
+        uint database,
+        ReadOnlySpan<byte> id,
+        ExpectedChangeVector expected,
+        in ParsedDocument document,
+        IdempotencyKey key
+    )
     {
         CommandBuffer buffer = Begin(CommandKind.Batch, database, key);
         if (!id.IsEmpty)
@@ -30,7 +39,12 @@ public static class CommandEncoder
 
     /// <summary>A batch of one delete. Allocates nothing.</summary>
     /// <inheritdoc cref="BatchWriter.Delete"/>
-    public static CommandBuffer Delete(uint database, ReadOnlySpan<byte> id, ExpectedChangeVector expected, IdempotencyKey key)
+    public static CommandBuffer Delete(
+        uint database,
+        ReadOnlySpan<byte> id,
+        ExpectedChangeVector expected,
+        IdempotencyKey key
+    )
     {
         CommandBuffer buffer = Begin(CommandKind.Batch, database, key);
         CommandFormat.WriteOperation(buffer, OperationKind.Delete, id, expected, 0);
@@ -45,7 +59,15 @@ public static class CommandEncoder
     /// <param name="lastMax">Its end.</param>
     /// <param name="separator">Between the tag and the number, usually "/".</param>
     /// <param name="key">The request's key.</param>
-    public static CommandBuffer HiloNext(uint database, ReadOnlySpan<byte> tag, long lastBatchSize, long lastRangeAtTicks, long lastMax, byte separator, IdempotencyKey key)
+    public static CommandBuffer HiloNext(
+        uint database,
+        ReadOnlySpan<byte> tag,
+        long lastBatchSize,
+        long lastRangeAtTicks,
+        long lastMax,
+        byte separator,
+        IdempotencyKey key
+    )
     {
         CommandBuffer buffer = Begin(CommandKind.HiloNext, database, key);
         WriteInt64(buffer, lastBatchSize);
@@ -58,7 +80,13 @@ public static class CommandEncoder
     }
 
     /// <summary>A client gives the rest of its range back.</summary>
-    public static CommandBuffer HiloReturn(uint database, ReadOnlySpan<byte> tag, long last, long end, IdempotencyKey key)
+    public static CommandBuffer HiloReturn(
+        uint database,
+        ReadOnlySpan<byte> tag,
+        long last,
+        long end,
+        IdempotencyKey key
+    )
     {
         CommandBuffer buffer = Begin(CommandKind.HiloReturn, database, key);
         WriteInt64(buffer, last);
@@ -84,7 +112,13 @@ public static class CommandEncoder
     /// <param name="value">The new value.</param>
     /// <param name="force">Also downwards.</param>
     /// <param name="key">The request's key.</param>
-    public static CommandBuffer IdentitySeed(uint database, ReadOnlySpan<byte> name, long value, bool force, IdempotencyKey key)
+    public static CommandBuffer IdentitySeed(
+        uint database,
+        ReadOnlySpan<byte> name,
+        long value,
+        bool force,
+        IdempotencyKey key
+    )
     {
         CommandBuffer buffer = Begin(CommandKind.IdentitySeed, database, key);
         WriteInt64(buffer, value);

@@ -6,23 +6,26 @@ using Rookery.Documents.Json;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// The bytes of a command, version 2: <c>[version u8][kind u8][flags u8][database u32][operations u32][key 16 bytes, request 16 bytes if flag 4]</c>, then the
-/// body of its kind. Integers are little-endian, except the key and the request, which are hashes.
+/// The bytes of a command, version 2: <c>[version u8][kind u8][flags u8][database u32][operations u32][key 16 bytes,
+/// request 16 bytes if flag 4]</c>, then the body of its kind. Integers are little-endian, except the key and the
+/// request, which are hashes.
 /// </summary>
 /// <remarks>
-/// An operation: <c>[kind | id kind &lt;&lt; 4][flags][id u16+bytes][lower id u16+bytes if flag 8][change vector u8+bytes if MustEqual]</c>, then for a put
-/// <c>[expires i64 if flag 4][content u32+bytes]</c>, for a patch <c>[program u32+bytes]</c>. Ids of ASCII are lower-cased in apply; others bring their
-/// lower-cased form, so that nodes whose runtimes know other versions of Unicode still agree.
+/// An operation: <c>[kind | id kind &lt;&lt; 4][flags][id u16+bytes][lower id u16+bytes if flag 8][change vector
+/// u8+bytes if MustEqual]</c>, then for a put
+/// <c>[expires i64 if flag 4][content u32+bytes]</c>, for a patch <c>[program u32+bytes]</c>. Ids of ASCII are
+/// lower-cased in apply; others bring their lower-cased form, so that nodes whose runtimes know other versions of
+/// Unicode still agree.
 /// </remarks>
 internal static class CommandFormat
 {
-    public const byte Version = 2;                       // 1 was written before the first release, and is not read
+    public const byte Version = 2; // 1 was written before the first release, and is not read
     public const int FixedHeaderBytes = 11;
     public const int FlagsOffset = 2;
     public const int OperationCountOffset = 7;
 
     public const byte HeaderSkipUnchanged = 2;
-    public const byte HeaderHasKey = 4;                 // 1 was a key without a request's hash, in version 1
+    public const byte HeaderHasKey = 4; // 1 was a key without a request's hash, in version 1
     public const byte HeaderFlags = HeaderSkipUnchanged | HeaderHasKey;
     public const int KeyedHeaderBytes = FixedHeaderBytes + IdempotencyKey.Length + RequestHash.Length;
 
@@ -35,7 +38,14 @@ internal static class CommandFormat
     public const byte SkipsOnMismatch = 32;
 
     /// <summary>Writes a header. The hash of the request is zero until <see cref="RequestHash.Seal"/>.</summary>
-    public static void WriteHeader(CommandBuffer buffer, CommandKind kind, uint database, int operations, IdempotencyKey key, bool skipUnchanged = false)
+    public static void WriteHeader(
+        CommandBuffer buffer,
+        CommandKind kind,
+        uint database,
+        int operations,
+        IdempotencyKey key,
+        bool skipUnchanged = false
+    )
     {
         Span<byte> span = buffer.GetSpan(KeyedHeaderBytes);
         span[0] = Version;
@@ -53,7 +63,13 @@ internal static class CommandFormat
     }
 
     /// <summary>Writes what all operations begin with.</summary>
-    public static void WriteOperation(CommandBuffer buffer, OperationKind kind, ReadOnlySpan<byte> id, ExpectedChangeVector expected, byte flags)
+    public static void WriteOperation(
+        CommandBuffer buffer,
+        OperationKind kind,
+        ReadOnlySpan<byte> id,
+        ExpectedChangeVector expected,
+        byte flags
+    )
     {
         Invariant.Holds(id.Length is > 0 and <= DocumentId.MaxBytes, "ids are checked before they are encoded");
         Span<byte> span = buffer.GetSpan(2 + (2 * (2 + DocumentId.MaxBytes)) + 1 + ExpectedChangeVector.MaxBytes);
@@ -79,7 +95,12 @@ internal static class CommandFormat
     }
 
     /// <summary>Writes a put.</summary>
-    public static void WritePut(CommandBuffer buffer, ReadOnlySpan<byte> id, ExpectedChangeVector expected, in ParsedDocument document)
+    public static void WritePut(
+        CommandBuffer buffer,
+        ReadOnlySpan<byte> id,
+        ExpectedChangeVector expected,
+        in ParsedDocument document
+    )
     {
         WriteOperation(buffer, OperationKind.Put, id, expected, document.ExpiresAtTicks == 0 ? (byte)0 : HasExpiry);
         int contentBytes = StoredDocument.ContentBytes(document);
@@ -116,10 +137,11 @@ internal static class CommandFormat
         return at + 2 + bytes.Length;
     }
 
-    private static CommandIdKind KindOf(OperationKind kind, ReadOnlySpan<byte> id) => (kind, id[^1]) switch
-    {
-        (OperationKind.Put, (byte)'/') => CommandIdKind.Numbered,
-        (OperationKind.Put, (byte)'|') => CommandIdKind.Identity,
-        _ => CommandIdKind.Literal,
-    };
+    private static CommandIdKind KindOf(OperationKind kind, ReadOnlySpan<byte> id) =>
+        (kind, id[^1]) switch
+        {
+            (OperationKind.Put, (byte)'/') => CommandIdKind.Numbered,
+            (OperationKind.Put, (byte)'|') => CommandIdKind.Identity,
+            _ => CommandIdKind.Literal,
+        };
 }

@@ -19,7 +19,10 @@ public enum CommandIdKind : byte
     Made = 3,
 }
 
-/// <summary>The id of an operation, with its lower-cased form: made by the proposer, so that nodes with other Unicode tables agree.</summary>
+/// <summary>
+/// The id of an operation, with its lower-cased form: made by the proposer, so that nodes with other Unicode tables
+/// agree.
+/// </summary>
 public readonly ref struct CommandId
 {
     /// <summary>Digits of a number that the server appends to a prefix.</summary>
@@ -41,7 +44,8 @@ public readonly ref struct CommandId
     public ReadOnlySpan<byte> Written { get; }
 
     /// <summary>Writes the final id.</summary>
-    /// <param name="number">The operation's etag (<see cref="CommandIdKind.Numbered"/>) or the identity's new value; unused for literals.</param>
+    /// <param name="number">The operation's etag (<see cref="CommandIdKind.Numbered"/>) or the identity's new value;
+    /// unused for literals.</param>
     /// <param name="written">At least 512 bytes: the id as written.</param>
     /// <param name="lower">At least 512 bytes: the id lower-cased.</param>
     /// <param name="lowerLength">Bytes of the lower-cased id.</param>
@@ -54,7 +58,9 @@ public readonly ref struct CommandId
         return AppendNumber(written, Written.Length, number, (byte)'A');
     }
 
-    /// <summary>Writes the id lower-cased without a number: the key of a literal, or of an identity's value (bar included).</summary>
+    /// <summary>
+    /// Writes the id lower-cased without a number: the key of a literal, or of an identity's value (bar included).
+    /// </summary>
     /// <returns>Bytes written.</returns>
     public int WriteLowerName(Span<byte> destination)
     {
@@ -73,7 +79,12 @@ public readonly ref struct CommandId
         switch (Kind)
         {
             case CommandIdKind.Numbered:
-                Utf8Formatter.TryFormat(number, id[length..], out _, new System.Buffers.StandardFormat('D', NumberDigits));
+                Utf8Formatter.TryFormat(
+                    number,
+                    id[length..],
+                    out _,
+                    new System.Buffers.StandardFormat('D', NumberDigits)
+                );
                 id[length + NumberDigits] = (byte)'-';
                 id[length + NumberDigits + 1] = tag;
                 return length + NumberDigits + 2;

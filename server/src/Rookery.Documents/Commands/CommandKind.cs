@@ -42,7 +42,9 @@ public enum CommandKind : byte
     /// <summary>Stores and deletes cluster records, all or none.</summary>
     SetClusterRecords = 13,
 
-    /// <summary>Stores and deletes definitions of indexes, all or none. From <see cref="FormatLevel.Indexes"/> on.</summary>
+    /// <summary>
+    /// Stores and deletes definitions of indexes, all or none. From <see cref="FormatLevel.Indexes"/> on.
+    /// </summary>
     ChangeIndexes = 14,
 }
 
@@ -59,7 +61,9 @@ public enum OperationKind : byte
     Patch = 3,
 }
 
-/// <summary>What is done with one index of a <see cref="CommandKind.ChangeIndexes"/>. Numbers are part of the journal's format.</summary>
+/// <summary>
+/// What is done with one index of a <see cref="CommandKind.ChangeIndexes"/>. Numbers are part of the journal's format.
+/// </summary>
 public enum IndexCommandKind : byte
 {
     /// <summary>Defines it.</summary>

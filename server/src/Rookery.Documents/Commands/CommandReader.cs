@@ -12,20 +12,27 @@ public ref struct CommandReader
 
     /// <summary>Reads a command's header.</summary>
     /// <param name="command">The encoded command.</param>
-    /// <exception cref="CommandFormatException">It does not decode: the journal is damaged in a way its checksums missed, or written by a newer version.</exception>
+    /// <exception cref="CommandFormatException">It does not decode: the journal is damaged in a way its checksums
+    /// missed, or written by a newer version.</exception>
     public CommandReader(ReadOnlySpan<byte> command)
     {
         _command = command;
         byte version = TakeByte();
         if (version != CommandFormat.Version)
         {
-            throw new CommandFormatException($"A command has version {version}, and this program reads version {CommandFormat.Version}: start the {(version > CommandFormat.Version ? "newer" : "older")} program that wrote it.");
+            throw new CommandFormatException(
+                $"A command has version {version}, and this program reads version {CommandFormat.Version}: "
+                    + $"start the {(version > CommandFormat.Version ? "newer" : "older")} program that wrote it."
+            );
         }
 
         Kind = (CommandKind)TakeByte();
         if (Kind is < CommandKind.Batch or > CommandKind.ChangeIndexes)
         {
-            throw new CommandFormatException($"A command has kind {(int)Kind}, which this program does not know: start the newer program that wrote it.");
+            throw new CommandFormatException(
+                $"A command has kind {(int)Kind}, which this program does not know: start the newer program "
+                    + $"that wrote it."
+            );
         }
 
         byte flags = TakeByte();
@@ -82,7 +89,12 @@ public ref struct CommandReader
         operation = kind switch
         {
             OperationKind.Put => TakePut(id, expected, flags),
-            OperationKind.Delete => new Operation { Kind = kind, Id = id, Expected = expected },
+            OperationKind.Delete => new Operation
+            {
+                Kind = kind,
+                Id = id,
+                Expected = expected,
+            },
             OperationKind.Patch => TakePatch(id, expected, flags),
             _ => throw Broken(),
         };
@@ -152,7 +164,11 @@ public ref struct CommandReader
         ReadOnlySpan<byte> head = Take(IndexWriter.HeadBytes);
         var kind = (IndexCommandKind)head[0];
         byte given = head[1];
-        if (kind is < IndexCommandKind.Put or > IndexCommandKind.Configure || head[2] > (byte)IndexLockMode.LockedError || head[3] > (byte)IndexPriority.High)
+        if (
+            kind is < IndexCommandKind.Put or > IndexCommandKind.Configure
+            || head[2] > (byte)IndexLockMode.LockedError
+            || head[3] > (byte)IndexPriority.High
+        )
         {
             throw Broken();
         }
@@ -163,7 +179,8 @@ public ref struct CommandReader
             Settings = new IndexSettingsChange(
                 (given & IndexWriter.GivesLockMode) == 0 ? null : (IndexLockMode)head[2],
                 (given & IndexWriter.GivesPriority) == 0 ? null : (IndexPriority)head[3],
-                (given & IndexWriter.GivesState) == 0 ? null : head[4] != 0),
+                (given & IndexWriter.GivesState) == 0 ? null : head[4] != 0
+            ),
             LowerName = TakeBytes(),
             Name = kind == IndexCommandKind.Put ? TakeBytes() : default,
             Definition = kind == IndexCommandKind.Put ? TakeBytes() : default,
@@ -172,27 +189,47 @@ public ref struct CommandReader
     }
 
     /// <summary>The body of <see cref="CommandKind.HiloNext"/>.</summary>
-    public HiloNextCommand ReadHiloNext() => new()
-    {
-        LastBatchSize = TakeInt64(),
-        LastRangeAtTicks = TakeInt64(),
-        LastMax = TakeInt64(),
-        Separator = TakeByte(),
-        Tag = TakeBytes(),
-        LowerTag = TakeBytes(),
-    };
+    public HiloNextCommand ReadHiloNext() =>
+        new()
+        {
+            LastBatchSize = TakeInt64(),
+            LastRangeAtTicks = TakeInt64(),
+            LastMax = TakeInt64(),
+            Separator = TakeByte(),
+            Tag = TakeBytes(),
+            LowerTag = TakeBytes(),
+        };
 
     /// <summary>The body of <see cref="CommandKind.HiloReturn"/>.</summary>
-    public HiloReturnCommand ReadHiloReturn() => new() { Last = TakeInt64(), End = TakeInt64(), Tag = TakeBytes(), LowerTag = TakeBytes() };
+    public HiloReturnCommand ReadHiloReturn() =>
+        new()
+        {
+            Last = TakeInt64(),
+            End = TakeInt64(),
+            Tag = TakeBytes(),
+            LowerTag = TakeBytes(),
+        };
 
     /// <summary>The name of <see cref="CommandKind.IdentityNext"/>.</summary>
     public ReadOnlySpan<byte> ReadIdentityNext() => TakeBytes();
 
     /// <summary>The body of <see cref="CommandKind.IdentitySeed"/>.</summary>
-    public IdentitySeedCommand ReadIdentitySeed() => new() { Value = TakeInt64(), Force = TakeByte() != 0, Name = TakeBytes() };
+    public IdentitySeedCommand ReadIdentitySeed() =>
+        new()
+        {
+            Value = TakeInt64(),
+            Force = TakeByte() != 0,
+            Name = TakeBytes(),
+        };
 
     /// <summary>The body of <see cref="CommandKind.CreateDatabase"/>.</summary>
-    public CreateDatabaseCommand ReadCreateDatabase() => new() { Name = TakeBytes(), HistoryId = TakeBytes(), LowerName = TakeBytes() };
+    public CreateDatabaseCommand ReadCreateDatabase() =>
+        new()
+        {
+            Name = TakeBytes(),
+            HistoryId = TakeBytes(),
+            LowerName = TakeBytes(),
+        };
 
     /// <summary>The etag of <see cref="CommandKind.SetTombstoneHorizon"/>.</summary>
     public long ReadTombstoneHorizon() => TakeInt64();
@@ -224,26 +261,28 @@ public ref struct CommandReader
         };
     }
 
-    private Operation TakePatch(CommandId id, ExpectedChangeVector expected, byte flags) => new()
-    {
-        Kind = OperationKind.Patch,
-        Id = id,
-        Expected = expected,
-        Patch = new PatchProgram
+    private Operation TakePatch(CommandId id, ExpectedChangeVector expected, byte flags) =>
+        new()
         {
-            Bytes = Take(TakeLength()),
-            ReturnDocument = (flags & CommandFormat.ReturnsDocument) != 0,
-            SkipOnMismatch = (flags & CommandFormat.SkipsOnMismatch) != 0,
-        },
-    };
+            Kind = OperationKind.Patch,
+            Id = id,
+            Expected = expected,
+            Patch = new PatchProgram
+            {
+                Bytes = Take(TakeLength()),
+                ReturnDocument = (flags & CommandFormat.ReturnsDocument) != 0,
+                SkipOnMismatch = (flags & CommandFormat.SkipsOnMismatch) != 0,
+            },
+        };
 
-    private ExpectedChangeVector TakeExpectation(byte flags) => (Expectation)(flags & CommandFormat.ExpectationMask) switch
-    {
-        Expectation.Anything => ExpectedChangeVector.None,
-        Expectation.MustNotExist => ExpectedChangeVector.MustNotExist,
-        Expectation.MustEqual => ExpectedChangeVector.MustEqual(Take(TakeByte())),
-        _ => throw Broken(),
-    };
+    private ExpectedChangeVector TakeExpectation(byte flags) =>
+        (Expectation)(flags & CommandFormat.ExpectationMask) switch
+        {
+            Expectation.Anything => ExpectedChangeVector.None,
+            Expectation.MustNotExist => ExpectedChangeVector.MustNotExist,
+            Expectation.MustEqual => ExpectedChangeVector.MustEqual(Take(TakeByte())),
+            _ => throw Broken(),
+        };
 
     private ReadOnlySpan<byte> Take(int count)
     {
@@ -273,7 +312,10 @@ public ref struct CommandReader
         Varint.TryReadBytes(_command, ref _position, out ReadOnlySpan<byte> bytes) ? bytes : throw Broken();
 
     private static CommandFormatException Broken() =>
-        new("A command does not decode although its checksum is right: a bug or a newer version wrote it. Keep the data directory and report it.");
+        new(
+            "A command does not decode although its checksum is right: a bug or a newer version wrote it. Keep "
+                + "the data directory and report it."
+        );
 }
 
 /// <summary>A command from the journal does not decode.</summary>

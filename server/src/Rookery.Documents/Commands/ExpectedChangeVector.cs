@@ -13,7 +13,10 @@ public enum Expectation : byte
     MustEqual = 2,
 }
 
-/// <summary>An expectation and, for <see cref="Expectation.MustEqual"/>, the change vector's text. Opaque: compared, never parsed.</summary>
+/// <summary>
+/// An expectation and, for <see cref="Expectation.MustEqual"/>, the change vector's text. Opaque: compared, never
+/// parsed.
+/// </summary>
 public readonly ref struct ExpectedChangeVector
 {
     /// <summary>Bytes an expected change vector may take; nothing longer can ever be equal to one of ours.</summary>
@@ -38,7 +41,8 @@ public readonly ref struct ExpectedChangeVector
     public ReadOnlySpan<byte> Text { get; }
 
     /// <summary>The document must have this change vector; empty text means it must not exist.</summary>
-    /// <param name="text">Cut to <see cref="MaxBytes"/>, which is still longer than any of ours, so that it stays unequal.</param>
+    /// <param name="text">Cut to <see cref="MaxBytes"/>, which is still longer than any of ours, so that it stays
+    /// unequal.</param>
     public static ExpectedChangeVector MustEqual(ReadOnlySpan<byte> text) =>
         text.IsEmpty ? MustNotExist : new(Expectation.MustEqual, text[..Math.Min(text.Length, MaxBytes)]);
 }

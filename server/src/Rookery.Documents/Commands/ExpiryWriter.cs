@@ -9,7 +9,8 @@ public sealed class ExpiryWriter : IDisposable
 
     /// <summary>Begins a command.</summary>
     /// <param name="database">The database's number.</param>
-    public ExpiryWriter(uint database) => CommandFormat.WriteHeader(Buffer, CommandKind.ExpireDocuments, database, 0, default);
+    public ExpiryWriter(uint database) =>
+        CommandFormat.WriteHeader(Buffer, CommandKind.ExpireDocuments, database, 0, default);
 
     /// <summary>Documents so far.</summary>
     public int Count { get; private set; }

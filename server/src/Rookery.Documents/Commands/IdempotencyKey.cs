@@ -37,7 +37,11 @@ public readonly record struct IdempotencyKey(ulong High, ulong Low)
         if (clientKey.Length is 0 or > MaxKeyBytes)
         {
             error = InputErrors.InParameter(
-                InputErrorCode.InvalidIdempotencyKey, "Idempotency-Key", $"The idempotency key takes {clientKey.Length} bytes", $"Send 1 to {MaxKeyBytes} bytes, for instance a UUID");
+                InputErrorCode.InvalidIdempotencyKey,
+                "Idempotency-Key",
+                $"The idempotency key takes {clientKey.Length} bytes",
+                $"Send 1 to {MaxKeyBytes} bytes, for instance a UUID"
+            );
             return false;
         }
 

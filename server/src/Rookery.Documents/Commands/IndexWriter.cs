@@ -6,12 +6,14 @@ using Rookery.Documents.Json;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// Encodes <see cref="CommandKind.ChangeIndexes"/>: definitions of indexes that are stored, deleted, or kept in another way, all or none. The result of each has the number of its definition
-/// as <see cref="OperationResult.Low"/>; <see cref="OperationStatus.NotModified"/> says that nothing changed, <see cref="OperationStatus.NotFound"/> that there is no such index.
+/// Encodes <see cref="CommandKind.ChangeIndexes"/>: definitions of indexes that are stored, deleted, or kept in another
+/// way, all or none. The result of each has the number of its definition as <see cref="OperationResult.Low"/>;
+/// <see cref="OperationStatus.NotModified"/> says that nothing changed, <see cref="OperationStatus.NotFound"/> that
+/// there is no such index.
 /// </summary>
 /// <remarks>
-/// An index: <c>[kind u8][given u8: 1 lock, 2 priority, 4 state][lock u8][priority u8][disabled u8][lower-cased name]</c>, for a definition also <c>[name][definition]</c>; texts after
-/// their varint length.
+/// An index: <c>[kind u8][given u8: 1 lock, 2 priority, 4 state][lock u8][priority u8][disabled u8][lower-cased
+/// name]</c>, for a definition also <c>[name][definition]</c>; texts after their varint length.
 /// </remarks>
 public sealed class IndexWriter : IDisposable
 {
@@ -25,20 +27,27 @@ public sealed class IndexWriter : IDisposable
     /// <summary>Begins a command.</summary>
     /// <param name="database">The database's number.</param>
     /// <param name="key">The request's key.</param>
-    public IndexWriter(uint database, IdempotencyKey key) => CommandFormat.WriteHeader(Buffer, CommandKind.ChangeIndexes, database, 0, key);
+    public IndexWriter(uint database, IdempotencyKey key) =>
+        CommandFormat.WriteHeader(Buffer, CommandKind.ChangeIndexes, database, 0, key);
 
     /// <summary>Indexes so far.</summary>
     public int Count { get; private set; }
 
     private CommandBuffer Buffer => _buffer ?? throw new ObjectDisposedException(nameof(IndexWriter));
 
-    /// <summary>Defines an index. A definition that is stored already changes nothing, another of the same name is replaced.</summary>
+    /// <summary>
+    /// Defines an index. A definition that is stored already changes nothing, another of the same name is replaced.
+    /// </summary>
     /// <param name="name">A name without an <see cref="IndexRecord.NameProblem"/>.</param>
-    /// <param name="definition">At most <see cref="IndexRecord.MaxDefinitionBytes"/> bytes; what is equal must be equal byte for byte.</param>
+    /// <param name="definition">At most <see cref="IndexRecord.MaxDefinitionBytes"/> bytes; what is equal must be equal
+    /// byte for byte.</param>
     /// <param name="settings">How it is kept; what is null stays as it is, or is as usual in a new one.</param>
     public void Put(string name, ReadOnlySpan<byte> definition, IndexSettingsChange settings)
     {
-        Invariant.Holds(definition.Length <= IndexRecord.MaxDefinitionBytes, "definitions of indexes are checked before they are encoded");
+        Invariant.Holds(
+            definition.Length <= IndexRecord.MaxDefinitionBytes,
+            "definitions of indexes are checked before they are encoded"
+        );
         WriteHead(IndexCommandKind.Put, name, settings);
         WriteBytes(Encoding.UTF8.GetBytes(name));
         WriteBytes(definition);
@@ -48,7 +57,8 @@ public sealed class IndexWriter : IDisposable
     public void Delete(string name) => WriteHead(IndexCommandKind.Delete, name, default);
 
     /// <summary>Changes how an index is kept.</summary>
-    public void Configure(string name, IndexSettingsChange settings) => WriteHead(IndexCommandKind.Configure, name, settings);
+    public void Configure(string name, IndexSettingsChange settings) =>
+        WriteHead(IndexCommandKind.Configure, name, settings);
 
     /// <summary>Finishes the command; the caller owns the buffer.</summary>
     public CommandBuffer Complete()
@@ -72,7 +82,11 @@ public sealed class IndexWriter : IDisposable
         Invariant.Holds(IndexRecord.NameProblem(name) is null, "names of indexes are checked before they are encoded");
         Span<byte> head = Buffer.GetSpan(HeadBytes);
         head[0] = (byte)kind;
-        head[1] = (byte)((settings.LockMode is null ? 0 : GivesLockMode) | (settings.Priority is null ? 0 : GivesPriority) | (settings.IsDisabled is null ? 0 : GivesState));
+        head[1] = (byte)(
+            (settings.LockMode is null ? 0 : GivesLockMode)
+            | (settings.Priority is null ? 0 : GivesPriority)
+            | (settings.IsDisabled is null ? 0 : GivesState)
+        );
         head[2] = (byte)settings.LockMode.GetValueOrDefault();
         head[3] = (byte)settings.Priority.GetValueOrDefault();
         head[4] = settings.IsDisabled == true ? (byte)1 : (byte)0;
@@ -81,5 +95,6 @@ public sealed class IndexWriter : IDisposable
         Count++;
     }
 
-    private void WriteBytes(ReadOnlySpan<byte> bytes) => Buffer.Advance(StoredDocument.WriteBytes(Buffer.GetSpan(Varint.MaxBytes + bytes.Length), 0, bytes));
+    private void WriteBytes(ReadOnlySpan<byte> bytes) =>
+        Buffer.Advance(StoredDocument.WriteBytes(Buffer.GetSpan(Varint.MaxBytes + bytes.Length), 0, bytes));
 }

@@ -2,7 +2,10 @@ using Rookery.Documents.Patching;
 
 namespace Rookery.Documents.Commands;
 
-/// <summary>One operation of a <see cref="CommandKind.Batch"/> or <see cref="CommandKind.BulkPut"/>. Spans point into the command.</summary>
+/// <summary>
+/// One operation of a <see cref="CommandKind.Batch"/> or <see cref="CommandKind.BulkPut"/>. Spans point into the
+/// command.
+/// </summary>
 public readonly ref struct Operation
 {
     /// <summary>What it does.</summary>

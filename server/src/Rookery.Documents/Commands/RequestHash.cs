@@ -5,15 +5,19 @@ using Rookery.Disk;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// The hash by which a retry is told from another request under the same idempotency key: the first 128 bits of the SHA-256 of the command, without its key and without
-/// what the server made for it (GUIDs as ids). Taken where the command is made, so that apply only compares.
+/// The hash by which a retry is told from another request under the same idempotency key: the first 128 bits of the
+/// SHA-256 of the command, without its key and without what the server made for it (GUIDs as ids). Taken where the
+/// command is made, so that apply only compares.
 /// </summary>
 internal static class RequestHash
 {
     /// <summary>Bytes of a hash.</summary>
     public const int Length = 16;
 
-    /// <summary>Writes the hash into the header of a finished command that has a key. What the server makes by chance is still zero then.</summary>
+    /// <summary>
+    /// Writes the hash into the header of a finished command that has a key. What the server makes by chance is still
+    /// zero then.
+    /// </summary>
     public static void Seal(CommandBuffer command)
     {
         Span<byte> written = command.WrittenSpan;

@@ -7,7 +7,9 @@ public readonly record struct ClusterTime(long UtcTicks, bool IsSure)
 {
     /// <summary>Why nothing can be made that ends while the time is in doubt, and what to do.</summary>
     public const string NoEnds =
-        "The cluster's time is in doubt, so nobody could say when it ends. Connect the members to a source of time; or see with `rookery status` that their clocks are right, and run `rookery cluster clock confirm`.";
+        "The cluster's time is in doubt, so nobody could say when it ends. Connect the members to a source of "
+        + "time; or see with `rookery status` that their clocks are right, and run `rookery cluster clock "
+        + "confirm`.";
 
     /// <summary>The time, in doubt or not; null when it is not known.</summary>
     public DateTimeOffset? Known => UtcTicks > 0 ? new DateTimeOffset(UtcTicks, TimeSpan.Zero) : null;

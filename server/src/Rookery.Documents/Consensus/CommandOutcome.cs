@@ -6,7 +6,9 @@ public readonly struct CommandOutcome
     private readonly OperationResult _first;
     private readonly OperationResult[]? _all;
 
-    /// <summary>A command that was refused: nothing of it was stored, unless <see cref="RejectionKind.OutcomeUnknown"/>.</summary>
+    /// <summary>
+    /// A command that was refused: nothing of it was stored, unless <see cref="RejectionKind.OutcomeUnknown"/>.
+    /// </summary>
     public CommandOutcome(Rejection rejection)
     {
         Rejection = rejection;
@@ -34,13 +36,17 @@ public readonly struct CommandOutcome
     /// <summary>Why it was refused; null when it was applied.</summary>
     public Rejection? Rejection { get; }
 
-    /// <summary>The journal index of the frame that carried it ("RaftCommandIndex"); 0 when it never reached the journal.</summary>
+    /// <summary>
+    /// The journal index of the frame that carried it ("RaftCommandIndex"); 0 when it never reached the journal.
+    /// </summary>
     public long Index { get; }
 
     /// <summary>The log time it was applied at, in UTC ticks: the last-modified stamp of everything it wrote.</summary>
     public long LogTimeTicks { get; }
 
-    /// <summary>Who had it on disk when it was committed; null unless it was asked for, and where it is not known.</summary>
+    /// <summary>
+    /// Who had it on disk when it was committed; null unless it was asked for, and where it is not known.
+    /// </summary>
     public CommitReceipt? Receipt { get; init; }
 
     /// <summary>How many results there are: one per operation of the command, in its order.</summary>

@@ -11,11 +11,14 @@ internal static class Growth
         var reader = new CommandReader(command);
         switch (reader.Kind)
         {
-            case CommandKind.DeleteDatabases or CommandKind.ExpireDocuments or CommandKind.SetTombstoneHorizon or CommandKind.HiloReturn
-                or CommandKind.RenewHistory:
+            case CommandKind.DeleteDatabases
+            or CommandKind.ExpireDocuments
+            or CommandKind.SetTombstoneHorizon
+            or CommandKind.HiloReturn
+            or CommandKind.RenewHistory:
                 return false;
             case CommandKind.SetClusterRecords:
-                return false;                           // small, and what helps a full cluster: a member, a certificate, a token
+                return false; // small, and what helps a full cluster: a member, a certificate, a token
             case CommandKind.ChangeIndexes:
                 while (reader.TryReadIndex(out var index))
                 {

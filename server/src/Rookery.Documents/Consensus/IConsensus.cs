@@ -11,12 +11,18 @@ public interface IConsensus
     /// <summary>
     /// Proposes a command and waits until it is durable, committed and applied.
     /// </summary>
-    /// <param name="command">The encoded command. Ownership passes with the call, whatever the outcome: the caller must not touch it again.</param>
-    /// <param name="cancellationToken">Stops the wait for admission only. Once a command is queued it runs to its outcome, because the journal cannot take it back.</param>
-    /// <returns>What became of it: results per operation, or a <see cref="Rejection"/>. Refusals are values, never exceptions.</returns>
+    /// <param name="command">The encoded command. Ownership passes with the call, whatever the outcome: the caller must
+    /// not touch it again.</param>
+    /// <param name="cancellationToken">Stops the wait for admission only. Once a command is queued it runs to its
+    /// outcome, because the journal cannot take it back.</param>
+    /// <returns>What became of it: results per operation, or a <see cref="Rejection"/>. Refusals are values, never
+    /// exceptions.</returns>
     ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken);
 
-    /// <summary>When it returns true, a snapshot taken afterwards sees every write that was acknowledged before the call. False: this node cannot promise that now (see <see cref="Refusal"/>).</summary>
+    /// <summary>
+    /// When it returns true, a snapshot taken afterwards sees every write that was acknowledged before the call. False:
+    /// this node cannot promise that now (see <see cref="Refusal"/>).
+    /// </summary>
     ValueTask<bool> ReadBarrierAsync(CancellationToken cancellationToken);
 
     /// <summary>Why this node takes no writes now, or null when it does.</summary>

@@ -1,9 +1,15 @@
 namespace Rookery.Documents;
 
-/// <summary>Consensus as the node that runs it sees it. Made by an <see cref="OpenConsensus"/>, begun by <see cref="Start"/>, ended by <see cref="Stop"/>.</summary>
+/// <summary>
+/// Consensus as the node that runs it sees it. Made by an <see cref="OpenConsensus"/>, begun by <see cref="Start"/>,
+/// ended by <see cref="Stop"/>.
+/// </summary>
 public interface IConsensusHost : IConsensus, IDisposable
 {
-    /// <summary>Told once, in a sentence, when the journal or apply failed: nothing is acknowledged from then on. Set before <see cref="Start"/>.</summary>
+    /// <summary>
+    /// Told once, in a sentence, when the journal or apply failed: nothing is acknowledged from then on. Set before
+    /// <see cref="Start"/>.
+    /// </summary>
     Action<string>? Latched { get; set; }
 
     /// <summary>Told after each journal write, on the thread that wrote. Set before <see cref="Start"/>.</summary>
@@ -22,7 +28,10 @@ public interface IConsensusHost : IConsensus, IDisposable
     ConsensusStatistics ReadCluster();
 }
 
-/// <summary>Puts consensus on an opened store. It is durable in office, or ready to hear of a leader, when this returns; a node alone has applied its whole journal by then.</summary>
+/// <summary>
+/// Puts consensus on an opened store. It is durable in office, or ready to hear of a leader, when this returns; a node
+/// alone has applied its whole journal by then.
+/// </summary>
 /// <param name="store">The store. It stays the caller's, who disposes it after the consensus.</param>
 /// <exception cref="UnappliedDamageException">A committed frame needs a row that cannot be read.</exception>
 /// <exception cref="IOException">The journal cannot be written or read.</exception>

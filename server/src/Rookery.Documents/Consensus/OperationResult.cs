@@ -5,7 +5,10 @@ namespace Rookery.Documents;
 /// <summary>What one operation of a command did.</summary>
 public enum OperationStatus : byte
 {
-    /// <summary>Nothing changed: the document to delete was absent, an expired one had changed since, a range to return was no longer the last.</summary>
+    /// <summary>
+    /// Nothing changed: the document to delete was absent, an expired one had changed since, a range to return was no
+    /// longer the last.
+    /// </summary>
     NotFound = 0,
 
     /// <summary>A document was stored.</summary>
@@ -23,10 +26,15 @@ public enum OperationStatus : byte
     /// <summary>A patch or an unchanged overwrite left a document, and its etag, as it was ("NotModified").</summary>
     NotModified = 5,
 
-    /// <summary>A patch was skipped because the change vector differed and the caller had asked for that ("Skipped").</summary>
+    /// <summary>
+    /// A patch was skipped because the change vector differed and the caller had asked for that ("Skipped").
+    /// </summary>
     Skipped = 6,
 
-    /// <summary>A range of numbers or an identity value was handed out, or seeded: see <see cref="OperationResult.Low"/> and <see cref="OperationResult.High"/>.</summary>
+    /// <summary>
+    /// A range of numbers or an identity value was handed out, or seeded: see <see cref="OperationResult.Low"/> and
+    /// <see cref="OperationResult.High"/>.
+    /// </summary>
     Numbered = 7,
 
     /// <summary>A database or a setting was changed.</summary>
@@ -45,13 +53,18 @@ public readonly record struct OperationResult
     /// <summary>The last-modified stamp of the document in UTC ticks, when <see cref="Etag"/> is not 0.</summary>
     public long LastModifiedTicks { get; init; }
 
-    /// <summary>The document's id, when apply made it ("users/" and "users|") or it is kept in another case than asked; otherwise null: it is the id in the command.</summary>
+    /// <summary>
+    /// The document's id, when apply made it ("users/" and "users|") or it is kept in another case than asked;
+    /// otherwise null: it is the id in the command.
+    /// </summary>
     public string? Id { get; init; }
 
     /// <summary>The document's collection, for stored, patched and deleted documents.</summary>
     public string? Collection { get; init; }
 
-    /// <summary>A patched document as it is stored now, when the patch asked for it. It belongs to whoever gets the outcome.</summary>
+    /// <summary>
+    /// A patched document as it is stored now, when the patch asked for it. It belongs to whoever gets the outcome.
+    /// </summary>
     public CommandBuffer? Document { get; init; }
 
     /// <summary>The first number handed out, or the identity's value.</summary>

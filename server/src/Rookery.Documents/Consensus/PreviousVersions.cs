@@ -5,16 +5,19 @@ using Rookery.Storage;
 namespace Rookery.Documents;
 
 /// <summary>
-/// Reads the blocks of the rows that a command looks up, on the caller's thread, before the command is queued: apply, which looks at the previous version of each, then
-/// finds them in memory, or the command is refused because they cannot be read. Many callers read at once what the one thread of apply would read one after the other.
+/// Reads the blocks of the rows that a command looks up, on the caller's thread, before the command is queued: apply,
+/// which looks at the previous version of each, then finds them in memory, or the command is refused because they
+/// cannot be read. Many callers read at once what the one thread of apply would read one after the other.
 /// </summary>
 /// <remarks>
-/// Ids that only apply can number are not read ahead: where damage is known among those they may get, the command is refused. So is every command with an idempotency key
-/// while the rows of keys are damaged, because with each the oldest are forgotten.
+/// Ids that only apply can number are not read ahead: where damage is known among those they may get, the command is
+/// refused. So is every command with an idempotency key while the rows of keys are damaged, because with each the
+/// oldest are forgotten.
 /// </remarks>
 internal sealed class PreviousVersions(StorageEngine storage)
 {
-    // A cache that is smaller than what is in flight would lose blocks before they are used; what is held beyond its capacity stays within this.
+    // A cache that is smaller than what is in flight would lose blocks before they are used; what is held beyond its
+    // capacity stays within this.
     private const long HeldBytesLimit = 4 << 20;
 
     private long _heldBytes;
@@ -22,7 +25,10 @@ internal sealed class PreviousVersions(StorageEngine storage)
     /// <summary>Bytes of the blocks held for commands that are not applied yet.</summary>
     public long HeldBytes => Volatile.Read(ref _heldBytes);
 
-    /// <summary>Reads what the command's documents were. The block of a single document stays in memory until <see cref="LoadedVersion.Dispose"/>.</summary>
+    /// <summary>
+    /// Reads what the command's documents were. The block of a single document stays in memory until
+    /// <see cref="LoadedVersion.Dispose"/>.
+    /// </summary>
     /// <exception cref="DamagedException">A row cannot be read: the command could not be applied.</exception>
     public LoadedVersion Load(scoped CommandReader command)
     {
@@ -110,7 +116,10 @@ internal sealed class PreviousVersions(StorageEngine storage)
         return isHeld ? new LoadedVersion(this, snapshot, row) : default;
     }
 
-    /// <summary>Reads what apply will read of a large document, so that it is known to be readable: what stands before the body, and the body for a patch or a comparison.</summary>
+    /// <summary>
+    /// Reads what apply will read of a large document, so that it is known to be readable: what stands before the body,
+    /// and the body for a patch or a comparison.
+    /// </summary>
     private static void Check(in Row row, bool isWhole)
     {
         using var document = new Document(row);
@@ -180,7 +189,10 @@ internal sealed class PreviousVersions(StorageEngine storage)
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         using var snapshot = storage.OpenSnapshot();
         CheckRow(snapshot, IdempotencyKeys.RowKey(key, command.Database, command.Key));
-        snapshot.ThrowIfDamaged(Key.Prefix(key, command.Database, Table.Idempotency), Key.Prefix(to, command.Database, Table.IdempotencyOrder + 1));
+        snapshot.ThrowIfDamaged(
+            Key.Prefix(key, command.Database, Table.Idempotency),
+            Key.Prefix(to, command.Database, Table.IdempotencyOrder + 1)
+        );
     }
 
     private void LoadExpired(scoped CommandReader command)
@@ -204,7 +216,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
         {
             if (snapshot.TryLoadAhead(Key.Text(key, 0, Table.ClusterRecords, record.Key), out var row))
             {
-                row.Dispose();                          // apply asks for its version only
+                row.Dispose(); // apply asks for its version only
             }
         }
     }
@@ -232,7 +244,9 @@ internal sealed class PreviousVersions(StorageEngine storage)
     }
 }
 
-/// <summary>A previous version whose block is held in memory for apply; the default value holds nothing. Dispose once.</summary>
+/// <summary>
+/// A previous version whose block is held in memory for apply; the default value holds nothing. Dispose once.
+/// </summary>
 public readonly struct LoadedVersion : IDisposable
 {
     private readonly PreviousVersions? _owner;

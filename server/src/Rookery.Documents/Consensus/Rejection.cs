@@ -3,7 +3,10 @@ namespace Rookery.Documents;
 /// <summary>Why a command or a read was refused. Each maps to one answer over HTTP.</summary>
 public enum RejectionKind : byte
 {
-    /// <summary>An expected change vector differs from the actual one (409). <see cref="Rejection.Expected"/> and <see cref="Rejection.Actual"/> say which.</summary>
+    /// <summary>
+    /// An expected change vector differs from the actual one (409). <see cref="Rejection.Expected"/> and
+    /// <see cref="Rejection.Actual"/> say which.
+    /// </summary>
     ConcurrencyConflict = 1,
 
     /// <summary>There is no such database (503 with <c>Database-Missing</c>).</summary>
@@ -36,16 +39,23 @@ public enum RejectionKind : byte
     /// <summary>No node leads now (503).</summary>
     NoLeader = 11,
 
-    /// <summary>The command reached the journal but whether it is durable is unknown (500): it may take effect after a restart.</summary>
+    /// <summary>
+    /// The command reached the journal but whether it is durable is unknown (500): it may take effect after a restart.
+    /// </summary>
     OutcomeUnknown = 12,
 
     /// <summary>The caller gave up before the command was queued; nothing was appended.</summary>
     Canceled = 13,
 
-    /// <summary>The idempotency key belongs to another request (422, draft-ietf-httpapi-idempotency-key-header); nothing was applied.</summary>
+    /// <summary>
+    /// The idempotency key belongs to another request (422, draft-ietf-httpapi-idempotency-key-header); nothing was
+    /// applied.
+    /// </summary>
     IdempotencyKeyReused = 14,
 
-    /// <summary>The write needs a stored version that is damaged on this node's disk (500); nothing was appended.</summary>
+    /// <summary>
+    /// The write needs a stored version that is damaged on this node's disk (500); nothing was appended.
+    /// </summary>
     Damaged = 15,
 }
 
@@ -57,10 +67,15 @@ public sealed record Rejection(RejectionKind Kind, string Message)
     /// <summary>The document or the cluster record it is about, as written in the command, or null.</summary>
     public string? DocumentId { get; init; }
 
-    /// <summary>The change vector the caller expected ("" = none may exist), or the version of a cluster record in digits, for <see cref="RejectionKind.ConcurrencyConflict"/>.</summary>
+    /// <summary>
+    /// The change vector the caller expected ("" = none may exist), or the version of a cluster record in digits, for
+    /// <see cref="RejectionKind.ConcurrencyConflict"/>.
+    /// </summary>
     public string? Expected { get; init; }
 
-    /// <summary>The change vector found, or null when there is no document; the version of a cluster record in digits.</summary>
+    /// <summary>
+    /// The change vector found, or null when there is no document; the version of a cluster record in digits.
+    /// </summary>
     public string? Actual { get; init; }
 
     /// <summary>The database it is about, or null.</summary>

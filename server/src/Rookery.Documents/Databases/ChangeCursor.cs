@@ -4,7 +4,10 @@ using Rookery.Storage;
 
 namespace Rookery.Documents;
 
-/// <summary>Walks over the changes that one reader sees, in etag order: stored documents, each in its newest state, and tombstones. The reader must stay open. One thread at a time.</summary>
+/// <summary>
+/// Walks over the changes that one reader sees, in etag order: stored documents, each in its newest state, and
+/// tombstones. The reader must stay open. One thread at a time.
+/// </summary>
 public sealed class ChangeCursor : IDisposable
 {
     private readonly DatabaseReader _reader;
@@ -23,10 +26,15 @@ public sealed class ChangeCursor : IDisposable
     /// <summary>The etag of the change at hand.</summary>
     public long Etag { get; private set; }
 
-    /// <summary>The etag of the last operation, of any database, that the walk can see. When it is at its end, it went over everything through this etag.</summary>
+    /// <summary>
+    /// The etag of the last operation, of any database, that the walk can see. When it is at its end, it went over
+    /// everything through this etag.
+    /// </summary>
     public long Sequence => _reader.Sequence;
 
-    /// <summary>Whether the change at hand is a deletion; then <see cref="Tombstone"/> holds it, otherwise <see cref="View"/>.</summary>
+    /// <summary>
+    /// Whether the change at hand is a deletion; then <see cref="Tombstone"/> holds it, otherwise <see cref="View"/>.
+    /// </summary>
     public bool IsTombstone { get; private set; }
 
     /// <summary>The stored document, valid until the next move.</summary>
@@ -35,7 +43,10 @@ public sealed class ChangeCursor : IDisposable
     /// <summary>The deletion.</summary>
     public Tombstone Tombstone { get; private set; }
 
-    /// <summary>Goes to the next change. A document that moved between collections is two: first the tombstone of the old one, then the document, with one etag.</summary>
+    /// <summary>
+    /// Goes to the next change. A document that moved between collections is two: first the tombstone of the old one,
+    /// then the document, with one etag.
+    /// </summary>
     /// <returns>False at the end.</returns>
     /// <exception cref="DamagedException">What would come next cannot be trusted.</exception>
     public bool MoveNext()
@@ -86,9 +97,13 @@ public sealed class ChangeCursor : IDisposable
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         _documents = _reader.Snapshot.Seek(
-            Key.Number(from, _reader.Database.Number, Table.ByEtag, Etag + 1), Key.Prefix(to, _reader.Database.Number, Table.ByEtag + 1));
+            Key.Number(from, _reader.Database.Number, Table.ByEtag, Etag + 1),
+            Key.Prefix(to, _reader.Database.Number, Table.ByEtag + 1)
+        );
         _tombstones = _reader.Snapshot.Seek(
-            Key.Number(from, _reader.Database.Number, Table.Tombstones, Etag + 1), Key.Prefix(to, _reader.Database.Number, Table.Tombstones + 1));
+            Key.Number(from, _reader.Database.Number, Table.Tombstones, Etag + 1),
+            Key.Prefix(to, _reader.Database.Number, Table.Tombstones + 1)
+        );
 
         // The first rows may be damaged: by now everything is in place to be closed.
         _documentWaits = _documents.MoveNext();

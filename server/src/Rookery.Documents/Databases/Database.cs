@@ -2,7 +2,10 @@ using Rookery.Storage;
 
 namespace Rookery.Documents;
 
-/// <summary>One database of the node: its name and its history. Reads go through <see cref="OpenReader"/>, writes through <see cref="IConsensus"/>.</summary>
+/// <summary>
+/// One database of the node: its name and its history. Reads go through <see cref="OpenReader"/>, writes through
+/// <see cref="IConsensus"/>.
+/// </summary>
 public sealed class Database
 {
     private readonly StorageEngine _storage;
@@ -24,7 +27,10 @@ public sealed class Database
     /// <summary>The database's number; never used again after it is deleted.</summary>
     public uint Number => Record.Number;
 
-    /// <summary>The part of every change vector that names this history: 22 characters, renewed when the database is created or restored.</summary>
+    /// <summary>
+    /// The part of every change vector that names this history: 22 characters, renewed when the database is created or
+    /// restored.
+    /// </summary>
     public string HistoryId => Record.HistoryId;
 
     /// <summary>When it was created, in UTC ticks of log time.</summary>
@@ -37,7 +43,8 @@ public sealed class Database
     internal ChangeHub<IndexChange> IndexChanges { get; } = new();
 
     /// <summary>
-    /// The etag of the last operation on the database that can be read. Costs one volatile read: who follows the documents by etag sees by it whether there is more.
+    /// The etag of the last operation on the database that can be read. Costs one volatile read: who follows the
+    /// documents by etag sees by it whether there is more.
     /// </summary>
     public long LastEtag
     {
@@ -63,10 +70,15 @@ public sealed class Database
     /// <summary>A stream of the changes that are applied from now on. It ends when the database is deleted.</summary>
     public ChangeSubscription<DocumentChange> Subscribe() => Changes.Subscribe();
 
-    /// <summary>A stream of the changes of indexes that are applied from now on. It ends when the database is deleted.</summary>
+    /// <summary>
+    /// A stream of the changes of indexes that are applied from now on. It ends when the database is deleted.
+    /// </summary>
     public ChangeSubscription<IndexChange> SubscribeToIndexes() => IndexChanges.Subscribe();
 
-    /// <summary>Says that no reader is to be opened any more. Before a snapshot can see that: a reader then finds the database whole, or is refused.</summary>
+    /// <summary>
+    /// Says that no reader is to be opened any more. Before a snapshot can see that: a reader then finds the database
+    /// whole, or is refused.
+    /// </summary>
     internal void Leave(bool isDeleted)
     {
         _isDeleted = isDeleted;

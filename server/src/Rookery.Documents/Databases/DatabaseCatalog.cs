@@ -4,22 +4,30 @@ using Rookery.Storage;
 
 namespace Rookery.Documents;
 
-/// <summary>The databases of the node. Readers see one state or the next, never a half; apply publishes a new state when a database comes or goes.</summary>
+/// <summary>
+/// The databases of the node. Readers see one state or the next, never a half; apply publishes a new state when a
+/// database comes or goes.
+/// </summary>
 public sealed class DatabaseCatalog
 {
     private readonly ChangeHub<DatabaseChange> _changes = new();
     private State _state = new([]);
     private uint _lastNumber;
 
-    internal DatabaseCatalog()
-    {
-    }
+    internal DatabaseCatalog() { }
 
     /// <summary>All databases, ordered by name without case.</summary>
     public IReadOnlyList<Database> All => Volatile.Read(ref _state).Ordered;
 
-    /// <summary>The last number that a database was given. Read before <see cref="All"/>: who has a number up to it and is not among those has been deleted.</summary>
-    public uint LastNumber { get => Volatile.Read(ref _lastNumber); private set => Volatile.Write(ref _lastNumber, value); }
+    /// <summary>
+    /// The last number that a database was given. Read before <see cref="All"/>: who has a number up to it and is not
+    /// among those has been deleted.
+    /// </summary>
+    public uint LastNumber
+    {
+        get => Volatile.Read(ref _lastNumber);
+        private set => Volatile.Write(ref _lastNumber, value);
+    }
 
     /// <summary>Finds a database by name, without case.</summary>
     public bool TryGet(string name, [NotNullWhen(true)] out Database? database) => TryGet(name.AsSpan(), out database);
@@ -36,11 +44,20 @@ public sealed class DatabaseCatalog
     /// <summary>A stream of the databases that come and go from now on.</summary>
     public ChangeSubscription<DatabaseChange> Subscribe() => _changes.Subscribe();
 
-    /// <summary>Told when something that was applied can be read, of any database, or one came or went. On the thread that applies, which must not wait.</summary>
+    /// <summary>
+    /// Told when something that was applied can be read, of any database, or one came or went. On the thread that
+    /// applies, which must not wait.
+    /// </summary>
     public Action? Applied { get; set; }
 
-    /// <summary>Does background work on each database in turn. One that goes meanwhile, or whose rows cannot be read does not keep the others from it: its damage was told of when it was found.</summary>
-    internal async Task ForEachReadableAsync(Func<Database, CancellationToken, Task> work, CancellationToken cancellationToken)
+    /// <summary>
+    /// Does background work on each database in turn. One that goes meanwhile, or whose rows cannot be read does not
+    /// keep the others from it: its damage was told of when it was found.
+    /// </summary>
+    internal async Task ForEachReadableAsync(
+        Func<Database, CancellationToken, Task> work,
+        CancellationToken cancellationToken
+    )
     {
         foreach (var database in All)
         {
@@ -60,7 +77,7 @@ public sealed class DatabaseCatalog
     {
         var ordered = databases.OrderBy(database => database.Record.LowerName, StringComparer.Ordinal).ToArray();
         Volatile.Write(ref _state, new State(ordered));
-        LastNumber = lastNumber;                        // after the databases: who reads it first finds all up to it among them
+        LastNumber = lastNumber; // after the databases: who reads it first finds all up to it among them
     }
 
     internal void Announce(in DatabaseChange change) => _changes.Publish(change);
@@ -80,6 +97,8 @@ public sealed class DatabaseCatalog
 
         // A lookup is made of the dictionary once: making it costs more than using it.
         public FrozenDictionary<string, Database>.AlternateLookup<ReadOnlySpan<char>> ByLowerName { get; } =
-            ordered.ToFrozenDictionary(database => database.Record.LowerName, StringComparer.Ordinal).GetAlternateLookup<ReadOnlySpan<char>>();
+            ordered
+                .ToFrozenDictionary(database => database.Record.LowerName, StringComparer.Ordinal)
+                .GetAlternateLookup<ReadOnlySpan<char>>();
     }
 }

@@ -1,6 +1,9 @@
 namespace Rookery.Documents;
 
-/// <summary>The rules for names of databases: 1 to 128 letters, digits, <c>_</c>, <c>-</c> and <c>.</c>, not beginning or ending with a dot; compared without case.</summary>
+/// <summary>
+/// The rules for names of databases: 1 to 128 letters, digits, <c>_</c>, <c>-</c> and <c>.</c>, not beginning or ending
+/// with a dot; compared without case.
+/// </summary>
 /// <remarks>RavenDB's ResourceNameValidator; names are part of URLs and of backup paths.</remarks>
 public static class DatabaseName
 {
@@ -8,9 +11,13 @@ public static class DatabaseName
     public const int MaximumLength = 128;
 
     /// <summary>Whether two names are one but for case.</summary>
-    public static bool AreEqual(string left, string right) => string.Equals(ToLower(left), ToLower(right), StringComparison.Ordinal);
+    public static bool AreEqual(string left, string right) =>
+        string.Equals(ToLower(left), ToLower(right), StringComparison.Ordinal);
 
-    /// <summary>The form by which a name is compared. Made where a command is made, never in apply: runtimes may know other versions of Unicode.</summary>
+    /// <summary>
+    /// The form by which a name is compared. Made where a command is made, never in apply: runtimes may know other
+    /// versions of Unicode.
+    /// </summary>
     public static string ToLower(string name) => name.ToLowerInvariant();
 
     /// <summary>Checks a name.</summary>
@@ -36,7 +43,8 @@ public static class DatabaseName
         {
             if (!char.IsLetterOrDigit(character) && character is not ('_' or '-' or '.'))
             {
-                return $"The name of a database has only letters, digits, '_', '-' and '.'; '{character}' is none of them.";
+                return $"The name of a database has only letters, digits, '_', '-' and '.'; '{character}' is none "
+                    + $"of them.";
             }
         }
 

@@ -8,8 +8,9 @@ using Rookery.Storage;
 namespace Rookery.Documents;
 
 /// <summary>
-/// A database as it was at one moment. Ids are UTF-8 in any case. Documents and walks that a method hands out must be disposed before the reader; dispose the reader once.
-/// Every read that meets bytes whose checksum does not match throws <see cref="DamagedException"/>: the answer is unknown, never wrong.
+/// A database as it was at one moment. Ids are UTF-8 in any case. Documents and walks that a method hands out must be
+/// disposed before the reader; dispose the reader once. Every read that meets bytes whose checksum does not match
+/// throws <see cref="DamagedException"/>: the answer is unknown, never wrong.
 /// </summary>
 public readonly struct DatabaseReader : IDisposable
 {
@@ -27,7 +28,10 @@ public readonly struct DatabaseReader : IDisposable
     /// <summary>The etag of the last operation, of any database, that this reader sees.</summary>
     public long Sequence => _snapshot.Sequence;
 
-    /// <summary>Cancelled when the moment has to be given up, because it keeps more memory or files from being given back than readers may. Whoever waits while holding it listens.</summary>
+    /// <summary>
+    /// Cancelled when the moment has to be given up, because it keeps more memory or files from being given back than
+    /// readers may. Whoever waits while holding it listens.
+    /// </summary>
     public CancellationToken Ended => _snapshot.Ended;
 
     /// <summary>Stops a long read whose moment has to be given up. Walks ask it themselves.</summary>
@@ -37,7 +41,8 @@ public readonly struct DatabaseReader : IDisposable
     internal Snapshot Snapshot => _snapshot;
 
     /// <summary>Finds a document.</summary>
-    /// <param name="id">Its id, in any case. An id longer than <see cref="DocumentId.MaxBytes"/> is found nowhere.</param>
+    /// <param name="id">Its id, in any case. An id longer than <see cref="DocumentId.MaxBytes"/> is found
+    /// nowhere.</param>
     /// <param name="document">The document; dispose it when the answer is written.</param>
     public bool TryGetDocument(ReadOnlySpan<byte> id, out Document document)
     {
@@ -47,33 +52,49 @@ public readonly struct DatabaseReader : IDisposable
             return false;
         }
 
-        // Lower-casing may lengthen a text by half (U+023A takes two bytes, U+2C65 three); the longest valid id has no such room to grow.
+        // Lower-casing may lengthen a text by half (U+023A takes two bytes, U+2C65 three); the longest valid id has no
+        // such room to grow.
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
         int length = DocumentId.ToLower(id, lower);
         return length <= DocumentId.MaxBytes && TryGetByLowerId(lower[..length], out document);
     }
 
-    /// <summary>Documents whose id begins with <paramref name="prefix"/>, in id order; an empty prefix means all.</summary>
+    /// <summary>
+    /// Documents whose id begins with <paramref name="prefix"/>, in id order; an empty prefix means all.
+    /// </summary>
     /// <param name="prefix">The beginning of the ids, in any case.</param>
     /// <param name="startAfter">Begin after this id; empty to begin with the first.</param>
     public DocumentCursor ByIdPrefix(ReadOnlySpan<byte> prefix, ReadOnlySpan<byte> startAfter = default) =>
         DocumentCursor.ById(this, prefix, startAfter);
 
     /// <summary>All documents that can be read, in id order, going past those that cannot.</summary>
-    /// <param name="passedOver">Told of each damaged stretch when the walk reaches it; perhaps more than once of the same.</param>
+    /// <param name="passedOver">Told of each damaged stretch when the walk reaches it; perhaps more than once of the
+    /// same.</param>
     public DocumentCursor AllReadable(Action<DamageEvent> passedOver) => DocumentCursor.ById(this, [], [], passedOver);
 
-    /// <summary>Documents in the order they were last written, from the first etag above <paramref name="afterEtag"/>.</summary>
+    /// <summary>
+    /// Documents in the order they were last written, from the first etag above <paramref name="afterEtag"/>.
+    /// </summary>
     public DocumentCursor ByEtag(long afterEtag) => DocumentCursor.ByEtag(this, afterEtag, backward: false);
 
     /// <summary>Documents in the order they were last written, newest first.</summary>
     public DocumentCursor ByEtagBackward() => DocumentCursor.ByEtag(this, 0, backward: true);
 
-    /// <summary>Documents of a collection (named in any case) in the order they were last written, from the first etag above <paramref name="afterEtag"/>.</summary>
-    public DocumentCursor ByCollection(ReadOnlySpan<byte> collection, long afterEtag = 0) => DocumentCursor.ByCollection(this, collection, afterEtag);
+    /// <summary>
+    /// Documents of a collection (named in any case) in the order they were last written, from the first etag above
+    /// <paramref name="afterEtag"/>.
+    /// </summary>
+    public DocumentCursor ByCollection(ReadOnlySpan<byte> collection, long afterEtag = 0) =>
+        DocumentCursor.ByCollection(this, collection, afterEtag);
 
-    /// <summary>Everything that changed after <paramref name="afterEtag"/>, in etag order: the newest state of each document, and tombstones.</summary>
-    /// <remarks>Below <see cref="DatabaseStatistics.TombstoneHorizon"/> deletions are forgotten: whoever reads from there starts over.</remarks>
+    /// <summary>
+    /// Everything that changed after <paramref name="afterEtag"/>, in etag order: the newest state of each document,
+    /// and tombstones.
+    /// </summary>
+    /// <remarks>
+    /// Below <see cref="DatabaseStatistics.TombstoneHorizon"/> deletions are forgotten: whoever reads from there starts
+    /// over.
+    /// </remarks>
     public ChangeCursor Changes(long afterEtag) => new(this, afterEtag);
 
     /// <summary>Counts of the database.</summary>
@@ -81,13 +102,21 @@ public readonly struct DatabaseReader : IDisposable
     {
         var counters = ReadCounters();
         return new DatabaseStatistics(
-            counters.Documents, counters.Tombstones, counters.LastDocumentEtag, counters.LastEtag, counters.TombstoneHorizon, counters.Identities);
+            counters.Documents,
+            counters.Tombstones,
+            counters.LastDocumentEtag,
+            counters.LastEtag,
+            counters.TombstoneHorizon,
+            counters.Identities
+        );
     }
 
     /// <summary>Log time, in UTC ticks, from which on every idempotency key is remembered.</summary>
     public long ReadIdempotencyHorizonTicks() => ReadCounters().IdempotencyHorizonTicks;
 
-    /// <summary>Counts per collection, ordered by lower-cased name; collections without documents are left out.</summary>
+    /// <summary>
+    /// Counts per collection, ordered by lower-cased name; collections without documents are left out.
+    /// </summary>
     public IReadOnlyList<CollectionStatistics> ReadCollections()
     {
         var collections = new List<CollectionStatistics>();
@@ -110,7 +139,12 @@ public readonly struct DatabaseReader : IDisposable
         using var rows = Rows(Table.Identities);
         while (rows.MoveNext())
         {
-            identities.Add(new IdentityValue(Encoding.UTF8.GetString(Key.TextOf(rows.Key)), BinaryPrimitives.ReadInt64LittleEndian(rows.Value)));
+            identities.Add(
+                new IdentityValue(
+                    Encoding.UTF8.GetString(Key.TextOf(rows.Key)),
+                    BinaryPrimitives.ReadInt64LittleEndian(rows.Value)
+                )
+            );
         }
 
         return identities;
@@ -134,7 +168,10 @@ public readonly struct DatabaseReader : IDisposable
         return indexes;
     }
 
-    /// <summary>The last number that an index was given: what has one up to it and is not among the indexes has been deleted or replaced.</summary>
+    /// <summary>
+    /// The last number that an index was given: what has one up to it and is not among the indexes has been deleted or
+    /// replaced.
+    /// </summary>
     public long ReadLastIndexNumber()
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
@@ -153,7 +190,13 @@ public readonly struct DatabaseReader : IDisposable
     public IndexRecord? FindIndex(string name)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        if (IndexRecord.NameProblem(name) is not null || !_snapshot.TryGet(Key.Text(key, Database.Number, Table.Indexes, IndexRecord.LowerBytes(name)), out var row))
+        if (
+            IndexRecord.NameProblem(name) is not null
+            || !_snapshot.TryGet(
+                Key.Text(key, Database.Number, Table.Indexes, IndexRecord.LowerBytes(name)),
+                out var row
+            )
+        )
         {
             return null;
         }

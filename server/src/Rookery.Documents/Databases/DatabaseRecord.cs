@@ -10,7 +10,7 @@ namespace Rookery.Documents;
 /// </summary>
 internal sealed record DatabaseRecord(uint Number, string Name, string LowerName, string HistoryId, long CreatedTicks)
 {
-    private const byte Format = 2;                      // 1 had no lower-cased name, before the first release
+    private const byte Format = 2; // 1 had no lower-cased name, before the first release
     private const int LowerOffset = HistoryOffset + Commands.HistoryId.Length;
     private const int HistoryOffset = 1 + sizeof(long);
     private const int HeadBytes = LowerOffset + sizeof(ushort);
@@ -37,6 +37,7 @@ internal sealed record DatabaseRecord(uint Number, string Name, string LowerName
             Encoding.UTF8.GetString(value[(HeadBytes + lowerBytes)..]),
             Encoding.UTF8.GetString(value.Slice(HeadBytes, lowerBytes)),
             Encoding.ASCII.GetString(value.Slice(HistoryOffset, Commands.HistoryId.Length)),
-            BinaryPrimitives.ReadInt64LittleEndian(value[1..]));
+            BinaryPrimitives.ReadInt64LittleEndian(value[1..])
+        );
     }
 }

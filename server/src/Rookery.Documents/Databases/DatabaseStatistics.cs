@@ -8,7 +8,13 @@ namespace Rookery.Documents;
 /// <param name="TombstoneHorizon">Tombstones at or below this etag are gone.</param>
 /// <param name="Identities">Identities in use.</param>
 public readonly record struct DatabaseStatistics(
-    long Documents, long Tombstones, long LastDocumentEtag, long LastEtag, long TombstoneHorizon, long Identities);
+    long Documents,
+    long Tombstones,
+    long LastDocumentEtag,
+    long LastEtag,
+    long TombstoneHorizon,
+    long Identities
+);
 
 /// <summary>Counts of a collection as one snapshot saw them.</summary>
 /// <param name="Name">The collection's name in the case it was first used.</param>

@@ -5,7 +5,10 @@ using Rookery.Storage;
 
 namespace Rookery.Documents;
 
-/// <summary>A document that was read. It keeps memory alive: dispose it once, when the answer is written. The default value is no document.</summary>
+/// <summary>
+/// A document that was read. It keeps memory alive: dispose it once, when the answer is written. The default value is
+/// no document.
+/// </summary>
 public readonly struct Document : IDisposable
 {
     private readonly Row _row;
@@ -28,7 +31,10 @@ public readonly struct Document : IDisposable
     /// <summary>Bytes it is stored in, before compression.</summary>
     public long Length => Exists ? _row.Length : 0;
 
-    /// <summary>Its stored bytes, read in place: valid until it is disposed. A large document is put together for it, in as much memory again.</summary>
+    /// <summary>
+    /// Its stored bytes, read in place: valid until it is disposed. A large document is put together for it, in as much
+    /// memory again.
+    /// </summary>
     public DocumentView View => new(Bytes);
 
     /// <summary>The same without the body of a large document, which costs little.</summary>
@@ -36,7 +42,9 @@ public readonly struct Document : IDisposable
 
     internal ReadOnlySpan<byte> Bytes => _large is null ? _row.Value : _large.Whole;
 
-    /// <summary>Writes it as clients read it. The body of a large document goes chunk by chunk to the output, each checked.</summary>
+    /// <summary>
+    /// Writes it as clients read it. The body of a large document goes chunk by chunk to the output, each checked.
+    /// </summary>
     /// <param name="output">Where to.</param>
     /// <param name="historyId">The database's history id, 22 ASCII characters.</param>
     public void Write(IBufferWriter<byte> output, ReadOnlySpan<byte> historyId)
@@ -80,5 +88,6 @@ public readonly struct Document : IDisposable
     /// <summary>Gives back the chunks of a large document that <paramref name="batch"/> replaces.</summary>
     internal void ReleaseLarge(WriteBatch batch, long sequence) => batch.ReleaseLarge(_row, sequence);
 
-    private static LargeDocument InChunks(Row row) => new(row.Length, (target, offset, count) => row.CopyTo(target, offset, count));
+    private static LargeDocument InChunks(Row row) =>
+        new(row.Length, (target, offset, count) => row.CopyTo(target, offset, count));
 }

@@ -8,8 +8,9 @@ using Rookery.Storage;
 namespace Rookery.Documents;
 
 /// <summary>
-/// Walks over the documents of one reader, which must stay open: all of the walk is of its moment, however long it takes. What it holds besides goes with <see cref="Pause"/>; a walk that may go on in a
-/// later moment is told of it by <see cref="GoOnIn"/>. One thread at a time.
+/// Walks over the documents of one reader, which must stay open: all of the walk is of its moment, however long it
+/// takes. What it holds besides goes with <see cref="Pause"/>; a walk that may go on in a later moment is told of it by
+/// <see cref="GoOnIn"/>. One thread at a time.
 /// </summary>
 public sealed class DocumentCursor : IDisposable
 {
@@ -28,7 +29,13 @@ public sealed class DocumentCursor : IDisposable
     private bool _isAtRow;
     private bool _isOver;
 
-    private DocumentCursor(in DatabaseReader reader, ReadOnlySpan<byte> from, ReadOnlySpan<byte> to, bool isIndirect, bool backward)
+    private DocumentCursor(
+        in DatabaseReader reader,
+        ReadOnlySpan<byte> from,
+        ReadOnlySpan<byte> to,
+        bool isIndirect,
+        bool backward
+    )
     {
         _reader = reader;
         _isIndirect = isIndirect;
@@ -41,7 +48,10 @@ public sealed class DocumentCursor : IDisposable
         _toLength = to.Length;
     }
 
-    /// <summary>Told of each damaged stretch that is gone past, perhaps more than once; null: damage ends the walk. Only in the order of ids.</summary>
+    /// <summary>
+    /// Told of each damaged stretch that is gone past, perhaps more than once; null: damage ends the walk. Only in the
+    /// order of ids.
+    /// </summary>
     private Action<DamageEvent>? DamagePassedOver { get; init; }
 
     /// <summary>The etag of the document at hand.</summary>
@@ -50,13 +60,22 @@ public sealed class DocumentCursor : IDisposable
     /// <summary>Bytes that the document at hand is stored in, before compression.</summary>
     public long Length => _isIndirect ? _document.Length : _rows!.Length;
 
-    /// <summary>The document at hand, valid until the next move. A large one is put together for it, in as much memory again.</summary>
-    public DocumentView View => _isIndirect ? _document.View : new DocumentView(_large is null ? _rows!.Value : _large.Whole);
+    /// <summary>
+    /// The document at hand, valid until the next move. A large one is put together for it, in as much memory again.
+    /// </summary>
+    public DocumentView View =>
+        _isIndirect ? _document.View : new DocumentView(_large is null ? _rows!.Value : _large.Whole);
 
     /// <summary>The same without the body of a large document, which costs little.</summary>
-    public DocumentView Head => _isIndirect ? _document.Head : new DocumentView(_large is null ? _rows!.Value : _large.Head);
+    public DocumentView Head =>
+        _isIndirect ? _document.Head : new DocumentView(_large is null ? _rows!.Value : _large.Head);
 
-    internal static DocumentCursor ById(in DatabaseReader reader, ReadOnlySpan<byte> prefix, ReadOnlySpan<byte> startAfter, Action<DamageEvent>? damagePassedOver = null)
+    internal static DocumentCursor ById(
+        in DatabaseReader reader,
+        ReadOnlySpan<byte> prefix,
+        ReadOnlySpan<byte> startAfter,
+        Action<DamageEvent>? damagePassedOver = null
+    )
     {
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
         Span<byte> from = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes)];
@@ -71,7 +90,10 @@ public sealed class DocumentCursor : IDisposable
             first = last[..(lastSeen.Length + 1)];
         }
 
-        return new DocumentCursor(reader, first, after, isIndirect: false, backward: false) { DamagePassedOver = damagePassedOver };
+        return new DocumentCursor(reader, first, after, isIndirect: false, backward: false)
+        {
+            DamagePassedOver = damagePassedOver,
+        };
     }
 
     internal static DocumentCursor ByEtag(in DatabaseReader reader, long afterEtag, bool backward)
@@ -83,26 +105,32 @@ public sealed class DocumentCursor : IDisposable
             Key.Number(from, reader.Database.Number, Table.ByEtag, Math.Max(afterEtag, 0) + 1),
             Key.Prefix(to, reader.Database.Number, Table.ByEtag + 1),
             isIndirect: true,
-            backward);
+            backward
+        );
     }
 
     internal static DocumentCursor ByCollection(in DatabaseReader reader, ReadOnlySpan<byte> collection, long afterEtag)
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
-        collection = collection.Length > DocumentLimits.MaxCollectionBytes ? collection[..DocumentLimits.MaxCollectionBytes] : collection;
+        collection =
+            collection.Length > DocumentLimits.MaxCollectionBytes
+                ? collection[..DocumentLimits.MaxCollectionBytes]
+                : collection;
         return new DocumentCursor(
             reader,
             Key.Collection(from, reader.Database.Number, collection, Math.Max(afterEtag, 0) + 1),
             Key.Collection(to, reader.Database.Number, collection, long.MaxValue),
             isIndirect: true,
-            backward: false);
+            backward: false
+        );
     }
 
     /// <summary>Goes to the next document.</summary>
     /// <returns>False at the end.</returns>
     /// <exception cref="DamagedException">What would come next cannot be trusted.</exception>
-    /// <exception cref="SnapshotEndedException">The reader keeps more from being given back than readers may.</exception>
+    /// <exception cref="SnapshotEndedException">The reader keeps more from being given back than readers
+    /// may.</exception>
     public bool MoveNext()
     {
         while (NextRow())
@@ -143,7 +171,10 @@ public sealed class DocumentCursor : IDisposable
         return skipped;
     }
 
-    /// <summary>Writes the document at hand as clients read it. The body of a large one goes chunk by chunk to the output, each checked.</summary>
+    /// <summary>
+    /// Writes the document at hand as clients read it. The body of a large one goes chunk by chunk to the output, each
+    /// checked.
+    /// </summary>
     /// <param name="output">Where to.</param>
     /// <param name="historyId">The database's history id, 22 ASCII characters.</param>
     public void Write(IBufferWriter<byte> output, ReadOnlySpan<byte> historyId)
@@ -169,7 +200,10 @@ public sealed class DocumentCursor : IDisposable
         Close();
     }
 
-    /// <summary>Lets go of the document at hand and of the blocks around it until the next move, while a slow client is waited for. The reader stays.</summary>
+    /// <summary>
+    /// Lets go of the document at hand and of the blocks around it until the next move, while a slow client is waited
+    /// for. The reader stays.
+    /// </summary>
     public void Pause()
     {
         if (_isAtRow)
@@ -179,7 +213,10 @@ public sealed class DocumentCursor : IDisposable
         }
     }
 
-    /// <summary>Goes on behind the last document in another reader of the same database. Only behind <see cref="Pause"/> or <see cref="StepBack"/>.</summary>
+    /// <summary>
+    /// Goes on behind the last document in another reader of the same database. Only behind <see cref="Pause"/> or
+    /// <see cref="StepBack"/>.
+    /// </summary>
     public void GoOnIn(in DatabaseReader reader)
     {
         Invariant.Holds(_rows is null, "a walk that changes its reader holds nothing of the one before");
@@ -190,7 +227,12 @@ public sealed class DocumentCursor : IDisposable
     public void Dispose() => Close();
 
     private static ReadOnlySpan<byte> Lower(ReadOnlySpan<byte> id, Span<byte> buffer) =>
-        buffer[..Math.Min(DocumentId.ToLower(id.Length > DocumentId.MaxBytes ? id[..DocumentId.MaxBytes] : id, buffer), DocumentId.MaxBytes)];
+        buffer[
+            ..Math.Min(
+                DocumentId.ToLower(id.Length > DocumentId.MaxBytes ? id[..DocumentId.MaxBytes] : id, buffer),
+                DocumentId.MaxBytes
+            )
+        ];
 
     private bool NextRow()
     {

@@ -8,8 +8,8 @@ namespace Rookery.Documents;
 internal delegate void ValueCopy(IBufferWriter<byte> target, long offset, long count);
 
 /// <summary>
-/// A stored document that lies in chunks. What stands before its body is put together on the first look; the body goes from its chunks straight to an answer, and is put together
-/// only for those who have to see all of it at once.
+/// A stored document that lies in chunks. What stands before its body is put together on the first look; the body goes
+/// from its chunks straight to an answer, and is put together only for those who have to see all of it at once.
 /// </summary>
 internal sealed class LargeDocument(long length, ValueCopy copy) : IDisposable
 {

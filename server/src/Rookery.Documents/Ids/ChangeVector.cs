@@ -3,7 +3,9 @@ using Rookery.Documents.Commands;
 
 namespace Rookery.Documents.Ids;
 
-/// <summary>The change vector clients see: <c>A:&lt;etag&gt;-&lt;history id&gt;</c>. One linear history needs one entry.</summary>
+/// <summary>
+/// The change vector clients see: <c>A:&lt;etag&gt;-&lt;history id&gt;</c>. One linear history needs one entry.
+/// </summary>
 public static class ChangeVector
 {
     /// <summary>Bytes a change vector can take.</summary>

@@ -14,7 +14,10 @@ public static class DocumentId
     /// <summary>Bytes the server may append: 19 digits and the tag, or an identity's value.</summary>
     internal const int MaxSuffixBytes = 21;
 
-    /// <summary>Checks an id that names a document: not empty, UTF-8, no control characters, at most <see cref="MaxBytes"/> before and after lower-casing.</summary>
+    /// <summary>
+    /// Checks an id that names a document: not empty, UTF-8, no control characters, at most <see cref="MaxBytes"/>
+    /// before and after lower-casing.
+    /// </summary>
     public static bool TryValidate(ReadOnlySpan<byte> id, out InputError error)
     {
         if (id.IsEmpty)
@@ -25,7 +28,10 @@ public static class DocumentId
         return TryValidate(id, MaxBytes, out error);
     }
 
-    /// <summary>Checks an id to store under: as <see cref="TryValidate(ReadOnlySpan{byte}, out InputError)"/>, but may be empty (a GUID is made), end with <c>/</c> (the server numbers it) or <c>|</c> (an identity numbers it).</summary>
+    /// <summary>
+    /// Checks an id to store under: as <see cref="TryValidate(ReadOnlySpan{byte}, out InputError)"/>, but may be empty
+    /// (a GUID is made), end with <c>/</c> (the server numbers it) or <c>|</c> (an identity numbers it).
+    /// </summary>
     public static bool TryValidateForStore(ReadOnlySpan<byte> id, out InputError error)
     {
         if (id.IsEmpty)
@@ -37,14 +43,21 @@ public static class DocumentId
         bool isPrefix = id[^1] is (byte)'/' or (byte)'|';
         if (isPrefix && id.Length == 1)
         {
-            return Refuse("The document id has no name before its last character", "Send a prefix such as users/ or users|", out error);
+            return Refuse(
+                "The document id has no name before its last character",
+                "Send a prefix such as users/ or users|",
+                out error
+            );
         }
 
         return TryValidate(id, isPrefix ? MaxBytes - MaxSuffixBytes : MaxBytes, out error);
     }
 
     /// <summary>Lower-cases a valid id by Unicode's simple mapping, without culture.</summary>
-    /// <remarks>Unicode's stability policy keeps the mapping of assigned characters, so a newer runtime finds the rows an older one wrote.</remarks>
+    /// <remarks>
+    /// Unicode's stability policy keeps the mapping of assigned characters, so a newer runtime finds the rows an older
+    /// one wrote.
+    /// </remarks>
     /// <param name="id">A valid id or prefix.</param>
     /// <param name="destination">At least <see cref="MaxBytes"/> bytes.</param>
     /// <returns>Bytes written.</returns>
@@ -64,8 +77,10 @@ public static class DocumentId
         int read = written;
         while (read < id.Length)
         {
-            if (Rune.DecodeFromUtf8(id[read..], out Rune rune, out int length) != Decoding.Done
-                || !Rune.ToLowerInvariant(rune).TryEncodeToUtf8(destination[written..], out int encoded))
+            if (
+                Rune.DecodeFromUtf8(id[read..], out Rune rune, out int length) != Decoding.Done
+                || !Rune.ToLowerInvariant(rune).TryEncodeToUtf8(destination[written..], out int encoded)
+            )
             {
                 return false;
             }
@@ -82,7 +97,11 @@ public static class DocumentId
         error = default;
         if (id.Length > maxBytes)
         {
-            return Refuse($"The document id takes {id.Length} bytes, and at most {maxBytes} are allowed", "Choose a shorter id", out error);
+            return Refuse(
+                $"The document id takes {id.Length} bytes, and at most {maxBytes} are allowed",
+                "Choose a shorter id",
+                out error
+            );
         }
 
         if (Ascii.IsValid(id))
@@ -99,10 +118,15 @@ public static class DocumentId
 
         if (!TryToLower(id, lower[..maxBytes], out _))
         {
-            return Refuse($"The document id takes more than {maxBytes} bytes when lower-cased", "Choose a shorter id", out error);
+            return Refuse(
+                $"The document id takes more than {maxBytes} bytes when lower-cased",
+                "Choose a shorter id",
+                out error
+            );
         }
 
-        return !HoldsControlCharacter(id) || Refuse("The document id holds a control character", "Use printable characters", out error);
+        return !HoldsControlCharacter(id)
+            || Refuse("The document id holds a control character", "Use printable characters", out error);
     }
 
     private static bool HoldsControlCharacter(ReadOnlySpan<byte> id)

@@ -2,7 +2,10 @@ using System.Text;
 
 namespace Rookery.Documents.Ids;
 
-/// <summary>The patterns of <c>matches</c> and <c>exclude</c>: alternatives separated by <c>|</c>, <c>*</c> any text, <c>?</c> one character. Compared without regard to case with the rest of an id behind its prefix.</summary>
+/// <summary>
+/// The patterns of <c>matches</c> and <c>exclude</c>: alternatives separated by <c>|</c>, <c>*</c> any text, <c>?</c>
+/// one character. Compared without regard to case with the rest of an id behind its prefix.
+/// </summary>
 public sealed class IdPattern
 {
     private readonly byte[][] _alternatives;
@@ -38,7 +41,10 @@ public sealed class IdPattern
     /// <summary>Greedy matching that goes back to the last star only: earlier stars never need to take more.</summary>
     private static bool IsMatch(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text)
     {
-        int p = 0, t = 0, star = -1, starText = 0;
+        int p = 0,
+            t = 0,
+            star = -1,
+            starText = 0;
         while (t < text.Length)
         {
             if (p < pattern.Length && pattern[p] == (byte)'*')

@@ -3,17 +3,23 @@ namespace Rookery.Documents;
 /// <summary>How an index is kept, beside what it indexes.</summary>
 /// <param name="LockMode">Whether another definition may take its place.</param>
 /// <param name="Priority">How it goes before others.</param>
-/// <param name="IsDisabled">Whether it follows the documents no more, on all members. It goes on answering with what it holds.</param>
+/// <param name="IsDisabled">Whether it follows the documents no more, on all members. It goes on answering with what it
+/// holds.</param>
 public readonly record struct IndexSettings(IndexLockMode LockMode, IndexPriority Priority, bool IsDisabled);
 
 /// <summary>What is changed of <see cref="IndexSettings"/>; what is null stays as it is.</summary>
 /// <param name="LockMode">The new lock.</param>
 /// <param name="Priority">The new priority.</param>
 /// <param name="IsDisabled">Whether it is disabled.</param>
-public readonly record struct IndexSettingsChange(IndexLockMode? LockMode = null, IndexPriority? Priority = null, bool? IsDisabled = null)
+public readonly record struct IndexSettingsChange(
+    IndexLockMode? LockMode = null,
+    IndexPriority? Priority = null,
+    bool? IsDisabled = null
+)
 {
     /// <summary>The settings after the change.</summary>
-    public IndexSettings ApplyTo(IndexSettings settings) => new(LockMode ?? settings.LockMode, Priority ?? settings.Priority, IsDisabled ?? settings.IsDisabled);
+    public IndexSettings ApplyTo(IndexSettings settings) =>
+        new(LockMode ?? settings.LockMode, Priority ?? settings.Priority, IsDisabled ?? settings.IsDisabled);
 }
 
 /// <summary>Whether the definition of an index may be replaced. Numbers are part of the format.</summary>

@@ -3,7 +3,10 @@ using Rookery.Documents.Ids;
 
 namespace Rookery.Documents.Json;
 
-/// <summary>Reads one element of a bulk insert: <c>{"Id":"users/1","Type":"PUT","Document":{…}}</c> or <c>{"Type":"HeartBeat"}</c>, members in any order.</summary>
+/// <summary>
+/// Reads one element of a bulk insert: <c>{"Id":"users/1","Type":"PUT","Document":{…}}</c> or
+/// <c>{"Type":"HeartBeat"}</c>, members in any order.
+/// </summary>
 internal sealed class BulkInsertElement : IDisposable
 {
     private readonly DocumentParser _parser = DocumentParser.Rent();
@@ -33,7 +36,9 @@ internal sealed class BulkInsertElement : IDisposable
         _unknown = null;
         _id.Clear();
         IsPut = false;
-        bool isHeartBeat = false, hasDocument = false, first = true;
+        bool isHeartBeat = false,
+            hasDocument = false,
+            first = true;
         int start = scanner.Position;
         if (!scanner.TryOpenObject())
         {
@@ -74,12 +79,24 @@ internal sealed class BulkInsertElement : IDisposable
 
         if (_unknown is not null && (isHeartBeat || IsPut))
         {
-            return Refuse(InputErrorCode.NotSupported, scanner, _unknownAt, $"Bulk insert: the member '{_unknown}' of an element is not supported", "Leave it out");
+            return Refuse(
+                InputErrorCode.NotSupported,
+                scanner,
+                _unknownAt,
+                $"Bulk insert: the member '{_unknown}' of an element is not supported",
+                "Leave it out"
+            );
         }
 
         return isHeartBeat
             || (IsPut && hasDocument)
-            || Refuse(InputErrorCode.MissingMember, scanner, start, IsPut ? "The element has no Document" : "The element has no Type", "Send {\"Id\":…,\"Type\":\"PUT\",\"Document\":{…}}");
+            || Refuse(
+                InputErrorCode.MissingMember,
+                scanner,
+                start,
+                IsPut ? "The element has no Document" : "The element has no Type",
+                "Send {\"Id\":…,\"Type\":\"PUT\",\"Document\":{…}}"
+            );
     }
 
     /// <summary>Says why the element was refused.</summary>
@@ -140,8 +157,15 @@ internal sealed class BulkInsertElement : IDisposable
         ReadOnlySpan<byte> type = scanner.Text(slice);
         IsPut = type.SequenceEqual("PUT"u8);
         isHeartBeat = type.SequenceEqual("HeartBeat"u8);
-        return IsPut || isHeartBeat || Refuse(
-            InputErrorCode.NotSupported, scanner, start, UnsupportedCommand.Describe("Bulk insert", type), "Store documents only");
+        return IsPut
+            || isHeartBeat
+            || Refuse(
+                InputErrorCode.NotSupported,
+                scanner,
+                start,
+                UnsupportedCommand.Describe("Bulk insert", type),
+                "Store documents only"
+            );
     }
 
     private bool Refuse(InputErrorCode code, JsonScanner scanner, int at, string what, string advice)

@@ -15,16 +15,19 @@ public enum StreamRead : byte
     /// <summary>The array's closing bracket. RavenDB's client never ends the request, so this is the end.</summary>
     End = 2,
 
-    /// <summary>The stream cannot be read on (bulk insert), or the line was refused and reading goes on behind it (NDJSON).</summary>
+    /// <summary>
+    /// The stream cannot be read on (bulk insert), or the line was refused and reading goes on behind it (NDJSON).
+    /// </summary>
     Error = 3,
 }
 
 /// <summary>
-/// Reads the body of RavenDB's bulk_insert, fed in arbitrary chunks. Feed, then read until <see cref="StreamRead.NeedMore"/>; chunks are not kept beyond that.
+/// Reads the body of RavenDB's bulk_insert, fed in arbitrary chunks. Feed, then read until
+/// <see cref="StreamRead.NeedMore"/>; chunks are not kept beyond that.
 /// </summary>
 /// <remarks>
-/// An element that lies whole in a chunk is parsed where it lies, in one pass. Only one that a chunk cuts is collected, with its end
-/// searched for by <see cref="ElementBoundary"/>, and parsed when it is whole.
+/// An element that lies whole in a chunk is parsed where it lies, in one pass. Only one that a chunk cuts is collected,
+/// with its end searched for by <see cref="ElementBoundary"/>, and parsed when it is whole.
 /// </remarks>
 public sealed class BulkInsertReader : IDisposable
 {
@@ -58,7 +61,10 @@ public sealed class BulkInsertReader : IDisposable
     /// <summary>Bytes of an element that came cut and is not whole yet; 0 between elements.</summary>
     public int CollectedBytes => _state == State.InElement ? _collected.Length : 0;
 
-    /// <summary>Gives the reader its next bytes; they must stay unchanged until it has answered <see cref="StreamRead.NeedMore"/>.</summary>
+    /// <summary>
+    /// Gives the reader its next bytes; they must stay unchanged until it has answered
+    /// <see cref="StreamRead.NeedMore"/>.
+    /// </summary>
     public void Feed(ReadOnlyMemory<byte> chunk)
     {
         _chunkOffset += _chunk.Length;
@@ -106,7 +112,10 @@ public sealed class BulkInsertReader : IDisposable
         }
     }
 
-    /// <summary>Whether only white space follows the closing bracket in what was fed; ask it for each chunk from the one with the bracket on.</summary>
+    /// <summary>
+    /// Whether only white space follows the closing bracket in what was fed; ask it for each chunk from the one with
+    /// the bracket on.
+    /// </summary>
     /// <param name="error">What follows, when it is more.</param>
     public bool IsFollowedByNothing(out InputError error)
     {
@@ -116,17 +125,20 @@ public sealed class BulkInsertReader : IDisposable
                 InputErrorCode.UnexpectedCharacter,
                 "Something follows the closing bracket of the bulk insert",
                 new InputPlace(_chunkOffset + _position, Element: ElementCount),
-                "End the body there; the documents before it are stored")
+                "End the body there; the documents before it are stored"
+            )
             : default;
         return !isMore;
     }
 
     /// <summary>Says why a stream that ended here, before its closing bracket, is refused.</summary>
-    public InputError Truncated() => new(
-        InputErrorCode.UnexpectedEnd,
-        "The bulk insert ended before the closing bracket of its array",
-        new InputPlace(_chunkOffset + _chunk.Length, Element: ElementCount),
-        "Documents before this element may be stored; send the rest again");
+    public InputError Truncated() =>
+        new(
+            InputErrorCode.UnexpectedEnd,
+            "The bulk insert ended before the closing bracket of its array",
+            new InputPlace(_chunkOffset + _chunk.Length, Element: ElementCount),
+            "Documents before this element may be stored; send the rest again"
+        );
 
     /// <summary>Gives the buffers back.</summary>
     public void Dispose()
@@ -215,11 +227,14 @@ public sealed class BulkInsertReader : IDisposable
         _position += taken;
         if (_collected.Length + taken > MaxElementBytes)
         {
-            Fail(new InputError(
-                InputErrorCode.DocumentTooLarge,
-                $"The document is larger than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}",
-                new InputPlace(0),
-                "Split it into several documents"));
+            Fail(
+                new InputError(
+                    InputErrorCode.DocumentTooLarge,
+                    $"The document is larger than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}",
+                    new InputPlace(0),
+                    "Split it into several documents"
+                )
+            );
             return true;
         }
 
@@ -261,8 +276,9 @@ public sealed class BulkInsertReader : IDisposable
     }
 
     /// <summary>Turns a place in the element into one in the stream.</summary>
-    private InputError Place(InputError error) => error with
-    {
-        Where = new InputPlace(_elementOffset + error.Where.ByteOffset, 0, error.Where.Path, ElementCount),
-    };
+    private InputError Place(InputError error) =>
+        error with
+        {
+            Where = new InputPlace(_elementOffset + error.Where.ByteOffset, 0, error.Where.Path, ElementCount),
+        };
 }

@@ -3,8 +3,9 @@ using Rookery.Disk;
 namespace Rookery.Documents.Json;
 
 /// <summary>
-/// One form for values that are equal however they are written: numbers as <see cref="NumberKey"/> writes them, texts with no more escapes than JSON needs, members of objects in the order of their names. Elements of
-/// arrays keep their order.
+/// One form for values that are equal however they are written: numbers as <see cref="NumberKey"/> writes them, texts
+/// with no more escapes than JSON needs, members of objects in the order of their names. Elements of arrays keep their
+/// order.
 /// </summary>
 internal static class CanonicalJson
 {
@@ -29,7 +30,9 @@ internal static class CanonicalJson
                 break;
             case (byte)'-' or (>= (byte)'0' and <= (byte)'9'):
                 Span<byte> key = stackalloc byte[NumberKey.MaxBytes];
-                output.Advance(NumberKey.WriteJson(key[..NumberKey.Write(json, key)], output.Reserve(NumberKey.MaxJsonBytes)));
+                output.Advance(
+                    NumberKey.WriteJson(key[..NumberKey.Write(json, key)], output.Reserve(NumberKey.MaxJsonBytes))
+                );
                 break;
             default:
                 output.Append(json);
@@ -80,7 +83,7 @@ internal static class CanonicalJson
     private static void AppendArray(ReadOnlySpan<byte> json, PooledBytes output)
     {
         output.Append((byte)'[');
-        for (int at = 1; json[at] != (byte)']';)
+        for (int at = 1; json[at] != (byte)']'; )
         {
             if (json[at] == (byte)',')
             {
@@ -101,7 +104,7 @@ internal static class CanonicalJson
         var members = new List<Range>();
         output.Append((byte)'{');
         int start = output.Length;
-        for (int at = 1; json[at] != (byte)'}';)
+        for (int at = 1; json[at] != (byte)'}'; )
         {
             at += json[at] == (byte)',' ? 1 : 0;
             int nameEnd = JsonText.SkipString(json, at);
@@ -173,10 +176,13 @@ internal static class CanonicalJson
         int middle = members.Length / 2;
         Sort(members[..middle], room, json);
         Sort(members[middle..], room, json);
-        int left = 0, right = middle;
+        int left = 0,
+            right = middle;
         for (int at = 0; at < members.Length; at++)
         {
-            bool isLeft = right == members.Length || (left < middle && json[members[left]].SequenceCompareTo(json[members[right]]) <= 0);
+            bool isLeft =
+                right == members.Length
+                || (left < middle && json[members[left]].SequenceCompareTo(json[members[right]]) <= 0);
             room[at] = members[isLeft ? left++ : right++];
         }
 

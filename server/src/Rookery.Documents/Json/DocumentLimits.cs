@@ -18,12 +18,18 @@ public static class DocumentLimits
     /// <summary>The most an atomic batch may take, whatever the memory: 32 MiB.</summary>
     public const int MaxBatchBytes = 32 * 1024 * 1024;
 
-    /// <summary>Memory that a command of a batch takes for its result and its part of the answer, however short it is; measured about 250.</summary>
+    /// <summary>
+    /// Memory that a command of a batch takes for its result and its part of the answer, however short it is; measured
+    /// about 250.
+    /// </summary>
     public const int BytesPerBatchCommand = 256;
 
     /// <summary>Commands of an atomic batch that may take so many bytes.</summary>
     public static int BatchCommands(int batchBytes) => Math.Max(batchBytes / BytesPerBatchCommand, 1);
 
-    /// <summary>Bytes an atomic batch may take on a node with this memory budget: an eighth of it, at most <see cref="MaxBatchBytes"/>.</summary>
+    /// <summary>
+    /// Bytes an atomic batch may take on a node with this memory budget: an eighth of it, at most
+    /// <see cref="MaxBatchBytes"/>.
+    /// </summary>
     public static int BatchBytes(long memoryBudgetBytes) => (int)Math.Clamp(memoryBudgetBytes / 8, 1, MaxBatchBytes);
 }

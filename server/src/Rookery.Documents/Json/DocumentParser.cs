@@ -3,11 +3,13 @@ using System.Text.Unicode;
 namespace Rookery.Documents.Json;
 
 /// <summary>
-/// Validates documents and splits them into body and metadata, in one pass over their bytes. Not thread-safe: rent one, use it, dispose it.
+/// Validates documents and splits them into body and metadata, in one pass over their bytes. Not thread-safe: rent one,
+/// use it, dispose it.
 /// </summary>
 /// <remarks>
-/// Whitespace between tokens is not stored: it would be paid on the card, in the cache and on every answer. Clients send none, so the
-/// parser only counts it, and copies without it when there was some; else the stored members are spans of the input.
+/// Whitespace between tokens is not stored: it would be paid on the card, in the cache and on every answer. Clients
+/// send none, so the parser only counts it, and copies without it when there was some; else the stored members are
+/// spans of the input.
 /// </remarks>
 public sealed class DocumentParser : IDisposable
 {
@@ -18,11 +20,11 @@ public sealed class DocumentParser : IDisposable
     private readonly MetadataReader _metadata = new();
     private readonly PooledBytes _minimised = new();
 
-    private DocumentParser()
-    {
-    }
+    private DocumentParser() { }
 
-    /// <summary>The keys of open objects, for a <see cref="JsonScanner"/> that hands documents to this parser.</summary>
+    /// <summary>
+    /// The keys of open objects, for a <see cref="JsonScanner"/> that hands documents to this parser.
+    /// </summary>
     internal ObjectKeys Keys => _keys;
 
     /// <summary>A parser from the pool.</summary>
@@ -34,7 +36,8 @@ public sealed class DocumentParser : IDisposable
     }
 
     /// <summary>Parses one document that fills <paramref name="json"/>.</summary>
-    /// <returns>False when it is refused; then <paramref name="error"/> says why and nothing of the document may be used.</returns>
+    /// <returns>False when it is refused; then <paramref name="error"/> says why and nothing of the document may be
+    /// used.</returns>
     public bool TryParse(ReadOnlySpan<byte> json, out ParsedDocument document, out InputError error)
     {
         document = default;
@@ -71,7 +74,9 @@ public sealed class DocumentParser : IDisposable
         _idle ??= this;
     }
 
-    /// <summary>Reads a document or merge patch that begins at the scanner's next token, in text whose UTF-8 the caller checks.</summary>
+    /// <summary>
+    /// Reads a document or merge patch that begins at the scanner's next token, in text whose UTF-8 the caller checks.
+    /// </summary>
     /// <returns>False when it is refused: see <see cref="Explain"/>.</returns>
     internal bool TryRead(scoped ref JsonScanner scanner, MetadataUse use, out ParsedDocument document)
     {
@@ -94,17 +99,24 @@ public sealed class DocumentParser : IDisposable
             return scanner.Fail(InputErrorCode.DocumentTooLarge, start);
         }
 
-        document = scanner.WhitespaceBytes == whitespace
-            ? Assemble(scanner.Json[head], scanner.Json[tail], _metadata.Members(scanner.Json))
-            : Minimise(scanner.Json[head], scanner.Json[tail], _metadata.Members(scanner.Json));
+        document =
+            scanner.WhitespaceBytes == whitespace
+                ? Assemble(scanner.Json[head], scanner.Json[tail], _metadata.Members(scanner.Json))
+                : Minimise(scanner.Json[head], scanner.Json[tail], _metadata.Members(scanner.Json));
         return true;
     }
 
-    /// <summary>Says why the scanner stopped. Apart from reading, because a stream asks for more bytes without needing the words.</summary>
+    /// <summary>
+    /// Says why the scanner stopped. Apart from reading, because a stream asks for more bytes without needing the
+    /// words.
+    /// </summary>
     internal InputError Explain(JsonScanner scanner) =>
         _metadata.Error.IsError ? _metadata.Error : InputErrors.InJson(scanner.Error, scanner.Json, scanner.Position);
 
-    /// <summary>Walks over the members; <paramref name="head"/> and <paramref name="tail"/> are those before and after <c>@metadata</c>.</summary>
+    /// <summary>
+    /// Walks over the members; <paramref name="head"/> and <paramref name="tail"/> are those before and after
+    /// <c>@metadata</c>.
+    /// </summary>
     private bool TryReadMembers(scoped ref JsonScanner scanner, MetadataUse use, out Range head, out Range tail)
     {
         head = tail = default;
@@ -113,11 +125,16 @@ public sealed class DocumentParser : IDisposable
             return false;
         }
 
-        bool first = true, afterMetadata = false;
-        int from = -1, to = -1;
+        bool first = true,
+            afterMetadata = false;
+        int from = -1,
+            to = -1;
         while (scanner.TryNextMember(ref first, out JsonSlice name))
         {
-            if (name.Length >= MetadataReader.MemberName.Length && scanner.Text(name).SequenceEqual(MetadataReader.MemberName))
+            if (
+                name.Length >= MetadataReader.MemberName.Length
+                && scanner.Text(name).SequenceEqual(MetadataReader.MemberName)
+            )
             {
                 if (!_metadata.TryRead(ref scanner, use))
                 {
@@ -150,19 +167,24 @@ public sealed class DocumentParser : IDisposable
         int headLength = JsonText.Minimise(head, room);
         int tailLength = JsonText.Minimise(tail, room[headLength..]);
         int membersLength = JsonText.Minimise(members, room[(headLength + tailLength)..]);
-        return Assemble(room[..headLength], room.Slice(headLength, tailLength), room.Slice(headLength + tailLength, membersLength));
+        return Assemble(
+            room[..headLength],
+            room.Slice(headLength, tailLength),
+            room.Slice(headLength + tailLength, membersLength)
+        );
     }
 
-    private ParsedDocument Assemble(ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail, ReadOnlySpan<byte> members) => new()
-    {
-        IsRead = true,
-        BodyHead = head,
-        BodyTail = tail,
-        Metadata = members,
-        Collection = _metadata.Collection,
-        CollectionChange = _metadata.CollectionChange,
-        MetadataId = _metadata.Id,
-        ExpiresAtTicks = _metadata.ExpiresAtTicks,
-        ExpiryChange = _metadata.ExpiryChange,
-    };
+    private ParsedDocument Assemble(ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail, ReadOnlySpan<byte> members) =>
+        new()
+        {
+            IsRead = true,
+            BodyHead = head,
+            BodyTail = tail,
+            Metadata = members,
+            Collection = _metadata.Collection,
+            CollectionChange = _metadata.CollectionChange,
+            MetadataId = _metadata.Id,
+            ExpiresAtTicks = _metadata.ExpiresAtTicks,
+            ExpiryChange = _metadata.ExpiryChange,
+        };
 }

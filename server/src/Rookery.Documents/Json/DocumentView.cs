@@ -6,7 +6,8 @@ namespace Rookery.Documents.Json;
 public readonly ref struct DocumentView
 {
     /// <summary>Reads a stored value.</summary>
-    /// <param name="value">The value, or as much of it as <see cref="StoredDocument.BodyOffset"/> says, when the body is not needed.</param>
+    /// <param name="value">The value, or as much of it as <see cref="StoredDocument.BodyOffset"/> says, when the body
+    /// is not needed.</param>
     /// <exception cref="StoredDocumentException">The bytes are no stored document, or of a newer format.</exception>
     public DocumentView(ReadOnlySpan<byte> value)
     {
@@ -15,7 +16,10 @@ public readonly ref struct DocumentView
         LastModifiedTicks = lastModified;
         ExpiresAtTicks = expires;
         Content = value[at..];
-        if (!Varint.TryReadBytes(value, ref at, out ReadOnlySpan<byte> collection) || !Varint.TryReadBytes(value, ref at, out ReadOnlySpan<byte> metadata))
+        if (
+            !Varint.TryReadBytes(value, ref at, out ReadOnlySpan<byte> collection)
+            || !Varint.TryReadBytes(value, ref at, out ReadOnlySpan<byte> metadata)
+        )
         {
             throw Broken();
         }
@@ -47,7 +51,12 @@ public readonly ref struct DocumentView
     public ReadOnlySpan<byte> Content { get; }
 
     /// <summary>Reads a head; returns the offset of the content.</summary>
-    internal static int ReadHead(ReadOnlySpan<byte> value, out ReadOnlySpan<byte> id, out long lastModifiedTicks, out long expiresAtTicks)
+    internal static int ReadHead(
+        ReadOnlySpan<byte> value,
+        out ReadOnlySpan<byte> id,
+        out long lastModifiedTicks,
+        out long expiresAtTicks
+    )
     {
         const int FixedBytes = 12;
         if (value.Length < FixedBytes)
@@ -57,7 +66,10 @@ public readonly ref struct DocumentView
 
         if (value[0] != StoredDocument.Format)
         {
-            throw new StoredDocumentException($"A stored document has format {value[0]}, and this version reads format {StoredDocument.Format}: it was written by a newer version, so start that one.");
+            throw new StoredDocumentException(
+                $"A stored document has format {value[0]}, and this version reads format "
+                    + $"{StoredDocument.Format}: it was written by a newer version, so start that one."
+            );
         }
 
         lastModifiedTicks = BinaryPrimitives.ReadInt64LittleEndian(value[2..]);
@@ -86,9 +98,14 @@ public readonly ref struct DocumentView
     }
 
     internal static StoredDocumentException Broken() =>
-        new("A stored document's lengths do not fit its bytes, although they passed their checksum: a bug wrote it, so keep the data directory and report it.");
+        new(
+            "A stored document's lengths do not fit its bytes, although they passed their checksum: a bug "
+                + "wrote it, so keep the data directory and report it."
+        );
 }
 
-/// <summary>Bytes that should be a stored document are none. They passed their checksum, so a newer version or a bug wrote them.</summary>
+/// <summary>
+/// Bytes that should be a stored document are none. They passed their checksum, so a newer version or a bug wrote them.
+/// </summary>
 /// <param name="message">What is wrong, in a sentence.</param>
 public sealed class StoredDocumentException(string message) : Exception(message);

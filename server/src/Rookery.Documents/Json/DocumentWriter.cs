@@ -17,7 +17,12 @@ public static class DocumentWriter
     /// <param name="document">The stored document.</param>
     /// <param name="etag">The row's sequence.</param>
     /// <param name="historyId">The database's history id, 22 ASCII characters.</param>
-    public static void Write(IBufferWriter<byte> output, in DocumentView document, long etag, ReadOnlySpan<byte> historyId)
+    public static void Write(
+        IBufferWriter<byte> output,
+        in DocumentView document,
+        long etag,
+        ReadOnlySpan<byte> historyId
+    )
     {
         ReadOnlySpan<byte> body = document.Body;
         int most = body.Length + TailBytes(document) + 1;
@@ -38,10 +43,17 @@ public static class DocumentWriter
     }
 
     /// <summary>Writes the same of a document that lies in chunks.</summary>
-    internal static void Write(IBufferWriter<byte> output, long length, LargeDocument document, long etag, ReadOnlySpan<byte> historyId)
+    internal static void Write(
+        IBufferWriter<byte> output,
+        long length,
+        LargeDocument document,
+        long etag,
+        ReadOnlySpan<byte> historyId
+    )
     {
         var head = new DocumentView(document.Head);
-        output.GetSpan(checked((int)length) + TailBytes(head) + 1); // once: memory that grows by doubling takes three times as much on the way
+        // once: memory that grows by doubling takes three times as much on the way
+        output.GetSpan(checked((int)length) + TailBytes(head) + 1);
         output.Write("{"u8);
         document.WriteBody(output);
         WriteTail(output, head, afterBody: length > document.Head.Length, etag, historyId);
@@ -49,19 +61,33 @@ public static class DocumentWriter
 
     /// <summary>Writes <c>{"@metadata":{…}}</c>.</summary>
     /// <inheritdoc cref="Write(IBufferWriter{byte}, in DocumentView, long, ReadOnlySpan{byte})"/>
-    public static void WriteMetadataOnly(IBufferWriter<byte> output, in DocumentView document, long etag, ReadOnlySpan<byte> historyId)
+    public static void WriteMetadataOnly(
+        IBufferWriter<byte> output,
+        in DocumentView document,
+        long etag,
+        ReadOnlySpan<byte> historyId
+    )
     {
         output.Write("{"u8);
         WriteTail(output, document, false, etag, historyId);
     }
 
-    /// <summary>Writes what follows the body of a large document, whose opening brace and body the caller has copied: <c>,"@metadata":{…}}</c>.</summary>
+    /// <summary>
+    /// Writes what follows the body of a large document, whose opening brace and body the caller has copied:
+    /// <c>,"@metadata":{…}}</c>.
+    /// </summary>
     /// <param name="output">Where to.</param>
     /// <param name="document">The stored document; its body is not looked at.</param>
     /// <param name="afterBody">Whether the body has members.</param>
     /// <param name="etag">The row's sequence.</param>
     /// <param name="historyId">The database's history id, 22 ASCII characters.</param>
-    public static void WriteTail(IBufferWriter<byte> output, in DocumentView document, bool afterBody, long etag, ReadOnlySpan<byte> historyId)
+    public static void WriteTail(
+        IBufferWriter<byte> output,
+        in DocumentView document,
+        bool afterBody,
+        long etag,
+        ReadOnlySpan<byte> historyId
+    )
     {
         Span<byte> span = output.GetSpan(TailBytes(document));
         output.Advance(FillTail(span, document, afterBody, etag, historyId));
@@ -74,7 +100,13 @@ public static class DocumentWriter
         output.Advance(FillString(span, 0, text));
     }
 
-    private static int FillTail(Span<byte> span, in DocumentView document, bool afterBody, long etag, ReadOnlySpan<byte> historyId)
+    private static int FillTail(
+        Span<byte> span,
+        in DocumentView document,
+        bool afterBody,
+        long etag,
+        ReadOnlySpan<byte> historyId
+    )
     {
         int at = Fill(span, 0, afterBody ? ",\"@metadata\":{"u8 : "\"@metadata\":{"u8);
         if (!document.Metadata.IsEmpty)

@@ -3,8 +3,9 @@ using System.Buffers;
 namespace Rookery.Documents.Json;
 
 /// <summary>
-/// Finds where an object ends whose bytes come in pieces, looking at each byte once: a document of megabytes that arrives in small chunks is
-/// not parsed again for each. Counts brackets outside of strings and checks nothing; the parser does that when the object is whole.
+/// Finds where an object ends whose bytes come in pieces, looking at each byte once: a document of megabytes that
+/// arrives in small chunks is not parsed again for each. Counts brackets outside of strings and checks nothing; the
+/// parser does that when the object is whole.
 /// </summary>
 internal struct ElementBoundary
 {

@@ -15,7 +15,9 @@ public enum InputErrorKind : byte
     NotSupported = 2,
 }
 
-/// <summary>Why bytes from a client were refused. A value, because refusing is ordinary work and must stay cheap.</summary>
+/// <summary>
+/// Why bytes from a client were refused. A value, because refusing is ordinary work and must stay cheap.
+/// </summary>
 /// <param name="Code">The machine-readable reason; <see cref="InputErrorCode.None"/> when there is no error.</param>
 /// <param name="What">What is wrong, a sentence without its full stop.</param>
 /// <param name="Where">Where it was found.</param>
@@ -29,19 +31,21 @@ public readonly record struct InputError(InputErrorCode Code, string What, Input
     public bool IsError => Code != InputErrorCode.None;
 
     /// <summary>How the refusal is to be answered.</summary>
-    public InputErrorKind Kind => Code switch
-    {
-        InputErrorCode.DocumentTooLarge or InputErrorCode.BatchTooLarge => InputErrorKind.TooLarge,
-        InputErrorCode.NotSupported => InputErrorKind.NotSupported,
-        _ => InputErrorKind.BadRequest,
-    };
+    public InputErrorKind Kind =>
+        Code switch
+        {
+            InputErrorCode.DocumentTooLarge or InputErrorCode.BatchTooLarge => InputErrorKind.TooLarge,
+            InputErrorCode.NotSupported => InputErrorKind.NotSupported,
+            _ => InputErrorKind.BadRequest,
+        };
 
     /// <summary>What, where and what to do, in one line.</summary>
     public override string ToString() => IsError ? $"{What} ({Where}). {Advice}." : "";
 }
 
 /// <summary>A place in what a client sent.</summary>
-/// <param name="ByteOffset">Bytes before the place, counted from the beginning of the body, line or stream; -1 when the place is not in the bytes (a query parameter).</param>
+/// <param name="ByteOffset">Bytes before the place, counted from the beginning of the body, line or stream; -1 when the
+/// place is not in the bytes (a query parameter).</param>
 /// <param name="Line">Line, from 1; 0 when lines mean nothing here.</param>
 /// <param name="Path">JSON path ("$.lines[2].product") or the name of the parameter; empty at the top.</param>
 /// <param name="Element">Number of the stream's element or the batch's command, from 0; -1 outside of one.</param>

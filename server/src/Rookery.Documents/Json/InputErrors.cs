@@ -15,8 +15,13 @@ internal static class InputErrors
     }
 
     /// <summary>A refusal with words of its own.</summary>
-    public static InputError InJson(InputErrorCode code, ReadOnlySpan<byte> json, int offset, string what, string advice) =>
-        new(code, what, JsonPlace.Locate(json, offset), advice);
+    public static InputError InJson(
+        InputErrorCode code,
+        ReadOnlySpan<byte> json,
+        int offset,
+        string what,
+        string advice
+    ) => new(code, what, JsonPlace.Locate(json, offset), advice);
 
     /// <summary>A refusal of a parameter.</summary>
     public static InputError InParameter(InputErrorCode code, string name, string what, string advice) =>
@@ -34,25 +39,53 @@ internal static class InputErrors
         return at;
     }
 
-    private static (string What, string Advice) Words(InputErrorCode code, ReadOnlySpan<byte> json, int offset) => code switch
-    {
-        InputErrorCode.UnexpectedEnd => ("The JSON ends before it is complete", "Send the whole value; check that the body was not cut"),
-        InputErrorCode.UnexpectedCharacter => ($"{Character(json, offset)} is not allowed here", "Send JSON as RFC 8259 defines it: no comments, no trailing commas, names in double quotes"),
-        InputErrorCode.TrailingData => ($"{Character(json, offset)} follows the end of the value", "Send exactly one JSON value"),
-        InputErrorCode.ControlCharacterInString => ($"A string holds {Character(json, offset)} unescaped", "Write control characters as \\u escapes"),
-        InputErrorCode.InvalidEscape => ("A string holds an escape that JSON does not have", "Use \\\" \\\\ \\/ \\b \\f \\n \\r \\t or \\u with four hexadecimal digits"),
-        InputErrorCode.LoneSurrogate => ("A string holds half of a surrogate pair", "Write characters beyond U+FFFF as two \\u escapes, or as UTF-8"),
-        InputErrorCode.InvalidNumber => ("A number is not written as JSON writes numbers", "Write digits, optionally a fraction and an exponent; no leading zeros, no plus sign"),
-        InputErrorCode.InvalidUtf8 => ("The bytes are not valid UTF-8", "Encode the text as UTF-8"),
-        InputErrorCode.DuplicateKey => ($"An object names the key {Key(json, offset)} twice", "Give each key of an object once"),
-        InputErrorCode.TooDeep => ($"Objects and arrays are nested deeper than {DocumentLimits.MaxDepth} levels", "Flatten the document"),
-        InputErrorCode.DocumentTooLarge =>
-        (
-            $"The document is larger than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}",
-            "Split it into several documents"),
-        InputErrorCode.NotAnObject => ("A document must be a JSON object", "Send {…}"),
-        _ => (code.ToString(), "Correct the request"),
-    };
+    private static (string What, string Advice) Words(InputErrorCode code, ReadOnlySpan<byte> json, int offset) =>
+        code switch
+        {
+            InputErrorCode.UnexpectedEnd => (
+                "The JSON ends before it is complete",
+                "Send the whole value; check that the body was not cut"
+            ),
+            InputErrorCode.UnexpectedCharacter => (
+                $"{Character(json, offset)} is not allowed here",
+                "Send JSON as RFC 8259 defines it: no comments, no trailing commas, names in double quotes"
+            ),
+            InputErrorCode.TrailingData => (
+                $"{Character(json, offset)} follows the end of the value",
+                "Send exactly one JSON value"
+            ),
+            InputErrorCode.ControlCharacterInString => (
+                $"A string holds {Character(json, offset)} unescaped",
+                "Write control characters as \\u escapes"
+            ),
+            InputErrorCode.InvalidEscape => (
+                "A string holds an escape that JSON does not have",
+                "Use \\\" \\\\ \\/ \\b \\f \\n \\r \\t or \\u with four hexadecimal digits"
+            ),
+            InputErrorCode.LoneSurrogate => (
+                "A string holds half of a surrogate pair",
+                "Write characters beyond U+FFFF as two \\u escapes, or as UTF-8"
+            ),
+            InputErrorCode.InvalidNumber => (
+                "A number is not written as JSON writes numbers",
+                "Write digits, optionally a fraction and an exponent; no leading zeros, no plus sign"
+            ),
+            InputErrorCode.InvalidUtf8 => ("The bytes are not valid UTF-8", "Encode the text as UTF-8"),
+            InputErrorCode.DuplicateKey => (
+                $"An object names the key {Key(json, offset)} twice",
+                "Give each key of an object once"
+            ),
+            InputErrorCode.TooDeep => (
+                $"Objects and arrays are nested deeper than {DocumentLimits.MaxDepth} levels",
+                "Flatten the document"
+            ),
+            InputErrorCode.DocumentTooLarge => (
+                $"The document is larger than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}",
+                "Split it into several documents"
+            ),
+            InputErrorCode.NotAnObject => ("A document must be a JSON object", "Send {…}"),
+            _ => (code.ToString(), "Correct the request"),
+        };
 
     /// <summary>The string whose opening quote is at the offset, shortened for reading.</summary>
     private static string Key(ReadOnlySpan<byte> json, int offset)

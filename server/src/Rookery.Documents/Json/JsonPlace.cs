@@ -3,13 +3,19 @@ using System.Text;
 
 namespace Rookery.Documents.Json;
 
-/// <summary>Finds the words for a place in JSON text. Only errors need them, so the text is walked again instead of keeping them while parsing.</summary>
+/// <summary>
+/// Finds the words for a place in JSON text. Only errors need them, so the text is walked again instead of keeping them
+/// while parsing.
+/// </summary>
 internal static class JsonPlace
 {
     /// <summary>Longest path put into an answer.</summary>
     private const int MaxPathCharacters = 256;
 
-    /// <summary>Levels looked at: text that is refused for another reason may open millions of brackets. An envelope and the deepest document fit.</summary>
+    /// <summary>
+    /// Levels looked at: text that is refused for another reason may open millions of brackets. An envelope and the
+    /// deepest document fit.
+    /// </summary>
     private const int MaxLevels = DocumentLimits.MaxDepth + 8;
 
     /// <summary>Describes a place.</summary>
@@ -26,7 +32,7 @@ internal static class JsonPlace
     {
         var open = new Stack<Level>();
         Range lastString = default;
-        for (int at = 0; at < json.Length && open.Count <= MaxLevels;)
+        for (int at = 0; at < json.Length && open.Count <= MaxLevels; )
         {
             switch (json[at])
             {

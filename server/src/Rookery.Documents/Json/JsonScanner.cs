@@ -5,11 +5,12 @@ using System.Runtime.Intrinsics;
 namespace Rookery.Documents.Json;
 
 /// <summary>
-/// Walks over JSON text and checks it: grammar, escapes, surrogates, depth, duplicate keys. UTF-8 validity of strings is checked by the caller, at once for the whole text.
+/// Walks over JSON text and checks it: grammar, escapes, surrogates, depth, duplicate keys. UTF-8 validity of strings
+/// is checked by the caller, at once for the whole text.
 /// </summary>
 /// <remarks>
-/// Why not Utf8JsonReader: it reports errors only by exceptions, accepts lone surrogates and duplicate keys, and cannot say how much of the
-/// text was whitespace. The tests hold both to the same verdicts.
+/// Why not Utf8JsonReader: it reports errors only by exceptions, accepts lone surrogates and duplicate keys, and cannot
+/// say how much of the text was whitespace. The tests hold both to the same verdicts.
 /// </remarks>
 internal ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys keys)
 {
@@ -66,7 +67,9 @@ internal ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKey
         return true;
     }
 
-    /// <summary>Reads the next member's name and colon. False at the object's end, which is passed, and on an error.</summary>
+    /// <summary>
+    /// Reads the next member's name and colon. False at the object's end, which is passed, and on an error.
+    /// </summary>
     /// <param name="first">True before the first member; set to false.</param>
     /// <param name="name">The name.</param>
     public bool TryNextMember(ref bool first, out JsonSlice name)
@@ -91,7 +94,10 @@ internal ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKey
             && TryTake((byte)':');
     }
 
-    /// <summary>Steps to the next element of an array that <see cref="TryTake"/> opened. False at the array's end, which is passed, and on an error.</summary>
+    /// <summary>
+    /// Steps to the next element of an array that <see cref="TryTake"/> opened. False at the array's end, which is
+    /// passed, and on an error.
+    /// </summary>
     public bool TryNextElement(ref bool first)
     {
         if (Peek() == (byte)']')
@@ -284,7 +290,11 @@ internal ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKey
     {
         int at = Position;
         ReadOnlySpan<byte> text = Json;
-        while ((uint)at < (uint)text.Length && text[at] <= (byte)' ' && text[at] is (byte)' ' or (byte)'\n' or (byte)'\r' or (byte)'\t')
+        while (
+            (uint)at < (uint)text.Length
+            && text[at] <= (byte)' '
+            && text[at] is (byte)' ' or (byte)'\n' or (byte)'\r' or (byte)'\t'
+        )
         {
             at++;
         }
@@ -333,7 +343,10 @@ internal ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKey
         for (; at <= json.Length - Vector128<byte>.Count; at += Vector128<byte>.Count)
         {
             Vector128<byte> bytes = Vector128.LoadUnsafe(ref start, (nuint)at);
-            Vector128<byte> hits = Vector128.Equals(bytes, Quotes) | Vector128.Equals(bytes, Backslashes) | Vector128.LessThan(bytes, Spaces);
+            Vector128<byte> hits =
+                Vector128.Equals(bytes, Quotes)
+                | Vector128.Equals(bytes, Backslashes)
+                | Vector128.LessThan(bytes, Spaces);
             if (hits != Vector128<byte>.Zero)
             {
                 return at + BitOperations.TrailingZeroCount(hits.ExtractMostSignificantBits());

@@ -8,8 +8,11 @@ namespace Rookery.Documents.Json;
 /// <summary>Escapes of JSON strings and whitespace between tokens. Inputs are valid unless said otherwise.</summary>
 internal static class JsonText
 {
-    private static readonly SearchValues<byte> NeedsEscape = SearchValues.Create(
-        [.. Enumerable.Range(0, 0x20).Select(value => (byte)value), (byte)'"', (byte)'\\']);
+    private static readonly SearchValues<byte> NeedsEscape = SearchValues.Create([
+        .. Enumerable.Range(0, 0x20).Select(value => (byte)value),
+        (byte)'"',
+        (byte)'\\',
+    ]);
 
     private static readonly SearchValues<byte> QuoteOrWhitespace = SearchValues.Create("\" \t\r\n"u8);
 
@@ -37,7 +40,10 @@ internal static class JsonText
         }
     }
 
-    /// <summary>Whether the inside of a valid string, with escapes, is a text. Reads no further than they are the same, and takes no memory.</summary>
+    /// <summary>
+    /// Whether the inside of a valid string, with escapes, is a text. Reads no further than they are the same, and
+    /// takes no memory.
+    /// </summary>
     public static bool IsText(ReadOnlySpan<byte> raw, ReadOnlySpan<byte> text)
     {
         const int MostBytesOfCharacter = 4;

@@ -23,7 +23,10 @@ internal enum MemberChange : byte
     Set = 2,
 }
 
-/// <summary>Reads a <c>@metadata</c> object: keeps the user's members, takes collection and expiry out, drops what the server computes.</summary>
+/// <summary>
+/// Reads a <c>@metadata</c> object: keeps the user's members, takes collection and expiry out, drops what the server
+/// computes.
+/// </summary>
 internal sealed class MetadataReader
 {
     private readonly PooledBytes _kept = new();
@@ -73,7 +76,13 @@ internal sealed class MetadataReader
     {
         if (scanner.Peek() is not ((byte)'{' or 0))
         {
-            return Refuse(InputErrorCode.WrongType, scanner, scanner.Position, "@metadata must be an object", "Send \"@metadata\":{…}, or leave it out");
+            return Refuse(
+                InputErrorCode.WrongType,
+                scanner,
+                scanner.Position,
+                "@metadata must be an object",
+                "Send \"@metadata\":{…}, or leave it out"
+            );
         }
 
         if (!scanner.TryOpenObject())
@@ -106,7 +115,9 @@ internal sealed class MetadataReader
         return scanner.Error == InputErrorCode.None;
     }
 
-    /// <summary>Members that follow each other stay one span of the input; a second run of them begins a copy.</summary>
+    /// <summary>
+    /// Members that follow each other stay one span of the input; a second run of them begins a copy.
+    /// </summary>
     private void Keep(ReadOnlySpan<byte> json, int from, int to, bool gap)
     {
         if (_runEnd == 0)
@@ -172,7 +183,13 @@ internal sealed class MetadataReader
 
         if (next is not ((byte)'"' or 0))
         {
-            return Refuse(InputErrorCode.WrongType, scanner, at, "@collection must be a string", "Send the collection's name, or leave @collection out");
+            return Refuse(
+                InputErrorCode.WrongType,
+                scanner,
+                at,
+                "@collection must be a string",
+                "Send the collection's name, or leave @collection out"
+            );
         }
 
         if (!scanner.TryReadString(out JsonSlice slice))
@@ -181,9 +198,20 @@ internal sealed class MetadataReader
         }
 
         ReadOnlySpan<byte> name = scanner.Text(slice);
-        if (name.Length > DocumentLimits.MaxCollectionBytes || name.ContainsAnyInRange((byte)0, (byte)0x1F) || name.Contains((byte)0x7F))
+        if (
+            name.Length > DocumentLimits.MaxCollectionBytes
+            || name.ContainsAnyInRange((byte)0, (byte)0x1F)
+            || name.Contains((byte)0x7F)
+        )
         {
-            return Refuse(InputErrorCode.InvalidCollection, scanner, at, $"A collection's name takes at most {DocumentLimits.MaxCollectionBytes} bytes and no control characters", "Choose a shorter, printable name");
+            return Refuse(
+                InputErrorCode.InvalidCollection,
+                scanner,
+                at,
+                $"A collection's name takes at most {DocumentLimits.MaxCollectionBytes} bytes and no control "
+                    + $"characters",
+                "Choose a shorter, printable name"
+            );
         }
 
         bool isNone = name.IsEmpty || name.SequenceEqual("@empty"u8);
@@ -206,7 +234,13 @@ internal sealed class MetadataReader
 
         if (next is not ((byte)'"' or 0))
         {
-            return Refuse(InputErrorCode.WrongType, scanner, at, "@expires must be a date in a string", "Send \"@expires\":\"2026-11-21T09:49:45.0000000Z\"");
+            return Refuse(
+                InputErrorCode.WrongType,
+                scanner,
+                at,
+                "@expires must be a date in a string",
+                "Send \"@expires\":\"2026-11-21T09:49:45.0000000Z\""
+            );
         }
 
         if (!scanner.TryReadString(out JsonSlice date))
@@ -221,14 +255,26 @@ internal sealed class MetadataReader
             return true;
         }
 
-        return Refuse(InputErrorCode.InvalidDate, scanner, at, "@expires is not a date", "Write it as 2026-11-21T09:49:45.0000000Z; without Z it is taken as UTC");
+        return Refuse(
+            InputErrorCode.InvalidDate,
+            scanner,
+            at,
+            "@expires is not a date",
+            "Write it as 2026-11-21T09:49:45.0000000Z; without Z it is taken as UTC"
+        );
     }
 
     /// <summary>Members of the wire's metadata that the server computes when it answers.</summary>
     private static bool IsComputed(ReadOnlySpan<byte> name) =>
-        name.SequenceEqual("@id"u8) || name.SequenceEqual("@change-vector"u8) || name.SequenceEqual("@last-modified"u8)
-        || name.SequenceEqual("@flags"u8) || name.SequenceEqual("@index-score"u8) || name.SequenceEqual("@projection"u8)
-        || name.SequenceEqual("@attachments"u8) || name.SequenceEqual("@counters"u8) || name.SequenceEqual("@timeseries"u8)
+        name.SequenceEqual("@id"u8)
+        || name.SequenceEqual("@change-vector"u8)
+        || name.SequenceEqual("@last-modified"u8)
+        || name.SequenceEqual("@flags"u8)
+        || name.SequenceEqual("@index-score"u8)
+        || name.SequenceEqual("@projection"u8)
+        || name.SequenceEqual("@attachments"u8)
+        || name.SequenceEqual("@counters"u8)
+        || name.SequenceEqual("@timeseries"u8)
         || name.SequenceEqual("@spatial"u8);
 
     private bool Refuse(InputErrorCode code, JsonScanner scanner, int at, string what, string advice)

@@ -3,7 +3,8 @@ using Rookery.Disk;
 namespace Rookery.Documents.Json;
 
 /// <summary>
-/// Reads newline-delimited documents, fed in arbitrary chunks. A bad line is an <see cref="StreamRead.Error"/> with its number, and reading goes on behind it.
+/// Reads newline-delimited documents, fed in arbitrary chunks. A bad line is an <see cref="StreamRead.Error"/> with its
+/// number, and reading goes on behind it.
 /// </summary>
 public sealed class NdjsonReader : IDisposable
 {
@@ -23,7 +24,10 @@ public sealed class NdjsonReader : IDisposable
 
     private static ReadOnlySpan<byte> ByteOrderMark => [0xEF, 0xBB, 0xBF];
 
-    /// <summary>Gives the reader its next bytes; they must stay unchanged until it has answered <see cref="StreamRead.NeedMore"/>.</summary>
+    /// <summary>
+    /// Gives the reader its next bytes; they must stay unchanged until it has answered
+    /// <see cref="StreamRead.NeedMore"/>.
+    /// </summary>
     public void Feed(ReadOnlyMemory<byte> chunk)
     {
         _chunk = chunk;
@@ -33,8 +37,11 @@ public sealed class NdjsonReader : IDisposable
     /// <summary>Says that no further bytes come, so that a last line without newline is read.</summary>
     public void Complete() => _isComplete = true;
 
-    /// <summary>Reads the next line that is not blank. <see cref="StreamRead.End"/> only after <see cref="Complete"/>.</summary>
-    /// <param name="document">The document, its id in <see cref="ParsedDocument.MetadataId"/>; valid until the next call.</param>
+    /// <summary>
+    /// Reads the next line that is not blank. <see cref="StreamRead.End"/> only after <see cref="Complete"/>.
+    /// </summary>
+    /// <param name="document">The document, its id in <see cref="ParsedDocument.MetadataId"/>; valid until the next
+    /// call.</param>
     /// <param name="error">Set with <see cref="StreamRead.Error"/>.</param>
     public StreamRead Read(out ParsedDocument document, out InputError error)
     {
@@ -47,11 +54,14 @@ public sealed class NdjsonReader : IDisposable
             if (_isTooLong)
             {
                 _isTooLong = false;
-                error = Place(new InputError(
-                    InputErrorCode.DocumentTooLarge,
-                    $"The document is larger than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}",
-                    new InputPlace(0),
-                    "Split it into several documents"));
+                error = Place(
+                    new InputError(
+                        InputErrorCode.DocumentTooLarge,
+                        $"The document is larger than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}",
+                        new InputPlace(0),
+                        "Split it into several documents"
+                    )
+                );
                 return StreamRead.Error;
             }
 

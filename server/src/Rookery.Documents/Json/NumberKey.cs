@@ -4,12 +4,15 @@ using System.Text;
 namespace Rookery.Documents.Json;
 
 /// <summary>
-/// Numbers as bytes whose order is that of the numbers. They are kept as decimal digits, as JSON writes them, and not as doubles: whole numbers beyond 2^53 stay apart from
-/// their neighbours, <c>1</c>, <c>1.0</c> and <c>1e0</c> are one, and so are <c>-0</c> and <c>0</c>.
+/// Numbers as bytes whose order is that of the numbers. They are kept as decimal digits, as JSON writes them, and not
+/// as doubles: whole numbers beyond 2^53 stay apart from their neighbours, <c>1</c>, <c>1.0</c> and <c>1e0</c> are one,
+/// and so are <c>-0</c> and <c>0</c>.
 /// </summary>
 /// <remarks>
-/// A number is <c>0.d1d2d3… × 10^exponent</c> with d1 not 0. Key: <c>[sign u8][exponent u16, biased, high byte first][pairs of digits, 1 to 100]</c>; of a negative number all bytes behind the sign are
-/// complemented and 0xFF ends it, so that more digits mean less. The first 40 significant digits count; above 1e16382 all numbers are one, below 1e-16384 all are 0.
+/// A number is <c>0.d1d2d3… × 10^exponent</c> with d1 not 0. Key: <c>[sign u8][exponent u16, biased, high byte
+/// first][pairs of digits, 1 to 100]</c>; of a negative number all bytes behind the sign are complemented and 0xFF ends
+/// it, so that more digits mean less. The first 40 significant digits count; above 1e16382 all numbers are one, below
+/// 1e-16384 all are 0.
 /// </remarks>
 internal static class NumberKey
 {
@@ -52,7 +55,10 @@ internal static class NumberKey
         return Write(digits[..count].TrimEnd((byte)0), isNegative, exponent, destination);
     }
 
-    /// <summary>Writes the number of a key as JSON, in the one form that stands for all: no more digits than it needs, an exponent only for very large and very small ones.</summary>
+    /// <summary>
+    /// Writes the number of a key as JSON, in the one form that stands for all: no more digits than it needs, an
+    /// exponent only for very large and very small ones.
+    /// </summary>
     /// <param name="key">A number's key.</param>
     /// <param name="destination">At least <see cref="MaxJsonBytes"/> bytes.</param>
     /// <returns>Bytes written.</returns>

@@ -5,8 +5,9 @@ using System.Text;
 namespace Rookery.Documents.Json;
 
 /// <summary>
-/// A sum that does not depend on the order of what is added: numbers with up to 19 digits before the point and 18 behind it are added exactly, as decimals; others as the doubles next to them, which are added exactly,
-/// too. Sums of parts can be added.
+/// A sum that does not depend on the order of what is added: numbers with up to 19 digits before the point and 18
+/// behind it are added exactly, as decimals; others as the doubles next to them, which are added exactly, too. Sums of
+/// parts can be added.
 /// </summary>
 public struct NumberSum
 {
@@ -134,7 +135,10 @@ public struct NumberSum
         {
             _whole = Int128.Parse(Next(ref left), CultureInfo.InvariantCulture),
             _fraction = Int128.Parse(Next(ref left), CultureInfo.InvariantCulture),
-            _rest = Next(ref left) is var units && units.SequenceEqual("0"u8) ? BigInteger.Zero : BigInteger.Parse(Encoding.ASCII.GetString(units), CultureInfo.InvariantCulture),
+            _rest =
+                Next(ref left) is var units && units.SequenceEqual("0"u8)
+                    ? BigInteger.Zero
+                    : BigInteger.Parse(Encoding.ASCII.GetString(units), CultureInfo.InvariantCulture),
             Count = long.Parse(left, CultureInfo.InvariantCulture),
         };
     }
@@ -151,7 +155,12 @@ public struct NumberSum
         where T : IUtf8SpanFormattable
     {
         const int MostDigits = 48;
-        bool isWritten = number.TryFormat(output.Reserve(MostDigits), out int written, default, CultureInfo.InvariantCulture);
+        bool isWritten = number.TryFormat(
+            output.Reserve(MostDigits),
+            out int written,
+            default,
+            CultureInfo.InvariantCulture
+        );
         System.Diagnostics.Debug.Assert(isWritten, "a number of 128 bits has at most 40 digits");
         output.Advance(written);
     }
@@ -178,7 +187,8 @@ public struct NumberSum
         return units.Sign < 0 ? -value : value;
     }
 
-    private readonly double Total(Int128 wholePart, Int128 fractionPart) => (double)wholePart + ((double)fractionPart / FractionUnits) + (_rest.IsZero ? 0 : ToDouble(_rest));
+    private readonly double Total(Int128 wholePart, Int128 fractionPart) =>
+        (double)wholePart + ((double)fractionPart / FractionUnits) + (_rest.IsZero ? 0 : ToDouble(_rest));
 
     /// <summary>JSON has no infinity: what is beyond doubles is the greatest of them.</summary>
     private static int WriteDouble(double value, Span<byte> destination)

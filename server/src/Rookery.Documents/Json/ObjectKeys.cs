@@ -5,8 +5,9 @@ using System.Security.Cryptography;
 namespace Rookery.Documents.Json;
 
 /// <summary>
-/// The keys of all objects open at one point of a parse, to find a key that one object names twice. Keys lie on a stack, so those of
-/// one object are neighbours; the hashes of a small object are searched with vector instructions, a large one gets a hash table.
+/// The keys of all objects open at one point of a parse, to find a key that one object names twice. Keys lie on a
+/// stack, so those of one object are neighbours; the hashes of a small object are searched with vector instructions, a
+/// large one gets a hash table.
 /// </summary>
 /// <remarks>Hashing is seeded per process: a document made to collide is made for one process.</remarks>
 internal sealed class ObjectKeys
@@ -17,8 +18,10 @@ internal sealed class ObjectKeys
     /// <summary>Keys kept allocated between parses; what a larger document needed is dropped.</summary>
     private const int IdleKeys = 4096;
 
-    private static readonly ulong SeedA = BinaryPrimitives.ReadUInt64LittleEndian(RandomNumberGenerator.GetBytes(8)) | 1;
-    private static readonly ulong SeedB = BinaryPrimitives.ReadUInt64LittleEndian(RandomNumberGenerator.GetBytes(8)) | 1;
+    private static readonly ulong SeedA =
+        BinaryPrimitives.ReadUInt64LittleEndian(RandomNumberGenerator.GetBytes(8)) | 1;
+    private static readonly ulong SeedB =
+        BinaryPrimitives.ReadUInt64LittleEndian(RandomNumberGenerator.GetBytes(8)) | 1;
 
     private uint[] _hashes = new uint[64];
     private JsonSlice[] _keys = new JsonSlice[64];
@@ -27,7 +30,10 @@ internal sealed class ObjectKeys
     private int _keyCount;
     private int _frameCount;
 
-    /// <summary>Open addressing over the keys of large objects: index + 1, 0 = empty. Entries leave in the reverse order of their coming, which linear probing allows without marks.</summary>
+    /// <summary>
+    /// Open addressing over the keys of large objects: index + 1, 0 = empty. Entries leave in the reverse order of
+    /// their coming, which linear probing allows without marks.
+    /// </summary>
     private int[] _table = [];
     private int _tableCount;
     private byte[] _unescaped = new byte[64];
@@ -217,7 +223,9 @@ internal sealed class ObjectKeys
         _tableCount++;
     }
 
-    /// <summary>Doubles the table and puts the keys before <paramref name="end"/> back in the order they came.</summary>
+    /// <summary>
+    /// Doubles the table and puts the keys before <paramref name="end"/> back in the order they came.
+    /// </summary>
     private void GrowTable(int end)
     {
         _table = new int[Math.Max(256, _table.Length * 2)];
@@ -226,7 +234,11 @@ internal sealed class ObjectKeys
         for (int frame = 0; frame < _frameCount && _tableCount < entries; frame++)
         {
             int frameEnd = frame + 1 < _frameCount ? _frames[frame + 1] : end;
-            for (int index = _frames[frame]; _frameHasTable[frame] && index < frameEnd && _tableCount < entries; index++)
+            for (
+                int index = _frames[frame];
+                _frameHasTable[frame] && index < frameEnd && _tableCount < entries;
+                index++
+            )
             {
                 Insert(index);
             }
@@ -252,7 +264,8 @@ internal sealed class ObjectKeys
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static uint Hash(ReadOnlySpan<byte> key)
     {
-        ulong a, b;
+        ulong a,
+            b;
         ulong seed = SeedA;
         int length = key.Length;
         if (length >= 8)
@@ -260,7 +273,10 @@ internal sealed class ObjectKeys
             int at = 0;
             while (length - at > 16)
             {
-                seed = Mix(seed ^ BinaryPrimitives.ReadUInt64LittleEndian(key[at..]), SeedB ^ BinaryPrimitives.ReadUInt64LittleEndian(key[(at + 8)..]));
+                seed = Mix(
+                    seed ^ BinaryPrimitives.ReadUInt64LittleEndian(key[at..]),
+                    SeedB ^ BinaryPrimitives.ReadUInt64LittleEndian(key[(at + 8)..])
+                );
                 at += 16;
             }
 

@@ -9,16 +9,22 @@ public readonly ref struct ParsedDocument
     /// <summary>The body's members before <c>@metadata</c>, without braces; minimised JSON.</summary>
     public ReadOnlySpan<byte> BodyHead { get; init; }
 
-    /// <summary>The body's members after <c>@metadata</c>; a comma belongs between both when neither is empty.</summary>
+    /// <summary>
+    /// The body's members after <c>@metadata</c>; a comma belongs between both when neither is empty.
+    /// </summary>
     public ReadOnlySpan<byte> BodyTail { get; init; }
 
-    /// <summary>The metadata members the user owns, without braces, <c>@collection</c> and what the server computes.</summary>
+    /// <summary>
+    /// The metadata members the user owns, without braces, <c>@collection</c> and what the server computes.
+    /// </summary>
     public ReadOnlySpan<byte> Metadata { get; init; }
 
     /// <summary>The collection's name, escapes resolved; empty when the document names none.</summary>
     public ReadOnlySpan<byte> Collection { get; init; }
 
-    /// <summary>The id that <c>@metadata.@id</c> names, escapes resolved (imports take it from there); empty when there is none.</summary>
+    /// <summary>
+    /// The id that <c>@metadata.@id</c> names, escapes resolved (imports take it from there); empty when there is none.
+    /// </summary>
     public ReadOnlySpan<byte> MetadataId { get; init; }
 
     /// <summary>When <c>@expires</c> says the document ends, UTC ticks; 0 = never.</summary>

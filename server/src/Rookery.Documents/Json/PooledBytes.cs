@@ -5,7 +5,9 @@ namespace Rookery.Documents.Json;
 /// <summary>Bytes that grow, in pooled memory.</summary>
 internal sealed class PooledBytes
 {
-    /// <summary>What stays rented between uses; larger memory goes back to the pool, which frees it when memory is short.</summary>
+    /// <summary>
+    /// What stays rented between uses; larger memory goes back to the pool, which frees it when memory is short.
+    /// </summary>
     private const int IdleBytes = 64 * 1024;
 
     private PooledMemory _memory;

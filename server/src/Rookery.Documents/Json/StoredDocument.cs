@@ -3,12 +3,13 @@ using System.Buffers.Binary;
 namespace Rookery.Documents.Json;
 
 /// <summary>
-/// The stored form: a head that apply writes (format, flags, last-modified ticks, expiry, id) and the content exactly as the
-/// command carries it (collection, metadata, body), so that apply copies and never parses.
+/// The stored form: a head that apply writes (format, flags, last-modified ticks, expiry, id) and the content exactly
+/// as the command carries it (collection, metadata, body), so that apply copies and never parses.
 /// </summary>
 /// <remarks>
 /// Head: <c>[format u8 = 1][flags u8][last-modified i64][expires i64 if flag 1][id length u16][id]</c>.
-/// Content: <c>[length varint][collection][length varint][metadata members][body members]</c>. Integers are little-endian.
+/// Content: <c>[length varint][collection][length varint][metadata members][body members]</c>. Integers are
+/// little-endian.
 /// </remarks>
 public static class StoredDocument
 {
@@ -24,7 +25,12 @@ public static class StoredDocument
     /// <param name="lastModifiedTicks">The log entry's time, UTC ticks.</param>
     /// <param name="expiresAtTicks">UTC ticks, 0 = never.</param>
     /// <returns>Bytes written.</returns>
-    public static int WriteHead(Span<byte> destination, ReadOnlySpan<byte> id, long lastModifiedTicks, long expiresAtTicks)
+    public static int WriteHead(
+        Span<byte> destination,
+        ReadOnlySpan<byte> id,
+        long lastModifiedTicks,
+        long expiresAtTicks
+    )
     {
         destination[0] = Format;
         destination[1] = expiresAtTicks == 0 ? (byte)0 : HasExpiry;
@@ -41,7 +47,9 @@ public static class StoredDocument
         return at + 2 + id.Length;
     }
 
-    /// <summary>How many of a value's first bytes a <see cref="DocumentView"/> without body needs, from a prefix of the value.</summary>
+    /// <summary>
+    /// How many of a value's first bytes a <see cref="DocumentView"/> without body needs, from a prefix of the value.
+    /// </summary>
     /// <param name="prefix">The value's first bytes; 1200 always say it.</param>
     /// <returns>The offset of the body: read that many bytes of a large value, copy the rest.</returns>
     /// <exception cref="StoredDocumentException">The bytes are no stored document, or of a newer format.</exception>
@@ -58,8 +66,11 @@ public static class StoredDocument
 
     /// <summary>Bytes the content of a document takes.</summary>
     internal static int ContentBytes(in ParsedDocument document) =>
-        Varint.Size((uint)document.Collection.Length) + document.Collection.Length
-        + Varint.Size((uint)document.Metadata.Length) + document.Metadata.Length + document.BodyLength;
+        Varint.Size((uint)document.Collection.Length)
+        + document.Collection.Length
+        + Varint.Size((uint)document.Metadata.Length)
+        + document.Metadata.Length
+        + document.BodyLength;
 
     /// <summary>Writes the content of a document; returns its bytes.</summary>
     internal static int WriteContent(Span<byte> destination, in ParsedDocument document)

@@ -64,7 +64,13 @@ internal static class StoredJson
     /// <param name="text">The name, escapes resolved.</param>
     /// <param name="member">From the name's quote to behind the value.</param>
     /// <param name="valueStart">The value.</param>
-    public static bool TryFindMember(ReadOnlySpan<byte> json, int container, ReadOnlySpan<byte> text, out Range member, out int valueStart)
+    public static bool TryFindMember(
+        ReadOnlySpan<byte> json,
+        int container,
+        ReadOnlySpan<byte> text,
+        out Range member,
+        out int valueStart
+    )
     {
         int at = container + 1;
         while (TryReadMember(json, ref at, out JsonSlice name, out valueStart))
@@ -87,7 +93,13 @@ internal static class StoredJson
     /// <param name="index">Which element.</param>
     /// <param name="element">The element.</param>
     /// <param name="count">Elements passed; all of them when there is no such one.</param>
-    public static bool TryFindElement(ReadOnlySpan<byte> json, int container, long index, out Range element, out int count)
+    public static bool TryFindElement(
+        ReadOnlySpan<byte> json,
+        int container,
+        long index,
+        out Range element,
+        out int count
+    )
     {
         int at = container + 1;
         for (count = 0; json[at] != (byte)']'; count++)

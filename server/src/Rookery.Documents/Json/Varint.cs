@@ -33,7 +33,9 @@ internal static class Varint
         return size;
     }
 
-    /// <summary>Reads a value at <paramref name="position"/> and steps behind it; false when the bytes end or are no such value.</summary>
+    /// <summary>
+    /// Reads a value at <paramref name="position"/> and steps behind it; false when the bytes end or are no such value.
+    /// </summary>
     public static bool TryRead(ReadOnlySpan<byte> source, scoped ref int position, out int value)
     {
         uint result = 0;

@@ -27,18 +27,40 @@ public static class WireDate
         WriteDigits(destination[20..27], (int)(utcTicks % TimeSpan.TicksPerSecond));
     }
 
-    /// <summary>Reads a date with Z, with an offset, or without either (then it is taken as UTC: the log must not depend on a node's time zone); up to seven fractional digits.</summary>
+    /// <summary>
+    /// Reads a date with Z, with an offset, or without either (then it is taken as UTC: the log must not depend on a
+    /// node's time zone); up to seven fractional digits.
+    /// </summary>
     public static bool TryParse(ReadOnlySpan<byte> text, out long utcTicks)
     {
         utcTicks = 0;
-        if (text.Length < SecondsLength || text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':')
+        if (
+            text.Length < SecondsLength
+            || text[4] != '-'
+            || text[7] != '-'
+            || text[10] != 'T'
+            || text[13] != ':'
+            || text[16] != ':'
+        )
         {
             return false;
         }
 
-        if (!TryReadDigits(text[..4], out int year) || !TryReadDigits(text[5..7], out int month) || !TryReadDigits(text[8..10], out int day)
-            || !TryReadDigits(text[11..13], out int hour) || !TryReadDigits(text[14..16], out int minute) || !TryReadDigits(text[17..19], out int second)
-            || year < 1 || month is < 1 or > 12 || day < 1 || day > DateTime.DaysInMonth(year, month) || hour > 23 || minute > 59 || second > 59)
+        if (
+            !TryReadDigits(text[..4], out int year)
+            || !TryReadDigits(text[5..7], out int month)
+            || !TryReadDigits(text[8..10], out int day)
+            || !TryReadDigits(text[11..13], out int hour)
+            || !TryReadDigits(text[14..16], out int minute)
+            || !TryReadDigits(text[17..19], out int second)
+            || year < 1
+            || month is < 1 or > 12
+            || day < 1
+            || day > DateTime.DaysInMonth(year, month)
+            || hour > 23
+            || minute > 59
+            || second > 59
+        )
         {
             return false;
         }
@@ -49,7 +71,8 @@ public static class WireDate
             return false;
         }
 
-        utcTicks = new DateTime(year, month, day, hour, minute, second, DateTimeKind.Utc).Ticks + fraction - offsetTicks;
+        utcTicks =
+            new DateTime(year, month, day, hour, minute, second, DateTimeKind.Utc).Ticks + fraction - offsetTicks;
         return utcTicks > 0 && utcTicks <= DateTime.MaxValue.Ticks;
     }
 
@@ -90,8 +113,15 @@ public static class WireDate
             return true;
         }
 
-        if (rest.Length != 6 || rest[0] is not ((byte)'+' or (byte)'-') || rest[3] != ':'
-            || !TryReadDigits(rest[1..3], out int hours) || !TryReadDigits(rest[4..6], out int minutes) || hours > 14 || minutes > 59)
+        if (
+            rest.Length != 6
+            || rest[0] is not ((byte)'+' or (byte)'-')
+            || rest[3] != ':'
+            || !TryReadDigits(rest[1..3], out int hours)
+            || !TryReadDigits(rest[4..6], out int minutes)
+            || hours > 14
+            || minutes > 59
+        )
         {
             return false;
         }

@@ -2,7 +2,10 @@ using Rookery.Disk;
 
 namespace Rookery.Documents;
 
-/// <summary>What is asked to be done between two steps of background work, first come first served. Asked from any thread, done by one.</summary>
+/// <summary>
+/// What is asked to be done between two steps of background work, first come first served. Asked from any thread, done
+/// by one.
+/// </summary>
 internal sealed class BackgroundRequests
 {
     private readonly Queue<(Action Do, Action<Exception> Fail)> _waiting = new();
@@ -10,7 +13,8 @@ internal sealed class BackgroundRequests
     private bool _isClosed;
 
     /// <summary>Has something done.</summary>
-    /// <returns>What it came to, once it was its turn; it ends with what <paramref name="work"/> throws, or with an <see cref="IOException"/> when the node stops before.</returns>
+    /// <returns>What it came to, once it was its turn; it ends with what <paramref name="work"/> throws, or with an
+    /// <see cref="IOException"/> when the node stops before.</returns>
     public Task<T> AddAsync<T>(Func<T> work)
     {
         var done = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);

@@ -6,8 +6,9 @@ using Rookery.Storage;
 namespace Rookery.Documents;
 
 /// <summary>
-/// The layout of a data directory: <c>lock</c>, <c>format</c> (one line each: format version, node id, cluster id, CRC-32C of the lines before), <c>storage/</c> and, unless it lies
-/// elsewhere, <c>journal/</c>. Made when it is missing, held locked while open.
+/// The layout of a data directory: <c>lock</c>, <c>format</c> (one line each: format version, node id, cluster id,
+/// CRC-32C of the lines before), <c>storage/</c> and, unless it lies elsewhere, <c>journal/</c>. Made when it is
+/// missing, held locked while open.
 /// </summary>
 internal sealed class DataDirectory : IDisposable
 {
@@ -26,7 +27,10 @@ internal sealed class DataDirectory : IDisposable
     /// <summary>The indexes: a directory written by the room above, once a node serves.</summary>
     public const string IndexesName = "indexes";
 
-    /// <summary>Who the node is in a cluster: a directory written by the room above, before the first start of a node that joins one.</summary>
+    /// <summary>
+    /// Who the node is in a cluster: a directory written by the room above, before the first start of a node that joins
+    /// one.
+    /// </summary>
     public const string IdentityName = "cluster";
 
     private const int LineCount = 4;
@@ -56,7 +60,9 @@ internal sealed class DataDirectory : IDisposable
     /// <summary>The storage engine's directory.</summary>
     public string StoragePath => StoragePathOf(Path);
 
-    /// <summary>Whether nothing was ever completed here: the format file is written when journal and storage exist.</summary>
+    /// <summary>
+    /// Whether nothing was ever completed here: the format file is written when journal and storage exist.
+    /// </summary>
     public bool IsNew => IsNewAt(_disk, Path);
 
     /// <summary>The node's random identity; empty while the directory is new.</summary>
@@ -86,7 +92,8 @@ internal sealed class DataDirectory : IDisposable
     }
 
     /// <summary>
-    /// Why a node must not be begun in a directory, in a sentence: it holds half a restore or files of others, or its journal's directory holds the journal of another node; null when it may, or was begun already.
+    /// Why a node must not be begun in a directory, in a sentence: it holds half a restore or files of others, or its
+    /// journal's directory holds the journal of another node; null when it may, or was begun already.
     /// </summary>
     public static string? WhyNotNew(IDisk disk, string directory, string? journalDirectory)
     {
@@ -107,15 +114,40 @@ internal sealed class DataDirectory : IDisposable
 
         // A first start that was cut off leaves some of these; the lock comes first.
         string[] names = disk.Exists(directory) ? [.. disk.List(directory)] : [];
-        if (Array.Find(names, name => name is not (LockName or StorageName or "journal" or FormatName + ".new" or IdentityName or IdentityName + ".new" or NodeIds.JoiningName or NodeIds.JoiningName + ".new" or NodeIds.FormingName or NodeIds.FormingName + ".new" or DurableFiles.LostAndFound)) is { } foreign)
+        if (
+            Array.Find(
+                names,
+                name =>
+                    name
+                        is not (
+                            LockName
+                            or StorageName
+                            or "journal"
+                            or FormatName + ".new"
+                            or IdentityName
+                            or IdentityName + ".new"
+                            or NodeIds.JoiningName
+                            or NodeIds.JoiningName + ".new"
+                            or NodeIds.FormingName
+                            or NodeIds.FormingName + ".new"
+                            or DurableFiles.LostAndFound
+                        )
+            ) is
+            { } foreign
+        )
         {
-            return $"{directory} holds files that are not Rookery's, such as {System.IO.Path.Combine(directory, foreign)}, and no data of a node. Nothing was changed; name an empty directory, or a new one.";
+            return $"{directory} holds files that are not Rookery's, such as "
+                + $"{System.IO.Path.Combine(directory, foreign)}, and no data of a node. Nothing was changed; name "
+                + $"an empty directory, or a new one.";
         }
 
         bool isBegun = names.Contains(LockName, StringComparer.Ordinal);
         return isBegun || journalDirectory is null || DurableFiles.IsEmpty(disk, journalDirectory)
             ? null
-            : $"{directory} holds no data, but {journalDirectory} is not empty: it holds {System.IO.Path.Combine(journalDirectory, FirstNameIn(disk, journalDirectory))}. Nothing was changed; name the data directory that this journal belongs to, or an empty directory for a new journal.";
+            : $"{directory} holds no data, but {journalDirectory} is not empty: it holds "
+                + $"{System.IO.Path.Combine(journalDirectory, FirstNameIn(disk, journalDirectory))}. Nothing was "
+                + $"changed; name the data directory that this journal belongs to, or an empty directory for a new "
+                + $"journal.";
     }
 
     public static string StoragePathOf(string directory) => System.IO.Path.Combine(directory, StorageName);
@@ -124,7 +156,8 @@ internal sealed class DataDirectory : IDisposable
 
     /// <summary>Locks the directory, making it when it is missing, and settles a recovery that was cut off.</summary>
     /// <exception cref="DataDirectoryInUseException">Another process holds it.</exception>
-    /// <exception cref="DataFormatException">The recovery's journal is not where this one is said to be, or a newer program writes here.</exception>
+    /// <exception cref="DataFormatException">The recovery's journal is not where this one is said to be, or a newer
+    /// program writes here.</exception>
     public static DataDirectory Lock(IDisk disk, NodeOptions options)
     {
         var (path, journalPath) = (options.DataDirectory, options.JournalDirectory);
@@ -149,8 +182,9 @@ internal sealed class DataDirectory : IDisposable
     }
 
     /// <summary>
-    /// Makes a directory and those above it that are missing, and their names durable: else a power cut could take the directory with everything that was
-    /// synced in it. The name of one that is there is synced too, because a killed process may have made it a moment ago.
+    /// Makes a directory and those above it that are missing, and their names durable: else a power cut could take the
+    /// directory with everything that was synced in it. The name of one that is there is synced too, because a killed
+    /// process may have made it a moment ago.
     /// </summary>
     public static void CreateDurably(IDisk disk, string path)
     {
@@ -168,9 +202,13 @@ internal sealed class DataDirectory : IDisposable
         disk.SyncDirectory(parent);
     }
 
-    /// <summary>Reads the format file, and refuses a directory whose journal has gone: beginning a new one would forget what was acknowledged.</summary>
+    /// <summary>
+    /// Reads the format file, and refuses a directory whose journal has gone: beginning a new one would forget what was
+    /// acknowledged.
+    /// </summary>
     /// <param name="mayBeUnfinished">Whether this is the restore that is not finished yet.</param>
-    /// <exception cref="DataFormatException">It was written by a newer version, is no data directory, lacks its journal, or holds a restore that did not finish.</exception>
+    /// <exception cref="DataFormatException">It was written by a newer version, is no data directory, lacks its
+    /// journal, or holds a restore that did not finish.</exception>
     public void Check(bool mayBeUnfinished)
     {
         if (!mayBeUnfinished && IsUnfinished(_disk, Path))
@@ -194,8 +232,14 @@ internal sealed class DataDirectory : IDisposable
         if (!_disk.Exists(JournalPath) || _disk.List(JournalPath).Count == 0)
         {
             throw new DataFormatException(
-                $"{Path} was in use before, but there is no journal in {JournalPath}. Nothing was changed. Mount or put back the journal's directory; where it is lost, restore a backup, or on a member of a cluster replace the member, with `rookery cluster node replace NAME` on another one.")
-            { IsOfDirectory = true };
+                $"{Path} was in use before, but there is no journal in {JournalPath}. Nothing was changed. "
+                    + $"Mount or put back the journal's directory; where it is lost, restore a backup, or on a "
+                    + $"member of a cluster replace the member, with `rookery cluster node replace NAME` on "
+                    + $"another one."
+            )
+            {
+                IsOfDirectory = true,
+            };
         }
     }
 
@@ -238,7 +282,9 @@ internal sealed class DataDirectory : IDisposable
         disk.SyncDirectory(path);
     }
 
-    /// <summary>Marks a directory as one that no node opens, durably, before the first file of a restore is written.</summary>
+    /// <summary>
+    /// Marks a directory as one that no node opens, durably, before the first file of a restore is written.
+    /// </summary>
     public static void MarkUnfinished(IDisk disk, string path)
     {
         using (var mark = disk.Open(System.IO.Path.Combine(path, UnfinishedMark), DiskOpen.CreateNew))
@@ -258,9 +304,11 @@ internal sealed class DataDirectory : IDisposable
     }
 
     /// <summary>Whether a directory carries the mark.</summary>
-    public static bool IsUnfinished(IDisk disk, string path) => disk.Exists(System.IO.Path.Combine(path, UnfinishedMark));
+    public static bool IsUnfinished(IDisk disk, string path) =>
+        disk.Exists(System.IO.Path.Combine(path, UnfinishedMark));
 
-    private static string Unfinished(string path) => $"{path} holds a restore that did not finish. Delete the directory and run `rookery restore` again.";
+    private static string Unfinished(string path) =>
+        $"{path} holds a restore that did not finish. Delete the directory and run `rookery restore` again.";
 
     /// <summary>Takes the lock file of a directory.</summary>
     public static IDisposable Lock(IDisk disk, string path)
@@ -281,16 +329,22 @@ internal sealed class DataDirectory : IDisposable
     // What a start that was cut off before it wrote the format file does not leave.
     private static string? TraceOfUse(IDisk disk, string directory)
     {
-        string[] later = [.. new[] { FormatLevel.FileName, IndexesName }.Select(name => System.IO.Path.Combine(directory, name))];
+        string[] later =
+        [
+            .. new[] { FormatLevel.FileName, IndexesName }.Select(name => System.IO.Path.Combine(directory, name)),
+        ];
         var storage = StorageEngine.UseOf(disk, StoragePathOf(directory));
         return Array.Find(later, disk.Exists)
             ?? (storage == StorageUse.InUse ? StoragePathOf(directory) : null)
-            ?? (storage == StorageUse.None && NodeJournal.ExistsAt(disk, JournalPathOf(directory))
-                ? JournalPathOf(directory)
-                : null);
+            ?? (
+                storage == StorageUse.None && NodeJournal.ExistsAt(disk, JournalPathOf(directory))
+                    ? JournalPathOf(directory)
+                    : null
+            );
     }
 
-    private static string FirstNameIn(IDisk disk, string directory) => disk.List(directory).First(name => name is not DurableFiles.LostAndFound);
+    private static string FirstNameIn(IDisk disk, string directory) =>
+        disk.List(directory).First(name => name is not DurableFiles.LostAndFound);
 
     private static string FormatPath(string path) => System.IO.Path.Combine(path, FormatName);
 
@@ -303,21 +357,32 @@ internal sealed class DataDirectory : IDisposable
         byte[] bytes = new byte[Math.Min(file.Length, 256)];
         string text = Encoding.ASCII.GetString(bytes, 0, file.Read(bytes, 0));
         string[] lines = text.Split('\n');
-        if (lines.Length < LineCount || !lines[0].StartsWith(Heading, StringComparison.Ordinal) || !int.TryParse(lines[0].AsSpan(Heading.Length), out int version))
+        if (
+            lines.Length < LineCount
+            || !lines[0].StartsWith(Heading, StringComparison.Ordinal)
+            || !int.TryParse(lines[0].AsSpan(Heading.Length), out int version)
+        )
         {
             string state = text.Length == 0 ? "empty" : "damaged";
-            throw new DataFormatException($"{FormatPath(path)}, which says whose data these are, is {state}. {PutFormatBack}");
+            throw new DataFormatException(
+                $"{FormatPath(path)}, which says whose data these are, is {state}. {PutFormatBack}"
+            );
         }
 
         if (version != FormatVersion)
         {
-            throw new DataFormatException($"{path} has data format {version}; this version of Rookery reads format {FormatVersion}. Start the version that wrote it.");
+            throw new DataFormatException(
+                $"{path} has data format {version}; this version of Rookery reads format {FormatVersion}. "
+                    + $"Start the version that wrote it."
+            );
         }
 
         string content = string.Concat(lines.Take(LineCount - 1).Select(line => line + "\n"));
         return string.Equals(text, content + CheckLine(content), StringComparison.Ordinal)
             ? new NodeIds(lines[1][("node ".Length)..], lines[2][("cluster ".Length)..])
-            : throw new DataFormatException($"{FormatPath(path)} is damaged: its checksum does not match. {PutFormatBack}");
+            : throw new DataFormatException(
+                $"{FormatPath(path)} is damaged: its checksum does not match. {PutFormatBack}"
+            );
     }
 
     /// <summary>The last line of a small file: the checksum of the lines before.</summary>
@@ -328,6 +393,9 @@ internal sealed class DataDirectory : IDisposable
 /// <param name="message">One sentence.</param>
 public sealed class DataFormatException(string message) : IOException(message)
 {
-    /// <summary>Whether it is not there, or not whole, where it was said to be, so that another path is what helps; otherwise its content is damaged, or of another version.</summary>
+    /// <summary>
+    /// Whether it is not there, or not whole, where it was said to be, so that another path is what helps; otherwise
+    /// its content is damaged, or of another version.
+    /// </summary>
     public bool IsOfDirectory { get; init; }
 }

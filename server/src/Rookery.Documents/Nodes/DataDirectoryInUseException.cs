@@ -2,7 +2,8 @@ namespace Rookery.Documents;
 
 /// <summary>Another process works in a directory that this node was given.</summary>
 /// <param name="directory">The directory.</param>
-public sealed class DataDirectoryInUseException(string directory) : IOException($"{directory} is in use by another process: stop that first.")
+public sealed class DataDirectoryInUseException(string directory)
+    : IOException($"{directory} is in use by another process: stop that first.")
 {
     /// <summary>The directory.</summary>
     public string Directory { get; } = directory;

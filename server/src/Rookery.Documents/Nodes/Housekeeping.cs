@@ -3,12 +3,16 @@ using Rookery.Storage;
 namespace Rookery.Documents;
 
 /// <summary>
-/// What the maintenance thread does four times a minute: a piece of the scrub, and giving idle memory back. A node that has nothing to do flushes a large memtable once,
-/// because its memory is worth more than the write that a later flush would have shared; then it writes nothing.
+/// What the maintenance thread does four times a minute: a piece of the scrub, and giving idle memory back. A node that
+/// has nothing to do flushes a large memtable once, because its memory is worth more than the write that a later flush
+/// would have shared; then it writes nothing.
 /// </summary>
 internal sealed class Housekeeping(StorageEngine storage)
 {
-    /// <summary>How often <see cref="DoRound"/> is due. Memory is back within two rounds, so within the minute that it may take (design: memory is budgeted).</summary>
+    /// <summary>
+    /// How often <see cref="DoRound"/> is due. Memory is back within two rounds, so within the minute that it may take
+    /// (design: memory is budgeted).
+    /// </summary>
     public static readonly TimeSpan Interval = TimeSpan.FromSeconds(15);
 
     private const long IdleMemtableBytes = 4 << 20;

@@ -5,8 +5,9 @@ using Rookery.Storage;
 namespace Rookery.Documents;
 
 /// <summary>
-/// An opened node: its data directory is locked, its journal replayed, its databases readable. When its data cannot be opened or written, the node
-/// stays up in diagnosis mode (design.md §1.5): <see cref="Diagnosis"/> says why, and every read and write is refused with it.
+/// An opened node: its data directory is locked, its journal replayed, its databases readable. When its data cannot be
+/// opened or written, the node stays up in diagnosis mode (design.md §1.5): <see cref="Diagnosis"/> says why, and every
+/// read and write is refused with it.
 /// </summary>
 public sealed class Node : IDisposable
 {
@@ -38,7 +39,13 @@ public sealed class Node : IDisposable
         _core = readOnly;
         Databases = readOnly.Databases;
         ClusterRecords = readOnly.ClusterRecords;
-        Consensus = new SilentConsensus(new Rejection(RejectionKind.Stopping, "The data is damaged, and this node was opened to read what can be read."), nodeTag);
+        Consensus = new SilentConsensus(
+            new Rejection(
+                RejectionKind.Stopping,
+                "The data is damaged, and this node was opened to read what can be read."
+            ),
+            nodeTag
+        );
     }
 
     private Node(NodeStore core, IConsensusHost consensus, NodeOptions options, TimeProvider time)
@@ -59,13 +66,20 @@ public sealed class Node : IDisposable
         _tombstones = new TombstoneCleaning(core, consensus);
         _maintenance.Start();
         consensus.Start();
-        _expirationTimer = time.CreateTimer(_ => Expire(), null, options.ExpirationInterval, options.ExpirationInterval);
+        _expirationTimer = time.CreateTimer(
+            _ => Expire(),
+            null,
+            options.ExpirationInterval,
+            options.ExpirationInterval
+        );
     }
 
     /// <summary>The sentence that explains why this node neither reads nor writes; null when it does.</summary>
     public string? Diagnosis => Volatile.Read(ref _diagnosis);
 
-    /// <summary>Whether its data was opened: what it knows of the cluster it still knows when its disk fails later.</summary>
+    /// <summary>
+    /// Whether its data was opened: what it knows of the cluster it still knows when its disk fails later.
+    /// </summary>
     public bool HasOpened => _consensus is not null;
 
     /// <summary>The databases. Empty when the data could not be opened.</summary>
@@ -77,18 +91,23 @@ public sealed class Node : IDisposable
     /// <summary>The way of every write.</summary>
     public IConsensus Consensus { get; }
 
-    /// <summary>This node's random identity: 22 characters, made when the data directory was first used; empty when the data could not be opened.</summary>
+    /// <summary>
+    /// This node's random identity: 22 characters, made when the data directory was first used; empty when the data
+    /// could not be opened.
+    /// </summary>
     public string NodeId => _core?.NodeId ?? string.Empty;
 
-    /// <summary>The random identity of the cluster (a single node is one of its own); empty when the data could not be opened.</summary>
+    /// <summary>
+    /// The random identity of the cluster (a single node is one of its own); empty when the data could not be opened.
+    /// </summary>
     public string ClusterId => _core?.ClusterId ?? string.Empty;
 
     /// <summary>What this node may write; the first level when the data could not be opened.</summary>
     public FormatLevel FormatLevel => _core?.FormatLevel ?? FormatLevel.First;
 
     /// <summary>
-    /// How much of one core background work may take beside what writers wait for, 0 to 1: whoever knows how hot the board is says it, again and again. At 0 nothing is merged or scrubbed. A quarter until somebody has
-    /// said.
+    /// How much of one core background work may take beside what writers wait for, 0 to 1: whoever knows how hot the
+    /// board is says it, again and again. At 0 nothing is merged or scrubbed. A quarter until somebody has said.
     /// </summary>
     public double BackgroundShare
     {
@@ -105,18 +124,28 @@ public sealed class Node : IDisposable
     /// <summary>Whether background work is being done now.</summary>
     public bool IsMaintaining => _maintenance?.IsWorking ?? false;
 
-    /// <summary>Whether what grows may be written: the free space of the data's file system is above its reserve.</summary>
+    /// <summary>
+    /// Whether what grows may be written: the free space of the data's file system is above its reserve.
+    /// </summary>
     public bool HasRoom => _core?.Space.Data.GrowthAllowed ?? false;
 
-    /// <summary>Flushes, merges and other steps of background work since the start. Rises while the node works on its own.</summary>
+    /// <summary>
+    /// Flushes, merges and other steps of background work since the start. Rises while the node works on its own.
+    /// </summary>
     public long BackgroundSteps => _maintenance?.Steps ?? 0;
 
     /// <summary>Whether a node, or a restore, has begun to keep data here, whole or not.</summary>
     public static bool IsDataDirectory(IDisk disk, string directory) =>
-        !DataDirectory.IsNewAt(disk, directory) || DataDirectory.IsUnfinished(disk, directory) || DataDirectory.WhyNoFormat(disk, directory) is not null;
+        !DataDirectory.IsNewAt(disk, directory)
+        || DataDirectory.IsUnfinished(disk, directory)
+        || DataDirectory.WhyNoFormat(disk, directory) is not null;
 
-    /// <summary>Why no node is begun in a directory that none was begun in yet, in a sentence: half a restore or files of others lie there, or in its journal's; null when nothing speaks against it.</summary>
-    public static string? WhyNotNew(IDisk disk, NodeOptions options) => DataDirectory.WhyNotNew(disk, options.DataDirectory, options.JournalDirectory);
+    /// <summary>
+    /// Why no node is begun in a directory that none was begun in yet, in a sentence: half a restore or files of others
+    /// lie there, or in its journal's; null when nothing speaks against it.
+    /// </summary>
+    public static string? WhyNotNew(IDisk disk, NodeOptions options) =>
+        DataDirectory.WhyNotNew(disk, options.DataDirectory, options.JournalDirectory);
 
     /// <summary>Opens a node and starts its threads.</summary>
     /// <param name="options">Where the data is.</param>
@@ -125,10 +154,19 @@ public sealed class Node : IDisposable
     /// <param name="io">Is told of all disk work.</param>
     /// <param name="time">The clock.</param>
     /// <param name="openConsensus">Orders its writes, alone or with others.</param>
-    /// <exception cref="DataDirectoryInUseException">Another process holds the data directory or the journal directory.</exception>
+    /// <exception cref="DataDirectoryInUseException">Another process holds the data directory or the journal
+    /// directory.</exception>
     /// <exception cref="ForeignJournalException">The journal belongs to another data directory.</exception>
-    /// <exception cref="DiskException">A directory cannot be made or entered: not a directory, permission denied, or a file has its name.</exception>
-    public static Node Open(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time, OpenConsensus openConsensus)
+    /// <exception cref="DiskException">A directory cannot be made or entered: not a directory, permission denied, or a
+    /// file has its name.</exception>
+    public static Node Open(
+        NodeOptions options,
+        IDisk disk,
+        MemoryBudget memory,
+        IIoRecorder io,
+        TimeProvider time,
+        OpenConsensus openConsensus
+    )
     {
         try
         {
@@ -143,7 +181,10 @@ public sealed class Node : IDisposable
                 throw;
             }
         }
-        catch (Exception unread) when (options.CommandLeftOut is not null && unread is DamagedException or UnappliedDamageException or UnknownCommitException)
+        catch (Exception unread)
+            when (options.CommandLeftOut is not null
+                && unread is DamagedException or UnappliedDamageException or UnknownCommitException
+            )
         {
             return OpenToRead(options, disk, memory, io, time);
         }
@@ -153,7 +194,10 @@ public sealed class Node : IDisposable
         }
     }
 
-    /// <summary>What there is to know about journal, storage and queue, for metrics and <c>/readyz?verbose</c>; null when the data could not be opened.</summary>
+    /// <summary>
+    /// What there is to know about journal, storage and queue, for metrics and <c>/readyz?verbose</c>; null when the
+    /// data could not be opened.
+    /// </summary>
     public NodeStatistics? ReadStatistics() => _core is null ? null : ReadStatistics(_core, _consensus);
 
     private static NodeStatistics ReadStatistics(NodeStore store, IConsensusHost? consensus)
@@ -181,14 +225,20 @@ public sealed class Node : IDisposable
     }
 
     /// <summary>Begins a backup, which the caller reads and disposes before it stops the node. One at a time.</summary>
-    /// <exception cref="BackupException">One is being taken already, the data is damaged, or the node is in diagnosis mode.</exception>
+    /// <exception cref="BackupException">One is being taken already, the data is damaged, or the node is in diagnosis
+    /// mode.</exception>
     /// <exception cref="IOException">The disk refused the checkpoint.</exception>
     public Task<NodeBackup> BeginBackupAsync() =>
         _maintenance is not null && Diagnosis is null
             ? _core!.DoInBackgroundAsync(_core.BeginBackup)
-            : throw new BackupException(Diagnosis ?? "This node was opened to read damaged data: no backup is taken of it.");
+            : throw new BackupException(
+                Diagnosis ?? "This node was opened to read damaged data: no backup is taken of it."
+            );
 
-    /// <summary>Ends cleanly: what is queued is finished, new commands are refused, a clean-stop frame is written. Nothing else is.</summary>
+    /// <summary>
+    /// Ends cleanly: what is queued is finished, new commands are refused, a clean-stop frame is written. Nothing else
+    /// is.
+    /// </summary>
     public void StopCleanly()
     {
         StopThreads();
@@ -210,7 +260,10 @@ public sealed class Node : IDisposable
         Dispose();
     }
 
-    /// <summary>Gives back threads, files and the lock without noting a clean stop, as a crash would; what is queued is finished.</summary>
+    /// <summary>
+    /// Gives back threads, files and the lock without noting a clean stop, as a crash would; what is queued is
+    /// finished.
+    /// </summary>
     public void Dispose()
     {
         StopThreads();
@@ -219,7 +272,13 @@ public sealed class Node : IDisposable
         _stopping.Dispose();
     }
 
-    private static Node OpenToRead(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time)
+    private static Node OpenToRead(
+        NodeOptions options,
+        IDisk disk,
+        MemoryBudget memory,
+        IIoRecorder io,
+        TimeProvider time
+    )
     {
         NodeStore? store = null;
         try
@@ -236,23 +295,29 @@ public sealed class Node : IDisposable
     }
 
     /// <summary>What the owner can do about damage that a start cannot go past.</summary>
-    private static string WayOnAfter(Exception failure, NodeOptions options) => failure switch
-    {
-        DamagedException when options.HasPeers =>
-            " The start needs them. The other members have them: replace this one, with `rookery cluster node replace NAME` on another, and let it join again with an empty data directory.",
-        StorageFormatException when options.HasPeers =>
-            " On a member of a cluster, replace it instead, with `rookery cluster node replace NAME` on another one, and let it join again with an empty data directory.",
-        DamagedException => " The start needs them. Restore a backup, or take what can be read with `rookery export`, and import it into a new node.",
-        _ => string.Empty,
-    };
+    private static string WayOnAfter(Exception failure, NodeOptions options) =>
+        failure switch
+        {
+            DamagedException when options.HasPeers =>
+                " The start needs them. The other members have them: replace this one, with `rookery cluster "
+                    + "node replace NAME` on another, and let it join again with an empty data directory.",
+            StorageFormatException when options.HasPeers =>
+                " On a member of a cluster, replace it instead, with `rookery cluster node replace NAME` on "
+                    + "another one, and let it join again with an empty data directory.",
+            DamagedException =>
+                " The start needs them. Restore a backup, or take what can be read with `rookery export`, and "
+                    + "import it into a new node.",
+            _ => string.Empty,
+        };
 
-    private static bool IsDiagnosis(Exception failure) => failure switch
-    {
-        DataDirectoryInUseException or ForeignJournalException => false,
-        DiskException refused => refused.Error is not (Errno.NotDirectory or Errno.AccessDenied or Errno.Exists),
-        InvariantViolationException or OutOfMemoryException => false,
-        _ => true,
-    };
+    private static bool IsDiagnosis(Exception failure) =>
+        failure switch
+        {
+            DataDirectoryInUseException or ForeignJournalException => false,
+            DiskException refused => refused.Error is not (Errno.NotDirectory or Errno.AccessDenied or Errno.Exists),
+            InvariantViolationException or OutOfMemoryException => false,
+            _ => true,
+        };
 
     private void StopThreads()
     {

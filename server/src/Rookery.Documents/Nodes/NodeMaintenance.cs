@@ -4,8 +4,9 @@ using Rookery.Storage;
 namespace Rookery.Documents;
 
 /// <summary>
-/// The one low-priority thread behind a node: flushes, compacts, prepares journal segments; four times a minute it scrubs a little and gives
-/// idle memory back. Beside what writers wait for it takes the share of a core that <see cref="Node.BackgroundShare"/> says. It sleeps when there is nothing to do, and writes nothing then.
+/// The one low-priority thread behind a node: flushes, compacts, prepares journal segments; four times a minute it
+/// scrubs a little and gives idle memory back. Beside what writers wait for it takes the share of a core that
+/// <see cref="Node.BackgroundShare"/> says. It sleeps when there is nothing to do, and writes nothing then.
 /// </summary>
 internal sealed class NodeMaintenance : IDisposable
 {
@@ -31,7 +32,12 @@ internal sealed class NodeMaintenance : IDisposable
         _troubleFound = troubleFound;
         core.Storage.WorkArrived = Wake;
         _timer = time.CreateTimer(_ => BeginRound(), null, Housekeeping.Interval, Housekeeping.Interval);
-        _thread = new Thread(Run) { Name = "maintenance", IsBackground = true, Priority = ThreadPriority.BelowNormal };
+        _thread = new Thread(Run)
+        {
+            Name = "maintenance",
+            IsBackground = true,
+            Priority = ThreadPriority.BelowNormal,
+        };
     }
 
     /// <summary>Steps of work done since the start, rounds of housekeeping not counted.</summary>
@@ -61,7 +67,7 @@ internal sealed class NodeMaintenance : IDisposable
     public void Dispose()
     {
         _stopping.Set();
-        _core.Pacer.Dispose();                          // ends its rests
+        _core.Pacer.Dispose(); // ends its rests
         _timer.Dispose();
         Wake();
         if (!_thread.ThreadState.HasFlag(ThreadState.Unstarted))
@@ -117,8 +123,7 @@ internal sealed class NodeMaintenance : IDisposable
                 _housekeeping.DoRound(mayScrub: !_core.Pacer.IsPaused);
                 _core.Offers.GiveUpIfDue();
             }
-        }
-        while (!_stopping.IsSet && DoStep());
+        } while (!_stopping.IsSet && DoStep());
 
         if (_steps > before)
         {

@@ -3,10 +3,14 @@ using Rookery.Journal;
 
 namespace Rookery.Documents;
 
-/// <summary>What stays free on the file systems of a node: that of the data and, where the journal lies on one of its own, that as well. Thread-safe.</summary>
+/// <summary>
+/// What stays free on the file systems of a node: that of the data and, where the journal lies on one of its own, that
+/// as well. Thread-safe.
+/// </summary>
 internal sealed class NodeSpace
 {
-    // So much of it the next writes may need before a flush lets go of segments: a journal that cannot make one takes nothing more.
+    // So much of it the next writes may need before a flush lets go of segments: a journal that cannot make one takes
+    // nothing more.
     private const int SegmentsInReserve = 4;
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
@@ -49,11 +53,15 @@ internal sealed class NodeSpace
         var data = _data.State;
         if (!data.GrowthAllowed)
         {
-            return $"Node {nodeTag} has {Amount.Bytes(data.FreeBytes)} free and keeps {Amount.Bytes(data.NeededBytes)}: writes that grow the data are refused. Deletes go on; free some space.";
+            return $"Node {nodeTag} has {Amount.Bytes(data.FreeBytes)} free and keeps "
+                + $"{Amount.Bytes(data.NeededBytes)}: writes that grow the data are refused. Deletes go on; free "
+                + $"some space.";
         }
 
         return _journal?.State is { GrowthAllowed: false } journal
-            ? $"Node {nodeTag} has {Amount.Bytes(journal.FreeBytes)} left for its journal in {_journalDirectory} and keeps {Amount.Bytes(journal.NeededBytes)}: writes that grow the data are refused. Deletes go on; free some space there."
+            ? $"Node {nodeTag} has {Amount.Bytes(journal.FreeBytes)} left for its journal in "
+                + $"{_journalDirectory} and keeps {Amount.Bytes(journal.NeededBytes)}: writes that grow the data "
+                + $"are refused. Deletes go on; free some space there."
             : null;
     }
 }

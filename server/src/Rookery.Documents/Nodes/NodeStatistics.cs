@@ -42,7 +42,9 @@ public sealed record NodeStatistics
     /// <summary>What recovery found in the journal, in one sentence.</summary>
     public string Recovery { get; init; } = string.Empty;
 
-    /// <summary>Free bytes on the data's file system, and below how many writes that grow the data are refused.</summary>
+    /// <summary>
+    /// Free bytes on the data's file system, and below how many writes that grow the data are refused.
+    /// </summary>
     public required ReserveState Space { get; init; }
 
     /// <summary>How the node stands in its cluster; null when it was opened to read damaged data only.</summary>

@@ -8,7 +8,10 @@ namespace Rookery.Documents;
 /// <summary>How a directory is opened: in which order its parts are, and what is refused.</summary>
 public sealed partial class NodeStore
 {
-    /// <summary>Opens the directory. What the journal holds beyond the manifest is not applied: how much of it is committed, consensus knows.</summary>
+    /// <summary>
+    /// Opens the directory. What the journal holds beyond the manifest is not applied: how much of it is committed,
+    /// consensus knows.
+    /// </summary>
     /// <param name="options">Where the data is.</param>
     /// <param name="disk">The disk.</param>
     /// <param name="memory">What bounds memory.</param>
@@ -16,7 +19,13 @@ public sealed partial class NodeStore
     /// <param name="time">The clock.</param>
     /// <exception cref="DataDirectoryInUseException">Another process holds a directory.</exception>
     /// <exception cref="IOException">The data cannot be opened; the message says why. Nothing is open then.</exception>
-    public static NodeStore Open(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time)
+    public static NodeStore Open(
+        NodeOptions options,
+        IDisk disk,
+        MemoryBudget memory,
+        IIoRecorder io,
+        TimeProvider time
+    )
     {
         var core = new NodeStore(DataDirectory.Lock(disk, options), options, disk, io, time);
         try
@@ -37,19 +46,37 @@ public sealed partial class NodeStore
         RefuseWithoutStorage();
         NodeBackup.RemoveCheckpoint(_disk, CheckpointPath);
         NodeBackup.RemoveCheckpoint(_disk, OfferPath);
-        foreach (string path in (IEnumerable<string>)[StateOffers.RowsPathOf(OfferPath), .. StateOffers.ChangesPathsOf(OfferPath)])
+        foreach (
+            string path in (IEnumerable<string>)
+                [StateOffers.RowsPathOf(OfferPath), .. StateOffers.ChangesPathsOf(OfferPath)]
+        )
         {
             NodeBackup.RemoveCheckpoint(_disk, path);
         }
 
-        Storage = StorageEngine.Open(_disk, StorageOptionsOf(_options, _directory.StoragePath) with { Pacer = Pacer, WasBegun = !_directory.IsNew }, memory, _io, Time);
+        Storage = StorageEngine.Open(
+            _disk,
+            StorageOptionsOf(_options, _directory.StoragePath) with
+            {
+                Pacer = Pacer,
+                WasBegun = !_directory.IsNew,
+            },
+            memory,
+            _io,
+            Time
+        );
         TellDamage();
         Journal = OpenJournal();
         if (_directory.IsNew && Journal.LastIndex > 0)
         {
             throw new DataFormatException(
-                $"{_directory.JournalPath} holds a journal, but {_directory.Path} has no file {DataDirectory.FormatName}. Nothing was changed. Put that file and what else is missing back, or name another journal directory.")
-            { IsOfDirectory = true };
+                $"{_directory.JournalPath} holds a journal, but {_directory.Path} has no file "
+                    + $"{DataDirectory.FormatName}. Nothing was changed. Put that file and what else is missing "
+                    + $"back, or name another journal directory."
+            )
+            {
+                IsOfDirectory = true,
+            };
         }
 
         Storage.DeleteLeftOvers();
@@ -60,7 +87,13 @@ public sealed partial class NodeStore
         ClusterRecords.FormatLevelChanged = KeepFormatLevel;
         StateInstallation.Complete(Storage);
         Offers = new StateOffers(Storage, Journal, _disk, OfferPath, Transfers, Time) { Reserve = _options.Reserve };
-        Inbox = new StateInbox(Storage, _disk, Path.Combine(_directory.StoragePath, "incoming"), _options.Reserve, Transfers);
+        Inbox = new StateInbox(
+            Storage,
+            _disk,
+            Path.Combine(_directory.StoragePath, "incoming"),
+            _options.Reserve,
+            Transfers
+        );
         Storage.ManifestDurable = position => ReleaseJournal(position.Index);
         _applier = OpenApplier();
         _previous = new PreviousVersions(Storage);
@@ -78,8 +111,12 @@ public sealed partial class NodeStore
         Admission = new Admission(inFlight, Time);
     }
 
-    /// <summary>Goes by what the members agreed on. On the thread that applies, so that nothing that was agreed on later is written before it is noted.</summary>
-    /// <exception cref="DataFormatException">They agreed on more than this program knows: it takes no further part.</exception>
+    /// <summary>
+    /// Goes by what the members agreed on. On the thread that applies, so that nothing that was agreed on later is
+    /// written before it is noted.
+    /// </summary>
+    /// <exception cref="DataFormatException">They agreed on more than this program knows: it takes no further
+    /// part.</exception>
     /// <summary>
     /// Writes into both manifests that a node ran here. Where documents are already, a full disk must not keep them
     /// from being read: the next flush writes the same.
@@ -144,14 +181,24 @@ public sealed partial class NodeStore
         }
     }
 
-    // The journal begins where the last manifest ended: an empty storage directory beside it would forget everything before.
+    // The journal begins where the last manifest ended: an empty storage directory beside it would forget everything
+    // before.
     private void RefuseWithoutStorage()
     {
-        if (!_directory.IsNew && _disk.List(_directory.StoragePath).All(static name => string.Equals(name, "lock", StringComparison.Ordinal)))
+        if (
+            !_directory.IsNew
+            && _disk
+                .List(_directory.StoragePath)
+                .All(static name => string.Equals(name, "lock", StringComparison.Ordinal))
+        )
         {
             throw new DataFormatException(
-                $"{_options.DataDirectory} was in use before, but {_directory.StoragePath} is empty. Nothing was changed. Put back that directory's files, or restore a backup.")
-            { IsOfDirectory = true };
+                $"{_options.DataDirectory} was in use before, but {_directory.StoragePath} is empty. Nothing "
+                    + $"was changed. Put back that directory's files, or restore a backup."
+            )
+            {
+                IsOfDirectory = true,
+            };
         }
     }
 
@@ -172,9 +219,20 @@ public sealed partial class NodeStore
         {
             return NodeJournal.Open(
                 _disk,
-                new JournalOptions { Directory = _directory.JournalPath, SegmentBytes = _options.SegmentBytes, StoreId = Storage.StoreId },
-                new JournalKnowledge(durable.Index, durable.Term, _options.HasPeers) { ManifestOperations = durable.Sequence, WasBegun = !_directory.IsNew, Rebase = StateInstallation.RebaseOf(Storage) },
-                _io);
+                new JournalOptions
+                {
+                    Directory = _directory.JournalPath,
+                    SegmentBytes = _options.SegmentBytes,
+                    StoreId = Storage.StoreId,
+                },
+                new JournalKnowledge(durable.Index, durable.Term, _options.HasPeers)
+                {
+                    ManifestOperations = durable.Sequence,
+                    WasBegun = !_directory.IsNew,
+                    Rebase = StateInstallation.RebaseOf(Storage),
+                },
+                _io
+            );
         }
         catch (DiskException refused) when (refused.Error == Errno.WouldBlock)
         {
@@ -182,12 +240,13 @@ public sealed partial class NodeStore
         }
     }
 
-    internal static StorageOptions StorageOptionsOf(NodeOptions options, string directory) => new()
-    {
-        Directory = directory,
-        Tables = Table.Definitions,
-        MemtableBytes = options.ReplaysAroundDamage ? NeverFull : options.MemtableBytes,
-        RunBytes = options.RunBytes,
-        Filter = new StaleOrderFilter(),
-    };
+    internal static StorageOptions StorageOptionsOf(NodeOptions options, string directory) =>
+        new()
+        {
+            Directory = directory,
+            Tables = Table.Definitions,
+            MemtableBytes = options.ReplaysAroundDamage ? NeverFull : options.MemtableBytes,
+            RunBytes = options.RunBytes,
+            Filter = new StaleOrderFilter(),
+        };
 }

@@ -21,7 +21,9 @@ internal static class Replay
         int length = Payload.ContentLength(frame.Payload.Span);
         if (length < 0)
         {
-            throw new DataFormatException($"Entry {frame.Index} of the journal holds no payload that this version of Rookery can decode.");
+            throw new DataFormatException(
+                $"Entry {frame.Index} of the journal holds no payload that this version of Rookery can decode."
+            );
         }
 
         var content = PooledMemory.Rent(length);
@@ -29,7 +31,9 @@ internal static class Replay
         {
             if (!Payload.TryDecode(frame.Payload.Span, content.Span[..length]))
             {
-                throw new DataFormatException($"The payload of entry {frame.Index} of the journal does not match its checksum.");
+                throw new DataFormatException(
+                    $"The payload of entry {frame.Index} of the journal does not match its checksum."
+                );
             }
 
             applier.Apply(position, content.Span[..length], []);

@@ -2,7 +2,10 @@ using Rookery.Disk;
 
 namespace Rookery.Documents;
 
-/// <summary>A data directory that no node runs on, held so that none starts meanwhile: for what is done to a node before its first start, or between two.</summary>
+/// <summary>
+/// A data directory that no node runs on, held so that none starts meanwhile: for what is done to a node before its
+/// first start, or between two.
+/// </summary>
 public sealed class StoppedDirectory : IDisposable
 {
     private readonly IDisk _disk;
@@ -24,7 +27,11 @@ public sealed class StoppedDirectory : IDisposable
     /// <exception cref="DiskException">The disk refused; a part may be deleted.</exception>
     public void Empty(params IReadOnlyList<string> kept)
     {
-        foreach (string name in _disk.List(_path).Except([DataDirectory.LockName, DurableFiles.LostAndFound, .. kept], StringComparer.Ordinal))
+        foreach (
+            string name in _disk
+                .List(_path)
+                .Except([DataDirectory.LockName, DurableFiles.LostAndFound, .. kept], StringComparer.Ordinal)
+        )
         {
             DurableFiles.Delete(_disk, Path.Join(_path, name));
         }

@@ -3,7 +3,8 @@ using Rookery.Documents.Json;
 namespace Rookery.Documents.Patching;
 
 /// <summary>
-/// RFC 7396 on bytes: the target's members keep their order and their bytes, new ones follow in the patch's order. Both sides are valid and minimised.
+/// RFC 7396 on bytes: the target's members keep their order and their bytes, new ones follow in the patch's order. Both
+/// sides are valid and minimised.
 /// </summary>
 internal sealed class MergePatch
 {
@@ -27,7 +28,13 @@ internal sealed class MergePatch
     }
 
     /// <summary>The recursive definition of RFC 7396, §2; values nest at most 128 levels.</summary>
-    private void WriteMerged(ReadOnlySpan<byte> target, int targetAt, ReadOnlySpan<byte> patch, int patchAt, PooledBytes output)
+    private void WriteMerged(
+        ReadOnlySpan<byte> target,
+        int targetAt,
+        ReadOnlySpan<byte> patch,
+        int patchAt,
+        PooledBytes output
+    )
     {
         if (patch[patchAt] != (byte)'{')
         {
@@ -41,7 +48,13 @@ internal sealed class MergePatch
         output.Append((byte)'}');
     }
 
-    private void MergeMembers(ReadOnlySpan<byte> target, int targetAt, ReadOnlySpan<byte> patch, int patchAt, PooledBytes output)
+    private void MergeMembers(
+        ReadOnlySpan<byte> target,
+        int targetAt,
+        ReadOnlySpan<byte> patch,
+        int patchAt,
+        PooledBytes output
+    )
     {
         int firstValue = _values.Count;
         _keys.Open();
@@ -87,7 +100,8 @@ internal sealed class MergePatch
         _keys.Close();
     }
 
-    private static bool IsNull(ReadOnlySpan<byte> patch, PatchValue value) => patch[value.Start..value.End].SequenceEqual("null"u8);
+    private static bool IsNull(ReadOnlySpan<byte> patch, PatchValue value) =>
+        patch[value.Start..value.End].SequenceEqual("null"u8);
 
     private static void Separate(PooledBytes output, ref bool first)
     {

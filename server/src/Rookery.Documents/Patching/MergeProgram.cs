@@ -4,7 +4,10 @@ using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Patching;
 
-/// <summary>A merge patch inside a command: what happens to the collection and the expiry, which are stored apart, and the members to merge.</summary>
+/// <summary>
+/// A merge patch inside a command: what happens to the collection and the expiry, which are stored apart, and the
+/// members to merge.
+/// </summary>
 internal readonly ref struct MergeProgram
 {
     private const int FixedBytes = 12;
@@ -41,9 +44,15 @@ internal readonly ref struct MergeProgram
     public static MergeProgram Read(ReadOnlySpan<byte> bytes)
     {
         int at = FixedBytes;
-        if (!Varint.TryReadBytes(bytes, ref at, out ReadOnlySpan<byte> collection) || !Varint.TryReadBytes(bytes, ref at, out ReadOnlySpan<byte> metadata))
+        if (
+            !Varint.TryReadBytes(bytes, ref at, out ReadOnlySpan<byte> collection)
+            || !Varint.TryReadBytes(bytes, ref at, out ReadOnlySpan<byte> metadata)
+        )
         {
-            throw new CommandFormatException("A merge patch in a command does not decode although its checksum is right: keep the data directory and report it.");
+            throw new CommandFormatException(
+                "A merge patch in a command does not decode although its checksum is right: keep the data "
+                    + "directory and report it."
+            );
         }
 
         return new MergeProgram

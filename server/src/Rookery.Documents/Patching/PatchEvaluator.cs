@@ -6,7 +6,9 @@ using Rookery.Documents.Scripting;
 
 namespace Rookery.Documents.Patching;
 
-/// <summary>Applies patches to stored bytes. Deterministic: no clock, no randomness, no culture. One thread at a time.</summary>
+/// <summary>
+/// Applies patches to stored bytes. Deterministic: no clock, no randomness, no culture. One thread at a time.
+/// </summary>
 public sealed class PatchEvaluator : IDisposable
 {
     /// <summary>A step of a script of any form takes as long as copying so many bytes.</summary>
@@ -18,7 +20,9 @@ public sealed class PatchEvaluator : IDisposable
     private readonly PooledBytes _content = new();
     private readonly PooledBytes _merged = new();
 
-    /// <summary>The new content (see <see cref="StoredDocument"/>) after Created or Patched; valid until the next call.</summary>
+    /// <summary>
+    /// The new content (see <see cref="StoredDocument"/>) after Created or Patched; valid until the next call.
+    /// </summary>
     public ReadOnlySpan<byte> Content => _content.Written;
 
     /// <summary>The collection inside <see cref="Content"/>.</summary>
@@ -27,20 +31,28 @@ public sealed class PatchEvaluator : IDisposable
         get
         {
             int at = 0;
-            return Varint.TryReadBytes(_content.Written, ref at, out ReadOnlySpan<byte> collection) ? collection : throw Broken();
+            return Varint.TryReadBytes(_content.Written, ref at, out ReadOnlySpan<byte> collection)
+                ? collection
+                : throw Broken();
         }
     }
 
     /// <summary>The new expiry, UTC ticks; 0 = never.</summary>
     public long ExpiresAtTicks { get; private set; }
 
-    /// <summary>Bytes that the steps of a script copied on the way to the result, or as many as it could have copied in its time.</summary>
+    /// <summary>
+    /// Bytes that the steps of a script copied on the way to the result, or as many as it could have copied in its
+    /// time.
+    /// </summary>
     internal long CopiedBytes { get; private set; }
 
     /// <summary>Bytes that the next script may copy; a script of any form ends there.</summary>
     internal long CopiedBytesLeft { get; set; } = long.MaxValue;
 
-    /// <summary>Whether a failure counts what it copied: it does of scripts of any form, and did not of the lines before them, of which all members must go on to think alike.</summary>
+    /// <summary>
+    /// Whether a failure counts what it copied: it does of scripts of any form, and did not of the lines before them,
+    /// of which all members must go on to think alike.
+    /// </summary>
     internal bool CountsFailure { get; private set; }
 
     /// <summary>Why the patch failed, after Failed.</summary>
@@ -54,7 +66,12 @@ public sealed class PatchEvaluator : IDisposable
         switch (KindOf(patch))
         {
             case ProgramKind.Merge:
-                applied = TryMerge(MergeProgram.Read(patch.Bytes), document.Collection, document.Metadata, document.Body);
+                applied = TryMerge(
+                    MergeProgram.Read(patch.Bytes),
+                    document.Collection,
+                    document.Metadata,
+                    document.Body
+                );
                 break;
             case ProgramKind.Compiled:
                 BeginCompiled(patch.Bytes[1..], out ReadOnlySpan<byte> program, out ReadOnlySpan<byte> arguments);
@@ -143,7 +160,12 @@ public sealed class PatchEvaluator : IDisposable
         Failure = null;
     }
 
-    private bool TryMerge(MergeProgram program, ReadOnlySpan<byte> collection, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
+    private bool TryMerge(
+        MergeProgram program,
+        ReadOnlySpan<byte> collection,
+        ReadOnlySpan<byte> metadata,
+        ReadOnlySpan<byte> body
+    )
     {
         AppendBytes(program.CollectionChange == MemberChange.Unchanged ? collection : program.Collection);
         ExpiresAtTicks = program.ExpiryChange == MemberChange.Unchanged ? ExpiresAtTicks : program.ExpiresAtTicks;
@@ -157,7 +179,12 @@ public sealed class PatchEvaluator : IDisposable
         return TryAppendBody(_merged.Written);
     }
 
-    private bool TryRun(ReadOnlySpan<byte> script, ReadOnlySpan<byte> collection, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
+    private bool TryRun(
+        ReadOnlySpan<byte> script,
+        ReadOnlySpan<byte> collection,
+        ReadOnlySpan<byte> metadata,
+        ReadOnlySpan<byte> body
+    )
     {
         bool ran = _scripts.TryRun(script, body);
         CopiedBytes = _scripts.CopiedBytes;
@@ -174,7 +201,11 @@ public sealed class PatchEvaluator : IDisposable
         return isWithinLimits;
     }
 
-    private void BeginCompiled(ReadOnlySpan<byte> unit, out ReadOnlySpan<byte> program, out ReadOnlySpan<byte> arguments)
+    private void BeginCompiled(
+        ReadOnlySpan<byte> unit,
+        out ReadOnlySpan<byte> program,
+        out ReadOnlySpan<byte> arguments
+    )
     {
         int at = 0;
         program = ReadBytes(unit, ref at);
@@ -225,11 +256,17 @@ public sealed class PatchEvaluator : IDisposable
         _content.Advance(StoredDocument.WriteBytes(_content.Reserve(Varint.MaxBytes + bytes.Length), 0, bytes));
 
     private static ProgramKind KindOf(in PatchProgram patch) =>
-        patch.Bytes.IsEmpty || (ProgramKind)patch.Bytes[0] is not (ProgramKind.Merge or ProgramKind.Script or ProgramKind.Compiled) ? throw Broken() : (ProgramKind)patch.Bytes[0];
+        patch.Bytes.IsEmpty
+        || (ProgramKind)patch.Bytes[0] is not (ProgramKind.Merge or ProgramKind.Script or ProgramKind.Compiled)
+            ? throw Broken()
+            : (ProgramKind)patch.Bytes[0];
 
     private static ReadOnlySpan<byte> ReadBytes(ReadOnlySpan<byte> source, scoped ref int at) =>
         Varint.TryReadBytes(source, ref at, out ReadOnlySpan<byte> bytes) ? bytes : throw Broken();
 
     private static CommandFormatException Broken() =>
-        new("A patch in a command does not decode although its checksum is right: a bug or a newer version wrote it. Keep the data directory and report it.");
+        new(
+            "A patch in a command does not decode although its checksum is right: a bug or a newer version "
+                + "wrote it. Keep the data directory and report it."
+        );
 }

@@ -5,7 +5,8 @@ using Rookery.Documents.Json;
 namespace Rookery.Documents.Patching;
 
 /// <summary>Reads the patch parts of requests and compiles them into a program.</summary>
-/// <param name="formatLevel">What may be written: below <see cref="FormatLevel.Scripts"/> only the lines of typed session patches.</param>
+/// <param name="formatLevel">What may be written: below <see cref="FormatLevel.Scripts"/> only the lines of typed
+/// session patches.</param>
 internal sealed class PatchRequest(int formatLevel)
 {
     private readonly PooledBytes _program = new();
@@ -46,7 +47,9 @@ internal sealed class PatchRequest(int formatLevel)
 
     /// <summary>Reads <c>"PatchIfMissing":{…}</c> or null.</summary>
     public bool TryReadPatchIfMissing(scoped ref JsonScanner scanner) =>
-        scanner.Peek() == (byte)'n' ? scanner.TryTakeLiteral("null"u8) : TryReadScript(ref scanner, _scriptIfMissing, out _isCompiledIfMissing);
+        scanner.Peek() == (byte)'n'
+            ? scanner.TryTakeLiteral("null"u8)
+            : TryReadScript(ref scanner, _scriptIfMissing, out _isCompiledIfMissing);
 
     /// <summary>Makes the program of the scripts read.</summary>
     /// <param name="createIfMissing">The document to store when there is none; read or not.</param>
@@ -60,7 +63,9 @@ internal sealed class PatchRequest(int formatLevel)
         else
         {
             _program.Append((byte)ProgramKind.Script);
-            _program.Advance(StoredDocument.WriteBytes(_program.Reserve(Varint.MaxBytes + _script.Length), 0, _script.Written));
+            _program.Advance(
+                StoredDocument.WriteBytes(_program.Reserve(Varint.MaxBytes + _script.Length), 0, _script.Written)
+            );
         }
 
         if (createIfMissing.IsRead)
@@ -68,23 +73,40 @@ internal sealed class PatchRequest(int formatLevel)
             _program.Append((byte)MissingKind.StoreDocument);
             BinaryPrimitives.WriteInt64LittleEndian(_program.Reserve(8), createIfMissing.ExpiresAtTicks);
             _program.Advance(8);
-            _program.Advance(StoredDocument.WriteContent(_program.Reserve(StoredDocument.ContentBytes(createIfMissing)), createIfMissing));
+            _program.Advance(
+                StoredDocument.WriteContent(
+                    _program.Reserve(StoredDocument.ContentBytes(createIfMissing)),
+                    createIfMissing
+                )
+            );
         }
         else
         {
-            _program.Append((byte)(_scriptIfMissing.Length == 0 ? MissingKind.Nothing : _isCompiledIfMissing ? MissingKind.RunCompiled : MissingKind.RunScript));
+            _program.Append(
+                (byte)(
+                    _scriptIfMissing.Length == 0 ? MissingKind.Nothing
+                    : _isCompiledIfMissing ? MissingKind.RunCompiled
+                    : MissingKind.RunScript
+                )
+            );
             _program.Append(_scriptIfMissing.Written);
         }
     }
 
     /// <summary>Makes the program of a merge patch.</summary>
-    public void SetMerge(in ParsedDocument patch, bool createIfMissing) => MergeProgram.Write(_program, patch, createIfMissing);
+    public void SetMerge(in ParsedDocument patch, bool createIfMissing) =>
+        MergeProgram.Write(_program, patch, createIfMissing);
 
     private bool RefuseMember(JsonScanner scanner, ReadOnlySpan<byte> member)
     {
         string name = Encoding.UTF8.GetString(member);
         _refusal = InputErrors.InJson(
-            InputErrorCode.NotSupported, scanner.Json, scanner.Position, $"The member '{name}' of a patch is not supported by this version", "Send Script and Values");
+            InputErrorCode.NotSupported,
+            scanner.Json,
+            scanner.Position,
+            $"The member '{name}' of a patch is not supported by this version",
+            "Send Script and Values"
+        );
         return false;
     }
 
@@ -117,7 +139,8 @@ internal sealed class PatchRequest(int formatLevel)
                 bool isValues = member.SequenceEqual("Values"u8);
                 bool isNull = scanner.Peek() == (byte)'n';
                 int valueStart = scanner.Position;
-                isRead = isValues ? arguments.TryRead(ref scanner)
+                isRead =
+                    isValues ? arguments.TryRead(ref scanner)
                     : isNull ? scanner.TryTakeLiteral("null"u8)
                     : RefuseMember(scanner, member);
                 values = isValues ? valueStart..scanner.Position : values;
@@ -136,7 +159,13 @@ internal sealed class PatchRequest(int formatLevel)
 
         if (text is null)
         {
-            _refusal = InputErrors.InJson(InputErrorCode.InvalidPatch, scanner.Json, start, "The patch has no Script", "Send {\"Script\":\"this.a = args.a\",\"Values\":{\"a\":1}}");
+            _refusal = InputErrors.InJson(
+                InputErrorCode.InvalidPatch,
+                scanner.Json,
+                start,
+                "The patch has no Script",
+                "Send {\"Script\":\"this.a = args.a\",\"Values\":{\"a\":1}}"
+            );
             return false;
         }
 
@@ -152,6 +181,12 @@ internal sealed class PatchRequest(int formatLevel)
 
         isOfAnyForm = true;
         output.Clear();
-        return PatchScript.TryWrite(Encoding.UTF8.GetString(text), scanner.Json[values], formatLevel, output, out _refusal);
+        return PatchScript.TryWrite(
+            Encoding.UTF8.GetString(text),
+            scanner.Json[values],
+            formatLevel,
+            output,
+            out _refusal
+        );
     }
 }

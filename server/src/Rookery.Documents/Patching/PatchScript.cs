@@ -6,13 +6,21 @@ namespace Rookery.Documents.Patching;
 /// <summary>Encodes patch scripts of any form, with their arguments, as commands carry them.</summary>
 public static class PatchScript
 {
-    /// <summary>Encodes a script that is to patch many documents; the program is that of a patch which makes no document.</summary>
+    /// <summary>
+    /// Encodes a script that is to patch many documents; the program is that of a patch which makes no document.
+    /// </summary>
     /// <param name="script">The script.</param>
     /// <param name="arguments">What <c>args</c> holds: an object as JSON, or nothing.</param>
     /// <param name="formatLevel">The level that the cluster is at.</param>
     /// <param name="program">The program, for each document's patch.</param>
     /// <param name="error">Why it was refused: not all members run it.</param>
-    public static bool TryEncode(ScriptProgram script, ReadOnlySpan<byte> arguments, int formatLevel, out byte[] program, out InputError error)
+    public static bool TryEncode(
+        ScriptProgram script,
+        ReadOnlySpan<byte> arguments,
+        int formatLevel,
+        out byte[] program,
+        out InputError error
+    )
     {
         var output = new PooledBytes();
         output.Append((byte)ProgramKind.Compiled);
@@ -24,7 +32,13 @@ public static class PatchScript
     }
 
     /// <summary>Compiles a script, and appends <c>[program varint+bytes][arguments varint+JSON]</c>.</summary>
-    internal static bool TryWrite(string script, ReadOnlySpan<byte> arguments, int formatLevel, PooledBytes output, out InputError error)
+    internal static bool TryWrite(
+        string script,
+        ReadOnlySpan<byte> arguments,
+        int formatLevel,
+        PooledBytes output,
+        out InputError error
+    )
     {
         try
         {
@@ -37,14 +51,23 @@ public static class PatchScript
         }
     }
 
-    private static bool TryWrite(ScriptProgram script, string text, ReadOnlySpan<byte> arguments, int formatLevel, PooledBytes output, out InputError error)
+    private static bool TryWrite(
+        ScriptProgram script,
+        string text,
+        ReadOnlySpan<byte> arguments,
+        int formatLevel,
+        PooledBytes output,
+        out InputError error
+    )
     {
         if (formatLevel < FormatLevel.Scripts)
         {
             error = new ScriptException(
                 ScriptFault.NotSupported,
-                "The members of this cluster do not all run this script yet: before an upgrade is ended with 'rookery cluster finalize-upgrade', patches are the lines of typed session patches",
-                0).ToInputError(text);
+                "The members of this cluster do not all run this script yet: before an upgrade is ended with "
+                    + "'rookery cluster finalize-upgrade', patches are the lines of typed session patches",
+                0
+            ).ToInputError(text);
             return false;
         }
 

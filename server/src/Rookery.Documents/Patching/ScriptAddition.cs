@@ -6,8 +6,13 @@ namespace Rookery.Documents.Patching;
 /// <summary>JavaScript's <c>x ? x + y : y</c> on JSON values, for numbers and strings.</summary>
 internal static class ScriptAddition
 {
-    /// <summary>Appends the result; false when the values are of types whose sum nobody wants ("[object Object]").</summary>
-    /// <remarks>Integers are added as 64-bit integers while they fit, so that counters above 2^53 stay exact; all else as doubles, which is the same on every processor.</remarks>
+    /// <summary>
+    /// Appends the result; false when the values are of types whose sum nobody wants ("[object Object]").
+    /// </summary>
+    /// <remarks>
+    /// Integers are added as 64-bit integers while they fit, so that counters above 2^53 stay exact; all else as
+    /// doubles, which is the same on every processor.
+    /// </remarks>
     public static bool TryAdd(ReadOnlySpan<byte> old, ReadOnlySpan<byte> value, PooledBytes output)
     {
         if (IsFalsy(old))
@@ -16,7 +21,8 @@ internal static class ScriptAddition
             return true;
         }
 
-        bool isText = old[0] == (byte)'"', isOtherText = value[0] == (byte)'"';
+        bool isText = old[0] == (byte)'"',
+            isOtherText = value[0] == (byte)'"';
         if ((isText || IsNumber(old)) && (isOtherText || IsNumber(value)))
         {
             return isText || isOtherText ? Join(old, value, output) : TryAddNumbers(old, value, output);
@@ -26,7 +32,9 @@ internal static class ScriptAddition
     }
 
     private static bool IsFalsy(ReadOnlySpan<byte> value) =>
-        value.SequenceEqual("null"u8) || value.SequenceEqual("false"u8) || value.SequenceEqual("\"\""u8)
+        value.SequenceEqual("null"u8)
+        || value.SequenceEqual("false"u8)
+        || value.SequenceEqual("\"\""u8)
         || (IsNumber(value) && double.Parse(value, NumberStyles.Float, CultureInfo.InvariantCulture) == 0);
 
     private static bool IsNumber(ReadOnlySpan<byte> value) => value[0] is (byte)'-' or (>= (byte)'0' and <= (byte)'9');
@@ -46,16 +54,20 @@ internal static class ScriptAddition
     {
         const int MostDigits = 32;
         Span<byte> room = output.Reserve(MostDigits);
-        if (long.TryParse(old, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long a)
+        if (
+            long.TryParse(old, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long a)
             && long.TryParse(value, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long b)
-            && !OverflowsInt64(a, b))
+            && !OverflowsInt64(a, b)
+        )
         {
             (a + b).TryFormat(room, out int digits, default, CultureInfo.InvariantCulture);
             output.Advance(digits);
             return true;
         }
 
-        double sum = double.Parse(old, NumberStyles.Float, CultureInfo.InvariantCulture) + double.Parse(value, NumberStyles.Float, CultureInfo.InvariantCulture);
+        double sum =
+            double.Parse(old, NumberStyles.Float, CultureInfo.InvariantCulture)
+            + double.Parse(value, NumberStyles.Float, CultureInfo.InvariantCulture);
         if (!double.IsFinite(sum))
         {
             return false;

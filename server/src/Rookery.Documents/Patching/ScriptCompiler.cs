@@ -6,11 +6,12 @@ using Rookery.Documents.Json;
 namespace Rookery.Documents.Patching;
 
 /// <summary>
-/// Compiles the scripts that typed session patches send (wire page, §4) into a list of operations, so that apply never reads script text.
-/// Anything else is JavaScript that this server does not run, and is refused by name.
+/// Compiles the scripts that typed session patches send (wire page, §4) into a list of operations, so that apply never
+/// reads script text. Anything else is JavaScript that this server does not run, and is refused by name.
 /// </summary>
 /// <remarks>
-/// An operation: <c>[operation u8][path varint+bytes][value varint+JSON]</c>. A path is a row of segments, each <c>[0][name varint+bytes]</c> or <c>[1][index varint]</c>.
+/// An operation: <c>[operation u8][path varint+bytes][value varint+JSON]</c>. A path is a row of segments, each
+/// <c>[0][name varint+bytes]</c> or <c>[1][index varint]</c>.
 /// </remarks>
 internal ref struct ScriptCompiler
 {
@@ -43,7 +44,12 @@ internal ref struct ScriptCompiler
     /// <param name="arguments">What <c>args</c> holds.</param>
     /// <param name="output">Where the program goes.</param>
     /// <param name="error">Why it was refused; offsets count in the script.</param>
-    public static bool TryCompile(ReadOnlySpan<byte> script, PatchArguments arguments, PooledBytes output, out InputError error)
+    public static bool TryCompile(
+        ReadOnlySpan<byte> script,
+        PatchArguments arguments,
+        PooledBytes output,
+        out InputError error
+    )
     {
         var compiler = new ScriptCompiler(script, arguments, output, new PooledBytes());
         bool isCompiled = compiler.TryCompile();
@@ -74,7 +80,10 @@ internal ref struct ScriptCompiler
         if (TakeWord("delete"u8))
         {
             // JavaScript leaves a hole in an array, which JSON has not.
-            return TryPath(out ReadOnlySpan<byte> called) && called.IsEmpty && !_endsWithIndex && Emit(ScriptOperation.Delete, default);
+            return TryPath(out ReadOnlySpan<byte> called)
+                && called.IsEmpty
+                && !_endsWithIndex
+                && Emit(ScriptOperation.Delete, default);
         }
 
         if (!TryPath(out ReadOnlySpan<byte> method))
@@ -89,7 +98,11 @@ internal ref struct ScriptCompiler
 
         if (method.SequenceEqual("splice"u8))
         {
-            return TryArgument(out ReadOnlySpan<byte> index) && Take((byte)',') && Take((byte)'1') && Take((byte)')') && Emit(ScriptOperation.RemoveAt, index);
+            return TryArgument(out ReadOnlySpan<byte> index)
+                && Take((byte)',')
+                && Take((byte)'1')
+                && Take((byte)')')
+                && Emit(ScriptOperation.RemoveAt, index);
         }
 
         if (!method.IsEmpty || !Take((byte)'='))
@@ -112,22 +125,36 @@ internal ref struct ScriptCompiler
             {
                 return false;
             }
-        }
-        while (Take((byte)','));
+        } while (Take((byte)','));
         return Take((byte)')');
     }
 
-    /// <summary>The rest of <c>this.P = this.P ? this.P + args.v : args.v</c>: all paths alike, both arguments alike.</summary>
+    /// <summary>
+    /// The rest of <c>this.P = this.P ? this.P + args.v : args.v</c>: all paths alike, both arguments alike.
+    /// </summary>
     private bool TryIncrement()
     {
         byte[] target = _path.Written.ToArray();
-        bool isShaped = TryPath(out ReadOnlySpan<byte> method) && method.IsEmpty && _path.Written.SequenceEqual(target) && Take((byte)'?')
-            && TryPath(out method) && method.IsEmpty && _path.Written.SequenceEqual(target) && Take((byte)'+');
-        return isShaped && TryArgument(out ReadOnlySpan<byte> value) && Take((byte)':') && TryArgument(out ReadOnlySpan<byte> other)
-            && value.SequenceEqual(other) && Emit(ScriptOperation.Increment, value);
+        bool isShaped =
+            TryPath(out ReadOnlySpan<byte> method)
+            && method.IsEmpty
+            && _path.Written.SequenceEqual(target)
+            && Take((byte)'?')
+            && TryPath(out method)
+            && method.IsEmpty
+            && _path.Written.SequenceEqual(target)
+            && Take((byte)'+');
+        return isShaped
+            && TryArgument(out ReadOnlySpan<byte> value)
+            && Take((byte)':')
+            && TryArgument(out ReadOnlySpan<byte> other)
+            && value.SequenceEqual(other)
+            && Emit(ScriptOperation.Increment, value);
     }
 
-    /// <summary>Reads <c>this.a.b[0]["c"]</c> into <see cref="_path"/>, and the name of a method called on it.</summary>
+    /// <summary>
+    /// Reads <c>this.a.b[0]["c"]</c> into <see cref="_path"/>, and the name of a method called on it.
+    /// </summary>
     private bool TryPath(out ReadOnlySpan<byte> method)
     {
         method = default;
@@ -220,14 +247,28 @@ internal ref struct ScriptCompiler
         }
 
         return TryIdentifier(out ReadOnlySpan<byte> name)
-            && (_arguments.TryGet(name, out value)
-                || Fail(InputErrorCode.InvalidPatch, start, $"The patch script uses {Encoding.UTF8.GetString(_script[start.._position])}, which Values does not hold", "Send the value"));
+            && (
+                _arguments.TryGet(name, out value)
+                || Fail(
+                    InputErrorCode.InvalidPatch,
+                    start,
+                    $"The patch script uses {Encoding.UTF8.GetString(_script[start.._position])}, which "
+                        + $"Values does not hold",
+                    "Send the value"
+                )
+            );
     }
 
     private bool TryIdentifier(out ReadOnlySpan<byte> name)
     {
         int start = _position;
-        while (_position < _script.Length && (char.IsAsciiLetterOrDigit((char)_script[_position]) || _script[_position] is (byte)'_' or (byte)'$' or >= 0x80))
+        while (
+            _position < _script.Length
+            && (
+                char.IsAsciiLetterOrDigit((char)_script[_position])
+                || _script[_position] is (byte)'_' or (byte)'$' or >= 0x80
+            )
+        )
         {
             _position++;
         }
@@ -287,10 +328,13 @@ internal ref struct ScriptCompiler
     {
         int at = 1;
         return _path.Written[0] == NameSegment
-            && Varint.TryReadBytes(_path.Written, ref at, out ReadOnlySpan<byte> name) && name.SequenceEqual(MetadataReader.MemberName);
+            && Varint.TryReadBytes(_path.Written, ref at, out ReadOnlySpan<byte> name)
+            && name.SequenceEqual(MetadataReader.MemberName);
     }
 
-    /// <summary>Adds an operation. One short line may name a long value, so a script's length does not bound its program.</summary>
+    /// <summary>
+    /// Adds an operation. One short line may name a long value, so a script's length does not bound its program.
+    /// </summary>
     private bool Emit(ScriptOperation operation, ReadOnlySpan<byte> value)
     {
         if (_output.Length + _path.Length + value.Length > DocumentLimits.MaxDocumentBytes)
@@ -299,7 +343,8 @@ internal ref struct ScriptCompiler
                 InputErrorCode.InvalidPatch,
                 _position,
                 $"The patch script and its values take more than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}",
-                "Send fewer lines");
+                "Send fewer lines"
+            );
         }
 
         _output.Append((byte)operation);
@@ -313,12 +358,17 @@ internal ref struct ScriptCompiler
         ReadOnlySpan<byte> line = _script[start..];
         int end = line.IndexOfAny((byte)'\r', (byte)'\n');
         line = end < 0 ? line : line[..end];
-        string quoted = line.Length <= MostQuotedBytes ? Encoding.UTF8.GetString(line) : Encoding.UTF8.GetString(line[..MostQuotedBytes]) + "…";
+        string quoted =
+            line.Length <= MostQuotedBytes
+                ? Encoding.UTF8.GetString(line)
+                : Encoding.UTF8.GetString(line[..MostQuotedBytes]) + "…";
         return Fail(
             InputErrorCode.NotSupported,
             start,
             $"The patch script's '{quoted}' is JavaScript that this server does not run",
-            "Use the lines of typed session patches (this.a.b = args.v, an increment, .push(args.v), .splice(args.i, 1), delete this.a.b), or a merge patch");
+            "Use the lines of typed session patches (this.a.b = args.v, an increment, .push(args.v), "
+                + ".splice(args.i, 1), delete this.a.b), or a merge patch"
+        );
     }
 
     private bool Fail(InputErrorCode code, int at, string what, string advice)

@@ -4,10 +4,15 @@ using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Patching;
 
-/// <summary>Runs compiled scripts on a document's bytes. Each operation copies the document once: scripts are short, documents small.</summary>
+/// <summary>
+/// Runs compiled scripts on a document's bytes. Each operation copies the document once: scripts are short, documents
+/// small.
+/// </summary>
 internal sealed class ScriptMachine
 {
-    /// <summary>Bytes all operations of a script may copy together; beyond it a script would hold up every other write.</summary>
+    /// <summary>
+    /// Bytes all operations of a script may copy together; beyond it a script would hold up every other write.
+    /// </summary>
     private const long MaxCopiedBytes = 256L * 1024 * 1024;
 
     private PooledBytes _current = new();
@@ -31,12 +36,18 @@ internal sealed class ScriptMachine
         _current.Append((byte)'}');
         Failure = null;
         CopiedBytes = 0;
-        for (int at = 0; at < script.Length;)
+        for (int at = 0; at < script.Length; )
         {
             var operation = (ScriptOperation)script[at++];
-            if (!Varint.TryReadBytes(script, ref at, out ReadOnlySpan<byte> path) || !Varint.TryReadBytes(script, ref at, out ReadOnlySpan<byte> value))
+            if (
+                !Varint.TryReadBytes(script, ref at, out ReadOnlySpan<byte> path)
+                || !Varint.TryReadBytes(script, ref at, out ReadOnlySpan<byte> value)
+            )
             {
-                throw new CommandFormatException("A patch script in a command does not decode although its checksum is right: keep the data directory and report it.");
+                throw new CommandFormatException(
+                    "A patch script in a command does not decode although its checksum is right: keep the data "
+                        + "directory and report it."
+                );
             }
 
             CopiedBytes += _current.Length;
@@ -70,12 +81,17 @@ internal sealed class ScriptMachine
         {
             if (!path.TryNext())
             {
-                throw new CommandFormatException("A path of a patch script does not decode although its checksum is right: keep the data directory and report it.");
+                throw new CommandFormatException(
+                    "A path of a patch script does not decode although its checksum is right: keep the data "
+                        + "directory and report it."
+                );
             }
 
             if (!TryFind(container, path, out Range member, out int valueStart, out int count))
             {
-                return !path.HasNext && operation is ScriptOperation.Assign or ScriptOperation.Increment or ScriptOperation.Delete
+                return
+                    !path.HasNext
+                    && operation is ScriptOperation.Assign or ScriptOperation.Increment or ScriptOperation.Delete
                     ? TryStepOnMissing(operation, container, path, count, value)
                     : Fail(Failure ?? $"{path.Describe()} does not exist");
             }
@@ -89,7 +105,10 @@ internal sealed class ScriptMachine
         }
     }
 
-    /// <summary>Finds one segment in the container at an offset. A false answer with <see cref="Failure"/> set means that the container cannot have it.</summary>
+    /// <summary>
+    /// Finds one segment in the container at an offset. A false answer with <see cref="Failure"/> set means that the
+    /// container cannot have it.
+    /// </summary>
     private bool TryFind(int container, ScriptPath path, out Range member, out int valueStart, out int count)
     {
         ReadOnlySpan<byte> json = _current.Written;
@@ -112,7 +131,13 @@ internal sealed class ScriptMachine
     }
 
     /// <summary>The path's last segment is not there, but its container is.</summary>
-    private bool TryStepOnMissing(ScriptOperation operation, int container, ScriptPath path, int count, ReadOnlySpan<byte> value)
+    private bool TryStepOnMissing(
+        ScriptOperation operation,
+        int container,
+        ScriptPath path,
+        int count,
+        ReadOnlySpan<byte> value
+    )
     {
         if (Failure is not null)
         {
@@ -149,7 +174,13 @@ internal sealed class ScriptMachine
         return Swap();
     }
 
-    private bool TryStepOnValue(ScriptOperation operation, ScriptPath path, Range member, int valueStart, ReadOnlySpan<byte> argument)
+    private bool TryStepOnValue(
+        ScriptOperation operation,
+        ScriptPath path,
+        Range member,
+        int valueStart,
+        ReadOnlySpan<byte> argument
+    )
     {
         ReadOnlySpan<byte> json = _current.Written;
         Range old = valueStart..member.End.Value;
@@ -163,7 +194,9 @@ internal sealed class ScriptMachine
                 _next.Append(json[..valueStart]);
                 if (!ScriptAddition.TryAdd(json[old], argument, _next))
                 {
-                    return Fail($"{path.Describe()} and the value are not both numbers or text, so they cannot be added");
+                    return Fail(
+                        $"{path.Describe()} and the value are not both numbers or text, so they cannot be added"
+                    );
                 }
 
                 _next.Append(json[member.End.Value..]);
@@ -179,11 +212,16 @@ internal sealed class ScriptMachine
             case ScriptOperation.Push or ScriptOperation.RemoveAt:
                 return Fail($"{path.Describe()} is no array");
             default:
-                throw new CommandFormatException($"A patch script holds operation {(byte)operation}, which this program does not know: start the newer program that wrote it.");
+                throw new CommandFormatException(
+                    $"A patch script holds operation {(byte)operation}, which this program does not know: "
+                        + $"start the newer program that wrote it."
+                );
         }
     }
 
-    /// <summary>As JavaScript's splice(index, 1): a negative index counts from the end, one behind the end removes nothing.</summary>
+    /// <summary>
+    /// As JavaScript's splice(index, 1): a negative index counts from the end, one behind the end removes nothing.
+    /// </summary>
     private bool TryRemoveAt(int array, ReadOnlySpan<byte> argument)
     {
         if (!long.TryParse(argument, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long index))

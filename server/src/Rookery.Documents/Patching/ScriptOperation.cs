@@ -22,13 +22,18 @@ internal enum ScriptOperation : byte
 /// <summary>What a program holds. Numbers are part of the journal's format.</summary>
 internal enum ProgramKind : byte
 {
-    /// <summary>A merge patch: <c>[create if missing u8][collection change u8][expiry change u8][expires i64][content]</c>.</summary>
+    /// <summary>
+    /// A merge patch: <c>[create if missing u8][collection change u8][expiry change u8][expires i64][content]</c>.
+    /// </summary>
     Merge = 1,
 
     /// <summary>A script: <c>[script varint+bytes][missing kind u8]</c>, then what to do without a document.</summary>
     Script = 2,
 
-    /// <summary>A script of any form: <c>[program varint+bytes][arguments varint+JSON][missing kind u8]</c>, then what to do without a document. From <see cref="FormatLevel.Scripts"/> on.</summary>
+    /// <summary>
+    /// A script of any form: <c>[program varint+bytes][arguments varint+JSON][missing kind u8]</c>, then what to do
+    /// without a document. From <see cref="FormatLevel.Scripts"/> on.
+    /// </summary>
     Compiled = 3,
 }
 
@@ -44,6 +49,9 @@ internal enum MissingKind : byte
     /// <summary>Stores a document: <c>[expires i64][content]</c>.</summary>
     StoreDocument = 2,
 
-    /// <summary>Runs a script of any form on an empty document: <c>[program varint+bytes][arguments varint+JSON]</c>. From <see cref="FormatLevel.Scripts"/> on.</summary>
+    /// <summary>
+    /// Runs a script of any form on an empty document: <c>[program varint+bytes][arguments varint+JSON]</c>. From
+    /// <see cref="FormatLevel.Scripts"/> on.
+    /// </summary>
     RunCompiled = 3,
 }

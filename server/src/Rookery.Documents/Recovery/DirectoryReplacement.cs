@@ -4,8 +4,10 @@ using Rookery.Journal;
 namespace Rookery.Documents;
 
 /// <summary>
-/// Replaces the data in a data directory by that which a recovery made beside it. One file decides: while <c>format.recovered</c> is not there, the old data counts and what was begun is
-/// deleted at the next opening; from then on the new data counts, and the next opening completes what is left to be renamed. The old data stays, under other names.
+/// Replaces the data in a data directory by that which a recovery made beside it. One file decides: while
+/// <c>format.recovered</c> is not there, the old data counts and what was begun is deleted at the next opening; from
+/// then on the new data counts, and the next opening completes what is left to be renamed. The old data stays, under
+/// other names.
 /// </summary>
 internal static class DirectoryReplacement
 {
@@ -13,7 +15,8 @@ internal static class DirectoryReplacement
     private const string WaitingSuffix = ".recovered";
     private const string Decision = DataDirectory.FormatName + WaitingSuffix;
 
-    // All names are changed in one directory, and a power cut leaves the first of its changes: never a later one without those before.
+    // All names are changed in one directory, and a power cut leaves the first of its changes: never a later one
+    // without those before.
     private static readonly string[] Parts = [DataDirectory.StorageName, DataDirectory.IdentityName];
 
     /// <summary>Where the new data is made.</summary>
@@ -25,7 +28,10 @@ internal static class DirectoryReplacement
     /// <summary>Whether new data counts already, and is not all in its place.</summary>
     public static bool IsDecided(IDisk disk, string directory) => disk.Exists(Path.Combine(directory, Decision));
 
-    /// <summary>Lets the new data count, durably: from <see cref="WorkPathOf"/>, and a journal that waits. <see cref="Settle"/> completes it.</summary>
+    /// <summary>
+    /// Lets the new data count, durably: from <see cref="WorkPathOf"/>, and a journal that waits. <see cref="Settle"/>
+    /// completes it.
+    /// </summary>
     public static void Decide(IDisk disk, string directory, NodeIds ids)
     {
         string work = WorkPathOf(directory);
@@ -39,8 +45,12 @@ internal static class DirectoryReplacement
         DataDirectory.WriteFormat(disk, directory, ids, Decision);
     }
 
-    /// <summary>Completes a replacement that was decided, and deletes what is left of one that was not. The caller holds the directory's lock.</summary>
-    /// <exception cref="DataFormatException">The journal that was to be replaced is not in <paramref name="journalDirectory"/>.</exception>
+    /// <summary>
+    /// Completes a replacement that was decided, and deletes what is left of one that was not. The caller holds the
+    /// directory's lock.
+    /// </summary>
+    /// <exception cref="DataFormatException">The journal that was to be replaced is not in
+    /// <paramref name="journalDirectory"/>.</exception>
     public static void Settle(IDisk disk, string directory, string journalDirectory)
     {
         if (IsDecided(disk, directory))
@@ -54,9 +64,18 @@ internal static class DirectoryReplacement
     private static void Complete(IDisk disk, string directory, string journalDirectory)
     {
         string suffix = KeptSuffixOf(DataDirectory.ReadFormat(disk, directory));
-        if (!JournalReplacement.IsPrepared(disk, journalDirectory) && !JournalReplacement.IsKept(disk, journalDirectory, suffix))
+        if (
+            !JournalReplacement.IsPrepared(disk, journalDirectory)
+            && !JournalReplacement.IsKept(disk, journalDirectory, suffix)
+        )
         {
-            throw new DataFormatException($"{directory} was recovered, and its journal is not in {journalDirectory}. Name the directory with which it was recovered, with --journal.") { IsOfDirectory = true };
+            throw new DataFormatException(
+                $"{directory} was recovered, and its journal is not in {journalDirectory}. Name the "
+                    + $"directory with which it was recovered, with --journal."
+            )
+            {
+                IsOfDirectory = true,
+            };
         }
 
         JournalReplacement.Complete(disk, journalDirectory, suffix);

@@ -21,7 +21,10 @@ internal enum DateForm : byte
     Offset,
 }
 
-/// <summary>A date of C#, as the texts of documents write it: <c>2024-05-06T07:08:09.1234567Z</c>, with up to seven digits behind the second, with <c>Z</c>, an offset or neither, or <c>2024-05-06</c>.</summary>
+/// <summary>
+/// A date of C#, as the texts of documents write it: <c>2024-05-06T07:08:09.1234567Z</c>, with up to seven digits
+/// behind the second, with <c>Z</c>, an offset or neither, or <c>2024-05-06</c>.
+/// </summary>
 /// <param name="Ticks">Ticks of what the date shows.</param>
 /// <param name="Form">What it says beside them.</param>
 /// <param name="Offset">Ticks of its offset.</param>
@@ -52,14 +55,30 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
 
     /// <summary>The date with other ticks.</summary>
     /// <exception cref="ScriptFailure">They are outside of the years that C# has.</exception>
-    public CSharpDate At(long ticks) => ticks >= 0 && ticks <= DateTime.MaxValue.Ticks ? this with { Ticks = ticks } : throw new ScriptFailure("a date is before the year 1 or behind the year 9999");
+    public CSharpDate At(long ticks) =>
+        ticks >= 0 && ticks <= DateTime.MaxValue.Ticks
+            ? this with
+            {
+                Ticks = ticks,
+            }
+            : throw new ScriptFailure("a date is before the year 1 or behind the year 9999");
 
     /// <summary>Reads a text.</summary>
     public static bool TryParse(ReadOnlySpan<byte> text, out CSharpDate date)
     {
         date = default;
-        if (text.Length < DayBytes || text[4] != '-' || text[7] != '-' || !TryRead(text[..4], out int year) || !TryRead(text[5..7], out int month) || !TryRead(text[8..10], out int day)
-            || year < 1 || month is < 1 or > 12 || day < 1 || day > DateTime.DaysInMonth(year, month))
+        if (
+            text.Length < DayBytes
+            || text[4] != '-'
+            || text[7] != '-'
+            || !TryRead(text[..4], out int year)
+            || !TryRead(text[5..7], out int month)
+            || !TryRead(text[8..10], out int day)
+            || year < 1
+            || month is < 1 or > 12
+            || day < 1
+            || day > DateTime.DaysInMonth(year, month)
+        )
         {
             return false;
         }
@@ -71,8 +90,18 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
             return true;
         }
 
-        if (text.Length < SecondBytes || text[10] != 'T' || text[13] != ':' || text[16] != ':' || !TryRead(text[11..13], out int hour) || !TryRead(text[14..16], out int minute)
-            || !TryRead(text[17..19], out int second) || hour > 23 || minute > 59 || second > 59)
+        if (
+            text.Length < SecondBytes
+            || text[10] != 'T'
+            || text[13] != ':'
+            || text[16] != ':'
+            || !TryRead(text[11..13], out int hour)
+            || !TryRead(text[14..16], out int minute)
+            || !TryRead(text[17..19], out int second)
+            || hour > 23
+            || minute > 59
+            || second > 59
+        )
         {
             return false;
         }
@@ -91,7 +120,12 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
     /// <summary>Writes the text; returns its bytes.</summary>
     public int Write(Span<byte> destination)
     {
-        bool isWritten = new DateTime(Ticks).TryFormat(destination, out int length, Form == DateForm.Day ? "yyyy-MM-dd" : "yyyy-MM-ddTHH:mm:ss.fffffff", CultureInfo.InvariantCulture);
+        bool isWritten = new DateTime(Ticks).TryFormat(
+            destination,
+            out int length,
+            Form == DateForm.Day ? "yyyy-MM-dd" : "yyyy-MM-ddTHH:mm:ss.fffffff",
+            CultureInfo.InvariantCulture
+        );
         if (Form == DateForm.Utc)
         {
             destination[length++] = (byte)'Z';
@@ -99,7 +133,9 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
         else if (Form == DateForm.Offset)
         {
             destination[length++] = (byte)(Offset < 0 ? '-' : '+');
-            TimeSpan.FromTicks(Math.Abs(Offset)).TryFormat(destination[length..], out int more, "hh\\:mm", CultureInfo.InvariantCulture);
+            TimeSpan
+                .FromTicks(Math.Abs(Offset))
+                .TryFormat(destination[length..], out int more, "hh\\:mm", CultureInfo.InvariantCulture);
             length += more;
         }
 
@@ -112,14 +148,20 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
     /// the framework would ask for the machine's.
     /// </summary>
     /// <exception cref="FormatException">There is no such format.</exception>
-    public string Format(string? format) => Form switch
-    {
-        DateForm.Offset => new DateTimeOffset(Ticks, TimeSpan.FromTicks(Offset)).ToString(format, CultureInfo.InvariantCulture),
-        DateForm.Day => DateOnly.FromDateTime(Value).ToString(format, CultureInfo.InvariantCulture),
-        DateForm.Unspecified when AsksForZone(format) =>
-            new DateTime(Ticks, DateTimeKind.Utc).ToString(format, CultureInfo.InvariantCulture),
-        _ => Value.ToString(format, CultureInfo.InvariantCulture),
-    };
+    public string Format(string? format) =>
+        Form switch
+        {
+            DateForm.Offset => new DateTimeOffset(Ticks, TimeSpan.FromTicks(Offset)).ToString(
+                format,
+                CultureInfo.InvariantCulture
+            ),
+            DateForm.Day => DateOnly.FromDateTime(Value).ToString(format, CultureInfo.InvariantCulture),
+            DateForm.Unspecified when AsksForZone(format) => new DateTime(Ticks, DateTimeKind.Utc).ToString(
+                format,
+                CultureInfo.InvariantCulture
+            ),
+            _ => Value.ToString(format, CultureInfo.InvariantCulture),
+        };
 
     private static bool AsksForZone(string? format) =>
         format is not null && (format is "U" || format.Contains('z', StringComparison.Ordinal));
@@ -130,7 +172,12 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
         const int LeastBytes = 8;
         const int MostSpanBytes = 26;
         ticks = 0;
-        if (text.Length is < LeastBytes or > MostSpanBytes || text.Count((byte)':') != 2 || !Utf8Parser.TryParse(text, out TimeSpan span, out int read, 'c') || read != text.Length)
+        if (
+            text.Length is < LeastBytes or > MostSpanBytes
+            || text.Count((byte)':') != 2
+            || !Utf8Parser.TryParse(text, out TimeSpan span, out int read, 'c')
+            || read != text.Length
+        )
         {
             return false;
         }
@@ -150,7 +197,15 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
         }
 
         form = DateForm.Offset;
-        if (rest.Length != OffsetBytes || rest[0] is not ((byte)'+' or (byte)'-') || rest[3] != ':' || !TryRead(rest[1..3], out int hours) || !TryRead(rest[4..6], out int minutes) || hours > 14 || minutes > 59)
+        if (
+            rest.Length != OffsetBytes
+            || rest[0] is not ((byte)'+' or (byte)'-')
+            || rest[3] != ':'
+            || !TryRead(rest[1..3], out int hours)
+            || !TryRead(rest[4..6], out int minutes)
+            || hours > 14
+            || minutes > 59
+        )
         {
             return false;
         }
@@ -159,5 +214,8 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
         return true;
     }
 
-    private static bool TryRead(ReadOnlySpan<byte> digits, out int value) => Utf8Parser.TryParse(digits, out value, out int read) && read == digits.Length && char.IsAsciiDigit((char)digits[0]);
+    private static bool TryRead(ReadOnlySpan<byte> digits, out int value) =>
+        Utf8Parser.TryParse(digits, out value, out int read)
+        && read == digits.Length
+        && char.IsAsciiDigit((char)digits[0]);
 }

@@ -48,35 +48,43 @@ internal readonly record struct CSharpNumber
     public long Whole => _whole;
 
     /// <summary>As a double.</summary>
-    public double Real => IsWhole ? _whole : IsReal ? _real : (double)_exact;
+    public double Real =>
+        IsWhole ? _whole
+        : IsReal ? _real
+        : (double)_exact;
 
     /// <summary>As a decimal.</summary>
     /// <exception cref="OverflowException">It is none.</exception>
-    public decimal Decimal => Type switch
-    {
-        CSharpNumberType.Int or CSharpNumberType.Whole => _whole,
-        CSharpNumberType.Single => (decimal)(float)_real,
-        CSharpNumberType.Real => (decimal)_real,
-        _ => _exact,
-    };
+    public decimal Decimal =>
+        Type switch
+        {
+            CSharpNumberType.Int or CSharpNumberType.Whole => _whole,
+            CSharpNumberType.Single => (decimal)(float)_real,
+            CSharpNumberType.Real => (decimal)_real,
+            _ => _exact,
+        };
 
     /// <summary>As a long: the fraction is cut.</summary>
     /// <exception cref="OverflowException">It is a decimal beyond.</exception>
-    public long Cut => IsWhole ? _whole : IsReal ? (long)_real : (long)_exact;
+    public long Cut =>
+        IsWhole ? _whole
+        : IsReal ? (long)_real
+        : (long)_exact;
 
     /// <summary>The type in which C# computes with two numbers.</summary>
     public static CSharpNumberType Common(CSharpNumber left, CSharpNumber right) =>
         left.Type > right.Type ? left.Type : right.Type;
 
     /// <summary>The same number as one of a wider type.</summary>
-    public CSharpNumber As(CSharpNumberType type) => type switch
-    {
-        CSharpNumberType.Int => this,
-        CSharpNumberType.Whole => new CSharpNumber(_whole),
-        CSharpNumberType.Single => new CSharpNumber((float)Real),
-        CSharpNumberType.Real => new CSharpNumber(Real),
-        _ => new CSharpNumber(Decimal),
-    };
+    public CSharpNumber As(CSharpNumberType type) =>
+        type switch
+        {
+            CSharpNumberType.Int => this,
+            CSharpNumberType.Whole => new CSharpNumber(_whole),
+            CSharpNumberType.Single => new CSharpNumber((float)Real),
+            CSharpNumberType.Real => new CSharpNumber(Real),
+            _ => new CSharpNumber(Decimal),
+        };
 
     /// <summary><c>+ - * / %</c>.</summary>
     /// <exception cref="DivideByZeroException">It divides by zero, and not doubles.</exception>
@@ -86,17 +94,20 @@ internal readonly record struct CSharpNumber
         {
             CSharpNumberType.Int => new CSharpNumber(CalculateInts(function, (int)left._whole, (int)right._whole)),
             CSharpNumberType.Whole => new CSharpNumber(CalculateLongs(function, left._whole, right._whole)),
-            CSharpNumberType.Single =>
-                new CSharpNumber((float)CalculateReals(function, (float)left.Real, (float)right.Real)),
+            CSharpNumberType.Single => new CSharpNumber(
+                (float)CalculateReals(function, (float)left.Real, (float)right.Real)
+            ),
             CSharpNumberType.Real => new CSharpNumber(CalculateReals(function, left.Real, right.Real)),
-            _ => new CSharpNumber(function switch
-            {
-                ScriptFunction.Plus => left.Decimal + right.Decimal,
-                ScriptFunction.Minus => left.Decimal - right.Decimal,
-                ScriptFunction.Times => left.Decimal * right.Decimal,
-                ScriptFunction.DividedBy => left.Decimal / right.Decimal,
-                _ => left.Decimal % right.Decimal,
-            }),
+            _ => new CSharpNumber(
+                function switch
+                {
+                    ScriptFunction.Plus => left.Decimal + right.Decimal,
+                    ScriptFunction.Minus => left.Decimal - right.Decimal,
+                    ScriptFunction.Times => left.Decimal * right.Decimal,
+                    ScriptFunction.DividedBy => left.Decimal / right.Decimal,
+                    _ => left.Decimal % right.Decimal,
+                }
+            ),
         };
 
     /// <summary>The order of two numbers; null where one is NaN.</summary>
@@ -111,35 +122,43 @@ internal readonly record struct CSharpNumber
     }
 
     // A sum, difference or product beyond the type begins again at its other end, as where C# does not check.
-    private static int CalculateInts(ScriptFunction function, int left, int right) => unchecked(function switch
-    {
-        ScriptFunction.Plus => left + right,
-        ScriptFunction.Minus => left - right,
-        ScriptFunction.Times => left * right,
-        _ => (int)Divide(function, left, right, int.MinValue),
-    });
+    private static int CalculateInts(ScriptFunction function, int left, int right) =>
+        unchecked(
+            function switch
+            {
+                ScriptFunction.Plus => left + right,
+                ScriptFunction.Minus => left - right,
+                ScriptFunction.Times => left * right,
+                _ => (int)Divide(function, left, right, int.MinValue),
+            }
+        );
 
-    private static long CalculateLongs(ScriptFunction function, long left, long right) => unchecked(function switch
-    {
-        ScriptFunction.Plus => left + right,
-        ScriptFunction.Minus => left - right,
-        ScriptFunction.Times => left * right,
-        _ => Divide(function, left, right, long.MinValue),
-    });
+    private static long CalculateLongs(ScriptFunction function, long left, long right) =>
+        unchecked(
+            function switch
+            {
+                ScriptFunction.Plus => left + right,
+                ScriptFunction.Minus => left - right,
+                ScriptFunction.Times => left * right,
+                _ => Divide(function, left, right, long.MinValue),
+            }
+        );
 
     // The remainder of the least number by -1 is refused on one processor and 0 on another: it is refused on all.
     private static long Divide(ScriptFunction function, long left, long right, long least) =>
         right == 0 ? throw new DivideByZeroException()
         : right == -1 && left == least ? throw new OverflowException()
-        : function == ScriptFunction.DividedBy ? left / right : left % right;
+        : function == ScriptFunction.DividedBy ? left / right
+        : left % right;
 
     // Of two floats the double's result, rounded to a float, is the float's.
-    private static double CalculateReals(ScriptFunction function, double left, double right) => function switch
-    {
-        ScriptFunction.Plus => left + right,
-        ScriptFunction.Minus => left - right,
-        ScriptFunction.Times => left * right,
-        ScriptFunction.DividedBy => left / right,
-        _ => left % right,
-    };
+    private static double CalculateReals(ScriptFunction function, double left, double right) =>
+        function switch
+        {
+            ScriptFunction.Plus => left + right,
+            ScriptFunction.Minus => left - right,
+            ScriptFunction.Times => left * right,
+            ScriptFunction.DividedBy => left / right,
+            _ => left % right,
+        };
 }

@@ -22,8 +22,11 @@ internal static class DecimalSum
     /// doubles.
     /// </summary>
     public static double Add(double left, double right) =>
-        (!double.IsInteger(left) || !double.IsInteger(right)) && TryRead(left, out decimal first)
-        && TryRead(right, out decimal second) ? (double)(first + second) : left + right;
+        (!double.IsInteger(left) || !double.IsInteger(right))
+        && TryRead(left, out decimal first)
+        && TryRead(right, out decimal second)
+            ? (double)(first + second)
+            : left + right;
 
     /// <summary>Reads the digits of a double; false where it may have more than 15, or a decimal not all.</summary>
     public static bool TryRead(double number, out decimal value)
@@ -37,7 +40,9 @@ internal static class DecimalSum
     public static bool TryRead(ReadOnlySpan<byte> json, out decimal value)
     {
         value = 0;
-        return json.Length <= MostBytes && json.IndexOfAny("eE"u8) < 0 && DigitsIn(json) <= MostDigits
+        return json.Length <= MostBytes
+            && json.IndexOfAny("eE"u8) < 0
+            && DigitsIn(json) <= MostDigits
             && decimal.TryParse(json, NumberStyles.Float, CultureInfo.InvariantCulture, out value);
     }
 
@@ -60,8 +65,7 @@ internal static class DecimalSum
     }
 
     /// <summary>Whether a double has all digits.</summary>
-    public static bool IsDouble(decimal number) =>
-        Math.Abs(number) < 1e15m && (decimal)(double)number == number;
+    public static bool IsDouble(decimal number) => Math.Abs(number) < 1e15m && (decimal)(double)number == number;
 
     /// <summary>Writes a number as JSON; returns its bytes.</summary>
     public static int Write(decimal number, Span<byte> destination)

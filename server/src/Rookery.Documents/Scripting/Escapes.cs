@@ -18,7 +18,7 @@ internal static class Escapes
         }
 
         var result = new StringBuilder();
-        for (int at = 0; at < inside.Length;)
+        for (int at = 0; at < inside.Length; )
         {
             if (inside[at] != '\\')
             {
@@ -81,7 +81,9 @@ internal static class Escapes
                 return Hexadecimal(inside, at, at + 2, 2, position, result);
             case 'u' when at + 2 < inside.Length && inside[at + 2] == '{':
                 int end = inside.IndexOf('}', at);
-                return end < 0 ? throw Invalid(position + at) : Hexadecimal(inside, at, at + 3, end - at - 3, position, result) + 1;
+                return end < 0
+                    ? throw Invalid(position + at)
+                    : Hexadecimal(inside, at, at + 3, end - at - 3, position, result) + 1;
             case 'u':
                 return Hexadecimal(inside, at, at + 2, 4, position, result);
             case '\r' when at + 2 < inside.Length && inside[at + 2] == '\n':
@@ -100,7 +102,16 @@ internal static class Escapes
 
     private static int Hexadecimal(string inside, int escape, int from, int digits, int position, StringBuilder result)
     {
-        if (from + digits > inside.Length || !int.TryParse(inside.AsSpan(from, digits), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out int value) || value is < 0 or > 0x10FFFF)
+        if (
+            from + digits > inside.Length
+            || !int.TryParse(
+                inside.AsSpan(from, digits),
+                NumberStyles.AllowHexSpecifier,
+                CultureInfo.InvariantCulture,
+                out int value
+            )
+            || value is < 0 or > 0x10FFFF
+        )
         {
             throw Invalid(position + escape);
         }
@@ -117,5 +128,6 @@ internal static class Escapes
         return from + digits;
     }
 
-    private static ScriptException Invalid(int position) => new(ScriptFault.Syntax, "The text holds an escape that does not exist", position);
+    private static ScriptException Invalid(int position) =>
+        new(ScriptFault.Syntax, "The text holds an escape that does not exist", position);
 }

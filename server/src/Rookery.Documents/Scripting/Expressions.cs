@@ -33,7 +33,8 @@ internal sealed record MemberExpression(Expression Target, string Name, int Posi
 internal sealed record ElementExpression(Expression Target, Expression Index, int Position) : Expression(Position);
 
 /// <summary>A call of a function by its name, or of a method where <paramref name="Callee"/> is a member.</summary>
-internal sealed record CallExpression(Expression Callee, IReadOnlyList<Expression> Arguments, int Position) : Expression(Position);
+internal sealed record CallExpression(Expression Callee, IReadOnlyList<Expression> Arguments, int Position)
+    : Expression(Position);
 
 /// <summary><c>[a, ...b]</c>.</summary>
 internal sealed record ArrayLiteral(IReadOnlyList<Expression> Elements, int Position) : Expression(Position);
@@ -51,25 +52,39 @@ internal sealed record ObjectLiteral(IReadOnlyList<ObjectMember> Members, int Po
 internal sealed record UnaryExpression(Opcode Operator, Expression Operand, int Position) : Expression(Position);
 
 /// <summary>An operator between its operands.</summary>
-internal sealed record BinaryExpression(Opcode Operator, Expression Left, Expression Right, int Position) : Expression(Position);
+internal sealed record BinaryExpression(Opcode Operator, Expression Left, Expression Right, int Position)
+    : Expression(Position);
 
-/// <summary>An operator that may leave its right operand unevaluated; <paramref name="Keep"/> is the jump that keeps the left one.</summary>
-internal sealed record LogicalExpression(Opcode Keep, Expression Left, Expression Right, int Position) : Expression(Position);
+/// <summary>
+/// An operator that may leave its right operand unevaluated; <paramref name="Keep"/> is the jump that keeps the left
+/// one.
+/// </summary>
+internal sealed record LogicalExpression(Opcode Keep, Expression Left, Expression Right, int Position)
+    : Expression(Position);
 
 /// <summary><c>a ? b : c</c>.</summary>
-internal sealed record ConditionalExpression(Expression Condition, Expression Then, Expression Otherwise, int Position) : Expression(Position);
+internal sealed record ConditionalExpression(Expression Condition, Expression Then, Expression Otherwise, int Position)
+    : Expression(Position);
 
 /// <summary>A function as an argument: it has an expression or statements.</summary>
-internal sealed record LambdaExpression(IReadOnlyList<string> Parameters, Expression? Value, BlockStatement? Body, int Position) : Expression(Position);
+internal sealed record LambdaExpression(
+    IReadOnlyList<string> Parameters,
+    Expression? Value,
+    BlockStatement? Body,
+    int Position
+) : Expression(Position);
 
 /// <summary><c>a = b</c>, <c>a += b</c>.</summary>
-internal sealed record AssignmentExpression(Expression Target, Opcode? Operator, Expression Value, int Position) : Expression(Position);
+internal sealed record AssignmentExpression(Expression Target, Opcode? Operator, Expression Value, int Position)
+    : Expression(Position);
 
 /// <summary><c>a++</c>, <c>--a</c>.</summary>
-internal sealed record UpdateExpression(Expression Target, Opcode Operator, bool IsPrefix, int Position) : Expression(Position);
+internal sealed record UpdateExpression(Expression Target, Opcode Operator, bool IsPrefix, int Position)
+    : Expression(Position);
 
 /// <summary><c>delete a.b</c>.</summary>
 internal sealed record DeleteExpression(Expression Target, int Position) : Expression(Position);
 
 /// <summary>A call of a function that has no name in JavaScript; the receiver is the first argument.</summary>
-internal sealed record InvokeExpression(ScriptFunction Function, IReadOnlyList<Expression> Arguments, int Position) : Expression(Position);
+internal sealed record InvokeExpression(ScriptFunction Function, IReadOnlyList<Expression> Arguments, int Position)
+    : Expression(Position);

@@ -66,7 +66,9 @@ internal sealed partial class JavaScriptParser
             throw TokenCursor.NotSupported(construct, token.Position);
         }
 
-        return token.Kind != TokenKind.Name || ReservedWords.Contains(token.Text) ? throw _cursor.Unexpected("A name") : _cursor.Take().Text;
+        return token.Kind != TokenKind.Name || ReservedWords.Contains(token.Text)
+            ? throw _cursor.Unexpected("A name")
+            : _cursor.Take().Text;
     }
 
     private Expression ParseParenthesised()
@@ -94,7 +96,9 @@ internal sealed partial class JavaScriptParser
             }
 
             var mark = _cursor.Current;
-            elements.Add(_cursor.TryTake("...") ? new SpreadExpression(ParseExpression(), mark.Position) : ParseExpression());
+            elements.Add(
+                _cursor.TryTake("...") ? new SpreadExpression(ParseExpression(), mark.Position) : ParseExpression()
+            );
             if (!_cursor.Current.Is("]"))
             {
                 _cursor.Expect(",");
@@ -134,7 +138,11 @@ internal sealed partial class JavaScriptParser
                 return new ObjectMember(null, key, ParseExpression());
             case TokenKind.Text or TokenKind.Number:
                 ExpectValueOfMember(token);
-                return new ObjectMember(token.Kind == TokenKind.Text ? token.Text : NumberText.Format(token.Number), null, ParseExpression());
+                return new ObjectMember(
+                    token.Kind == TokenKind.Text ? token.Text : NumberText.Format(token.Number),
+                    null,
+                    ParseExpression()
+                );
             case TokenKind.Name when _cursor.TryTake(":"):
                 return new ObjectMember(token.Text, null, ParseExpression());
             case TokenKind.Name when _cursor.Current.Is(",") || _cursor.Current.Is("}"):
@@ -146,7 +154,11 @@ internal sealed partial class JavaScriptParser
             case TokenKind.Mark when token.Text is "*":
                 throw TokenCursor.NotSupported("methods in object literals", token.Position);
             default:
-                throw new ScriptException(ScriptFault.Syntax, $"A member of an object was expected here, not {token.Quoted}", token.Position);
+                throw new ScriptException(
+                    ScriptFault.Syntax,
+                    $"A member of an object was expected here, not {token.Quoted}",
+                    token.Position
+                );
         }
     }
 
@@ -160,7 +172,9 @@ internal sealed partial class JavaScriptParser
         _cursor.Expect(":");
     }
 
-    /// <summary>Whether an arrow function begins here: the arrow decides, behind a name or behind its brackets.</summary>
+    /// <summary>
+    /// Whether an arrow function begins here: the arrow decides, behind a name or behind its brackets.
+    /// </summary>
     private bool IsLambda()
     {
         if (_cursor.Current.Kind == TokenKind.Name)
@@ -173,7 +187,8 @@ internal sealed partial class JavaScriptParser
             return false;
         }
 
-        int ahead = 0, level = 0;
+        int ahead = 0,
+            level = 0;
         do
         {
             var token = _cursor.Ahead(ahead++);
@@ -182,9 +197,11 @@ internal sealed partial class JavaScriptParser
                 return false;
             }
 
-            level += token.Is("(") ? 1 : token.Is(")") ? -1 : 0;
-        }
-        while (level > 0);
+            level +=
+                token.Is("(") ? 1
+                : token.Is(")") ? -1
+                : 0;
+        } while (level > 0);
         return _cursor.Ahead(ahead).Is("=>");
     }
 
@@ -251,7 +268,7 @@ internal sealed partial class JavaScriptParser
         string inside = token.Text;
         var parts = new List<Expression>();
         int from = 0;
-        for (int at = 0; at < inside.Length;)
+        for (int at = 0; at < inside.Length; )
         {
             if (inside[at] == '\\')
             {

@@ -37,7 +37,8 @@ internal sealed partial class JavaScriptParser
     {
         _cursor.Enter();
         var token = _cursor.Current;
-        var result = token.Kind == TokenKind.Name ? ParseWordStatement(token)
+        var result =
+            token.Kind == TokenKind.Name ? ParseWordStatement(token)
             : token.Is("{") ? ParseBlock()
             : token.Is(";") ? ParseEmpty()
             : ParseExpressionStatement();
@@ -50,7 +51,8 @@ internal sealed partial class JavaScriptParser
         switch (token.Text)
         {
             case "var" or "const":
-            case "let" when _cursor.Ahead(1).Kind is TokenKind.Name || _cursor.Ahead(1).Is("{") || _cursor.Ahead(1).Is("["):
+            case "let"
+                when _cursor.Ahead(1).Kind is TokenKind.Name || _cursor.Ahead(1).Is("{") || _cursor.Ahead(1).Is("["):
                 return ParseVariables();
             case "if":
                 return ParseIf();
@@ -67,7 +69,8 @@ internal sealed partial class JavaScriptParser
                 return new LoopStatement(token.Text is "break", token.Position);
             case "return":
                 _cursor.Take();
-                bool isEmpty = _cursor.Current.IsAfterNewLine || _cursor.Current.Is(";") || _cursor.Current.Is("}") || IsAtEnd;
+                bool isEmpty =
+                    _cursor.Current.IsAfterNewLine || _cursor.Current.Is(";") || _cursor.Current.Is("}") || IsAtEnd;
                 var value = isEmpty ? null : ParseSequence();
                 EndStatement();
                 return new ReturnStatement(value, token.Position);
@@ -75,7 +78,7 @@ internal sealed partial class JavaScriptParser
                 return ParseFunction();
             default:
                 return UnsupportedWords.TryGetValue(token.Text, out string? construct)
-                    ? throw TokenCursor.NotSupported(construct, token.Position)
+                        ? throw TokenCursor.NotSupported(construct, token.Position)
                     : _cursor.Ahead(1).Is(":") ? throw TokenCursor.NotSupported("labels", token.Position)
                     : ParseExpressionStatement();
         }
@@ -105,16 +108,15 @@ internal sealed partial class JavaScriptParser
 
             string name = ExpectVariable();
             bool isConstant = word.Text is "const";
-            var value = _cursor.TryTake("=") ? ParseExpression()
-                : isConstant ? throw _cursor.Unexpected("'=' and the constant's value") : null;
+            var value =
+                _cursor.TryTake("=") ? ParseExpression()
+                : isConstant ? throw _cursor.Unexpected("'=' and the constant's value")
+                : null;
             bool isVar = word.Text is "var";
-            variables.Add(new VariableStatement(name, value, isConstant, token.Position)
-            {
-                IsHoisted = true,
-                IsVar = isVar,
-            });
-        }
-        while (_cursor.TryTake(","));
+            variables.Add(
+                new VariableStatement(name, value, isConstant, token.Position) { IsHoisted = true, IsVar = isVar }
+            );
+        } while (_cursor.TryTake(","));
         EndStatement();
         return new BlockStatement(variables, OpensScope: false, word.Position);
     }
@@ -139,7 +141,11 @@ internal sealed partial class JavaScriptParser
         }
 
         _cursor.Expect("(");
-        if (_cursor.Current.Kind == TokenKind.Name && _cursor.Current.Text is "let" or "const" or "var" && _cursor.Ahead(2).IsWord("of"))
+        if (
+            _cursor.Current.Kind == TokenKind.Name
+            && _cursor.Current.Text is "let" or "const" or "var"
+            && _cursor.Ahead(2).IsWord("of")
+        )
         {
             string word = _cursor.Take().Text;
             string name = ExpectVariable();
@@ -171,7 +177,13 @@ internal sealed partial class JavaScriptParser
     /// <summary>As JavaScript, which ends a statement at the end of a line where no more of it follows.</summary>
     private void EndStatement()
     {
-        if (!_cursor.TryTake(";") && !_cursor.Current.Is("}") && !IsAtEnd && !_cursor.Current.IsAfterNewLine && !_cursor.Current.IsWord("else"))
+        if (
+            !_cursor.TryTake(";")
+            && !_cursor.Current.Is("}")
+            && !IsAtEnd
+            && !_cursor.Current.IsAfterNewLine
+            && !_cursor.Current.IsWord("else")
+        )
         {
             throw _cursor.Unexpected("';' or the end of the line");
         }

@@ -1,6 +1,9 @@
 namespace Rookery.Documents.Scripting;
 
-/// <summary>Parses the part of JavaScript that scripts may use; what is outside is refused by its name. Here expressions, by precedence.</summary>
+/// <summary>
+/// Parses the part of JavaScript that scripts may use; what is outside is refused by its name. Here expressions, by
+/// precedence.
+/// </summary>
 internal sealed partial class JavaScriptParser
 {
     private static readonly Dictionary<string, int> Precedences = new(StringComparer.Ordinal)
@@ -76,8 +79,28 @@ internal sealed partial class JavaScriptParser
     /// <summary>Words that are no names of variables.</summary>
     private static readonly HashSet<string> ReservedWords = new(StringComparer.Ordinal)
     {
-        "break", "case", "catch", "const", "continue", "default", "delete", "else", "enum", "finally", "for", "function", "if", "in", "instanceof", "return", "this", "typeof", "var",
-        "true", "false", "null",
+        "break",
+        "case",
+        "catch",
+        "const",
+        "continue",
+        "default",
+        "delete",
+        "else",
+        "enum",
+        "finally",
+        "for",
+        "function",
+        "if",
+        "in",
+        "instanceof",
+        "return",
+        "this",
+        "typeof",
+        "var",
+        "true",
+        "false",
+        "null",
     };
 
     private readonly TokenCursor _cursor;
@@ -87,7 +110,8 @@ internal sealed partial class JavaScriptParser
     /// <param name="text">The text.</param>
     /// <param name="offset">Where it begins in the script that it is a part of.</param>
     /// <exception cref="ScriptException">It holds what is no token.</exception>
-    public JavaScriptParser(string text, int offset = 0) => _cursor = new TokenCursor(new Lexer(text, isLinq: false).ReadAll(offset));
+    public JavaScriptParser(string text, int offset = 0) =>
+        _cursor = new TokenCursor(new Lexer(text, isLinq: false).ReadAll(offset));
 
     /// <summary>Whether nothing is left.</summary>
     public bool IsAtEnd => _cursor.Current.Kind == TokenKind.End;
@@ -162,7 +186,11 @@ internal sealed partial class JavaScriptParser
 
         if (target is not (NameExpression { Name: not "this" } or MemberExpression or ElementExpression))
         {
-            throw new ScriptException(ScriptFault.Syntax, $"What stands before or behind {mark.Quoted} cannot be assigned to", target.Position);
+            throw new ScriptException(
+                ScriptFault.Syntax,
+                $"What stands before or behind {mark.Quoted} cannot be assigned to",
+                target.Position
+            );
         }
     }
 
@@ -187,7 +215,11 @@ internal sealed partial class JavaScriptParser
         while (true)
         {
             var mark = _cursor.Current;
-            if (mark.Kind is not (TokenKind.Mark or TokenKind.Name) || !Precedences.TryGetValue(mark.Text, out int precedence) || precedence <= least)
+            if (
+                mark.Kind is not (TokenKind.Mark or TokenKind.Name)
+                || !Precedences.TryGetValue(mark.Text, out int precedence)
+                || precedence <= least
+            )
             {
                 _cursor.Leave();
                 return left;
@@ -213,7 +245,11 @@ internal sealed partial class JavaScriptParser
         var result = token.Kind switch
         {
             TokenKind.Mark => ParseUnaryMark(token),
-            TokenKind.Name when token.Text is "typeof" => new UnaryExpression(Opcode.TypeOf, ParseOperand(), token.Position),
+            TokenKind.Name when token.Text is "typeof" => new UnaryExpression(
+                Opcode.TypeOf,
+                ParseOperand(),
+                token.Position
+            ),
             TokenKind.Name when token.Text is "delete" => ParseDelete(),
             _ => ParsePostfix(),
         };
@@ -229,13 +265,23 @@ internal sealed partial class JavaScriptParser
                 return new UnaryExpression(Opcode.Not, ParseOperand(), token.Position);
             case "-":
                 var operand = ParseOperand();
-                return operand is NumberLiteral number ? number with { Value = -number.Value } : new UnaryExpression(Opcode.Negate, operand, token.Position);
+                return operand is NumberLiteral number
+                    ? number with
+                    {
+                        Value = -number.Value,
+                    }
+                    : new UnaryExpression(Opcode.Negate, operand, token.Position);
             case "+":
                 return new UnaryExpression(Opcode.ToNumber, ParseOperand(), token.Position);
             case "++" or "--":
                 var target = ParseOperand();
                 RequireTarget(target, token);
-                return new UpdateExpression(target, token.Text is "++" ? Opcode.Add : Opcode.Subtract, IsPrefix: true, token.Position);
+                return new UpdateExpression(
+                    target,
+                    token.Text is "++" ? Opcode.Add : Opcode.Subtract,
+                    IsPrefix: true,
+                    token.Position
+                );
             case "~":
                 throw TokenCursor.NotSupported("the operator '~'", token.Position);
             default:
@@ -279,8 +325,10 @@ internal sealed partial class JavaScriptParser
             {
                 case "." or "?.":
                     _cursor.Take();
-                    value = token.Text is "?." && _cursor.Current.Is("[") ? ParseElement(value)
-                        : token.Text is "?." && _cursor.Current.Is("(") ? throw TokenCursor.NotSupported("calls by '?.('", token.Position)
+                    value =
+                        token.Text is "?." && _cursor.Current.Is("[") ? ParseElement(value)
+                        : token.Text is "?." && _cursor.Current.Is("(")
+                            ? throw TokenCursor.NotSupported("calls by '?.('", token.Position)
                         : new MemberExpression(value, _cursor.ExpectName().Text, token.Position);
                     break;
                 case "[":
@@ -292,7 +340,12 @@ internal sealed partial class JavaScriptParser
                 case "++" or "--" when !token.IsAfterNewLine:
                     RequireTarget(value, token);
                     _cursor.Take();
-                    return new UpdateExpression(value, token.Text is "++" ? Opcode.Add : Opcode.Subtract, IsPrefix: false, token.Position);
+                    return new UpdateExpression(
+                        value,
+                        token.Text is "++" ? Opcode.Add : Opcode.Subtract,
+                        IsPrefix: false,
+                        token.Position
+                    );
                 default:
                     return value;
             }
@@ -304,7 +357,9 @@ internal sealed partial class JavaScriptParser
         int at = _cursor.Expect("[").Position;
         var index = ParseSequence();
         _cursor.Expect("]");
-        return index is TextLiteral name ? new MemberExpression(target, name.Text, at) : new ElementExpression(target, index, at);
+        return index is TextLiteral name
+            ? new MemberExpression(target, name.Text, at)
+            : new ElementExpression(target, index, at);
     }
 
     private List<Expression> ParseArguments()

@@ -15,9 +15,65 @@ internal sealed class Lexer(string text, bool isLinq)
     /// <summary>Longest first, so that the first that fits is the one.</summary>
     private static readonly string[] Marks =
     [
-        ">>>=", "...", "===", "!==", "**=", "<<=", ">>=", ">>>", "&&=", "||=", "??=",
-        "=>", "==", "!=", "<=", ">=", "&&", "||", "??", "?.", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>", "**",
-        "{", "}", "(", ")", "[", "]", ".", ";", ",", "<", ">", "+", "-", "*", "/", "%", "&", "|", "^", "!", "~", "?", ":", "=", "@", "#",
+        ">>>=",
+        "...",
+        "===",
+        "!==",
+        "**=",
+        "<<=",
+        ">>=",
+        ">>>",
+        "&&=",
+        "||=",
+        "??=",
+        "=>",
+        "==",
+        "!=",
+        "<=",
+        ">=",
+        "&&",
+        "||",
+        "??",
+        "?.",
+        "++",
+        "--",
+        "+=",
+        "-=",
+        "*=",
+        "/=",
+        "%=",
+        "&=",
+        "|=",
+        "^=",
+        "<<",
+        ">>",
+        "**",
+        "{",
+        "}",
+        "(",
+        ")",
+        "[",
+        "]",
+        ".",
+        ";",
+        ",",
+        "<",
+        ">",
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "&",
+        "|",
+        "^",
+        "!",
+        "~",
+        "?",
+        ":",
+        "=",
+        "@",
+        "#",
     ];
 
     private int _position;
@@ -29,7 +85,11 @@ internal sealed class Lexer(string text, bool isLinq)
     {
         if (text.Length > MostCharacters)
         {
-            throw new ScriptException(ScriptFault.TooLarge, $"The script has {text.Length} characters, and at most {MostCharacters} are allowed", 0);
+            throw new ScriptException(
+                ScriptFault.TooLarge,
+                $"The script has {text.Length} characters, and at most {MostCharacters} are allowed",
+                0
+            );
         }
 
         var tokens = new List<Token>();
@@ -39,8 +99,7 @@ internal sealed class Lexer(string text, bool isLinq)
             {
                 var token = Next();
                 tokens.Add(token with { Position = token.Position + offset });
-            }
-            while (tokens[^1].Kind != TokenKind.End);
+            } while (tokens[^1].Kind != TokenKind.End);
         }
         catch (ScriptException refusal) when (offset > 0)
         {
@@ -75,7 +134,10 @@ internal sealed class Lexer(string text, bool isLinq)
             return new Token(TokenKind.Name, text[start.._position], 0, start, isAfterNewLine);
         }
 
-        if (char.IsAsciiDigit(first) || (first == '.' && _position + 1 < text.Length && char.IsAsciiDigit(text[_position + 1])))
+        if (
+            char.IsAsciiDigit(first)
+            || (first == '.' && _position + 1 < text.Length && char.IsAsciiDigit(text[_position + 1]))
+        )
         {
             double number = ReadNumber();
             return new Token(TokenKind.Number, text[start.._position], number, start, isAfterNewLine);
@@ -115,7 +177,11 @@ internal sealed class Lexer(string text, bool isLinq)
             if (string.CompareOrdinal(text, _position, mark, 0, mark.Length) == 0)
             {
                 // a?.5:b is a conditional.
-                if (string.Equals(mark, "?.", StringComparison.Ordinal) && _position + 2 < text.Length && char.IsAsciiDigit(text[_position + 2]))
+                if (
+                    string.Equals(mark, "?.", StringComparison.Ordinal)
+                    && _position + 2 < text.Length
+                    && char.IsAsciiDigit(text[_position + 2])
+                )
                 {
                     continue;
                 }
@@ -125,16 +191,31 @@ internal sealed class Lexer(string text, bool isLinq)
             }
         }
 
-        throw Invalid($"The character {(char.IsControl(first) ? $"U+{(int)first:X4}" : $"'{first}'")} is not allowed here", start);
+        throw Invalid(
+            $"The character {(char.IsControl(first) ? $"U+{(int)first:X4}" : $"'{first}'")} is not allowed here",
+            start
+        );
     }
 
     private static bool IsNameStart(char value) =>
-        char.IsAsciiLetter(value) || value is '_' or '$'
+        char.IsAsciiLetter(value)
+        || value is '_' or '$'
         || (value >= 0x80 && !IsBlank(value) && value is not ('\u2028' or '\u2029'));
 
     /// <summary>Whether it is a blank inside a line: ECMA-262's WhiteSpace.</summary>
-    private static bool IsBlank(char value) => value is ' ' or '\t' or '\v' or '\f' or '\u00A0' or '\uFEFF' or '\u1680'
-        or (>= '\u2000' and <= '\u200A') or '\u202F' or '\u205F' or '\u3000';
+    private static bool IsBlank(char value) =>
+        value
+            is ' '
+                or '\t'
+                or '\v'
+                or '\f'
+                or '\u00A0'
+                or '\uFEFF'
+                or '\u1680'
+                or (>= '\u2000' and <= '\u200A')
+                or '\u202F'
+                or '\u205F'
+                or '\u3000';
 
     /// <summary>Skips blanks and comments; true when a line ended among them.</summary>
     private bool SkipBlanks()
@@ -180,7 +261,11 @@ internal sealed class Lexer(string text, bool isLinq)
         }
 
         SkipDigits();
-        if (_position < text.Length && text[_position] == '.' && !(isLinq && _position + 1 < text.Length && !char.IsAsciiDigit(text[_position + 1])))
+        if (
+            _position < text.Length
+            && text[_position] == '.'
+            && !(isLinq && _position + 1 < text.Length && !char.IsAsciiDigit(text[_position + 1]))
+        )
         {
             _position++;
             SkipDigits();
@@ -197,8 +282,17 @@ internal sealed class Lexer(string text, bool isLinq)
             SkipDigits();
         }
 
-        bool isNumber = double.TryParse(text.AsSpan(start, _position - start), NumberStyles.AllowDecimalPoint | NumberStyles.AllowExponent, CultureInfo.InvariantCulture, out double number);
-        if (isLinq && _position < text.Length && text[_position] is 'm' or 'M' or 'd' or 'D' or 'f' or 'F' or 'l' or 'L')
+        bool isNumber = double.TryParse(
+            text.AsSpan(start, _position - start),
+            NumberStyles.AllowDecimalPoint | NumberStyles.AllowExponent,
+            CultureInfo.InvariantCulture,
+            out double number
+        );
+        if (
+            isLinq
+            && _position < text.Length
+            && text[_position] is 'm' or 'M' or 'd' or 'D' or 'f' or 'F' or 'l' or 'L'
+        )
         {
             _position++;
         }
@@ -243,7 +337,8 @@ internal sealed class Lexer(string text, bool isLinq)
         }
     }
 
-    private bool EndsInName() => _position < text.Length && (IsNameStart(text[_position]) || char.IsAsciiDigit(text[_position]));
+    private bool EndsInName() =>
+        _position < text.Length && (IsNameStart(text[_position]) || char.IsAsciiDigit(text[_position]));
 
     private string ReadText(char quote)
     {
@@ -276,7 +371,8 @@ internal sealed class Lexer(string text, bool isLinq)
         char escaped = _position + 1 < text.Length ? text[_position + 1] : '\0';
         return escaped is not ('\n' or '\r') ? 2
             : isLinq ? 1
-            : escaped == '\r' && _position + 2 < text.Length && text[_position + 2] == '\n' ? 3 : 2;
+            : escaped == '\r' && _position + 2 < text.Length && text[_position + 2] == '\n' ? 3
+            : 2;
     }
 
     private string ReadVerbatim()

@@ -3,7 +3,9 @@ using System.Text;
 
 namespace Rookery.Documents.Scripting;
 
-/// <summary>JavaScript's text of numbers, and its numbers of texts. The same on every processor and in every culture.</summary>
+/// <summary>
+/// JavaScript's text of numbers, and its numbers of texts. The same on every processor and in every culture.
+/// </summary>
 internal static class NumberText
 {
     /// <summary>Bytes that a number's text takes at most.</summary>
@@ -15,7 +17,9 @@ internal static class NumberText
     /// <summary>Bytes that <see cref="FormatFixed"/> needs.</summary>
     public const int MostFixedBytes = 128;
 
-    /// <summary>The text of a number: the shortest that reads back as it, with an exponent from 1e21 and below 1e-6.</summary>
+    /// <summary>
+    /// The text of a number: the shortest that reads back as it, with an exponent from 1e21 and below 1e-6.
+    /// </summary>
     public static string Format(double value)
     {
         Span<byte> text = stackalloc byte[MostBytes];
@@ -29,7 +33,12 @@ internal static class NumberText
     {
         if (!double.IsFinite(value))
         {
-            return Copy(double.IsNaN(value) ? "NaN"u8 : value > 0 ? "Infinity"u8 : "-Infinity"u8, destination);
+            return Copy(
+                double.IsNaN(value) ? "NaN"u8
+                    : value > 0 ? "Infinity"u8
+                    : "-Infinity"u8,
+                destination
+            );
         }
 
         if (Math.Abs(value) < 1e15 && value == Math.Truncate(value))
@@ -51,7 +60,10 @@ internal static class NumberText
         return at + Lay(digits[..count], point, destination[at..]);
     }
 
-    /// <summary>Writes a number below 1e21 with so many digits behind its point, a half rounded away from zero; returns its bytes.</summary>
+    /// <summary>
+    /// Writes a number below 1e21 with so many digits behind its point, a half rounded away from zero; returns its
+    /// bytes.
+    /// </summary>
     public static int FormatFixed(double value, int digits, Span<byte> destination)
     {
         // A double that is not exactly on a half differs from it within the next twenty digits.
@@ -105,13 +117,14 @@ internal static class NumberText
         return length == text.Length ? ParsePrefix(text) : double.NaN;
     }
 
-    private static int RadixOf(byte letter) => letter switch
-    {
-        (byte)'x' or (byte)'X' => 16,
-        (byte)'o' or (byte)'O' => 8,
-        (byte)'b' or (byte)'B' => 2,
-        _ => 0,
-    };
+    private static int RadixOf(byte letter) =>
+        letter switch
+        {
+            (byte)'x' or (byte)'X' => 16,
+            (byte)'o' or (byte)'O' => 8,
+            (byte)'b' or (byte)'B' => 2,
+            _ => 0,
+        };
 
     /// <summary>The number that a text begins with, as JavaScript's parseFloat.</summary>
     public static double ParsePrefix(ReadOnlySpan<byte> text)
@@ -145,7 +158,9 @@ internal static class NumberText
         }
 
         double value = ParseDigits(text, radix == 0 ? 10 : radix, out int read);
-        return read == 0 ? double.NaN : isNegative ? -value : value;
+        return read == 0 ? double.NaN
+            : isNegative ? -value
+            : value;
     }
 
     /// <summary>
@@ -161,9 +176,7 @@ internal static class NumberText
             return read == 0 ? 0 : double.Parse(text[..read], NumberStyles.None, CultureInfo.InvariantCulture);
         }
 
-        for (read = 0; read < text.Length && DigitOf(text[read]) < radix; read++)
-        {
-        }
+        for (read = 0; read < text.Length && DigitOf(text[read]) < radix; read++) { }
 
         return int.IsPow2(radix) ? SumOfBits(text[..read], int.Log2(radix)) : SumOfGroups(text[..read], radix);
     }
@@ -171,7 +184,8 @@ internal static class NumberText
     private static double SumOfBits(ReadOnlySpan<byte> digits, int bitsPerDigit)
     {
         const ulong Full = 1UL << 58;
-        ulong leading = 0, rest = 0;
+        ulong leading = 0,
+            rest = 0;
         int dropped = 0;
         foreach (byte digit in digits)
         {
@@ -194,7 +208,8 @@ internal static class NumberText
     {
         const uint MostMultiplier = uint.MaxValue / 36;
         double sum = 0;
-        uint group = 0, multiplier = 1;
+        uint group = 0,
+            multiplier = 1;
         foreach (byte digit in digits)
         {
             if (multiplier * (uint)radix > MostMultiplier)
@@ -210,13 +225,14 @@ internal static class NumberText
         return (sum * multiplier) + group;
     }
 
-    private static int DigitOf(byte character) => character switch
-    {
-        >= (byte)'0' and <= (byte)'9' => character - '0',
-        >= (byte)'a' and <= (byte)'z' => character - 'a' + 10,
-        >= (byte)'A' and <= (byte)'Z' => character - 'A' + 10,
-        _ => int.MaxValue,
-    };
+    private static int DigitOf(byte character) =>
+        character switch
+        {
+            >= (byte)'0' and <= (byte)'9' => character - '0',
+            >= (byte)'a' and <= (byte)'z' => character - 'a' + 10,
+            >= (byte)'A' and <= (byte)'Z' => character - 'A' + 10,
+            _ => int.MaxValue,
+        };
 
     /// <summary>Bytes of the decimal number that a text begins with.</summary>
     private static int DecimalLength(ReadOnlySpan<byte> text)
@@ -228,7 +244,8 @@ internal static class NumberText
         }
 
         int whole = Digits(text, at);
-        int end = at + whole, fraction = 0;
+        int end = at + whole,
+            fraction = 0;
         if (end < text.Length && text[end] == '.')
         {
             fraction = Digits(text, end + 1);
@@ -256,11 +273,15 @@ internal static class NumberText
         return length < 0 ? text.Length - at : length;
     }
 
-    /// <summary>Takes the digits of a number as .NET writes it; the decimal point stands <paramref name="point"/> digits behind the first.</summary>
+    /// <summary>
+    /// Takes the digits of a number as .NET writes it; the decimal point stands <paramref name="point"/> digits behind
+    /// the first.
+    /// </summary>
     private static int ReadDigits(ReadOnlySpan<byte> text, Span<byte> digits, out int point)
     {
         int count = 0;
-        int exponent = 0, before = -1;
+        int exponent = 0,
+            before = -1;
         for (int at = 0; at < text.Length; at++)
         {
             byte next = text[at];

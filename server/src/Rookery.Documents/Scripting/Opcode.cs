@@ -1,6 +1,9 @@
 namespace Rookery.Documents.Scripting;
 
-/// <summary>Instructions of the stack machine. Numbers are part of the journal's format: patches travel compiled. Operands are varints; a jump's target is four bytes.</summary>
+/// <summary>
+/// Instructions of the stack machine. Numbers are part of the journal's format: patches travel compiled. Operands are
+/// varints; a jump's target is four bytes.
+/// </summary>
 internal enum Opcode : byte
 {
     PushUndefined = 1,
@@ -89,7 +92,9 @@ internal enum Opcode : byte
     /// <summary>A function's number and the count of arguments follow: a function of the script.</summary>
     Call = 49,
 
-    /// <summary>A function's number and the count of arguments follow, the receiver among them: a function of ours.</summary>
+    /// <summary>
+    /// A function's number and the count of arguments follow, the receiver among them: a function of ours.
+    /// </summary>
     Invoke = 50,
     Return = 51,
 

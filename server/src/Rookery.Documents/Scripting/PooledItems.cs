@@ -5,8 +5,9 @@ using Rookery.Disk;
 namespace Rookery.Documents.Scripting;
 
 /// <summary>
-/// Items that grow in pooled memory. Many of them lie outside of the managed heap, where they grow without being copied and do not meet its limit: an array of 8 MiB that doubled needed 24 of the 48 MiB
-/// that the smallest node has. Not to be copied while it is used; its content is arbitrary where nothing was written.
+/// Items that grow in pooled memory. Many of them lie outside of the managed heap, where they grow without being copied
+/// and do not meet its limit: an array of 8 MiB that doubled needed 24 of the 48 MiB that the smallest node has. Not to
+/// be copied while it is used; its content is arbitrary where nothing was written.
 /// </summary>
 internal struct PooledItems<T>
     where T : unmanaged
@@ -24,7 +25,10 @@ internal struct PooledItems<T>
     /// <summary>All of them; valid until they grow.</summary>
     public readonly Span<T> Span => MemoryMarshal.Cast<byte, T>(_memory.Span);
 
-    /// <summary>Makes room for so many items, of which the first ones are kept. Spans and references from before are not to be used any more.</summary>
+    /// <summary>
+    /// Makes room for so many items, of which the first ones are kept. Spans and references from before are not to be
+    /// used any more.
+    /// </summary>
     public void Reserve(int keptItems, int items)
     {
         if (items > Length)

@@ -40,9 +40,8 @@ internal static class PortablePower
         }
 
         double size = Math.Abs(number);
-        double power = isWhole && Math.Abs(exponent) <= MostWhole
-            ? OfWhole(size, (int)exponent)
-            : OfReal(size, exponent);
+        double power =
+            isWhole && Math.Abs(exponent) <= MostWhole ? OfWhole(size, (int)exponent) : OfReal(size, exponent);
         return number < 0 && isOdd ? -power : power;
     }
 
@@ -84,7 +83,9 @@ internal static class PortablePower
         const double MostLogarithm = 1500;
         var logarithm = Logarithm(number).Times(new Pair(exponent, 0));
         return Math.Abs(logarithm.High) > MostLogarithm
-            ? logarithm.High > 0 ? double.PositiveInfinity : 0
+            ? logarithm.High > 0
+                ? double.PositiveInfinity
+                : 0
             : Exponential(logarithm);
     }
 

@@ -21,7 +21,8 @@ internal sealed class ProgramBuilder
     }
 
     /// <summary>Begins a function here.</summary>
-    public void Begin(int function, int parameters) => _functions[function] = new FunctionEntry(parameters, parameters, _code.WrittenCount);
+    public void Begin(int function, int parameters) =>
+        _functions[function] = new FunctionEntry(parameters, parameters, _code.WrittenCount);
 
     /// <summary>Says how many locals a function has, its parameters among them.</summary>
     public void End(int function, int locals) => _functions[function] = _functions[function] with { Locals = locals };
@@ -71,7 +72,10 @@ internal sealed class ProgramBuilder
     public void EmitNumber(double value, long? whole)
     {
         Emit(whole is null ? Opcode.PushReal : Opcode.PushWhole);
-        BinaryPrimitives.WriteInt64LittleEndian(_code.GetSpan(sizeof(long)), whole ?? BitConverter.DoubleToInt64Bits(value));
+        BinaryPrimitives.WriteInt64LittleEndian(
+            _code.GetSpan(sizeof(long)),
+            whole ?? BitConverter.DoubleToInt64Bits(value)
+        );
         _code.Advance(sizeof(long));
     }
 
@@ -145,7 +149,8 @@ internal sealed class ProgramBuilder
 
     private void Add(int operand) => _code.Advance(Varint.Write(_code.GetSpan(Varint.MaxBytes), (uint)operand));
 
-    private static void Add(PooledBytes output, int number) => output.Advance(Varint.Write(output.Reserve(Varint.MaxBytes), (uint)number));
+    private static void Add(PooledBytes output, int number) =>
+        output.Advance(Varint.Write(output.Reserve(Varint.MaxBytes), (uint)number));
 
     private readonly record struct FunctionEntry(int Parameters, int Locals, int Start);
 }

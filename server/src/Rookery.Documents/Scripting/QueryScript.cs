@@ -17,8 +17,9 @@ public sealed record ScriptDeclaration(string Name, IReadOnlyList<string> Parame
 public sealed record ScriptDefinition(string Name, ScriptPart Value);
 
 /// <summary>
-/// Compiles the scripts of queries, which are written in several parts. They are given the document as <c>this</c> and as <see cref="Alias"/>, and the query's parameters as <c>args</c>, each also as <c>$name</c>.
-/// Places of refusals count in the query.
+/// Compiles the scripts of queries, which are written in several parts. They are given the document as <c>this</c> and
+/// as <see cref="Alias"/>, and the query's parameters as <c>args</c>, each also as <c>$name</c>. Places of refusals
+/// count in the query.
 /// </summary>
 public sealed record QueryScript
 {
@@ -41,13 +42,21 @@ public sealed record QueryScript
         Statement[] statements =
         [
             .. Functions.Select(Read),
-            .. Definitions.Select(static definition => new VariableStatement(definition.Name, ReadExpression(definition.Value), IsConstant: true, definition.Value.Position)),
+            .. Definitions.Select(static definition => new VariableStatement(
+                definition.Name,
+                ReadExpression(definition.Value),
+                IsConstant: true,
+                definition.Value.Position
+            )),
             new ReturnStatement(value, expression.Position),
         ];
         return ScriptEmitter.Compile(ScriptUse.Reading, Parameters, statements, JavaScript.FieldsOf(value), Alias);
     }
 
-    /// <summary>Compiles statements that change the document, as every member of the cluster does it: they can load nothing, and so have no <see cref="Definitions"/>.</summary>
+    /// <summary>
+    /// Compiles statements that change the document, as every member of the cluster does it: they can load nothing, and
+    /// so have no <see cref="Definitions"/>.
+    /// </summary>
     /// <exception cref="ScriptException">A part is refused.</exception>
     public ScriptProgram CompileUpdate(ScriptPart statements)
     {
@@ -65,9 +74,15 @@ public sealed record QueryScript
         return value;
     }
 
-    private static FunctionStatement Read(ScriptDeclaration function) => new(
-        function.Name,
-        function.Parameters,
-        new BlockStatement(new JavaScriptParser(function.Body.Text, function.Body.Position).ParseStatements(), OpensScope: false, function.Body.Position),
-        function.Body.Position);
+    private static FunctionStatement Read(ScriptDeclaration function) =>
+        new(
+            function.Name,
+            function.Parameters,
+            new BlockStatement(
+                new JavaScriptParser(function.Body.Text, function.Body.Position).ParseStatements(),
+                OpensScope: false,
+                function.Body.Position
+            ),
+            function.Body.Position
+        );
 }

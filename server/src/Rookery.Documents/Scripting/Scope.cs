@@ -11,7 +11,8 @@ internal sealed class Scope(Scope? outer)
     public Scope? Outer => outer;
 
     /// <summary>Declares a variable; false when the block has one of that name.</summary>
-    public bool TryDeclare(string name, int local, bool isConstant) => _variables.TryAdd(name, new Variable(local, isConstant));
+    public bool TryDeclare(string name, int local, bool isConstant) =>
+        _variables.TryAdd(name, new Variable(local, isConstant));
 
     /// <summary>Whether the name was looked up here and found in a block around.</summary>
     public bool IsUsedFromOutside(string name) => _usedFromOutside.Contains(name);

@@ -1,6 +1,7 @@
 namespace Rookery.Documents.Scripting;
 
-/// <content>Calls. Methods that take a function become loops in place, so that no call of the machine leads back into it.</content>
+/// <content>Calls. Methods that take a function become loops in place, so that no call of the machine leads back into
+/// it.</content>
 internal sealed partial class ScriptEmitter
 {
     private void EmitCall(CallExpression call)
@@ -12,7 +13,8 @@ internal sealed partial class ScriptEmitter
                 break;
             case NameExpression name:
                 throw TokenCursor.NotSupported($"the variable '{name.Name}' as a function", name.Position);
-            case MemberExpression { Target: NameExpression carrier } member when FunctionCatalogue.IsCarrier(carrier.Name) && !_scope.TryFind(carrier.Name, out _):
+            case MemberExpression { Target: NameExpression carrier } member
+                when FunctionCatalogue.IsCarrier(carrier.Name) && !_scope.TryFind(carrier.Name, out _):
                 EmitNamed($"{carrier.Name}.{member.Name}", carrier.Position, call.Arguments);
                 break;
             case MemberExpression member:
@@ -58,11 +60,19 @@ internal sealed partial class ScriptEmitter
         }
     }
 
-    private static void RequireCount(string name, FunctionCatalogue.Entry entry, IReadOnlyList<Expression> arguments, int position)
+    private static void RequireCount(
+        string name,
+        FunctionCatalogue.Entry entry,
+        IReadOnlyList<Expression> arguments,
+        int position
+    )
     {
         if (arguments.Count < entry.Least || arguments.Count > entry.Most)
         {
-            throw TokenCursor.NotSupported($"'{name}' with {(arguments.Count == 1 ? "one argument" : $"{arguments.Count} arguments")}", position);
+            throw TokenCursor.NotSupported(
+                $"'{name}' with {(arguments.Count == 1 ? "one argument" : $"{arguments.Count} arguments")}",
+                position
+            );
         }
     }
 
@@ -82,7 +92,11 @@ internal sealed partial class ScriptEmitter
 
             if (arguments.Count == 2)
             {
-                _loadedCollections.Add(arguments[1] is TextLiteral collection ? collection.Text : throw TokenCursor.NotSupported("a collection that is no text", arguments[1].Position));
+                _loadedCollections.Add(
+                    arguments[1] is TextLiteral collection
+                        ? collection.Text
+                        : throw TokenCursor.NotSupported("a collection that is no text", arguments[1].Position)
+                );
             }
 
             Emit(arguments[0]);
@@ -122,7 +136,16 @@ internal sealed partial class ScriptEmitter
                 }
 
                 RequireCount(method.Name, entry, arguments, method.Position);
-                if (entry.Function is ScriptFunction.Push or ScriptFunction.Pop or ScriptFunction.Shift or ScriptFunction.Unshift or ScriptFunction.Splice or ScriptFunction.Reverse or ScriptFunction.Sort)
+                if (
+                    entry.Function
+                    is ScriptFunction.Push
+                        or ScriptFunction.Pop
+                        or ScriptFunction.Shift
+                        or ScriptFunction.Unshift
+                        or ScriptFunction.Splice
+                        or ScriptFunction.Reverse
+                        or ScriptFunction.Sort
+                )
                 {
                     RefuseMetadata(method.Target);
                 }
@@ -148,13 +171,25 @@ internal sealed partial class ScriptEmitter
         if (argument is NameExpression name)
         {
             string[] names = [.. Enumerable.Range(0, parameters).Select(static number => $"\0{number}")];
-            return new LambdaExpression(names, new CallExpression(name, [.. names.Select(parameter => new NameExpression(parameter, name.Position))], name.Position), null, name.Position);
+            return new LambdaExpression(
+                names,
+                new CallExpression(
+                    name,
+                    [.. names.Select(parameter => new NameExpression(parameter, name.Position))],
+                    name.Position
+                ),
+                null,
+                name.Position
+            );
         }
 
-        return argument as LambdaExpression ?? throw TokenCursor.NotSupported("an argument here that is no function", argument.Position);
+        return argument as LambdaExpression
+            ?? throw TokenCursor.NotSupported("an argument here that is no function", argument.Position);
     }
 
-    /// <summary>A loop over the receiver; what a method does with the value of its function is all in which they differ.</summary>
+    /// <summary>
+    /// A loop over the receiver; what a method does with the value of its function is all in which they differ.
+    /// </summary>
     private void EmitLoop(MemberExpression method, LambdaExpression callback)
     {
         Emit(method.Target);
@@ -166,7 +201,9 @@ internal sealed partial class ScriptEmitter
             _builder.Emit(Opcode.NewArray);
         }
 
-        JumpTarget next = NewTarget(), exhausted = NewTarget(), end = NewTarget();
+        JumpTarget next = NewTarget(),
+            exhausted = NewTarget(),
+            end = NewTarget();
         _builder.Mark(next);
         int element = NewLocal(callback.Position);
         _builder.EmitNext(iteration, element, exhausted);
@@ -246,11 +283,13 @@ internal sealed partial class ScriptEmitter
 
     private void EmitReduce(MemberExpression method, LambdaExpression callback, Expression? first)
     {
-        JumpTarget next = NewTarget(), end = NewTarget();
+        JumpTarget next = NewTarget(),
+            end = NewTarget();
         Emit(method.Target);
         _builder.Emit(Opcode.ToArray);
         int iteration = BeginIteration(method.Position);
-        int result = NewLocal(method.Position), element = NewLocal(method.Position);
+        int result = NewLocal(method.Position),
+            element = NewLocal(method.Position);
         if (first is not null)
         {
             Emit(first);
@@ -277,7 +316,10 @@ internal sealed partial class ScriptEmitter
     {
         if (callback.Parameters.Count > parameters.Length + 1)
         {
-            throw TokenCursor.NotSupported($"a function of {callback.Parameters.Count} parameters here", callback.Position);
+            throw TokenCursor.NotSupported(
+                $"a function of {callback.Parameters.Count} parameters here",
+                callback.Position
+            );
         }
 
         var (outer, outerLoop, outerReturn) = (_scope, _loop, _returnTarget);

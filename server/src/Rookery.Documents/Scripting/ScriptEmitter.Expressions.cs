@@ -77,9 +77,15 @@ internal sealed partial class ScriptEmitter
                 EmitDelete(deletion);
                 break;
             case LambdaExpression:
-                throw TokenCursor.NotSupported("functions as values, except as arguments of array methods", expression.Position);
+                throw TokenCursor.NotSupported(
+                    "functions as values, except as arguments of array methods",
+                    expression.Position
+                );
             default:
-                throw TokenCursor.NotSupported(expression is SpreadExpression ? "spread values here" : "this value here", expression.Position);
+                throw TokenCursor.NotSupported(
+                    expression is SpreadExpression ? "spread values here" : "this value here",
+                    expression.Position
+                );
         }
 
         _depth--;
@@ -97,7 +103,8 @@ internal sealed partial class ScriptEmitter
 
     private void EmitConditional(ConditionalExpression conditional)
     {
-        JumpTarget otherwise = NewTarget(), end = NewTarget();
+        JumpTarget otherwise = NewTarget(),
+            end = NewTarget();
         Emit(conditional.Condition);
         _builder.Emit(Opcode.JumpIfFalse, otherwise);
         Emit(conditional.Then);
@@ -140,7 +147,10 @@ internal sealed partial class ScriptEmitter
                 }
                 else if (_use == ScriptUse.Indexing && Array.IndexOf(FieldSettings, member.Name) >= 0)
                 {
-                    throw TokenCursor.NotSupported($"fields that a map gives settings to ('{member.Name}')", member.Value.Position);
+                    throw TokenCursor.NotSupported(
+                        $"fields that a map gives settings to ('{member.Name}')",
+                        member.Value.Position
+                    );
                 }
                 else
                 {
@@ -203,7 +213,10 @@ internal sealed partial class ScriptEmitter
         }
     }
 
-    /// <summary><c>a++</c> is <c>(a -= -1) - 1</c>: subtraction makes a number of what it finds, where addition would join texts.</summary>
+    /// <summary>
+    /// <c>a++</c> is <c>(a -= -1) - 1</c>: subtraction makes a number of what it finds, where addition would join
+    /// texts.
+    /// </summary>
     private void EmitUpdate(UpdateExpression update)
     {
         double change = update.Operator == Opcode.Add ? 1 : -1;
@@ -234,9 +247,13 @@ internal sealed partial class ScriptEmitter
     /// <summary>Refuses what would change metadata: a script sees a copy of them.</summary>
     private static void RefuseMetadata(Expression target)
     {
-        for (var part = target; part is not null;)
+        for (var part = target; part is not null; )
         {
-            if (part is MemberExpression { Name: "@metadata" } or CallExpression { Callee: NameExpression { Name: "getMetadata" or "metadataFor" } })
+            if (
+                part
+                is MemberExpression { Name: "@metadata" }
+                    or CallExpression { Callee: NameExpression { Name: "getMetadata" or "metadataFor" } }
+            )
             {
                 throw TokenCursor.NotSupported("changes of the metadata", part.Position);
             }
@@ -252,7 +269,11 @@ internal sealed partial class ScriptEmitter
 
     private void RefuseCarrier(MemberExpression member)
     {
-        if (member.Target is NameExpression { Name: var name } && FunctionCatalogue.IsCarrier(name) && !_scope.TryFind(name, out _))
+        if (
+            member.Target is NameExpression { Name: var name }
+            && FunctionCatalogue.IsCarrier(name)
+            && !_scope.TryFind(name, out _)
+        )
         {
             throw TokenCursor.NotSupported($"'{name}.{member.Name}'", member.Target.Position);
         }

@@ -28,7 +28,13 @@ internal sealed partial class ScriptEmitter
                 EmitForOf(each);
                 break;
             case LoopStatement jump:
-                var around = _loop ?? throw new ScriptException(ScriptFault.Syntax, jump.IsBreak ? "'break' stands outside of a loop" : "'continue' stands outside of a loop", jump.Position);
+                var around =
+                    _loop
+                    ?? throw new ScriptException(
+                        ScriptFault.Syntax,
+                        jump.IsBreak ? "'break' stands outside of a loop" : "'continue' stands outside of a loop",
+                        jump.Position
+                    );
                 _builder.Emit(Opcode.Jump, jump.IsBreak ? around.End : around.Next);
                 break;
             case ReturnStatement result:
@@ -45,7 +51,11 @@ internal sealed partial class ScriptEmitter
     {
         if (++_depth > MostDepth)
         {
-            throw new ScriptException(ScriptFault.TooLarge, $"The script nests deeper than {MostDepth} operations", position);
+            throw new ScriptException(
+                ScriptFault.TooLarge,
+                $"The script nests deeper than {MostDepth} operations",
+                position
+            );
         }
     }
 
@@ -53,7 +63,10 @@ internal sealed partial class ScriptEmitter
     {
         if (variable.Value is LambdaExpression lambda)
         {
-            throw TokenCursor.NotSupported("functions in variables (declare them as 'function name() { … }')", lambda.Position);
+            throw TokenCursor.NotSupported(
+                "functions in variables (declare them as 'function name() { … }')",
+                lambda.Position
+            );
         }
 
         if (variable.Value is null)
@@ -70,7 +83,10 @@ internal sealed partial class ScriptEmitter
             throw TokenCursor.NotSupported($"'{variable.Name}' before its declaration", variable.Position);
         }
 
-        _builder.Emit(Opcode.StoreLocal, Declare(variable.Name, variable.IsConstant, variable.Position, variable.IsVar));
+        _builder.Emit(
+            Opcode.StoreLocal,
+            Declare(variable.Name, variable.IsConstant, variable.Position, variable.IsVar)
+        );
     }
 
     private void EmitBlock(BlockStatement block)
@@ -87,7 +103,8 @@ internal sealed partial class ScriptEmitter
 
     private void EmitIf(IfStatement choice)
     {
-        JumpTarget otherwise = NewTarget(), end = NewTarget();
+        JumpTarget otherwise = NewTarget(),
+            end = NewTarget();
         Emit(choice.Condition);
         _builder.Emit(Opcode.JumpIfFalse, otherwise);
         Emit(choice.Then);

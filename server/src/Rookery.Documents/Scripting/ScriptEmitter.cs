@@ -45,22 +45,39 @@ internal sealed partial class ScriptEmitter
     /// <param name="statements">What it does; its value is what it returns.</param>
     /// <param name="fields">Names of the members of its value.</param>
     /// <param name="alias">Another name of the first parameter; null for none.</param>
-    public static ScriptProgram Compile(ScriptUse use, IReadOnlyList<string> parameters, IReadOnlyList<Statement> statements, IReadOnlyList<string> fields, string? alias = null)
+    public static ScriptProgram Compile(
+        ScriptUse use,
+        IReadOnlyList<string> parameters,
+        IReadOnlyList<Statement> statements,
+        IReadOnlyList<string> fields,
+        string? alias = null
+    )
     {
         var emitter = new ScriptEmitter(use) { _hasArguments = parameters.Contains("args", StringComparer.Ordinal) };
         int main = emitter._builder.Declare();
         foreach (var statement in statements)
         {
-            if (statement is FunctionStatement function && !emitter._functions.TryAdd(function.Name, new DeclaredFunction(emitter._builder.Declare(), function)))
+            if (
+                statement is FunctionStatement function
+                && !emitter._functions.TryAdd(function.Name, new DeclaredFunction(emitter._builder.Declare(), function))
+            )
             {
                 throw TokenCursor.NotSupported($"two functions of the name '{function.Name}'", function.Position);
             }
         }
 
-        emitter.EmitFunction(main, parameters, alias, [.. statements.Where(static statement => statement is not FunctionStatement)], 0);
+        emitter.EmitFunction(
+            main,
+            parameters,
+            alias,
+            [.. statements.Where(static statement => statement is not FunctionStatement)],
+            0
+        );
         foreach (var (number, function) in emitter._functions.Values)
         {
-            IReadOnlyList<string> given = emitter._hasArguments ? [.. function.Parameters, Arguments] : function.Parameters;
+            IReadOnlyList<string> given = emitter._hasArguments
+                ? [.. function.Parameters, Arguments]
+                : function.Parameters;
             emitter.EmitFunction(number, given, alias: null, function.Body.Statements, function.Position);
         }
 
@@ -68,7 +85,13 @@ internal sealed partial class ScriptEmitter
         return new ScriptProgram(bytes, fields, [.. emitter._loadedCollections.Order(StringComparer.Ordinal)]);
     }
 
-    private void EmitFunction(int number, IReadOnlyList<string> parameters, string? alias, IReadOnlyList<Statement> statements, int position)
+    private void EmitFunction(
+        int number,
+        IReadOnlyList<string> parameters,
+        string? alias,
+        IReadOnlyList<Statement> statements,
+        int position
+    )
     {
         _scope = new Scope(null);
         _locals = 0;
@@ -102,7 +125,13 @@ internal sealed partial class ScriptEmitter
     }
 
     private int NewLocal(int position) =>
-        _locals < MostLocals ? _locals++ : throw new ScriptException(ScriptFault.TooLarge, $"The function has more than {MostLocals} variables", position);
+        _locals < MostLocals
+            ? _locals++
+            : throw new ScriptException(
+                ScriptFault.TooLarge,
+                $"The function has more than {MostLocals} variables",
+                position
+            );
 
     private JumpTarget NewTarget()
     {
@@ -120,7 +149,9 @@ internal sealed partial class ScriptEmitter
         }
 
         int local = NewLocal(position);
-        return _scope.TryDeclare(name, local, isConstant) ? local : throw new ScriptException(ScriptFault.Syntax, $"'{name}' is declared twice", position);
+        return _scope.TryDeclare(name, local, isConstant)
+            ? local
+            : throw new ScriptException(ScriptFault.Syntax, $"'{name}' is declared twice", position);
     }
 
     private void EmitName(NameExpression name)
@@ -149,7 +180,12 @@ internal sealed partial class ScriptEmitter
                     _builder.EmitNumber(double.PositiveInfinity);
                     break;
                 default:
-                    throw TokenCursor.NotSupported(_functions.ContainsKey(name.Name) ? $"the function '{name.Name}' as a value" : $"the name '{name.Name}', which nothing here has", name.Position);
+                    throw TokenCursor.NotSupported(
+                        _functions.ContainsKey(name.Name)
+                            ? $"the function '{name.Name}' as a value"
+                            : $"the name '{name.Name}', which nothing here has",
+                        name.Position
+                    );
             }
         }
     }
@@ -157,7 +193,10 @@ internal sealed partial class ScriptEmitter
     /// <summary>Pushes <c>args</c>, which the script is given and hands on to each of its functions.</summary>
     private void EmitArguments()
     {
-        Invariant.Holds(_scope.TryFind(Arguments, out var given), "every function of a script with arguments is given them");
+        Invariant.Holds(
+            _scope.TryFind(Arguments, out var given),
+            "every function of a script with arguments is given them"
+        );
         _builder.Emit(Opcode.LoadLocal, given.Local);
     }
 
@@ -168,7 +207,9 @@ internal sealed partial class ScriptEmitter
             throw TokenCursor.NotSupported($"the name '{name.Name}', which nothing here has", name.Position);
         }
 
-        return variable.IsConstant ? throw new ScriptException(ScriptFault.Syntax, $"'{name.Name}' is a constant", name.Position) : variable.Local;
+        return variable.IsConstant
+            ? throw new ScriptException(ScriptFault.Syntax, $"'{name.Name}' is a constant", name.Position)
+            : variable.Local;
     }
 
     private readonly record struct DeclaredFunction(int Number, FunctionStatement Function);

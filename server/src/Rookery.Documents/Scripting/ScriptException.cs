@@ -44,14 +44,21 @@ public sealed class ScriptException(ScriptFault fault, string message, int posit
     }
 
     /// <summary>The refusal as requests answer it.</summary>
-    internal InputError ToInputError(string text) => new(
-        fault == ScriptFault.NotSupported ? InputErrorCode.NotSupported : InputErrorCode.InvalidPatch,
-        Describe(text),
-        new InputPlace(Encoding.UTF8.GetByteCount(text.AsSpan(0, Math.Min(position, text.Length))), text.AsSpan(0, Math.Min(position, text.Length)).Count('\n') + 1, "Script"),
-        fault switch
-        {
-            ScriptFault.Syntax => "Correct the script",
-            ScriptFault.TooLarge => "Make the script shorter",
-            _ => "The reference of scripts lists what runs; a merge patch, or reading and putting the document, does the rest",
-        });
+    internal InputError ToInputError(string text) =>
+        new(
+            fault == ScriptFault.NotSupported ? InputErrorCode.NotSupported : InputErrorCode.InvalidPatch,
+            Describe(text),
+            new InputPlace(
+                Encoding.UTF8.GetByteCount(text.AsSpan(0, Math.Min(position, text.Length))),
+                text.AsSpan(0, Math.Min(position, text.Length)).Count('\n') + 1,
+                "Script"
+            ),
+            fault switch
+            {
+                ScriptFault.Syntax => "Correct the script",
+                ScriptFault.TooLarge => "Make the script shorter",
+                _ => "The reference of scripts lists what runs; a merge patch, or reading and putting the "
+                    + "document, does the rest",
+            }
+        );
 }

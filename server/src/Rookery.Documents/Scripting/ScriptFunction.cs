@@ -1,6 +1,9 @@
 namespace Rookery.Documents.Scripting;
 
-/// <summary>The functions that scripts may call. Numbers are part of the journal's format: patches travel compiled. Where a receiver is named, it is the first argument.</summary>
+/// <summary>
+/// The functions that scripts may call. Numbers are part of the journal's format: patches travel compiled. Where a
+/// receiver is named, it is the first argument.
+/// </summary>
 internal enum ScriptFunction : byte
 {
     ToLowerCase = 1,
@@ -79,7 +82,10 @@ internal enum ScriptFunction : byte
     /// <summary>Of a sequence or text: its length, and 0 of nothing.</summary>
     Count = 87,
 
-    /// <summary>A value and a name: the member of an object; of others what C# calls so, such as the length of a text or the year of a date. This and what follows is C#'s; no patch has it.</summary>
+    /// <summary>
+    /// A value and a name: the member of an object; of others what C# calls so, such as the length of a text or the
+    /// year of a date. This and what follows is C#'s; no patch has it.
+    /// </summary>
     Property = 90,
     Plus = 91,
     Minus = 92,

@@ -3,7 +3,8 @@ using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Scripting;
 
-/// <content>Arrays and objects. An array has a slot for each element, an object two for each member: its name and its value.</content>
+/// <content>Arrays and objects. An array has a slot for each element, an object two for each member: its name and its
+/// value.</content>
 internal sealed partial class ScriptHeap
 {
     /// <summary>An empty array.</summary>
@@ -13,7 +14,8 @@ internal sealed partial class ScriptHeap
     public ScriptValue NewObject() => NewContainer(ValueKind.Object, new Container { RawStart = -1, Document = -1 });
 
     /// <summary>The document that a value is, or -1.</summary>
-    public int DocumentOf(ScriptValue value) => value.Kind == ValueKind.Object ? _containers.Span[value.Start].Document : -1;
+    public int DocumentOf(ScriptValue value) =>
+        value.Kind == ValueKind.Object ? _containers.Span[value.Start].Document : -1;
 
     /// <summary>Whether nobody asked for something of the container, and where its JSON stands then.</summary>
     public bool IsRaw(ScriptValue container, out int start, out int end)
@@ -44,7 +46,8 @@ internal sealed partial class ScriptHeap
     public ScriptValue Name(ScriptValue container, int index) => _slots.Span[Expanded(container).First + (2 * index)];
 
     /// <summary>The value of a member.</summary>
-    public ScriptValue Member(ScriptValue container, int index) => _slots.Span[Expanded(container).First + (2 * index) + 1];
+    public ScriptValue Member(ScriptValue container, int index) =>
+        _slots.Span[Expanded(container).First + (2 * index) + 1];
 
     /// <summary>Finds a member; -1 when there is none.</summary>
     public int Find(ScriptValue container, ReadOnlySpan<byte> name)
@@ -58,7 +61,8 @@ internal sealed partial class ScriptHeap
             var known = members[at];
             if (CanBe(known, name.Length))
             {
-                // Names that begin alike are read to where they differ: what that may take is paid for before it is done.
+                // Names that begin alike are read to where they differ: what that may take is paid for before it is
+                // done.
                 Spend(known.Length / BytesPerStep);
                 var text = json.Slice(known.Start, known.Length);
                 if (known.Kind == ValueKind.Text ? text.SequenceEqual(name) : JsonText.IsText(text, name))
@@ -71,10 +75,11 @@ internal sealed partial class ScriptHeap
         return -1;
     }
 
-    /// <summary>Whether a name can be a text of so many bytes, by its own: an escape takes two to six times what it stands for.</summary>
-    private static bool CanBe(ScriptValue name, int length) => name.Kind == ValueKind.Text
-        ? name.Length == length
-        : name.Length > length && name.Length <= 6L * length;
+    /// <summary>
+    /// Whether a name can be a text of so many bytes, by its own: an escape takes two to six times what it stands for.
+    /// </summary>
+    private static bool CanBe(ScriptValue name, int length) =>
+        name.Kind == ValueKind.Text ? name.Length == length : name.Length > length && name.Length <= 6L * length;
 
     /// <summary>Sets a member.</summary>
     /// <param name="container">The object.</param>
@@ -149,7 +154,9 @@ internal sealed partial class ScriptHeap
         RequireChangeable(container);
         ref var entry = ref Expanded(container);
         Spend(1 + ((entry.Count - index) / 4));
-        _slots.Span.Slice(entry.First + index + count, entry.Count - index - count).CopyTo(_slots.Span[(entry.First + index)..]);
+        _slots
+            .Span.Slice(entry.First + index + count, entry.Count - index - count)
+            .CopyTo(_slots.Span[(entry.First + index)..]);
         entry.Count -= count;
     }
 
@@ -178,7 +185,7 @@ internal sealed partial class ScriptHeap
         var (start, end) = (_containers.Span[container.Start].RawStart, _containers.Span[container.Start].RawEnd);
         SpendOnBytes(end - start);
         int first = _slotCount;
-        for (int at = start + 1; _bytes.Written[at] is not ((byte)'}' or (byte)']');)
+        for (int at = start + 1; _bytes.Written[at] is not ((byte)'}' or (byte)']'); )
         {
             Spend(1);
             var json = _bytes.Written;

@@ -6,7 +6,8 @@ using Rookery.Documents.Json;
 namespace Rookery.Documents.Scripting;
 
 /// <summary>
-/// The values of one run: bytes of texts and documents in one place, and containers over them, which are read from their JSON when something of them is asked for. Bounded, and used again.
+/// The values of one run: bytes of texts and documents in one place, and containers over them, which are read from
+/// their JSON when something of them is asked for. Bounded, and used again.
 /// </summary>
 /// <remarks>Spans into the heap die with the next text that is made: take positions instead.</remarks>
 internal sealed partial class ScriptHeap
@@ -29,7 +30,9 @@ internal sealed partial class ScriptHeap
     private long _takenBytes;
     private long _heldBytes;
 
-    /// <summary>Asked for so many bytes before more than 64 KiB are held; null where the limit alone bounds a run.</summary>
+    /// <summary>
+    /// Asked for so many bytes before more than 64 KiB are held; null where the limit alone bounds a run.
+    /// </summary>
     public Func<long, bool>? MemorySource { get; set; }
 
     /// <summary>Bytes in use.</summary>
@@ -183,7 +186,10 @@ internal sealed partial class ScriptHeap
         return TextFrom(start);
     }
 
-    /// <summary>The number of a value that is one. A stored one is read each time, however many digits it has, and pays for each of them.</summary>
+    /// <summary>
+    /// The number of a value that is one. A stored one is read each time, however many digits it has, and pays for each
+    /// of them.
+    /// </summary>
     public double NumberOf(ScriptValue value)
     {
         switch (value.Kind)
@@ -213,9 +219,25 @@ internal sealed partial class ScriptHeap
                 var kind = isEscaped ? ValueKind.EscapedText : ValueKind.Text;
                 return ScriptValue.InHeap(kind, start + 1, length).With(ValueTrait.Stored);
             case (byte)'{':
-                return NewContainer(ValueKind.Object, new Container { RawStart = start, RawEnd = end, Document = document });
+                return NewContainer(
+                    ValueKind.Object,
+                    new Container
+                    {
+                        RawStart = start,
+                        RawEnd = end,
+                        Document = document,
+                    }
+                );
             case (byte)'[':
-                return NewContainer(ValueKind.Array, new Container { RawStart = start, RawEnd = end, Document = -1 });
+                return NewContainer(
+                    ValueKind.Array,
+                    new Container
+                    {
+                        RawStart = start,
+                        RawEnd = end,
+                        Document = -1,
+                    }
+                );
             case (byte)'t':
                 return ScriptValue.Of(true);
             case (byte)'f':
@@ -269,7 +291,9 @@ internal sealed partial class ScriptHeap
         _takenBytes += taken;
     }
 
-    private long MemoryBytes => _bytes.Length + ((long)_slotCount * BytesPerSlot) + ((long)_containerCount * BytesPerContainer) + _heldBytes;
+    private long MemoryBytes =>
+        _bytes.Length + ((long)_slotCount * BytesPerSlot) + ((long)_containerCount * BytesPerContainer) + _heldBytes;
 
-    private static void FailForSteps() => throw new ScriptFailure("the script takes more steps than a document of this size allows");
+    private static void FailForSteps() =>
+        throw new ScriptFailure("the script takes more steps than a document of this size allows");
 }

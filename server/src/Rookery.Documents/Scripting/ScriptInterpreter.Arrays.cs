@@ -24,7 +24,10 @@ public sealed partial class ScriptInterpreter
                 return Splice(array, count, arguments);
             case ScriptFunction.Slice:
                 int from = arguments.IsEmpty ? 0 : Position(arguments[0], count);
-                int to = arguments.Length < 2 || arguments[1].Kind == ValueKind.Undefined ? count : Position(arguments[1], count);
+                int to =
+                    arguments.Length < 2 || arguments[1].Kind == ValueKind.Undefined
+                        ? count
+                        : Position(arguments[1], count);
                 return Copy(array, from, Math.Max(to - from, 0));
             case ScriptFunction.Concat:
                 var joined = Copy(array, 0, count);
@@ -45,7 +48,10 @@ public sealed partial class ScriptInterpreter
                 int index = Find(array, count, arguments[0], function);
                 return function == ScriptFunction.Includes ? ScriptValue.Of(index >= 0) : ScriptValue.Of(index);
             case ScriptFunction.Join:
-                var separator = arguments.IsEmpty || arguments[0].Kind == ValueKind.Undefined ? _heap.NewText(","u8) : ToText(arguments[0]);
+                var separator =
+                    arguments.IsEmpty || arguments[0].Kind == ValueKind.Undefined
+                        ? _heap.NewText(","u8)
+                        : ToText(arguments[0]);
                 int start = _heap.Length;
                 AddJoined(array, separator, default, 0);
                 return _heap.TextFrom(start);
@@ -124,7 +130,10 @@ public sealed partial class ScriptInterpreter
     {
         bool isBackwards = function == ScriptFunction.LastIndexOf;
         bool isNaN = function == ScriptFunction.Includes && wanted.IsNumber && double.IsNaN(_heap.NumberOf(wanted));
-        wanted = wanted.IsText ? _heap.Plain(wanted) : wanted.IsNumber ? ScriptValue.Of(_heap.NumberOf(wanted)) : wanted;
+        wanted =
+            wanted.IsText ? _heap.Plain(wanted)
+            : wanted.IsNumber ? ScriptValue.Of(_heap.NumberOf(wanted))
+            : wanted;
         for (int passed = 0; passed < count; passed++)
         {
             _heap.Spend(1);

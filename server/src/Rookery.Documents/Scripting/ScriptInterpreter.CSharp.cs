@@ -4,7 +4,8 @@ using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Scripting;
 
-/// <content>C# in the indexes of RavenDB: its operators. Of nothing, arithmetic is nothing and a comparison false; what C# cannot do with two values fails.</content>
+/// <content>C# in the indexes of RavenDB: its operators. Of nothing, arithmetic is nothing and a comparison false; what
+/// C# cannot do with two values fails.</content>
 public sealed partial class ScriptInterpreter
 {
     private ScriptValue InvokeAsCSharp(ScriptFunction function, ReadOnlySpan<ScriptValue> arguments)
@@ -15,9 +16,9 @@ public sealed partial class ScriptInterpreter
         {
             return function switch
             {
-                ScriptFunction.Count => ScriptValue.OfInt(arguments[0].IsText
-                    ? LengthOf(_heap.Plain(arguments[0]))
-                    : _heap.Count(ToSequence(arguments[0]))),
+                ScriptFunction.Count => ScriptValue.OfInt(
+                    arguments[0].IsText ? LengthOf(_heap.Plain(arguments[0])) : _heap.Count(ToSequence(arguments[0]))
+                ),
                 < ScriptFunction.Property => Aggregate(function, ToSequence(arguments[0])),
                 < ScriptFunction.Negated => Operate(function, arguments[0], arguments[1]),
                 < ScriptFunction.CSharpRound => Convert(function, arguments[0], arguments[1..]),
@@ -53,8 +54,10 @@ public sealed partial class ScriptInterpreter
         }
 
         // A char is a number beside one, and where two are calculated with.
-        if ((first.Trait == ValueTrait.Character && (second.IsNumber || second.Trait == ValueTrait.Character))
-            || (second.Trait == ValueTrait.Character && first.IsNumber))
+        if (
+            (first.Trait == ValueTrait.Character && (second.IsNumber || second.Trait == ValueTrait.Character))
+            || (second.Trait == ValueTrait.Character && first.IsNumber)
+        )
         {
             first = first.IsNumber ? first : CodeOf(first);
             second = second.IsNumber ? second : CodeOf(second);
@@ -64,8 +67,13 @@ public sealed partial class ScriptInterpreter
         {
             case ScriptFunction.IsSame:
                 return ScriptValue.Of(IsSame(first, second, isOperator: true));
-            case ScriptFunction.IsLess or ScriptFunction.IsLessOrEqual or ScriptFunction.IsGreater or ScriptFunction.IsGreaterOrEqual:
-                return ScriptValue.Of(!first.IsNothing && !second.IsNothing && IsInOrder(function, Compare(first, second)));
+            case ScriptFunction.IsLess
+            or ScriptFunction.IsLessOrEqual
+            or ScriptFunction.IsGreater
+            or ScriptFunction.IsGreaterOrEqual:
+                return ScriptValue.Of(
+                    !first.IsNothing && !second.IsNothing && IsInOrder(function, Compare(first, second))
+                );
             case ScriptFunction.Plus:
                 (first, second) = (AsRead(first), AsRead(second));
                 if (first.IsText || second.IsText)
@@ -86,9 +94,15 @@ public sealed partial class ScriptInterpreter
         if (first.IsNumber && second.IsNumber)
         {
             RequireNoMix(first, second);
-            return Value(first.Kind == ValueKind.Decimal || second.Kind == ValueKind.Decimal
-                ? CSharpNumber.Calculate(function, new CSharpNumber(DecimalOf(first)), new CSharpNumber(DecimalOf(second)))
-                : Calculate(function, NumeralOf(first), NumeralOf(second)));
+            return Value(
+                first.Kind == ValueKind.Decimal || second.Kind == ValueKind.Decimal
+                    ? CSharpNumber.Calculate(
+                        function,
+                        new CSharpNumber(DecimalOf(first)),
+                        new CSharpNumber(DecimalOf(second))
+                    )
+                    : Calculate(function, NumeralOf(first), NumeralOf(second))
+            );
         }
 
         return OperateOnDates(function, Temporal(first), Temporal(second));
@@ -97,8 +111,10 @@ public sealed partial class ScriptInterpreter
     /// <summary>C# has no operator for a decimal and a double. A number of a document becomes either.</summary>
     private static void RequireNoMix(ScriptValue first, ScriptValue second)
     {
-        if ((first.Kind == ValueKind.Decimal && second.Kind == ValueKind.Real)
-            || (first.Kind == ValueKind.Real && second.Kind == ValueKind.Decimal))
+        if (
+            (first.Kind == ValueKind.Decimal && second.Kind == ValueKind.Real)
+            || (first.Kind == ValueKind.Real && second.Kind == ValueKind.Decimal)
+        )
         {
             throw new ScriptFailure("the script calculates with a decimal and a double, for which C# asks a cast");
         }
@@ -117,13 +133,15 @@ public sealed partial class ScriptInterpreter
             : CSharpNumber.Calculate(function, left, right);
     }
 
-    private static bool IsInOrder(ScriptFunction function, int? order) => order is { } known && function switch
-    {
-        ScriptFunction.IsLess => known < 0,
-        ScriptFunction.IsLessOrEqual => known <= 0,
-        ScriptFunction.IsGreater => known > 0,
-        _ => known >= 0,
-    };
+    private static bool IsInOrder(ScriptFunction function, int? order) =>
+        order is { } known
+        && function switch
+        {
+            ScriptFunction.IsLess => known < 0,
+            ScriptFunction.IsLessOrEqual => known <= 0,
+            ScriptFunction.IsGreater => known > 0,
+            _ => known >= 0,
+        };
 
     /// <summary>The order of two values of one type; null where a number is NaN.</summary>
     private int? Compare(ScriptValue left, ScriptValue right)
@@ -171,9 +189,8 @@ public sealed partial class ScriptInterpreter
             return first.OrderTo(second) == 0;
         }
 
-        bool isOfOneType = left.Kind == right.Kind
-            || (left.IsText && right.IsText)
-            || (left.IsBoolean && right.IsBoolean);
+        bool isOfOneType =
+            left.Kind == right.Kind || (left.IsText && right.IsText) || (left.IsBoolean && right.IsBoolean);
         return isOfOneType || !isOperator
             ? left.IsContainer && left.Kind == right.Kind
                 ? left.Start == right.Start || HaveSameMembers(left, right, level + 1)
@@ -191,8 +208,18 @@ public sealed partial class ScriptInterpreter
 
         for (int index = 0; index < count; index++)
         {
-            int other = left.Kind == ValueKind.Array ? index : _heap.Find(right, _heap.Span(_heap.Plain(_heap.Name(left, index))));
-            if (other < 0 || !(left.Kind == ValueKind.Array ? IsSame(_heap.Element(left, index), _heap.Element(right, other), level) : IsSame(_heap.Member(left, index), _heap.Member(right, other), level)))
+            int other =
+                left.Kind == ValueKind.Array
+                    ? index
+                    : _heap.Find(right, _heap.Span(_heap.Plain(_heap.Name(left, index))));
+            if (
+                other < 0
+                || !(
+                    left.Kind == ValueKind.Array
+                        ? IsSame(_heap.Element(left, index), _heap.Element(right, other), level)
+                        : IsSame(_heap.Member(left, index), _heap.Member(right, other), level)
+                )
+            )
             {
                 return false;
             }
@@ -290,12 +317,15 @@ public sealed partial class ScriptInterpreter
                 Write(room[..length]);
                 break;
             case ValueKind.Real when !double.IsFinite(value.Double):
-                throw new ScriptFailure($"a number is {value.Double.ToString(CultureInfo.InvariantCulture)}, which JSON does not have");
+                throw new ScriptFailure(
+                    $"a number is {value.Double.ToString(CultureInfo.InvariantCulture)}, which JSON does not have"
+                );
             case ValueKind.Real:
                 // A float is written with the digits that it has.
-                double real = value.Trait == ValueTrait.Single
-                    ? double.Parse(Format(NumeralOf(value), null), CultureInfo.InvariantCulture)
-                    : value.Double;
+                double real =
+                    value.Trait == ValueTrait.Single
+                        ? double.Parse(Format(NumeralOf(value), null), CultureInfo.InvariantCulture)
+                        : value.Double;
                 length = NumberText.Format(real, room);
                 Write(room[..length]);
                 Write(room[..length].IndexOfAny((byte)'.', (byte)'e') < 0 ? ".0"u8 : default);
@@ -321,16 +351,17 @@ public sealed partial class ScriptInterpreter
     }
 
     /// <summary>What a failure calls a value.</summary>
-    private static string NameOf(ScriptValue value) => value.Kind switch
-    {
-        ValueKind.Undefined or ValueKind.Null => "null",
-        ValueKind.True or ValueKind.False => "a bool",
-        ValueKind.Text when value.Trait == ValueTrait.Character => "a char",
-        ValueKind.Text or ValueKind.EscapedText => "a string",
-        ValueKind.Array => "an array",
-        ValueKind.Object => "an object",
-        ValueKind.Date or ValueKind.OffsetDate => "a date",
-        ValueKind.Span => "a time span",
-        _ => "a number",
-    };
+    private static string NameOf(ScriptValue value) =>
+        value.Kind switch
+        {
+            ValueKind.Undefined or ValueKind.Null => "null",
+            ValueKind.True or ValueKind.False => "a bool",
+            ValueKind.Text when value.Trait == ValueTrait.Character => "a char",
+            ValueKind.Text or ValueKind.EscapedText => "a string",
+            ValueKind.Array => "an array",
+            ValueKind.Object => "an object",
+            ValueKind.Date or ValueKind.OffsetDate => "a date",
+            ValueKind.Span => "a time span",
+            _ => "a number",
+        };
 }

@@ -4,7 +4,8 @@ using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Scripting;
 
-/// <content>Dates and time spans of C#. A text of a document that is written as one is one, where a date or time span is asked for.</content>
+/// <content>Dates and time spans of C#. A text of a document that is written as one is one, where a date or time span
+/// is asked for.</content>
 public sealed partial class ScriptInterpreter
 {
     /// <summary>A text of a document as the date or time span that it is; everything else as it is.</summary>
@@ -69,7 +70,11 @@ public sealed partial class ScriptInterpreter
         }
 
         var bytes = _heap.Span(value);
-        return new CSharpDate(BinaryPrimitives.ReadInt64LittleEndian(bytes), DateForm.Offset, BinaryPrimitives.ReadInt64LittleEndian(bytes[sizeof(long)..]));
+        return new CSharpDate(
+            BinaryPrimitives.ReadInt64LittleEndian(bytes),
+            DateForm.Offset,
+            BinaryPrimitives.ReadInt64LittleEndian(bytes[sizeof(long)..])
+        );
     }
 
     private bool TryGetDate(ScriptValue value, out CSharpDate date)
@@ -81,7 +86,8 @@ public sealed partial class ScriptInterpreter
 
     private ScriptValue OperateOnDates(ScriptFunction function, ScriptValue left, ScriptValue right)
     {
-        bool isSpan = left.Kind == ValueKind.Span, isOtherSpan = right.Kind == ValueKind.Span;
+        bool isSpan = left.Kind == ValueKind.Span,
+            isOtherSpan = right.Kind == ValueKind.Span;
         if (TryGetDate(left, out var date))
         {
             if (function == ScriptFunction.Minus && TryGetDate(right, out var other))
@@ -121,7 +127,10 @@ public sealed partial class ScriptInterpreter
     }
 
     private static CSharpDate Shifted(CSharpDate date, long ticks) =>
-        date.At(checked(date.Ticks + ticks)) with { Form = date.Form == DateForm.Day && ticks % TimeSpan.TicksPerDay != 0 ? DateForm.Unspecified : date.Form };
+        date.At(checked(date.Ticks + ticks)) with
+        {
+            Form = date.Form == DateForm.Day && ticks % TimeSpan.TicksPerDay != 0 ? DateForm.Unspecified : date.Form,
+        };
 
     private ScriptValue InvokeOnDate(ScriptFunction function, ReadOnlySpan<ScriptValue> arguments)
     {
@@ -149,7 +158,10 @@ public sealed partial class ScriptInterpreter
                 return ParseTime(function, arguments[0]);
             case ScriptFunction.CompareTo:
                 return arguments[0].IsText && arguments[1].IsText && !TimeOf(arguments[0]).IsTime
-                    ? throw new ScriptFailure("the script calls CompareTo on strings, whose order depends on a culture: string.CompareOrdinal does not")
+                    ? throw new ScriptFailure(
+                        "the script calls CompareTo on strings, whose order depends on a culture: "
+                            + "string.CompareOrdinal does not"
+                    )
                     : ScriptValue.OfInt(Math.Sign(CompareInOrder(arguments[0], arguments[1])));
             default:
                 throw ScriptProgram.Broken();
@@ -164,32 +176,43 @@ public sealed partial class ScriptInterpreter
             return value.Kind == ValueKind.Span ? value
                 : value.IsText && TimeSpan.TryParse(NetText(value), CultureInfo.InvariantCulture, out var span)
                     ? ScriptValue.OfSpan(span.Ticks)
-                    : throw NoTemporal(value, "time span");
+                : throw NoTemporal(value, "time span");
         }
 
-        bool isDate = TryGetDate(value, out var date)
+        bool isDate =
+            TryGetDate(value, out var date)
             || (value.IsText && CSharpDate.TryParse(_heap.Span(_heap.Plain(value)), out date));
-        return !isDate ? throw NoTemporal(value, "date")
+        return !isDate
+            ? throw NoTemporal(value, "date")
             : Value(date.Form == DateForm.Day ? date with { Form = DateForm.Unspecified } : date);
     }
 
-    private ScriptFailure NoTemporal(ScriptValue value, string kind) => new($"{(value.IsText ? $"'{Shown(_heap.Plain(value))}'" : NameOf(value))} is no {kind} as documents write it");
+    private ScriptFailure NoTemporal(ScriptValue value, string kind) =>
+        new($"{(value.IsText ? $"'{Shown(_heap.Plain(value))}'" : NameOf(value))} is no {kind} as documents write it");
 
     private long DayTicks(ReadOnlySpan<ScriptValue> parts)
     {
-        long year = Part(parts[0]), month = Part(parts[1]), day = Part(parts[2]);
-        return year is >= 1 and <= 9999 && month is >= 1 and <= 12 && day >= 1 && day <= DateTime.DaysInMonth((int)year, (int)month)
+        long year = Part(parts[0]),
+            month = Part(parts[1]),
+            day = Part(parts[2]);
+        return
+            year is >= 1 and <= 9999
+            && month is >= 1 and <= 12
+            && day >= 1
+            && day <= DateTime.DaysInMonth((int)year, (int)month)
             ? new DateTime((int)year, (int)month, (int)day).Ticks
             : throw new ScriptFailure($"there is no day {day} of month {month} of year {year}");
     }
 
-    private long Part(ScriptValue value) => Required(value, "a date") is { IsWhole: true } part
-        ? part.Whole
-        : throw new ScriptFailure("a part of a date is no whole number");
+    private long Part(ScriptValue value) =>
+        Required(value, "a date") is { IsWhole: true } part
+            ? part.Whole
+            : throw new ScriptFailure("a part of a date is no whole number");
 
     private ScriptValue NewDate(ReadOnlySpan<ScriptValue> parts)
     {
-        const int Day = 3, Second = 6;
+        const int Day = 3,
+            Second = 6;
         var form = DateForm.Unspecified;
         if (parts[^1].IsText)
         {
@@ -205,10 +228,17 @@ public sealed partial class ScriptInterpreter
         long ticks = DayTicks(parts);
         if (parts.Length > Day)
         {
-            long hour = Part(parts[3]), minute = Part(parts[4]), second = Part(parts[5]), milliseconds = parts.Length > Second ? Part(parts[Second]) : 0;
-            ticks += hour is >= 0 and < 24 && minute is >= 0 and < 60 && second is >= 0 and < 60 && milliseconds is >= 0 and < 1000
-                ? new TimeSpan(0, (int)hour, (int)minute, (int)second, (int)milliseconds).Ticks
-                : throw new ScriptFailure("there is no such time of a day");
+            long hour = Part(parts[3]),
+                minute = Part(parts[4]),
+                second = Part(parts[5]),
+                milliseconds = parts.Length > Second ? Part(parts[Second]) : 0;
+            ticks +=
+                hour is >= 0 and < 24
+                && minute is >= 0 and < 60
+                && second is >= 0 and < 60
+                && milliseconds is >= 0 and < 1000
+                    ? new TimeSpan(0, (int)hour, (int)minute, (int)second, (int)milliseconds).Ticks
+                    : throw new ScriptFailure("there is no such time of a day");
         }
 
         return Value(new CSharpDate(ticks, form));
@@ -223,7 +253,14 @@ public sealed partial class ScriptInterpreter
 
         bool hasDays = parts.Length > 3;
         long ticks = 0;
-        ReadOnlySpan<long> units = [TimeSpan.TicksPerDay, TimeSpan.TicksPerHour, TimeSpan.TicksPerMinute, TimeSpan.TicksPerSecond, TimeSpan.TicksPerMillisecond];
+        ReadOnlySpan<long> units =
+        [
+            TimeSpan.TicksPerDay,
+            TimeSpan.TicksPerHour,
+            TimeSpan.TicksPerMinute,
+            TimeSpan.TicksPerSecond,
+            TimeSpan.TicksPerMillisecond,
+        ];
         for (int index = 0; index < parts.Length; index++)
         {
             ticks = checked(ticks + (Part(parts[index]) * units[hasDays ? index : index + 1]));
@@ -266,18 +303,22 @@ public sealed partial class ScriptInterpreter
             if (unit is "Years" or "Months")
             {
                 int whole = checked((int)count.Cut);
-                return Value(date.At((unit is "Years" ? date.Value.AddYears(whole) : date.Value.AddMonths(whole)).Ticks));
+                return Value(
+                    date.At((unit is "Years" ? date.Value.AddYears(whole) : date.Value.AddMonths(whole)).Ticks)
+                );
             }
 
-            long after = (unit switch
-            {
-                "Days" => date.Value.AddDays(count.Real),
-                "Hours" => date.Value.AddHours(count.Real),
-                "Minutes" => date.Value.AddMinutes(count.Real),
-                "Seconds" => date.Value.AddSeconds(count.Real),
-                "Milliseconds" => date.Value.AddMilliseconds(count.Real),
-                _ => date.Value.AddTicks(count.Cut),
-            }).Ticks;
+            long after = (
+                unit switch
+                {
+                    "Days" => date.Value.AddDays(count.Real),
+                    "Hours" => date.Value.AddHours(count.Real),
+                    "Minutes" => date.Value.AddMinutes(count.Real),
+                    "Seconds" => date.Value.AddSeconds(count.Real),
+                    "Milliseconds" => date.Value.AddMilliseconds(count.Real),
+                    _ => date.Value.AddTicks(count.Cut),
+                }
+            ).Ticks;
             return Value(Shifted(date, after - date.Ticks));
         }
         catch (ArgumentOutOfRangeException)
@@ -306,7 +347,9 @@ public sealed partial class ScriptInterpreter
             "DayOfYear" => ScriptValue.OfInt(value.DayOfYear),
             "DayNumber" => ScriptValue.OfInt((int)(date.Ticks / TimeSpan.TicksPerDay)),
             "DayOfWeek" => NewText(value.DayOfWeek.ToString()),
-            "Date" => Value(new CSharpDate(value.Date.Ticks, date.Form == DateForm.Utc ? DateForm.Utc : DateForm.Unspecified)),
+            "Date" => Value(
+                new CSharpDate(value.Date.Ticks, date.Form == DateForm.Utc ? DateForm.Utc : DateForm.Unspecified)
+            ),
             "TimeOfDay" => ScriptValue.OfSpan(value.TimeOfDay.Ticks),
             "DateTime" => Value(new CSharpDate(date.Ticks, DateForm.Unspecified)),
             "UtcDateTime" => Value(new CSharpDate(0, DateForm.Utc).At(date.Moment)),
@@ -316,19 +359,20 @@ public sealed partial class ScriptInterpreter
     }
 
     /// <summary>A member of a time span, or of a time of a day; undefined where they have none of that name.</summary>
-    private static ScriptValue PartOfSpan(TimeSpan span, ReadOnlySpan<byte> name) => System.Text.Encoding.UTF8.GetString(name) switch
-    {
-        "Days" => ScriptValue.OfInt(span.Days),
-        "Hours" or "Hour" => ScriptValue.OfInt(span.Hours),
-        "Minutes" or "Minute" => ScriptValue.OfInt(span.Minutes),
-        "Seconds" or "Second" => ScriptValue.OfInt(span.Seconds),
-        "Milliseconds" or "Millisecond" => ScriptValue.OfInt(span.Milliseconds),
-        "Ticks" => ScriptValue.OfWhole(span.Ticks),
-        "TotalDays" => ScriptValue.OfReal(span.TotalDays),
-        "TotalHours" => ScriptValue.OfReal(span.TotalHours),
-        "TotalMinutes" => ScriptValue.OfReal(span.TotalMinutes),
-        "TotalSeconds" => ScriptValue.OfReal(span.TotalSeconds),
-        "TotalMilliseconds" => ScriptValue.OfReal(span.TotalMilliseconds),
-        _ => ScriptValue.Undefined,
-    };
+    private static ScriptValue PartOfSpan(TimeSpan span, ReadOnlySpan<byte> name) =>
+        System.Text.Encoding.UTF8.GetString(name) switch
+        {
+            "Days" => ScriptValue.OfInt(span.Days),
+            "Hours" or "Hour" => ScriptValue.OfInt(span.Hours),
+            "Minutes" or "Minute" => ScriptValue.OfInt(span.Minutes),
+            "Seconds" or "Second" => ScriptValue.OfInt(span.Seconds),
+            "Milliseconds" or "Millisecond" => ScriptValue.OfInt(span.Milliseconds),
+            "Ticks" => ScriptValue.OfWhole(span.Ticks),
+            "TotalDays" => ScriptValue.OfReal(span.TotalDays),
+            "TotalHours" => ScriptValue.OfReal(span.TotalHours),
+            "TotalMinutes" => ScriptValue.OfReal(span.TotalMinutes),
+            "TotalSeconds" => ScriptValue.OfReal(span.TotalSeconds),
+            "TotalMilliseconds" => ScriptValue.OfReal(span.TotalMilliseconds),
+            _ => ScriptValue.Undefined,
+        };
 }

@@ -1,6 +1,7 @@
 namespace Rookery.Documents.Scripting;
 
-/// <content>Members of values of C#. An object's own comes first, and one that it lacks is undefined, as data may lack it; a member that a value of another kind has not fails.</content>
+/// <content>Members of values of C#. An object's own comes first, and one that it lacks is undefined, as data may lack
+/// it; a member that a value of another kind has not fails.</content>
 public sealed partial class ScriptInterpreter
 {
     private ScriptValue GetProperty(ScriptValue target, ScriptValue name)
@@ -34,7 +35,8 @@ public sealed partial class ScriptInterpreter
         }
 
         var time = TimeOf(target);
-        var part = time.IsDate ? PartOfDate(time.Date, _heap.Span(name))
+        var part =
+            time.IsDate ? PartOfDate(time.Date, _heap.Span(name))
             : time.IsSpan ? PartOfSpan(TimeSpan.FromTicks(time.Span), _heap.Span(name))
             : ScriptValue.Undefined;
         return part.Kind == ValueKind.Undefined ? throw HasNoMember(target, name) : part;
@@ -69,8 +71,11 @@ public sealed partial class ScriptInterpreter
             return GetMember(target, _heap.Plain(key));
         }
 
-        if (!key.IsNumber || NumeralOf(key) is not { IsWhole: true } index
-            || !(target.IsText || target.Kind == ValueKind.Array))
+        if (
+            !key.IsNumber
+            || NumeralOf(key) is not { IsWhole: true } index
+            || !(target.IsText || target.Kind == ValueKind.Array)
+        )
         {
             throw new ScriptFailure($"the script asks {NameOf(target)} for what stands at {NameOf(key)}");
         }
@@ -78,7 +83,11 @@ public sealed partial class ScriptInterpreter
         int count = target.IsText ? LengthOf(_heap.Plain(target)) : _heap.Count(target);
         if (index.Whole < 0 || index.Whole >= count)
         {
-            return isRequired ? throw new ScriptFailure($"the script asks {NameOf(target)} of {count} for the element at {index.Whole}") : ScriptValue.Null;
+            return isRequired
+                ? throw new ScriptFailure(
+                    $"the script asks {NameOf(target)} of {count} for the element at {index.Whole}"
+                )
+                : ScriptValue.Null;
         }
 
         int at = (int)index.Whole;
@@ -87,5 +96,6 @@ public sealed partial class ScriptInterpreter
             : _heap.Element(target, at);
     }
 
-    private ScriptFailure HasNoMember(ScriptValue target, ScriptValue name) => new($"the script asks {NameOf(target)} for its member '{Shown(name)}', which it has not");
+    private ScriptFailure HasNoMember(ScriptValue target, ScriptValue name) =>
+        new($"the script asks {NameOf(target)} for its member '{Shown(name)}', which it has not");
 }

@@ -9,9 +9,12 @@ public sealed partial class ScriptInterpreter
     private const int StepsPerPower = 64;
 
     /// <summary>Whether a conversion takes a <c>char</c> for its number.</summary>
-    private static bool IsOfNumbers(ScriptFunction function) => function is ScriptFunction.Negated
-        or (>= ScriptFunction.CastToLong and <= ScriptFunction.CastToDecimal)
-        or ScriptFunction.ConvertToLong or ScriptFunction.ConvertToInt;
+    private static bool IsOfNumbers(ScriptFunction function) =>
+        function
+            is ScriptFunction.Negated
+                or (>= ScriptFunction.CastToLong and <= ScriptFunction.CastToDecimal)
+                or ScriptFunction.ConvertToLong
+                or ScriptFunction.ConvertToInt;
 
     /// <summary>The number of a <c>char</c>.</summary>
     private ScriptValue CodeOf(ScriptValue character) => ScriptValue.OfInt(NetText(character)[0]);
@@ -32,7 +35,8 @@ public sealed partial class ScriptInterpreter
                 return new CSharpNumber((float)value.Double);
             case ValueKind.Number when value.Double == (int)value.Double:
                 return new CSharpNumber((int)value.Double);
-            case ValueKind.StoredNumber when Utf8Parser.TryParse(_heap.Span(value), out long whole, out int read) && read == value.Length:
+            case ValueKind.StoredNumber
+                when Utf8Parser.TryParse(_heap.Span(value), out long whole, out int read) && read == value.Length:
                 return new CSharpNumber(whole);
             case ValueKind.Decimal:
                 return new CSharpNumber(DecimalOf(value));
@@ -68,7 +72,12 @@ public sealed partial class ScriptInterpreter
             default:
                 const int MostDigits = 32;
                 int start = _heap.Length;
-                number.Decimal.TryFormat(_heap.Reserve(MostDigits), out int length, default, CultureInfo.InvariantCulture);
+                number.Decimal.TryFormat(
+                    _heap.Reserve(MostDigits),
+                    out int length,
+                    default,
+                    CultureInfo.InvariantCulture
+                );
                 _heap.Advance(length);
                 return ScriptValue.InHeap(ValueKind.Decimal, start, length);
         }
@@ -88,7 +97,12 @@ public sealed partial class ScriptInterpreter
             return ScriptValue.Null;
         }
 
-        if (function is ScriptFunction.CastToInt or ScriptFunction.CastToLong && value.IsText && NetText(value) is [>= 'A' and <= 'Z', ..] name && Enum.TryParse<DayOfWeek>(name, out var day))
+        if (
+            function is ScriptFunction.CastToInt or ScriptFunction.CastToLong
+            && value.IsText
+            && NetText(value) is [>= 'A' and <= 'Z', ..] name
+            && Enum.TryParse<DayOfWeek>(name, out var day)
+        )
         {
             return ScriptValue.OfInt((int)day);
         }
@@ -104,12 +118,14 @@ public sealed partial class ScriptInterpreter
                 return ScriptValue.OfSpan(checked(-span.Span));
             case ScriptFunction.Negated:
                 var operand = Required(value, "-");
-                return Value(operand.Type switch
-                {
-                    CSharpNumberType.Real => new CSharpNumber(-operand.Real),
-                    CSharpNumberType.Single => new CSharpNumber(-(float)operand.Real),
-                    _ => CSharpNumber.Calculate(ScriptFunction.Minus, new CSharpNumber(0), operand),
-                });
+                return Value(
+                    operand.Type switch
+                    {
+                        CSharpNumberType.Real => new CSharpNumber(-operand.Real),
+                        CSharpNumberType.Single => new CSharpNumber(-(float)operand.Real),
+                        _ => CSharpNumber.Calculate(ScriptFunction.Minus, new CSharpNumber(0), operand),
+                    }
+                );
             case ScriptFunction.CastToDouble:
                 return ScriptValue.OfReal(Required(value, "a cast").Real);
             case ScriptFunction.CastToFloat:
@@ -121,9 +137,11 @@ public sealed partial class ScriptInterpreter
                 return ScriptValue.OfWhole(Required(value, "a cast").Cut);
             case ScriptFunction.CastToInt:
                 var cut = Required(value, "a cast");
-                return ScriptValue.OfInt(cut.IsWhole ? unchecked((int)cut.Whole)
+                return ScriptValue.OfInt(
+                    cut.IsWhole ? unchecked((int)cut.Whole)
                     : cut.IsReal ? (int)cut.Real
-                    : (int)cut.Decimal);
+                    : (int)cut.Decimal
+                );
             case ScriptFunction.CSharpText:
                 return rest.IsEmpty || rest[0].IsNothing
                     ? CSharpTextOf(value)
@@ -132,18 +150,28 @@ public sealed partial class ScriptInterpreter
                 return value.IsText
                     ? _heap.Plain(value).With(ValueTrait.None)
                     : throw new ScriptFailure(
-                        $"the script casts {NameOf(value)} to a string: ToString() makes one of it");
+                        $"the script casts {NameOf(value)} to a string: ToString() makes one of it"
+                    );
             case >= ScriptFunction.ParseLong and <= ScriptFunction.ParseBoolean:
-                return Parse(function, value.IsText ? value : throw new ScriptFailure($"the script parses {NameOf(value)}, which is no string"));
+                return Parse(
+                    function,
+                    value.IsText
+                        ? value
+                        : throw new ScriptFailure($"the script parses {NameOf(value)}, which is no string")
+                );
             default:
-                return value.IsText ? Parse(function - ScriptFunction.ConvertToLong + ScriptFunction.ParseLong, value) : ConvertNumber(function, value);
+                return value.IsText
+                    ? Parse(function - ScriptFunction.ConvertToLong + ScriptFunction.ParseLong, value)
+                    : ConvertNumber(function, value);
         }
     }
 
     /// <summary><c>Convert.To…</c> of what is no text: halves go to the even number.</summary>
     private ScriptValue ConvertNumber(ScriptFunction function, ScriptValue value)
     {
-        var number = value.Kind is ValueKind.True or ValueKind.False ? new CSharpNumber(value.Kind == ValueKind.True ? 1L : 0L) : Required(value, "Convert");
+        var number = value.Kind is ValueKind.True or ValueKind.False
+            ? new CSharpNumber(value.Kind == ValueKind.True ? 1L : 0L)
+            : Required(value, "Convert");
         switch (function)
         {
             case ScriptFunction.ConvertToDouble:
@@ -167,22 +195,37 @@ public sealed partial class ScriptInterpreter
         var bytes = _heap.Span(text);
         switch (function)
         {
-            case ScriptFunction.ParseInt when int.TryParse(bytes, NumberStyles.Integer, CultureInfo.InvariantCulture, out int small):
+            case ScriptFunction.ParseInt
+                when int.TryParse(bytes, NumberStyles.Integer, CultureInfo.InvariantCulture, out int small):
                 return ScriptValue.OfInt(small);
-            case ScriptFunction.ParseLong when long.TryParse(bytes, NumberStyles.Integer, CultureInfo.InvariantCulture, out long whole):
+            case ScriptFunction.ParseLong
+                when long.TryParse(bytes, NumberStyles.Integer, CultureInfo.InvariantCulture, out long whole):
                 return ScriptValue.OfWhole(whole);
-            case ScriptFunction.ParseDouble when double.TryParse(bytes, NumberStyles.Float | NumberStyles.AllowThousands, CultureInfo.InvariantCulture, out double real):
+            case ScriptFunction.ParseDouble
+                when double.TryParse(
+                    bytes,
+                    NumberStyles.Float | NumberStyles.AllowThousands,
+                    CultureInfo.InvariantCulture,
+                    out double real
+                ):
                 return ScriptValue.OfReal(real);
-            case ScriptFunction.ParseDecimal when decimal.TryParse(bytes, NumberStyles.Number, CultureInfo.InvariantCulture, out decimal exact):
+            case ScriptFunction.ParseDecimal
+                when decimal.TryParse(bytes, NumberStyles.Number, CultureInfo.InvariantCulture, out decimal exact):
                 return Value(new CSharpNumber(exact));
             case ScriptFunction.ParseBoolean when bool.TryParse(NetText(text), out bool truth):
                 return ScriptValue.Of(truth);
             default:
-                throw new ScriptFailure($"'{Shown(text)}' cannot be parsed as {(function == ScriptFunction.ParseBoolean ? "a bool" : "a number of this type")}");
+                throw new ScriptFailure(
+                    $"'{Shown(text)}' cannot be parsed as "
+                        + $"{(function == ScriptFunction.ParseBoolean ? "a bool" : "a number of this type")}"
+                );
         }
     }
 
-    private CSharpNumber Required(ScriptValue value, string user) => value.IsNumber ? NumeralOf(value) : throw new ScriptFailure($"the script uses {user} on {NameOf(value)}, which is no number");
+    private CSharpNumber Required(ScriptValue value, string user) =>
+        value.IsNumber
+            ? NumeralOf(value)
+            : throw new ScriptFailure($"the script uses {user} on {NameOf(value)}, which is no number");
 
     private ScriptValue CalculateAsCSharp(ScriptFunction function, ReadOnlySpan<ScriptValue> arguments)
     {
@@ -210,9 +253,10 @@ public sealed partial class ScriptInterpreter
                 var type = CSharpNumber.Common(number, other);
                 if (type is CSharpNumberType.Single or CSharpNumberType.Real)
                 {
-                    double real = function == ScriptFunction.CSharpMinimum
-                        ? Math.Min(number.Real, other.Real)
-                        : Math.Max(number.Real, other.Real);
+                    double real =
+                        function == ScriptFunction.CSharpMinimum
+                            ? Math.Min(number.Real, other.Real)
+                            : Math.Max(number.Real, other.Real);
                     return Value(new CSharpNumber(real).As(type));
                 }
 
@@ -224,34 +268,43 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.SquareRoot:
                 return ScriptValue.OfReal(Math.Sqrt(number.Real));
             case ScriptFunction.CSharpSign:
-                return ScriptValue.OfInt(number.IsWhole ? Math.Sign(number.Whole)
+                return ScriptValue.OfInt(
+                    number.IsWhole ? Math.Sign(number.Whole)
                     : !number.IsReal ? Math.Sign(number.Decimal)
                     : double.IsNaN(number.Real) ? throw new ScriptFailure("NaN has no sign")
-                    : Math.Sign(number.Real));
+                    : Math.Sign(number.Real)
+                );
         }
 
-        return Value(number.Type switch
-        {
-            _ when number.IsWhole && function != ScriptFunction.CSharpAbsolute => number,
-            CSharpNumberType.Int => new CSharpNumber(Math.Abs((int)number.Whole)),
-            CSharpNumberType.Whole => new CSharpNumber(Math.Abs(number.Whole)),
-            CSharpNumberType.Single when function == ScriptFunction.CSharpAbsolute =>
-                new CSharpNumber(Math.Abs((float)number.Real)),
-            _ when number.IsReal => new CSharpNumber(function switch
+        return Value(
+            number.Type switch
             {
-                ScriptFunction.CSharpFloor => Math.Floor(number.Real),
-                ScriptFunction.CSharpCeiling => Math.Ceiling(number.Real),
-                ScriptFunction.CSharpTruncate => Math.Truncate(number.Real),
-                _ => Math.Abs(number.Real),
-            }),
-            _ => new CSharpNumber(function switch
-            {
-                ScriptFunction.CSharpFloor => Math.Floor(number.Decimal),
-                ScriptFunction.CSharpCeiling => Math.Ceiling(number.Decimal),
-                ScriptFunction.CSharpTruncate => Math.Truncate(number.Decimal),
-                _ => Math.Abs(number.Decimal),
-            }),
-        });
+                _ when number.IsWhole && function != ScriptFunction.CSharpAbsolute => number,
+                CSharpNumberType.Int => new CSharpNumber(Math.Abs((int)number.Whole)),
+                CSharpNumberType.Whole => new CSharpNumber(Math.Abs(number.Whole)),
+                CSharpNumberType.Single when function == ScriptFunction.CSharpAbsolute => new CSharpNumber(
+                    Math.Abs((float)number.Real)
+                ),
+                _ when number.IsReal => new CSharpNumber(
+                    function switch
+                    {
+                        ScriptFunction.CSharpFloor => Math.Floor(number.Real),
+                        ScriptFunction.CSharpCeiling => Math.Ceiling(number.Real),
+                        ScriptFunction.CSharpTruncate => Math.Truncate(number.Real),
+                        _ => Math.Abs(number.Real),
+                    }
+                ),
+                _ => new CSharpNumber(
+                    function switch
+                    {
+                        ScriptFunction.CSharpFloor => Math.Floor(number.Decimal),
+                        ScriptFunction.CSharpCeiling => Math.Ceiling(number.Decimal),
+                        ScriptFunction.CSharpTruncate => Math.Truncate(number.Decimal),
+                        _ => Math.Abs(number.Decimal),
+                    }
+                ),
+            }
+        );
     }
 
     private ScriptValue Round(CSharpNumber number, ReadOnlySpan<ScriptValue> options)
@@ -275,19 +328,27 @@ public sealed partial class ScriptInterpreter
             : Value(new CSharpNumber(decimal.Round(number.Decimal, (int)digits, rounding)));
     }
 
-    private static string Format(CSharpNumber number, string? format) => number.Type switch
-    {
-        CSharpNumberType.Int => ((int)number.Whole).ToString(format, CultureInfo.InvariantCulture),
-        CSharpNumberType.Whole => number.Whole.ToString(format, CultureInfo.InvariantCulture),
-        CSharpNumberType.Single => ((float)number.Real).ToString(format, CultureInfo.InvariantCulture),
-        CSharpNumberType.Real => number.Real.ToString(format, CultureInfo.InvariantCulture),
-        _ => number.Decimal.ToString(format, CultureInfo.InvariantCulture),
-    };
+    private static string Format(CSharpNumber number, string? format) =>
+        number.Type switch
+        {
+            CSharpNumberType.Int => ((int)number.Whole).ToString(format, CultureInfo.InvariantCulture),
+            CSharpNumberType.Whole => number.Whole.ToString(format, CultureInfo.InvariantCulture),
+            CSharpNumberType.Single => ((float)number.Real).ToString(format, CultureInfo.InvariantCulture),
+            CSharpNumberType.Real => number.Real.ToString(format, CultureInfo.InvariantCulture),
+            _ => number.Decimal.ToString(format, CultureInfo.InvariantCulture),
+        };
 
     private string Format(ScriptValue value, string format)
     {
         const int MostFormat = 64;
-        if (format.Length > MostFormat || (format.Length > 3 && char.IsAsciiLetter(format[0]) && format.AsSpan(1).IndexOfAnyExceptInRange('0', '9') < 0))
+        if (
+            format.Length > MostFormat
+            || (
+                format.Length > 3
+                && char.IsAsciiLetter(format[0])
+                && format.AsSpan(1).IndexOfAnyExceptInRange('0', '9') < 0
+            )
+        )
         {
             throw new ScriptFailure("a format is longer than this server runs");
         }

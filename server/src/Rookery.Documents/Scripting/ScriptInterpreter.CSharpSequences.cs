@@ -5,14 +5,17 @@ using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Scripting;
 
-/// <content>Sequences of C#. Nothing is one without elements; an object is one of its members, as dictionaries are.</content>
+/// <content>Sequences of C#. Nothing is one without elements; an object is one of its members, as dictionaries
+/// are.</content>
 public sealed partial class ScriptInterpreter
 {
     private ScriptValue ToSequence(ScriptValue value)
     {
         if (value.Kind != ValueKind.Object)
         {
-            return value.Kind == ValueKind.Array ? value : value.IsNothing ? _heap.NewArray() : throw new ScriptFailure($"the script walks over {NameOf(value)}");
+            return value.Kind == ValueKind.Array ? value
+                : value.IsNothing ? _heap.NewArray()
+                : throw new ScriptFailure($"the script walks over {NameOf(value)}");
         }
 
         var entries = _heap.NewArray();
@@ -42,7 +45,9 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.ElementAt or ScriptFunction.ElementAtOrNothing:
                 return ElementAt(first, arguments[1], function == ScriptFunction.ElementAt);
             case ScriptFunction.ContainsKey:
-                return ScriptValue.Of(first.Kind == ValueKind.Object && _heap.Find(first, _heap.Span(TextOf(arguments[1], function))) >= 0);
+                return ScriptValue.Of(
+                    first.Kind == ValueKind.Object && _heap.Find(first, _heap.Span(TextOf(arguments[1], function))) >= 0
+                );
         }
 
         var sequence = ToSequence(first);
@@ -53,7 +58,9 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.CSharpSkip or ScriptFunction.CSharpTake:
                 long asked = Required(arguments[1], "an index").Cut;
                 int kept = (int)Math.Clamp(asked, 0, count);
-                return function == ScriptFunction.CSharpSkip ? Copy(sequence, kept, count - kept) : Copy(sequence, 0, kept);
+                return function == ScriptFunction.CSharpSkip
+                    ? Copy(sequence, kept, count - kept)
+                    : Copy(sequence, 0, kept);
             case ScriptFunction.CSharpReverse:
                 var reversed = Copy(sequence, 0, count);
                 _heap.Elements(reversed).Reverse();
@@ -69,7 +76,9 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.Union or ScriptFunction.Intersect or ScriptFunction.Except:
                 return Combine(function, sequence, ToSequence(arguments[1]));
             case ScriptFunction.FirstOf or ScriptFunction.LastOf or ScriptFunction.OnlyOf:
-                return count == 0 ? throw new ScriptFailure("the script takes an element of a sequence that has none") : Picked(function, sequence, count);
+                return count == 0
+                    ? throw new ScriptFailure("the script takes an element of a sequence that has none")
+                    : Picked(function, sequence, count);
             case ScriptFunction.FirstOrNothing or ScriptFunction.LastOrNothing or ScriptFunction.OnlyOrNothing:
                 return count == 0 ? ScriptValue.Null : Picked(function, sequence, count);
             case ScriptFunction.OrNothing when count == 0:
@@ -104,7 +113,10 @@ public sealed partial class ScriptInterpreter
         for (int index = 0; index < count; index++)
         {
             var element = _heap.Element(sequence, index);
-            if (!element.IsNothing && (extreme.IsNothing || IsBefore(element, extreme, isLeast: function == ScriptFunction.Least)))
+            if (
+                !element.IsNothing
+                && (extreme.IsNothing || IsBefore(element, extreme, isLeast: function == ScriptFunction.Least))
+            )
             {
                 extreme = element;
             }
@@ -113,21 +125,30 @@ public sealed partial class ScriptInterpreter
         return extreme;
     }
 
-    /// <summary>Whether a value comes before the one that was the least or greatest so far. Of equal numbers that documents write differently the one whose bytes are less, so that their order does not count.</summary>
+    /// <summary>
+    /// Whether a value comes before the one that was the least or greatest so far. Of equal numbers that documents
+    /// write differently the one whose bytes are less, so that their order does not count.
+    /// </summary>
     private bool IsBefore(ScriptValue value, ScriptValue extreme, bool isLeast)
     {
         int order = CompareInOrder(value, extreme);
-        return order != 0 ? (order < 0) == isLeast
-            : value.Kind == ValueKind.StoredNumber && extreme.Kind == ValueKind.StoredNumber && _heap.Span(value).SequenceCompareTo(_heap.Span(extreme)) < 0;
+        return order != 0
+            ? (order < 0) == isLeast
+            : value.Kind == ValueKind.StoredNumber
+                && extreme.Kind == ValueKind.StoredNumber
+                && _heap.Span(value).SequenceCompareTo(_heap.Span(extreme)) < 0;
     }
 
     /// <summary>
-    /// The sum of the numbers, in the widest of their types; their average is no whole number. As in RavenDB numbers of documents are added as decimals, exactly, so that their order does not count; those that are
-    /// doubles by a cast or a computation are added as doubles, in a reduce by their digits.
+    /// The sum of the numbers, in the widest of their types; their average is no whole number. As in RavenDB numbers of
+    /// documents are added as decimals, exactly, so that their order does not count; those that are doubles by a cast
+    /// or a computation are added as doubles, in a reduce by their digits.
     /// </summary>
     private ScriptValue Sum(ScriptValue sequence, int count, bool isAverage)
     {
-        bool hasFraction = false, isTyped = false, isStored = true;
+        bool hasFraction = false,
+            isTyped = false,
+            isStored = true;
         for (int index = 0; index < count; index++)
         {
             var element = _heap.Element(sequence, index);
@@ -172,15 +193,18 @@ public sealed partial class ScriptInterpreter
             var number = NumeralOf(element);
             isSingle &= number.Type == CSharpNumberType.Single;
             number = number.IsReal ? new CSharpNumber(number.Real) : number;
-            sum = sum.IsWhole && number.IsWhole ? SumOfWhole(sum, number)
+            sum =
+                sum.IsWhole && number.IsWhole ? SumOfWhole(sum, number)
                 : sum.Type == CSharpNumberType.Decimal ? new CSharpNumber(sum.Decimal + DecimalOf(element))
                 : Calculate(ScriptFunction.Plus, sum, number);
         }
 
-        var total = !isAverage ? sum
+        var total =
+            !isAverage ? sum
             : sum.Type == CSharpNumberType.Decimal ? new CSharpNumber(sum.Decimal / Math.Max(numbers, 1))
             : new CSharpNumber(sum.Real / numbers);
-        return isAverage && numbers == 0 ? ScriptValue.Null
+        return isAverage && numbers == 0
+            ? ScriptValue.Null
             : Value(isSingle && numbers > 0 ? new CSharpNumber((float)total.Real) : total);
     }
 
@@ -222,7 +246,10 @@ public sealed partial class ScriptInterpreter
             throw new ScriptFailure($"the script takes the only element of a sequence that has {count}");
         }
 
-        return _heap.Element(sequence, function is ScriptFunction.LastOf or ScriptFunction.LastOrNothing ? count - 1 : 0);
+        return _heap.Element(
+            sequence,
+            function is ScriptFunction.LastOf or ScriptFunction.LastOrNothing ? count - 1 : 0
+        );
     }
 
     private int IndexOfSame(ScriptValue sequence, ScriptValue wanted, bool isBackwards = false)
@@ -247,7 +274,9 @@ public sealed partial class ScriptInterpreter
         for (int index = 0; index < _heap.Count(first); index++)
         {
             var element = _heap.Element(first, index);
-            bool isWanted = function == ScriptFunction.Union || (IndexOfSame(second, element) >= 0) == (function == ScriptFunction.Intersect);
+            bool isWanted =
+                function == ScriptFunction.Union
+                || (IndexOfSame(second, element) >= 0) == (function == ScriptFunction.Intersect);
             if (isWanted && IndexOfSame(combined, element) < 0)
             {
                 _heap.Append(combined, element);
@@ -271,7 +300,10 @@ public sealed partial class ScriptInterpreter
         return known;
     }
 
-    /// <summary>Sorts pairs of an element and its keys, stable; the directions are a text with a letter for each key, <c>a</c> or <c>d</c>.</summary>
+    /// <summary>
+    /// Sorts pairs of an element and its keys, stable; the directions are a text with a letter for each key, <c>a</c>
+    /// or <c>d</c>.
+    /// </summary>
     private ScriptValue SortByKeys(ScriptValue pairs, int count, ScriptValue directions)
     {
         _heap.Spend(1 + (2 * count));
@@ -310,7 +342,10 @@ public sealed partial class ScriptInterpreter
         {
             _heap.Spend(1);
             var (first, second) = (_heap.Element(left, key + 1), _heap.Element(right, key + 1));
-            int order = first.IsNothing || second.IsNothing ? second.IsNothing.CompareTo(first.IsNothing) : CompareInOrder(first, second);
+            int order =
+                first.IsNothing || second.IsNothing
+                    ? second.IsNothing.CompareTo(first.IsNothing)
+                    : CompareInOrder(first, second);
             if (order != 0)
             {
                 return directions[key] == 'd' ? -order : order;
@@ -321,12 +356,15 @@ public sealed partial class ScriptInterpreter
     }
 
     /// <summary>The order of values that are something: NaN before other numbers, false before true.</summary>
-    private int CompareInOrder(ScriptValue first, ScriptValue second) => first.Kind is ValueKind.True or ValueKind.False && second.Kind is ValueKind.True or ValueKind.False
-        ? first.Kind.CompareTo(second.Kind)
-        : Compare(first, second) ?? double.IsNaN(_heap.NumberOf(second)).CompareTo(double.IsNaN(_heap.NumberOf(first)));
+    private int CompareInOrder(ScriptValue first, ScriptValue second) =>
+        first.Kind is ValueKind.True or ValueKind.False && second.Kind is ValueKind.True or ValueKind.False
+            ? first.Kind.CompareTo(second.Kind)
+            : Compare(first, second)
+                ?? double.IsNaN(_heap.NumberOf(second)).CompareTo(double.IsNaN(_heap.NumberOf(first)));
 
     private readonly struct KeyOrder(ScriptInterpreter owner, ScriptValue pairs, string directions) : ISortOrder
     {
-        public int Compare(int left, int right) => owner.CompareKeys(owner._heap.Element(pairs, left), owner._heap.Element(pairs, right), directions);
+        public int Compare(int left, int right) =>
+            owner.CompareKeys(owner._heap.Element(pairs, left), owner._heap.Element(pairs, right), directions);
     }
 }

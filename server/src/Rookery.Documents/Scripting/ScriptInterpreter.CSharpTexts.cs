@@ -51,14 +51,23 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.FormatText:
                 return FormatText(NetText(TextOf(first, function)), arguments[1]);
             case ScriptFunction.CompareOrdinal:
-                return ScriptValue.OfInt(first.IsNothing || arguments[1].IsNothing
-                    ? first.IsNothing.CompareTo(arguments[1].IsNothing) * -1
-                    : Math.Sign(CompareTexts(TextOf(first, function), TextOf(arguments[1], function))));
+                return ScriptValue.OfInt(
+                    first.IsNothing || arguments[1].IsNothing
+                        ? first.IsNothing.CompareTo(arguments[1].IsNothing) * -1
+                        : Math.Sign(CompareTexts(TextOf(first, function), TextOf(arguments[1], function)))
+                );
             case ScriptFunction.IsSameText:
-                return ScriptValue.Of(first.IsNothing || arguments[1].IsNothing
-                    ? first.IsNothing && arguments[1].IsNothing
-                    : string.Equals(NetText(TextOf(first, function)), NetText(TextOf(arguments[1], function)), ComparisonOf(arguments)));
-            case ScriptFunction.CSharpIncludes when first.Kind is ValueKind.Array or ValueKind.Object or ValueKind.Undefined or ValueKind.Null:
+                return ScriptValue.Of(
+                    first.IsNothing || arguments[1].IsNothing
+                        ? first.IsNothing && arguments[1].IsNothing
+                        : string.Equals(
+                            NetText(TextOf(first, function)),
+                            NetText(TextOf(arguments[1], function)),
+                            ComparisonOf(arguments)
+                        )
+                );
+            case ScriptFunction.CSharpIncludes
+                when first.Kind is ValueKind.Array or ValueKind.Object or ValueKind.Undefined or ValueKind.Null:
                 return ScriptValue.Of(IndexOfSame(ToSequence(first), arguments[1]) >= 0);
             case ScriptFunction.CSharpIndexOf or ScriptFunction.CSharpLastIndexOf when first.Kind == ValueKind.Array:
                 bool isBackwards = function == ScriptFunction.CSharpLastIndexOf;
@@ -67,13 +76,17 @@ public sealed partial class ScriptInterpreter
 
         if (first.IsNothing)
         {
-            return function is ScriptFunction.CSharpStartsWith or ScriptFunction.CSharpEndsWith ? ScriptValue.Of(false) : ScriptValue.Null;
+            return function is ScriptFunction.CSharpStartsWith or ScriptFunction.CSharpEndsWith
+                ? ScriptValue.Of(false)
+                : ScriptValue.Null;
         }
 
         foreach (var argument in arguments[1..])
         {
-            bool takesNothing = function is ScriptFunction.CSharpReplace
-                or (>= ScriptFunction.CSharpTrim and <= ScriptFunction.CSharpTrimEnd);
+            bool takesNothing =
+                function
+                is ScriptFunction.CSharpReplace
+                    or (>= ScriptFunction.CSharpTrim and <= ScriptFunction.CSharpTrimEnd);
             if (argument.IsNothing && !takesNothing)
             {
                 throw new ScriptFailure($"the script calls {function} with null");
@@ -83,7 +96,11 @@ public sealed partial class ScriptInterpreter
         return InvokeOnCSharpText(function, TextOf(first, function), arguments);
     }
 
-    private ScriptValue InvokeOnCSharpText(ScriptFunction function, ScriptValue text, ReadOnlySpan<ScriptValue> arguments)
+    private ScriptValue InvokeOnCSharpText(
+        ScriptFunction function,
+        ScriptValue text,
+        ReadOnlySpan<ScriptValue> arguments
+    )
     {
         switch (function)
         {
@@ -97,7 +114,11 @@ public sealed partial class ScriptInterpreter
                 int length = LengthOf(text);
                 int from = IndexIn(arguments[1], length);
                 return Part(text, from, arguments.Length > 2 ? from + IndexIn(arguments[2], length - from) : length);
-            case ScriptFunction.CSharpIncludes or ScriptFunction.CSharpStartsWith or ScriptFunction.CSharpEndsWith or ScriptFunction.CSharpIndexOf or ScriptFunction.CSharpLastIndexOf:
+            case ScriptFunction.CSharpIncludes
+            or ScriptFunction.CSharpStartsWith
+            or ScriptFunction.CSharpEndsWith
+            or ScriptFunction.CSharpIndexOf
+            or ScriptFunction.CSharpLastIndexOf:
                 return SearchAsCSharp(function, text, TextOf(arguments[1], function), arguments);
             case ScriptFunction.CSharpReplace:
                 return ReplaceAsCSharp(NetText(text), NetText(TextOf(arguments[1], function)), arguments);
@@ -107,7 +128,11 @@ public sealed partial class ScriptInterpreter
                 int width = IndexIn(arguments[1], MostPadding);
                 char fill = arguments.Length > 2 ? CharacterOf(arguments[2]) : ' ';
                 HoldString(width);
-                return NewText(function == ScriptFunction.CSharpPadLeft ? NetText(text).PadLeft(width, fill) : NetText(text).PadRight(width, fill));
+                return NewText(
+                    function == ScriptFunction.CSharpPadLeft
+                        ? NetText(text).PadLeft(width, fill)
+                        : NetText(text).PadRight(width, fill)
+                );
             case ScriptFunction.CSharpInsert:
                 string whole = NetText(text);
                 string inserted = NetText(TextOf(arguments[2], function));
@@ -117,7 +142,11 @@ public sealed partial class ScriptInterpreter
                 whole = NetText(text);
                 HoldString(whole.Length);
                 from = IndexIn(arguments[1], whole.Length);
-                return NewText(arguments.Length > 2 ? whole.Remove(from, IndexIn(arguments[2], whole.Length - from)) : whole[..from]);
+                return NewText(
+                    arguments.Length > 2
+                        ? whole.Remove(from, IndexIn(arguments[2], whole.Length - from))
+                        : whole[..from]
+                );
             default:
                 throw ScriptProgram.Broken();
         }
@@ -132,7 +161,7 @@ public sealed partial class ScriptInterpreter
         // The other case of a letter takes three bytes for two at most.
         var room = _heap.Reserve((text.Length * 3 / 2) + Utf16Text.PairBytes);
         int written = 0;
-        for (var rest = _heap.Span(text); !rest.IsEmpty;)
+        for (var rest = _heap.Span(text); !rest.IsEmpty; )
         {
             int character = Utf16Text.Take(ref rest);
 
@@ -165,30 +194,57 @@ public sealed partial class ScriptInterpreter
         return NewText(text.Replace(wanted, replacement, comparison));
     }
 
-    private ScriptValue TextOf(ScriptValue value, ScriptFunction function) => value.IsText
-        ? _heap.Plain(value)
-        : throw new ScriptFailure($"the script calls {function.ToString().Replace("CSharp", "", StringComparison.Ordinal)} on {NameOf(value)}, which is no string");
+    private ScriptValue TextOf(ScriptValue value, ScriptFunction function) =>
+        value.IsText
+            ? _heap.Plain(value)
+            : throw new ScriptFailure(
+                $"the script calls {function.ToString().Replace("CSharp", "", StringComparison.Ordinal)} on "
+                    + $"{NameOf(value)}, which is no string"
+            );
 
-    private int IndexIn(ScriptValue value, int most) => Required(value, "an index") is { IsWhole: true } index
-        && index.Whole >= 0 && index.Whole <= most
-        ? (int)index.Whole
-        : throw new ScriptFailure($"an index or length is not between 0 and {most}");
+    private int IndexIn(ScriptValue value, int most) =>
+        Required(value, "an index") is { IsWhole: true } index && index.Whole >= 0 && index.Whole <= most
+            ? (int)index.Whole
+            : throw new ScriptFailure($"an index or length is not between 0 and {most}");
 
-    private char CharacterOf(ScriptValue value) => NetText(value) is [var only] ? only : throw new ScriptFailure($"'{Shown(_heap.Plain(value))}' is no single character");
+    private char CharacterOf(ScriptValue value) =>
+        NetText(value) is [var only]
+            ? only
+            : throw new ScriptFailure($"'{Shown(_heap.Plain(value))}' is no single character");
 
-    /// <summary>The comparison that the last argument names, as the definition was told to put it there; without one by the numbers of characters.</summary>
+    /// <summary>
+    /// The comparison that the last argument names, as the definition was told to put it there; without one by the
+    /// numbers of characters.
+    /// </summary>
     private StringComparison ComparisonOf(ReadOnlySpan<ScriptValue> arguments) =>
-        arguments[^1].Kind == ValueKind.Text && _heap.Span(arguments[^1]).SequenceEqual("\0OrdinalIgnoreCase"u8) ? StringComparison.OrdinalIgnoreCase : StringComparison.Ordinal;
+        arguments[^1].Kind == ValueKind.Text && _heap.Span(arguments[^1]).SequenceEqual("\0OrdinalIgnoreCase"u8)
+            ? StringComparison.OrdinalIgnoreCase
+            : StringComparison.Ordinal;
 
-    private ScriptValue SearchAsCSharp(ScriptFunction function, ScriptValue text, ScriptValue wanted, ReadOnlySpan<ScriptValue> arguments)
+    private ScriptValue SearchAsCSharp(
+        ScriptFunction function,
+        ScriptValue text,
+        ScriptValue wanted,
+        ReadOnlySpan<ScriptValue> arguments
+    )
     {
         RequireWholeCharacters(wanted);
         SpendOnSearch(text.Length, wanted.Length);
-        if (arguments.Length == 2 && function is ScriptFunction.CSharpIncludes or ScriptFunction.CSharpStartsWith or ScriptFunction.CSharpEndsWith)
+        if (
+            arguments.Length == 2
+            && function
+                is ScriptFunction.CSharpIncludes
+                    or ScriptFunction.CSharpStartsWith
+                    or ScriptFunction.CSharpEndsWith
+        )
         {
             var bytes = _heap.Span(text);
             var part = _heap.Span(wanted);
-            return ScriptValue.Of(function == ScriptFunction.CSharpIncludes ? bytes.IndexOf(part) >= 0 : function == ScriptFunction.CSharpStartsWith ? bytes.StartsWith(part) : bytes.EndsWith(part));
+            return ScriptValue.Of(
+                function == ScriptFunction.CSharpIncludes ? bytes.IndexOf(part) >= 0
+                : function == ScriptFunction.CSharpStartsWith ? bytes.StartsWith(part)
+                : bytes.EndsWith(part)
+            );
         }
 
         var (whole, searched, comparison) = (NetText(text), NetText(wanted), ComparisonOf(arguments));
@@ -199,9 +255,9 @@ public sealed partial class ScriptInterpreter
             ScriptFunction.CSharpStartsWith => ScriptValue.Of(whole.StartsWith(searched, comparison)),
             ScriptFunction.CSharpEndsWith => ScriptValue.Of(whole.EndsWith(searched, comparison)),
             ScriptFunction.CSharpIndexOf => ScriptValue.OfInt(whole.IndexOf(searched, Math.Max(from, 0), comparison)),
-            _ => ScriptValue.OfInt(from < 0
-                ? whole.LastIndexOf(searched, comparison)
-                : whole.LastIndexOf(searched, from, comparison)),
+            _ => ScriptValue.OfInt(
+                from < 0 ? whole.LastIndexOf(searched, comparison) : whole.LastIndexOf(searched, from, comparison)
+            ),
         };
     }
 
@@ -213,9 +269,10 @@ public sealed partial class ScriptInterpreter
         {
             if (!argument.IsNothing)
             {
-                string some = argument.Kind == ValueKind.Array
-                    ? NetText(JoinWith(_heap.NewText(default), argument))
-                    : CharacterOf(TextOf(argument, function)).ToString();
+                string some =
+                    argument.Kind == ValueKind.Array
+                        ? NetText(JoinWith(_heap.NewText(default), argument))
+                        : CharacterOf(TextOf(argument, function)).ToString();
                 HoldString(CopiesOfCharacters * some.Length);
                 trimmed.Append(some);
             }
@@ -224,12 +281,14 @@ public sealed partial class ScriptInterpreter
         SpendOnSearch(text.Length, trimmed.Length);
         HoldString(text.Length);
         char[]? set = trimmed.Length == 0 ? null : trimmed.ToString().ToCharArray();
-        return NewText(function switch
-        {
-            ScriptFunction.CSharpTrimStart => text.TrimStart(set),
-            ScriptFunction.CSharpTrimEnd => text.TrimEnd(set),
-            _ => text.Trim(set),
-        });
+        return NewText(
+            function switch
+            {
+                ScriptFunction.CSharpTrimStart => text.TrimStart(set),
+                ScriptFunction.CSharpTrimEnd => text.TrimEnd(set),
+                _ => text.Trim(set),
+            }
+        );
     }
 
     /// <summary>What the runtime takes to split a text: places of separators, and a string for each part.</summary>
@@ -327,7 +386,11 @@ public sealed partial class ScriptInterpreter
             else
             {
                 int end = format.AsSpan(at).IndexOfAny('{', '}');
-                Add(end == 0 ? throw InvalidFormat() : end < 0 ? format[at..] : format[at..(at + end)]);
+                Add(
+                    end == 0 ? throw InvalidFormat()
+                    : end < 0 ? format[at..]
+                    : format[at..(at + end)]
+                );
                 at = end < 0 ? format.Length : at + end - 1;
             }
         }
@@ -342,8 +405,22 @@ public sealed partial class ScriptInterpreter
         string head = colon < 0 ? item : item[..colon];
         int comma = head.IndexOf(',', StringComparison.Ordinal);
         int width = 0;
-        if (!int.TryParse(comma < 0 ? head : head[..comma], NumberStyles.AllowTrailingWhite, CultureInfo.InvariantCulture, out int index) || index >= _heap.Count(values)
-            || (comma >= 0 && (!int.TryParse(head[(comma + 1)..], NumberStyles.Integer, CultureInfo.InvariantCulture, out width) || Math.Abs((long)width) > MostPadding)))
+        if (
+            !int.TryParse(
+                comma < 0 ? head : head[..comma],
+                NumberStyles.AllowTrailingWhite,
+                CultureInfo.InvariantCulture,
+                out int index
+            )
+            || index >= _heap.Count(values)
+            || (
+                comma >= 0
+                && (
+                    !int.TryParse(head[(comma + 1)..], NumberStyles.Integer, CultureInfo.InvariantCulture, out width)
+                    || Math.Abs((long)width) > MostPadding
+                )
+            )
+        )
         {
             throw InvalidFormat();
         }
@@ -374,11 +451,14 @@ public sealed partial class ScriptInterpreter
 
         var (first, second) = (NumeralOf(left), NumeralOf(right));
         bool isStored = left.Kind == ValueKind.StoredNumber || right.Kind == ValueKind.StoredNumber;
-        bool isTaken = second.IsWhole || (second.IsReal && first.IsReal && second.Type <= first.Type)
+        bool isTaken =
+            second.IsWhole
+            || (second.IsReal && first.IsReal && second.Type <= first.Type)
             || (second.Type == CSharpNumberType.Decimal && !first.IsWhole && (isStored || !first.IsReal))
             || (second.IsReal && isStored && first.Type == CSharpNumberType.Decimal);
         return isTaken && Compare(left, right) == 0;
     }
 
-    private static ScriptFailure InvalidFormat() => new("a format of string.Format is not written as formats are, or asks for more values than there are");
+    private static ScriptFailure InvalidFormat() =>
+        new("a format of string.Format is not written as formats are, or asks for more values than there are");
 }

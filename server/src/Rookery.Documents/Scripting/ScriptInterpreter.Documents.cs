@@ -12,7 +12,9 @@ public sealed partial class ScriptInterpreter
     private readonly ScriptDocumentReceiver _receive;
     private ScriptValue _received;
 
-    /// <summary>Copies a document into the heap: its metadata as the member of documents shows them, and its body.</summary>
+    /// <summary>
+    /// Copies a document into the heap: its metadata as the member of documents shows them, and its body.
+    /// </summary>
     private ScriptValue Keep(in DocumentView document, ReadOnlySpan<byte> changeVector)
     {
         var id = _heap.NewText(document.Id);
@@ -78,7 +80,9 @@ public sealed partial class ScriptInterpreter
         int number = _heap.DocumentOf(value);
         if (number < 0)
         {
-            return value.Kind == ValueKind.Object && _heap.Find(value, "@metadata"u8) is >= 0 and int member ? _heap.Member(value, member) : ScriptValue.Undefined;
+            return value.Kind == ValueKind.Object && _heap.Find(value, "@metadata"u8) is >= 0 and int member
+                ? _heap.Member(value, member)
+                : ScriptValue.Undefined;
         }
 
         ref var document = ref CollectionsMarshal.AsSpan(_documents)[number];
@@ -91,7 +95,9 @@ public sealed partial class ScriptInterpreter
         return document.Metadata;
     }
 
-    /// <summary>Loads a document by its id, or each of an array of ids. What was loaded once is the same the next time.</summary>
+    /// <summary>
+    /// Loads a document by its id, or each of an array of ids. What was loaded once is the same the next time.
+    /// </summary>
     private ScriptValue Load(ScriptValue id)
     {
         if (id.Kind == ValueKind.Array)

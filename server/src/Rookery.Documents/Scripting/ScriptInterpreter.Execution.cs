@@ -268,5 +268,6 @@ public sealed partial class ScriptInterpreter
     private static int Target(ReadOnlySpan<byte> code, int at) => BinaryPrimitives.ReadInt32LittleEndian(code[at..]);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static int Operand(ReadOnlySpan<byte> code, ref int at) => code[at] < 0x80 ? code[at++] : ScriptProgram.ReadNumber(code, ref at);
+    private static int Operand(ReadOnlySpan<byte> code, ref int at) =>
+        code[at] < 0x80 ? code[at++] : ScriptProgram.ReadNumber(code, ref at);
 }

@@ -1,6 +1,7 @@
 namespace Rookery.Documents.Scripting;
 
-/// <content>Which function does what. Of nothing, the methods of texts are nothing, and those of arrays what they are of an empty one.</content>
+/// <content>Which function does what. Of nothing, the methods of texts are nothing, and those of arrays what they are
+/// of an empty one.</content>
 public sealed partial class ScriptInterpreter
 {
     private ScriptValue Invoke(ScriptFunction function, ReadOnlySpan<ScriptValue> arguments)
@@ -10,10 +11,16 @@ public sealed partial class ScriptInterpreter
         var rest = arguments.IsEmpty ? arguments : arguments[1..];
         return function switch
         {
-            <= ScriptFunction.PadEnd when first.Kind != ValueKind.Array => first.IsNothing ? OfNothing(function, rest) : InvokeOnText(function, ToText(RequireText(first, function)), rest),
+            <= ScriptFunction.PadEnd when first.Kind != ValueKind.Array => first.IsNothing
+                ? OfNothing(function, rest)
+                : InvokeOnText(function, ToText(RequireText(first, function)), rest),
             ScriptFunction.ToText => first.IsNothing ? ScriptValue.Undefined : ToText(first),
-            ScriptFunction.ToFixed => first.IsNothing ? ScriptValue.Undefined : ToFixed(ToNumber(first), rest.IsEmpty ? 0 : ToInteger(rest[0], 0, 100)),
-            <= ScriptFunction.Sort => first.IsNothing ? OfNothing(function, rest) : InvokeOnArray(function, RequireArray(first, function), rest),
+            ScriptFunction.ToFixed => first.IsNothing
+                ? ScriptValue.Undefined
+                : ToFixed(ToNumber(first), rest.IsEmpty ? 0 : ToInteger(rest[0], 0, 100)),
+            <= ScriptFunction.Sort => first.IsNothing
+                ? OfNothing(function, rest)
+                : InvokeOnArray(function, RequireArray(first, function), rest),
             < ScriptFunction.Keys => InvokeOnNumber(function, first, arguments),
             ScriptFunction.Keys or ScriptFunction.Values or ScriptFunction.Entries => MembersOf(function, first),
             ScriptFunction.Id => IdOf(first),
@@ -23,29 +30,48 @@ public sealed partial class ScriptInterpreter
         };
     }
 
-    /// <summary>Numbers have no methods of texts but those that LINQ would call on their text; objects have none.</summary>
-    private static ScriptValue RequireText(ScriptValue value, ScriptFunction function) => value.IsText
-        ? value
-        : throw new ScriptFailure($"the script calls {function} on a value that is no text{(IsForBoth(function) ? " and no array" : "")}");
+    /// <summary>
+    /// Numbers have no methods of texts but those that LINQ would call on their text; objects have none.
+    /// </summary>
+    private static ScriptValue RequireText(ScriptValue value, ScriptFunction function) =>
+        value.IsText
+            ? value
+            : throw new ScriptFailure(
+                $"the script calls {function} on a value that is no text{(IsForBoth(function) ? " and no array" : "")}"
+            );
 
-    private static ScriptValue RequireArray(ScriptValue value, ScriptFunction function) => value.Kind == ValueKind.Array
-        ? value
-        : throw new ScriptFailure($"the script calls {function} on a value that is no array");
+    private static ScriptValue RequireArray(ScriptValue value, ScriptFunction function) =>
+        value.Kind == ValueKind.Array
+            ? value
+            : throw new ScriptFailure($"the script calls {function} on a value that is no array");
 
     private static bool IsForBoth(ScriptFunction function) =>
-        function is ScriptFunction.Slice or ScriptFunction.Includes or ScriptFunction.IndexOf or ScriptFunction.LastIndexOf or ScriptFunction.Concat;
+        function
+            is ScriptFunction.Slice
+                or ScriptFunction.Includes
+                or ScriptFunction.IndexOf
+                or ScriptFunction.LastIndexOf
+                or ScriptFunction.Concat;
 
     /// <summary>What a method of nothing yields; those that would change it fail.</summary>
-    private ScriptValue OfNothing(ScriptFunction function, ReadOnlySpan<ScriptValue> arguments) => function switch
-    {
-        ScriptFunction.Includes => ScriptValue.Of(false),
-        ScriptFunction.IndexOf or ScriptFunction.LastIndexOf => ScriptValue.Of(-1),
-        ScriptFunction.Concat => InvokeOnArray(function, _heap.NewArray(), arguments),
-        ScriptFunction.Flat => _heap.NewArray(),
-        ScriptFunction.Push or ScriptFunction.Pop or ScriptFunction.Shift or ScriptFunction.Unshift or ScriptFunction.Splice or ScriptFunction.Reverse or ScriptFunction.Sort
-            => throw new ScriptFailure($"the script calls {function} on an array that does not exist"),
-        _ => ScriptValue.Undefined,
-    };
+    private ScriptValue OfNothing(ScriptFunction function, ReadOnlySpan<ScriptValue> arguments) =>
+        function switch
+        {
+            ScriptFunction.Includes => ScriptValue.Of(false),
+            ScriptFunction.IndexOf or ScriptFunction.LastIndexOf => ScriptValue.Of(-1),
+            ScriptFunction.Concat => InvokeOnArray(function, _heap.NewArray(), arguments),
+            ScriptFunction.Flat => _heap.NewArray(),
+            ScriptFunction.Push
+            or ScriptFunction.Pop
+            or ScriptFunction.Shift
+            or ScriptFunction.Unshift
+            or ScriptFunction.Splice
+            or ScriptFunction.Reverse
+            or ScriptFunction.Sort => throw new ScriptFailure(
+                $"the script calls {function} on an array that does not exist"
+            ),
+            _ => ScriptValue.Undefined,
+        };
 
     private ScriptValue InvokeOnNumber(ScriptFunction function, ScriptValue first, ReadOnlySpan<ScriptValue> arguments)
     {
@@ -63,7 +89,11 @@ public sealed partial class ScriptInterpreter
                 return ScriptValue.Of(Math.Truncate(ToNumber(first)));
             case ScriptFunction.Sign:
                 double sign = ToNumber(first);
-                return ScriptValue.Of(sign > 0 ? 1 : sign < 0 ? -1 : sign);
+                return ScriptValue.Of(
+                    sign > 0 ? 1
+                    : sign < 0 ? -1
+                    : sign
+                );
             case ScriptFunction.Minimum or ScriptFunction.Maximum:
                 return ScriptValue.Of(Extreme(function == ScriptFunction.Minimum, arguments));
             case ScriptFunction.ToNumber:
@@ -81,7 +111,12 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.IsNaN:
                 return ScriptValue.Of(double.IsNaN(ToNumber(first)));
             case ScriptFunction.IsInteger:
-                return ScriptValue.Of(first.IsNumber && _heap.NumberOf(first) is var number && double.IsFinite(number) && number == Math.Truncate(number));
+                return ScriptValue.Of(
+                    first.IsNumber
+                        && _heap.NumberOf(first) is var number
+                        && double.IsFinite(number)
+                        && number == Math.Truncate(number)
+                );
             case ScriptFunction.IsFinite:
                 return ScriptValue.Of(double.IsFinite(ToNumber(first)));
             case ScriptFunction.IsArray:

@@ -1,6 +1,7 @@
 namespace Rookery.Documents.Scripting;
 
-/// <content>Members and elements. A member of nothing is nothing, as RavenDB has it; only what would be written to nothing fails.</content>
+/// <content>Members and elements. A member of nothing is nothing, as RavenDB has it; only what would be written to
+/// nothing fails.</content>
 public sealed partial class ScriptInterpreter
 {
     private ScriptValue GetMember(ScriptValue target, ScriptValue name)
@@ -10,7 +11,8 @@ public sealed partial class ScriptInterpreter
             case ValueKind.Object:
                 int index = _heap.Find(target, _heap.Span(name));
                 return index >= 0 ? _heap.Member(target, index)
-                    : _heap.DocumentOf(target) >= 0 && _heap.Span(name).SequenceEqual("@metadata"u8) ? MetadataOf(target)
+                    : _heap.DocumentOf(target) >= 0 && _heap.Span(name).SequenceEqual("@metadata"u8)
+                        ? MetadataOf(target)
                     : ScriptValue.Undefined;
             case ValueKind.Array when _heap.Span(name).SequenceEqual("length"u8):
                 return ScriptValue.Of(_heap.Count(target));
@@ -56,13 +58,15 @@ public sealed partial class ScriptInterpreter
         return ScriptValue.Undefined;
     }
 
-    private static bool IsIndex(double number, int count) => number >= 0 && number < count && number == Math.Truncate(number);
+    private static bool IsIndex(double number, int count) =>
+        number >= 0 && number < count && number == Math.Truncate(number);
 
     /// <summary>The index that a name is, as <c>'1'</c> but not <c>'01'</c>; NaN where it is none.</summary>
     private static double IndexOf(ReadOnlySpan<byte> name)
     {
         const int MostDigits = 10;
-        bool isIndex = name.Length is > 0 and <= MostDigits
+        bool isIndex =
+            name.Length is > 0 and <= MostDigits
             && name.IndexOfAnyExceptInRange((byte)'0', (byte)'9') < 0
             && (name.Length == 1 || name[0] != '0');
         return isIndex ? NumberText.Parse(name) : double.NaN;
@@ -101,7 +105,10 @@ public sealed partial class ScriptInterpreter
         double index = key.IsNumber ? _heap.NumberOf(key) : IndexOf(_heap.Span(ToText(key)));
         if (!IsIndex(index, count + 1))
         {
-            throw new ScriptFailure($"an element of an array of {count} cannot be set at '{Shown(ToText(key))}': it is no index, or would leave a gap");
+            throw new ScriptFailure(
+                $"an element of an array of {count} cannot be set at '{Shown(ToText(key))}': it is no index, "
+                    + $"or would leave a gap"
+            );
         }
 
         if ((int)index == count)
@@ -138,10 +145,12 @@ public sealed partial class ScriptInterpreter
         return ScriptValue.Of(true);
     }
 
-    private ScriptFailure CannotSet(ScriptValue target, ScriptValue name) => new(
-        target.IsNothing
-            ? $"'{Shown(name)}' cannot be set, because the object it would belong to does not exist"
-            : $"'{Shown(name)}' cannot be set, because what it would belong to is no object");
+    private ScriptFailure CannotSet(ScriptValue target, ScriptValue name) =>
+        new(
+            target.IsNothing
+                ? $"'{Shown(name)}' cannot be set, because the object it would belong to does not exist"
+                : $"'{Shown(name)}' cannot be set, because what it would belong to is no object"
+        );
 
     private string Shown(ScriptValue text)
     {
@@ -150,12 +159,13 @@ public sealed partial class ScriptInterpreter
         return System.Text.Encoding.UTF8.GetString(bytes.Length <= MostBytes ? bytes : bytes[..MostBytes]);
     }
 
-    private ScriptValue ToArray(ScriptValue value) => value.Kind switch
-    {
-        ValueKind.Array => value,
-        ValueKind.Undefined or ValueKind.Null => _heap.NewArray(),
-        _ => throw new ScriptFailure("the script walks over a value that is no array"),
-    };
+    private ScriptValue ToArray(ScriptValue value) =>
+        value.Kind switch
+        {
+            ValueKind.Array => value,
+            ValueKind.Undefined or ValueKind.Null => _heap.NewArray(),
+            _ => throw new ScriptFailure("the script walks over a value that is no array"),
+        };
 
     private void AppendAll(ScriptValue array, ScriptValue source)
     {

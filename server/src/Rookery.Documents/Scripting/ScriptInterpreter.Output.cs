@@ -3,7 +3,8 @@ using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Scripting;
 
-/// <content>What a run yields, as minimised JSON: what nobody asked for as it was stored, undefined members left out.</content>
+/// <content>What a run yields, as minimised JSON: what nobody asked for as it was stored, undefined members left
+/// out.</content>
 public sealed partial class ScriptInterpreter
 {
     /// <summary>Whether the result is something: not null and not undefined.</summary>
@@ -97,7 +98,8 @@ public sealed partial class ScriptInterpreter
         if (_heap.HasHalves && Utf16Text.IndexOfHalf(text) >= 0)
         {
             throw new ScriptFailure(
-                "the result holds a text that was cut inside a surrogate pair: half of a character cannot be stored");
+                "the result holds a text that was cut inside a surrogate pair: half of a character cannot be stored"
+            );
         }
 
         Write("\""u8);

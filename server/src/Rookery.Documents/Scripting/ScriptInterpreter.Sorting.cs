@@ -9,7 +9,10 @@ public sealed partial class ScriptInterpreter
     /// <summary>Of an element: itself, its text, its place, and its place after the pass at hand.</summary>
     private const int BytesPerSorted = 40;
 
-    /// <summary>Sorts by the texts of the elements, as JavaScript does without a function, in place and stable; what is undefined goes to the end.</summary>
+    /// <summary>
+    /// Sorts by the texts of the elements, as JavaScript does without a function, in place and stable; what is
+    /// undefined goes to the end.
+    /// </summary>
     private ScriptValue Sort(ScriptValue array, int count)
     {
         _heap.RequireChangeable(array);
@@ -32,7 +35,13 @@ public sealed partial class ScriptInterpreter
         return array;
     }
 
-    private void Sort(ScriptValue array, Span<ScriptValue> source, Span<ScriptValue> keys, Span<int> order, Span<int> room)
+    private void Sort(
+        ScriptValue array,
+        Span<ScriptValue> source,
+        Span<ScriptValue> keys,
+        Span<int> order,
+        Span<int> room
+    )
     {
         _heap.Elements(array).CopyTo(source);
         for (int index = 0; index < source.Length; index++)
@@ -49,7 +58,9 @@ public sealed partial class ScriptInterpreter
         }
     }
 
-    /// <summary>From runs of one to the whole: as many comparisons whatever the order was, and a failure leaves through them.</summary>
+    /// <summary>
+    /// From runs of one to the whole: as many comparisons whatever the order was, and a failure leaves through them.
+    /// </summary>
     private void MergeSort<TOrder>(TOrder places, Span<int> order, Span<int> room)
         where TOrder : ISortOrder, allows ref struct
     {
@@ -59,11 +70,16 @@ public sealed partial class ScriptInterpreter
             _heap.Spend(1 + (order.Length / MovesPerStep));
             for (int from = 0; from < order.Length; from += 2 * width)
             {
-                int middle = Math.Min(from + width, order.Length), end = Math.Min(from + (2 * width), order.Length);
-                int left = from, right = middle;
+                int middle = Math.Min(from + width, order.Length),
+                    end = Math.Min(from + (2 * width), order.Length);
+                int left = from,
+                    right = middle;
                 for (int at = from; at < end; at++)
                 {
-                    room[at] = left < middle && (right >= end || places.Compare(order[left], order[right]) <= 0) ? order[left++] : order[right++];
+                    room[at] =
+                        left < middle && (right >= end || places.Compare(order[left], order[right]) <= 0)
+                            ? order[left++]
+                            : order[right++];
                 }
             }
 

@@ -22,7 +22,11 @@ public sealed partial class ScriptInterpreter
                 int at = arguments.IsEmpty ? 0 : ToInteger(arguments[0], -1, int.MaxValue - 1);
                 int length = LengthOf(text);
                 return at < 0 || at >= length ? _heap.NewText(default) : Part(text, at, at + 1);
-            case ScriptFunction.StartsWith or ScriptFunction.EndsWith or ScriptFunction.Includes or ScriptFunction.IndexOf or ScriptFunction.LastIndexOf:
+            case ScriptFunction.StartsWith
+            or ScriptFunction.EndsWith
+            or ScriptFunction.Includes
+            or ScriptFunction.IndexOf
+            or ScriptFunction.LastIndexOf:
                 return Search(function, text, ToText(arguments[0]));
             case ScriptFunction.Replace or ScriptFunction.ReplaceAll:
                 return Replace(text, ToText(arguments[0]), ToText(arguments[1]), function == ScriptFunction.ReplaceAll);
@@ -80,7 +84,10 @@ public sealed partial class ScriptInterpreter
         }
 
         from = from < 0 ? length + from : from;
-        to = function == ScriptFunction.Substr ? (hasEnd ? Math.Min(length, from + Math.Max(to, 0)) : length) : to < 0 ? length + to : to;
+        to =
+            function == ScriptFunction.Substr ? (hasEnd ? Math.Min(length, from + Math.Max(to, 0)) : length)
+            : to < 0 ? length + to
+            : to;
         return Part(text, from, Math.Max(from, to));
     }
 
@@ -145,7 +152,9 @@ public sealed partial class ScriptInterpreter
             offset = IndexOf(text, 0, wanted);
         }
 
-        return function == ScriptFunction.Includes ? ScriptValue.Of(offset >= 0) : ScriptValue.Of(offset < 0 ? -1 : Utf16Text.Length(bytes[..offset]));
+        return function == ScriptFunction.Includes
+            ? ScriptValue.Of(offset >= 0)
+            : ScriptValue.Of(offset < 0 ? -1 : Utf16Text.Length(bytes[..offset]));
     }
 
     /// <summary>Half of a pair is not found by its bytes inside the other text's pairs.</summary>
@@ -241,10 +250,13 @@ public sealed partial class ScriptInterpreter
         }
     }
 
-    /// <summary>Adds the replacement, in which <c>$$</c> is a dollar, <c>$&amp;</c> what was found, and <c>$`</c> and <c>$'</c> what stands before and behind it.</summary>
+    /// <summary>
+    /// Adds the replacement, in which <c>$$</c> is a dollar, <c>$&amp;</c> what was found, and <c>$`</c> and <c>$'</c>
+    /// what stands before and behind it.
+    /// </summary>
     private void AddReplacement(ScriptValue text, ScriptValue wanted, ScriptValue replacement, int found)
     {
-        for (int at = 0; at < replacement.Length;)
+        for (int at = 0; at < replacement.Length; )
         {
             int dollar = _heap.Span(replacement)[at..].IndexOf((byte)'$');
             int plain = dollar < 0 ? replacement.Length - at : dollar;

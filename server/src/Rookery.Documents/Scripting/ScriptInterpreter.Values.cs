@@ -5,13 +5,14 @@ namespace Rookery.Documents.Scripting;
 /// <content>What operators do with values: JavaScript's rules.</content>
 public sealed partial class ScriptInterpreter
 {
-    private bool IsTrue(ScriptValue value) => value.Kind switch
-    {
-        ValueKind.Undefined or ValueKind.Null or ValueKind.False => false,
-        _ when value.IsNumber => _heap.NumberOf(value) is var number && number != 0 && !double.IsNaN(number),
-        ValueKind.Text or ValueKind.EscapedText => value.Length > 0,
-        _ => true,
-    };
+    private bool IsTrue(ScriptValue value) =>
+        value.Kind switch
+        {
+            ValueKind.Undefined or ValueKind.Null or ValueKind.False => false,
+            _ when value.IsNumber => _heap.NumberOf(value) is var number && number != 0 && !double.IsNaN(number),
+            ValueKind.Text or ValueKind.EscapedText => value.Length > 0,
+            _ => true,
+        };
 
     private double ToNumber(ScriptValue value)
     {
@@ -76,14 +77,16 @@ public sealed partial class ScriptInterpreter
                 AddJoined(value, default, ","u8, level);
                 break;
             default:
-                _heap.Add(value.Kind switch
-                {
-                    ValueKind.Undefined => "undefined"u8,
-                    ValueKind.Null => "null"u8,
-                    ValueKind.True => "true"u8,
-                    ValueKind.False => "false"u8,
-                    _ => "[object Object]"u8,
-                });
+                _heap.Add(
+                    value.Kind switch
+                    {
+                        ValueKind.Undefined => "undefined"u8,
+                        ValueKind.Null => "null"u8,
+                        ValueKind.True => "true"u8,
+                        ValueKind.False => "false"u8,
+                        _ => "[object Object]"u8,
+                    }
+                );
                 break;
         }
     }
@@ -155,8 +158,12 @@ public sealed partial class ScriptInterpreter
     /// <summary>In a reduce the sum has the digits that it needs, also those that a double has not.</summary>
     private ScriptValue AddNumbers(ScriptValue left, ScriptValue right)
     {
-        if (!AddsDecimals || !TryReadDecimal(left, out decimal first) || !TryReadDecimal(right, out decimal second)
-            || !DecimalSum.TryAdd(first, second, out decimal sum))
+        if (
+            !AddsDecimals
+            || !TryReadDecimal(left, out decimal first)
+            || !TryReadDecimal(right, out decimal second)
+            || !DecimalSum.TryAdd(first, second, out decimal sum)
+        )
         {
             return ScriptValue.Of(_heap.NumberOf(left) + _heap.NumberOf(right));
         }
@@ -234,7 +241,9 @@ public sealed partial class ScriptInterpreter
             return areEqual;
         }
 
-        return left.IsTemporal || right.IsTemporal ? IsSame(left, right) : left.Kind == right.Kind && (!left.IsContainer || left.Start == right.Start);
+        return left.IsTemporal || right.IsTemporal
+            ? IsSame(left, right)
+            : left.Kind == right.Kind && (!left.IsContainer || left.Start == right.Start);
     }
 
     /// <summary><c>==</c>.</summary>
@@ -274,7 +283,8 @@ public sealed partial class ScriptInterpreter
             };
         }
 
-        double a = ToNumber(left), b = ToNumber(right);
+        double a = ToNumber(left),
+            b = ToNumber(right);
         return opcode switch
         {
             Opcode.Less => a < b,
@@ -295,12 +305,13 @@ public sealed partial class ScriptInterpreter
         return order;
     }
 
-    private static ReadOnlySpan<byte> TypeOf(ScriptValue value) => value.Kind switch
-    {
-        ValueKind.Undefined => "undefined"u8,
-        ValueKind.False or ValueKind.True => "boolean"u8,
-        _ when value.IsNumber => "number"u8,
-        ValueKind.Text or ValueKind.EscapedText => "string"u8,
-        _ => "object"u8,
-    };
+    private static ReadOnlySpan<byte> TypeOf(ScriptValue value) =>
+        value.Kind switch
+        {
+            ValueKind.Undefined => "undefined"u8,
+            ValueKind.False or ValueKind.True => "boolean"u8,
+            _ when value.IsNumber => "number"u8,
+            ValueKind.Text or ValueKind.EscapedText => "string"u8,
+            _ => "object"u8,
+        };
 }

@@ -3,11 +3,13 @@ using Rookery.Documents.Json;
 namespace Rookery.Documents.Scripting;
 
 /// <summary>
-/// Runs compiled scripts over documents. Deterministic: no clock, no randomness, no culture, no tables but its own; steps and memory are counted and bounded. One thread at a time; used again for the next
-/// document, it allocates nothing for small ones.
+/// Runs compiled scripts over documents. Deterministic: no clock, no randomness, no culture, no tables but its own;
+/// steps and memory are counted and bounded. One thread at a time; used again for the next document, it allocates
+/// nothing for small ones.
 /// </summary>
 /// <remarks>
-/// Load a program; for each document <see cref="Begin"/>, add its parameters in their order, <see cref="TryRun()"/>, and write what is wanted of the result.
+/// Load a program; for each document <see cref="Begin"/>, add its parameters in their order, <see cref="TryRun()"/>,
+/// and write what is wanted of the result.
 /// </remarks>
 public sealed partial class ScriptInterpreter : IDisposable
 {
@@ -42,8 +44,8 @@ public sealed partial class ScriptInterpreter : IDisposable
     public IScriptDocuments? Documents { get; set; }
 
     /// <summary>
-    /// Asked for so many bytes before a run holds more than 64 KiB; where it says no, the run fails. The bytes are for giving back when the run is over, behind <see cref="Trim"/>. Null where the limits
-    /// alone bound a run.
+    /// Asked for so many bytes before a run holds more than 64 KiB; where it says no, the run fails. The bytes are for
+    /// giving back when the run is over, behind <see cref="Trim"/>. Null where the limits alone bound a run.
     /// </summary>
     public Func<long, bool>? MemorySource
     {
@@ -87,7 +89,9 @@ public sealed partial class ScriptInterpreter : IDisposable
         _result = ScriptValue.Undefined;
     }
 
-    /// <summary>Adds JSON as the next parameter. It is valid and minimised; a null value for what is not there.</summary>
+    /// <summary>
+    /// Adds JSON as the next parameter. It is valid and minimised; a null value for what is not there.
+    /// </summary>
     public void AddJson(ReadOnlySpan<byte> json)
     {
         if (json.IsEmpty)
@@ -123,14 +127,18 @@ public sealed partial class ScriptInterpreter : IDisposable
         }
     }
 
-    /// <summary>Adds a document that the run is to make as the next parameter: it has no members, and its metadata cannot be set.</summary>
+    /// <summary>
+    /// Adds a document that the run is to make as the next parameter: it has no members, and its metadata cannot be
+    /// set.
+    /// </summary>
     public void AddNewDocument() => _parameters.Add(KeepNew());
 
     /// <summary>Adds a parameter that is not there.</summary>
     public void AddMissing() => _parameters.Add(ScriptValue.Undefined);
 
     /// <summary>Runs the program.</summary>
-    /// <returns>False when it failed, or its parameters take more memory than it may: see <see cref="Failure"/>.</returns>
+    /// <returns>False when it failed, or its parameters take more memory than it may: see
+    /// <see cref="Failure"/>.</returns>
     public bool TryRun() => TryRun(_loaded.Span);
 
     /// <summary>Gives memory back that a large document took. The program is to be loaded again.</summary>
@@ -149,7 +157,10 @@ public sealed partial class ScriptInterpreter : IDisposable
         _constantBytes = 0;
     }
 
-    /// <summary>Gives the memory of a large run's values back, but not what was written of them. The program is to be loaded again.</summary>
+    /// <summary>
+    /// Gives the memory of a large run's values back, but not what was written of them. The program is to be loaded
+    /// again.
+    /// </summary>
     internal void TrimValues()
     {
         if (_heap.IsLarge)
@@ -184,7 +195,9 @@ public sealed partial class ScriptInterpreter : IDisposable
 
         for (int index = 0; index < count; index++)
         {
-            _constants[index] = Varint.TryReadBytes(program, ref at, out var text) ? _heap.NewText(text) : throw ScriptProgram.Broken();
+            _constants[index] = Varint.TryReadBytes(program, ref at, out var text)
+                ? _heap.NewText(text)
+                : throw ScriptProgram.Broken();
         }
 
         count = ScriptProgram.ReadNumber(program, ref at);
@@ -195,7 +208,11 @@ public sealed partial class ScriptInterpreter : IDisposable
 
         for (int index = 0; index < count; index++)
         {
-            _functions[index] = new FunctionEntry(ScriptProgram.ReadNumber(program, ref at), ScriptProgram.ReadNumber(program, ref at), ScriptProgram.ReadNumber(program, ref at));
+            _functions[index] = new FunctionEntry(
+                ScriptProgram.ReadNumber(program, ref at),
+                ScriptProgram.ReadNumber(program, ref at),
+                ScriptProgram.ReadNumber(program, ref at)
+            );
         }
 
         _codeStart = at;

@@ -3,9 +3,12 @@ using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Scripting;
 
-/// <summary>A compiled script: constants, functions and instructions in one row of bytes, which a command can carry.</summary>
+/// <summary>
+/// A compiled script: constants, functions and instructions in one row of bytes, which a command can carry.
+/// </summary>
 /// <remarks>
-/// <c>[version u8 = 1][count varint] constants: [length varint][UTF-8] … [count varint] functions: [parameters varint][locals varint][start varint] … instructions</c>. The first function is the script itself.
+/// <c>[version u8 = 1][count varint] constants: [length varint][UTF-8] … [count varint] functions: [parameters
+/// varint][locals varint][start varint] … instructions</c>. The first function is the script itself.
 /// </remarks>
 public sealed class ScriptProgram
 {
@@ -33,8 +36,12 @@ public sealed class ScriptProgram
     public IReadOnlyList<string> LoadedCollections { get; }
 
     /// <summary>Reads a varint of a program.</summary>
-    internal static int ReadNumber(ReadOnlySpan<byte> program, ref int at) => Varint.TryRead(program, ref at, out int value) ? value : throw Broken();
+    internal static int ReadNumber(ReadOnlySpan<byte> program, ref int at) =>
+        Varint.TryRead(program, ref at, out int value) ? value : throw Broken();
 
     internal static CommandFormatException Broken() =>
-        new("A compiled script does not decode although its checksum is right: a bug or a newer version wrote it. Keep the data directory and report it.");
+        new(
+            "A compiled script does not decode although its checksum is right: a bug or a newer version wrote "
+                + "it. Keep the data directory and report it."
+        );
 }

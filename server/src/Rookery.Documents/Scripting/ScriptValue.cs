@@ -81,7 +81,9 @@ internal readonly struct ScriptValue
     /// <summary>The number of a <see cref="ValueKind.Number"/> or <see cref="ValueKind.Real"/>.</summary>
     public double Double => BitConverter.Int64BitsToDouble(_bits);
 
-    /// <summary>The number of a <see cref="ValueKind.Whole"/>, or the ticks of a <see cref="ValueKind.Span"/>.</summary>
+    /// <summary>
+    /// The number of a <see cref="ValueKind.Whole"/>, or the ticks of a <see cref="ValueKind.Span"/>.
+    /// </summary>
     public long Whole => _bits;
 
     /// <summary>Where a text or stored number begins, or the number of a container.</summary>
@@ -94,7 +96,8 @@ internal readonly struct ScriptValue
 
     public bool IsText => Kind is ValueKind.Text or ValueKind.EscapedText;
 
-    public bool IsNumber => Kind is ValueKind.Number or ValueKind.StoredNumber or ValueKind.Whole or ValueKind.Real or ValueKind.Decimal;
+    public bool IsNumber =>
+        Kind is ValueKind.Number or ValueKind.StoredNumber or ValueKind.Whole or ValueKind.Real or ValueKind.Decimal;
 
     public bool IsTemporal => Kind is ValueKind.Date or ValueKind.OffsetDate or ValueKind.Span;
 
@@ -119,7 +122,8 @@ internal readonly struct ScriptValue
 
     public static ScriptValue OfDate(long packed) => new(ValueKind.Date, packed);
 
-    public static ScriptValue InHeap(ValueKind kind, int start, int length) => new(kind, ((long)start << 32) | (uint)length);
+    public static ScriptValue InHeap(ValueKind kind, int start, int length) =>
+        new(kind, ((long)start << 32) | (uint)length);
 
     /// <summary>The same value with another trait.</summary>
     public ScriptValue With(ValueTrait trait) => new(Kind, _bits, trait);

@@ -19,10 +19,12 @@ internal sealed record VariableStatement(string Name, Expression? Value, bool Is
 }
 
 /// <summary><c>{ … }</c>; the declarations of one line are a block that opens no scope.</summary>
-internal sealed record BlockStatement(IReadOnlyList<Statement> Statements, bool OpensScope, int Position) : Statement(Position);
+internal sealed record BlockStatement(IReadOnlyList<Statement> Statements, bool OpensScope, int Position)
+    : Statement(Position);
 
 /// <summary><c>if (a) b else c</c>.</summary>
-internal sealed record IfStatement(Expression Condition, Statement Then, Statement? Otherwise, int Position) : Statement(Position);
+internal sealed record IfStatement(Expression Condition, Statement Then, Statement? Otherwise, int Position)
+    : Statement(Position);
 
 /// <summary><c>for (const a of b) c</c>.</summary>
 internal sealed record ForOfStatement(string Name, Expression Values, Statement Body, int Position)
@@ -42,4 +44,9 @@ internal sealed record LoopStatement(bool IsBreak, int Position) : Statement(Pos
 internal sealed record ReturnStatement(Expression? Value, int Position) : Statement(Position);
 
 /// <summary><c>function a(b) { … }</c>.</summary>
-internal sealed record FunctionStatement(string Name, IReadOnlyList<string> Parameters, BlockStatement Body, int Position) : Statement(Position);
+internal sealed record FunctionStatement(
+    string Name,
+    IReadOnlyList<string> Parameters,
+    BlockStatement Body,
+    int Position
+) : Statement(Position);

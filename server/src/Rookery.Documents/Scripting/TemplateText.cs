@@ -82,7 +82,8 @@ internal static class TemplateText
             case '/':
                 bool isLine = string.CompareOrdinal(text, at, "//", 0, 2) == 0;
                 bool isBlock = string.CompareOrdinal(text, at, "/*", 0, 2) == 0;
-                int end = isLine ? text.AsSpan(at).IndexOfAny("\n\r\u2028\u2029") + at
+                int end =
+                    isLine ? text.AsSpan(at).IndexOfAny("\n\r\u2028\u2029") + at
                     : isBlock ? text.IndexOf("*/", at + 2, StringComparison.Ordinal) + 1
                     : at;
                 return end < at ? -1 : end;

@@ -68,7 +68,11 @@ internal sealed class TokenCursor(List<Token> tokens)
     {
         if (++_level > MostLevels)
         {
-            throw new ScriptException(ScriptFault.TooLarge, $"The script nests deeper than {MostLevels} levels", Current.Position);
+            throw new ScriptException(
+                ScriptFault.TooLarge,
+                $"The script nests deeper than {MostLevels} levels",
+                Current.Position
+            );
         }
     }
 

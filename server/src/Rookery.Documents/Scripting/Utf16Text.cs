@@ -15,7 +15,10 @@ internal static class Utf16Text
     /// <summary>Bytes of a character beyond U+FFFF.</summary>
     public const int PairBytes = 4;
 
-    private const int FirstHigh = 0xD800, FirstLow = 0xDC00, LastLow = 0xDFFF, FirstOfPairs = 0x10000;
+    private const int FirstHigh = 0xD800,
+        FirstLow = 0xDC00,
+        LastLow = 0xDFFF,
+        FirstOfPairs = 0x10000;
 
     /// <summary>Units of a text.</summary>
     public static int Length(ReadOnlySpan<byte> text)
@@ -110,13 +113,14 @@ internal static class Utf16Text
     public static int MergeHalves(Span<byte> text)
     {
         int written = 0;
-        for (int at = 0; at < text.Length;)
+        for (int at = 0; at < text.Length; )
         {
             var rest = text[at..];
             if (rest.Length >= 2 * HalfBytes && IsHigh(rest) && IsLow(rest[HalfBytes..]))
             {
                 ReadOnlySpan<byte> pair = rest;
-                int high = Take(ref pair), low = Take(ref pair);
+                int high = Take(ref pair),
+                    low = Take(ref pair);
                 written += Write(FirstOfPairs + ((high - FirstHigh) << 10) + (low - FirstLow), text[written..]);
                 at += 2 * HalfBytes;
             }
@@ -173,18 +177,26 @@ internal static class Utf16Text
     }
 
     /// <summary>Bytes of the character that begins with a byte.</summary>
-    public static int BytesAt(byte first) => first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : PairBytes;
+    public static int BytesAt(byte first) =>
+        first < 0x80 ? 1
+        : first < 0xE0 ? 2
+        : first < 0xF0 ? 3
+        : PairBytes;
 
     private static bool IsHigh(ReadOnlySpan<byte> text) => IsHalf(text) && text[1] < 0xB0;
 
     private static bool IsLow(ReadOnlySpan<byte> text) => IsHalf(text) && text[1] >= 0xB0;
 
-    private static int UnitsAt(byte value) => (value & 0xC0) == 0x80 ? 0 : value >= 0xF0 ? 2 : 1;
+    private static int UnitsAt(byte value) =>
+        (value & 0xC0) == 0x80 ? 0
+        : value >= 0xF0 ? 2
+        : 1;
 
     /// <summary>Compares texts that differ in their first character: by its first unit, or by the next.</summary>
     private static int CompareUnits(ReadOnlySpan<byte> left, ReadOnlySpan<byte> right)
     {
-        int a = FirstUnit(left, out int second), b = FirstUnit(right, out int otherSecond);
+        int a = FirstUnit(left, out int second),
+            b = FirstUnit(right, out int otherSecond);
         if (a != b)
         {
             return a.CompareTo(b);
@@ -193,8 +205,14 @@ internal static class Utf16Text
         // The same first half: behind one of them stands its second half, behind the other something else or nothing.
         left = left[BytesAt(left[0])..];
         right = right[BytesAt(right[0])..];
-        a = second > 0 ? second : left.IsEmpty ? -1 : FirstUnit(left, out _);
-        b = otherSecond > 0 ? otherSecond : right.IsEmpty ? -1 : FirstUnit(right, out _);
+        a =
+            second > 0 ? second
+            : left.IsEmpty ? -1
+            : FirstUnit(left, out _);
+        b =
+            otherSecond > 0 ? otherSecond
+            : right.IsEmpty ? -1
+            : FirstUnit(right, out _);
         return a.CompareTo(b);
     }
 

@@ -3,7 +3,10 @@ using Rookery.Storage;
 
 namespace Rookery.Documents;
 
-/// <summary>An offer that can be fetched, or will be: the directory that its files lie in, and the journal behind it, which is kept.</summary>
+/// <summary>
+/// An offer that can be fetched, or will be: the directory that its files lie in, and the journal behind it, which is
+/// kept.
+/// </summary>
 /// <param name="directory">The directory.</param>
 /// <param name="index">The index that it ends at.</param>
 /// <param name="kept">Keeps the journal.</param>

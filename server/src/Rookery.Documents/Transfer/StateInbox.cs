@@ -5,7 +5,8 @@ using Rookery.Storage;
 namespace Rookery.Documents;
 
 /// <summary>
-/// Where the files of an offer are gathered, beside the storage's own: in a directory that survives a restart, so that a fetch goes on where it broke. Used by one thread at a time.
+/// Where the files of an offer are gathered, beside the storage's own: in a directory that survives a restart, so that
+/// a fetch goes on where it broke. Used by one thread at a time.
 /// </summary>
 public sealed class StateInbox
 {
@@ -21,7 +22,13 @@ public sealed class StateInbox
     private readonly ReserveRule _reserve;
     private StateTransferKind _kind;
 
-    internal StateInbox(StorageEngine storage, IDisk disk, string directory, ReserveRule reserve, StateTransferStatistics statistics)
+    internal StateInbox(
+        StorageEngine storage,
+        IDisk disk,
+        string directory,
+        ReserveRule reserve,
+        StateTransferStatistics statistics
+    )
     {
         _storage = storage;
         _disk = disk;
@@ -53,13 +60,22 @@ public sealed class StateInbox
         long needed = missing + _reserve.BytesOf(space.TotalBytes);
         if (space.FreeBytes < needed)
         {
-            throw new StateTransferException(string.Create(
-                CultureInfo.InvariantCulture,
-                $"The state of the cluster has {Amount.Bytes(missing)} more than are here, and with what is kept in reserve {Amount.Bytes(needed)} have to be free for it; {Amount.Bytes(space.FreeBytes)} are. Free some space on this node, or give it a larger disk."));
+            throw new StateTransferException(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"The state of the cluster has {Amount.Bytes(missing)} more than are here, and with what "
+                        + $"is kept in reserve {Amount.Bytes(needed)} have to be free for it; "
+                        + $"{Amount.Bytes(space.FreeBytes)} are. Free some space on this node, or give it a larger "
+                        + $"disk."
+                )
+            );
         }
     }
 
-    /// <summary>Where to go on with a file after a start: a little before its end, because the last bytes may not be what was sent.</summary>
+    /// <summary>
+    /// Where to go on with a file after a start: a little before its end, because the last bytes may not be what was
+    /// sent.
+    /// </summary>
     public long ResumeAt(StateFile file)
     {
         long length = LengthOf(file);
@@ -71,7 +87,8 @@ public sealed class StateInbox
 
     /// <summary>Opens a file to be written from <paramref name="offset"/> on; what lies behind is dropped.</summary>
     /// <exception cref="DiskException">The disk refused.</exception>
-    public InboxFile Open(StateFile file, long offset) => new(_disk, Path.Join(_directory, file.Name), offset, Statistics, _kind);
+    public InboxFile Open(StateFile file, long offset) =>
+        new(_disk, Path.Join(_directory, file.Name), offset, Statistics, _kind);
 
     /// <summary>Begins the file of rows that a repair asked for; the one before is dropped. One at a time.</summary>
     /// <param name="path">Where it lies.</param>
@@ -83,19 +100,27 @@ public sealed class StateInbox
         return new InboxFile(_disk, path, offset: 0, Statistics, StateTransferKind.Repairs);
     }
 
-    /// <summary>Reads and checks every byte of what was gathered, and makes it durable. Long; beside all other work.</summary>
+    /// <summary>
+    /// Reads and checks every byte of what was gathered, and makes it durable. Long; beside all other work.
+    /// </summary>
     /// <param name="offer">What was gathered.</param>
     /// <param name="progress">Told of the bytes checked.</param>
-    /// <exception cref="StateTransferException">It is damaged or not what the offer says. What is wrong was deleted, so that a further fetch brings it again.</exception>
+    /// <exception cref="StateTransferException">It is damaged or not what the offer says. What is wrong was deleted, so
+    /// that a further fetch brings it again.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
     public FetchedState Check(StateOffer offer, Action<long>? progress = null)
     {
         try
         {
             var state = _storage.CheckReceived(_directory, progress);
-            return new ManifestPosition(offer.Index, offer.Term, offer.Operations) == state.Position && offer.Since == state.Since
+            return
+                new ManifestPosition(offer.Index, offer.Term, offer.Operations) == state.Position
+                && offer.Since == state.Since
                 ? new FetchedState(offer, state)
-                : throw new StateTransferException($"The state that was fetched ends at index {state.Position.Index}, and {offer.Index} was offered, or it is of another kind.");
+                : throw new StateTransferException(
+                    $"The state that was fetched ends at index {state.Position.Index}, and {offer.Index} was "
+                        + $"offered, or it is of another kind."
+                );
         }
         catch (ReceivedStateException wrong) when (wrong.File is { } damaged)
         {
@@ -106,7 +131,8 @@ public sealed class StateInbox
 
             throw new StateTransferException(wrong.Message, wrong);
         }
-        catch (Exception wrong) when (wrong is ReceivedStateException or StorageFormatException or StateTransferException)
+        catch (Exception wrong)
+            when (wrong is ReceivedStateException or StorageFormatException or StateTransferException)
         {
             Clear();
             throw wrong as StateTransferException ?? new StateTransferException(wrong.Message, wrong);
@@ -146,7 +172,10 @@ public sealed class StateInbox
     }
 }
 
-/// <summary>A file that is being gathered: synced each 512 KiB, because a card that is asked for more at once holds up everybody else who syncs.</summary>
+/// <summary>
+/// A file that is being gathered: synced each 512 KiB, because a card that is asked for more at once holds up everybody
+/// else who syncs.
+/// </summary>
 public sealed class InboxFile : IDisposable
 {
     private readonly IDiskFile _file;

@@ -6,22 +6,35 @@ using Rookery.Storage;
 namespace Rookery.Documents;
 
 /// <summary>
-/// Puts a fetched state in the place of a node's own: storage first, with a mark in its manifest, then the journal, then what apply holds in memory. A power cut leaves the old state or the
-/// new one (docs/explanation/durability.md, moments 11 to 15).
+/// Puts a fetched state in the place of a node's own: storage first, with a mark in its manifest, then the journal,
+/// then what apply holds in memory. A power cut leaves the old state or the new one (docs/explanation/durability.md,
+/// moments 11 to 15).
 /// </summary>
 internal static class StateInstallation
 {
-    /// <summary>Installs. While nothing is applied and no background work is done; nor a journal write outstanding, unless the tail is kept.</summary>
+    /// <summary>
+    /// Installs. While nothing is applied and no background work is done; nor a journal write outstanding, unless the
+    /// tail is kept.
+    /// </summary>
     /// <param name="storage">The storage.</param>
     /// <param name="journal">The journal.</param>
     /// <param name="applier">What applied until now.</param>
     /// <param name="fetched">What to install, not behind what is applied.</param>
     /// <param name="tailIsKept">Whether the journal durably has the state's last entry, and so stays as it is.</param>
-    /// <exception cref="ReceivedStateException">It is behind what is applied, or cannot be read any more. Nothing changed.</exception>
+    /// <exception cref="ReceivedStateException">It is behind what is applied, or cannot be read any more. Nothing
+    /// changed.</exception>
     /// <exception cref="Rookery.Disk.DiskException">The disk refused. Nothing changed.</exception>
-    /// <exception cref="StateInDoubtException">Which state counts shows at the next start: until then this node must not write.</exception>
-    /// <exception cref="JournalLatchedException">The state is installed, and the journal could not follow: the next start does it.</exception>
-    public static void Install(StorageEngine storage, NodeJournal journal, Applier applier, FetchedState fetched, bool tailIsKept)
+    /// <exception cref="StateInDoubtException">Which state counts shows at the next start: until then this node must
+    /// not write.</exception>
+    /// <exception cref="JournalLatchedException">The state is installed, and the journal could not follow: the next
+    /// start does it.</exception>
+    public static void Install(
+        StorageEngine storage,
+        NodeJournal journal,
+        Applier applier,
+        FetchedState fetched,
+        bool tailIsKept
+    )
     {
         storage.Install(fetched.State, tailIsKept ? null : (ReadOnlyMemory<byte>?)NoteOf(fetched.Offer));
         if (RebaseOf(storage) is { } rebase)
@@ -49,11 +62,17 @@ internal static class StateInstallation
                 pending.Number,
                 new JournalPosition(storage.Durable.Index, storage.Durable.Term, storage.Durable.Sequence),
                 BinaryPrimitives.ReadInt64LittleEndian(note.Span),
-                note[sizeof(long)..])
-            : throw new StorageFormatException("A newer version of Rookery began to install a state here and did not finish: start that version.");
+                note[sizeof(long)..]
+            )
+            : throw new StorageFormatException(
+                "A newer version of Rookery began to install a state here and did not finish: start that version."
+            );
     }
 
-    /// <summary>Says that the journal has followed. A mark that stays, because the disk refuses, does no harm: the journal carries it too.</summary>
+    /// <summary>
+    /// Says that the journal has followed. A mark that stays, because the disk refuses, does no harm: the journal
+    /// carries it too.
+    /// </summary>
     public static void Complete(StorageEngine storage)
     {
         try

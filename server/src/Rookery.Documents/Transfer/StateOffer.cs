@@ -4,7 +4,10 @@ using Rookery.Journal;
 
 namespace Rookery.Documents;
 
-/// <summary>The state of a whole node at one place of the log, or what changed of it, as files that can be fetched until the offer is given up.</summary>
+/// <summary>
+/// The state of a whole node at one place of the log, or what changed of it, as files that can be fetched until the
+/// offer is given up.
+/// </summary>
 public sealed record StateOffer
 {
     /// <summary>Names the offer; never used again.</summary>
@@ -16,7 +19,10 @@ public sealed record StateOffer
     /// <summary>The term at that index.</summary>
     public required long Term { get; init; }
 
-    /// <summary>The term that the member was in which offers it: what is in it was committed in that term or before. Set when it is given away.</summary>
+    /// <summary>
+    /// The term that the member was in which offers it: what is in it was committed in that term or before. Set when it
+    /// is given away.
+    /// </summary>
     public long CommittedBy { get; init; }
 
     /// <summary>Operations (etags) through that index.</summary>
@@ -58,7 +64,10 @@ public sealed record StateOffer
         try
         {
             var offer = JsonSerializer.Deserialize(json, StateOfferJson.Default.StateOffer);
-            return offer is not null && offer.Files.All(static file => file.IsPlausible) && offer.Files.DistinctBy(static file => file.Name, StringComparer.Ordinal).Count() == offer.Files.Count
+            return
+                offer is not null
+                && offer.Files.All(static file => file.IsPlausible)
+                && offer.Files.DistinctBy(static file => file.Name, StringComparer.Ordinal).Count() == offer.Files.Count
                 ? offer
                 : throw new StateTransferException("The offer of a state names files that no state has.");
         }
@@ -69,7 +78,10 @@ public sealed record StateOffer
     }
 }
 
-/// <summary>A file of an offer. Every byte of it is covered by checksums within it, and a run's checksums name the run, so none is sent along.</summary>
+/// <summary>
+/// A file of an offer. Every byte of it is covered by checksums within it, and a run's checksums name the run, so none
+/// is sent along.
+/// </summary>
 /// <param name="Name">Its name: digits, letters, dots and dashes.</param>
 /// <param name="Bytes">Its length.</param>
 public sealed record StateFile(string Name, long Bytes)
@@ -79,7 +91,9 @@ public sealed record StateFile(string Name, long Bytes)
     internal bool IsPlausible => Bytes >= 0 && IsName(Name);
 
     internal static bool IsName(string? name) =>
-        name is { Length: > 0 and <= 64 } && char.IsAsciiLetterOrDigit(name[0]) && name.All(static letter => char.IsAsciiLetterOrDigit(letter) || letter is '-' or '.');
+        name is { Length: > 0 and <= 64 }
+        && char.IsAsciiLetterOrDigit(name[0])
+        && name.All(static letter => char.IsAsciiLetterOrDigit(letter) || letter is '-' or '.');
 }
 
 /// <summary>A state could not be offered, fetched or installed. Nothing changed; the message says why.</summary>

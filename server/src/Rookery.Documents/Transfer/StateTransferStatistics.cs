@@ -13,7 +13,9 @@ public enum StateTransferKind
     Repairs,
 }
 
-/// <summary>What was given to members that fell behind, and taken by this one, since the start. Counted from any thread.</summary>
+/// <summary>
+/// What was given to members that fell behind, and taken by this one, since the start. Counted from any thread.
+/// </summary>
 public sealed class StateTransferStatistics
 {
     private readonly long[] _sentBytes = new long[3];
@@ -26,7 +28,9 @@ public sealed class StateTransferStatistics
     /// <summary>Offers made of this node's state.</summary>
     public long Offers => Volatile.Read(ref _offers);
 
-    /// <summary>Offers given up, because nobody fetched from them any more or they held too much of the journal.</summary>
+    /// <summary>
+    /// Offers given up, because nobody fetched from them any more or they held too much of the journal.
+    /// </summary>
     public long GivenUp => Volatile.Read(ref _givenUp);
 
     /// <summary>Bytes that were sent, of every kind.</summary>
@@ -56,11 +60,13 @@ public sealed class StateTransferStatistics
 
     internal void CountInstalled(StateTransferKind kind) => Interlocked.Increment(ref _installed[(int)kind]);
 
-    internal void CountReceived(StateTransferKind kind, long bytes) => Interlocked.Add(ref _receivedBytes[(int)kind], bytes);
+    internal void CountReceived(StateTransferKind kind, long bytes) =>
+        Interlocked.Add(ref _receivedBytes[(int)kind], bytes);
 
     internal void CountSent(StateTransferKind kind, long bytes) => Interlocked.Add(ref _sentBytes[(int)kind], bytes);
 
     internal void CountResumed() => Interlocked.Increment(ref _resumed);
 
-    private static long Sum(long[] counts) => Volatile.Read(ref counts[0]) + Volatile.Read(ref counts[1]) + Volatile.Read(ref counts[2]);
+    private static long Sum(long[] counts) =>
+        Volatile.Read(ref counts[0]) + Volatile.Read(ref counts[1]) + Volatile.Read(ref counts[2]);
 }

@@ -3,15 +3,20 @@ using System.Collections.Concurrent;
 namespace Rookery.Indexing.Analysis;
 
 /// <summary>
-/// Takes texts apart into the tokens that are indexed and searched for. Thread-safe. Allocates nothing per token or text; needs the same little memory for a text of any length.
-/// Made by <see cref="AnalyzerCatalog"/>.
+/// Takes texts apart into the tokens that are indexed and searched for. Thread-safe. Allocates nothing per token or
+/// text; needs the same little memory for a text of any length. Made by <see cref="AnalyzerCatalog"/>.
 /// </summary>
 public sealed class Analyzer : IDisposable
 {
-    /// <summary>What a token has at most, in bytes. Longer words are cut into several; a longer text that is one token ends in its hash instead.</summary>
+    /// <summary>
+    /// What a token has at most, in bytes. Longer words are cut into several; a longer text that is one token ends in
+    /// its hash instead.
+    /// </summary>
     public const int LongestTokenBytes = 255;
 
-    /// <summary>Positions between the values of a field that has several, so that no phrase begins in one and ends in the next.</summary>
+    /// <summary>
+    /// Positions between the values of a field that has several, so that no phrase begins in one and ends in the next.
+    /// </summary>
     public const int ValueGap = 1024;
 
     private readonly AnalyzerRules _rules;
@@ -33,7 +38,8 @@ public sealed class Analyzer : IDisposable
     /// <summary>Hands the tokens of a text to a sink, in order.</summary>
     /// <param name="text">UTF-8.</param>
     /// <param name="purpose">What for.</param>
-    /// <param name="firstPosition">The position of the first word: 0, or what the field's value before gave back and <see cref="ValueGap"/>.</param>
+    /// <param name="firstPosition">The position of the first word: 0, or what the field's value before gave back and
+    /// <see cref="ValueGap"/>.</param>
     /// <param name="sink">Takes them.</param>
     /// <returns>The position that follows the last word.</returns>
     public int Analyze<TSink>(ReadOnlySpan<byte> text, AnalysisPurpose purpose, int firstPosition, ref TSink sink)

@@ -31,12 +31,19 @@ internal sealed record AnalyzerRules
     /// <summary>Whether a French <c>l'</c> and the like at a word's beginning go.</summary>
     public bool DropsElision { get; init; }
 
-    /// <summary>Whether English stop words go. Their positions stay, so that a phrase with them is found only where they stand.</summary>
+    /// <summary>
+    /// Whether English stop words go. Their positions stay, so that a phrase with them is found only where they stand.
+    /// </summary>
     public bool DropsStopWords { get; init; }
 
-    /// <summary>Snowball's name of the language whose stems it takes, or null. Marks go after stemming, because stems depend on them.</summary>
+    /// <summary>
+    /// Snowball's name of the language whose stems it takes, or null. Marks go after stemming, because stems depend on
+    /// them.
+    /// </summary>
     public string? StemmedLanguage { get; init; }
 
-    /// <summary>Letters of the shortest and the longest piece that words are cut into, or null for whole words.</summary>
+    /// <summary>
+    /// Letters of the shortest and the longest piece that words are cut into, or null for whole words.
+    /// </summary>
     public (int Shortest, int Longest)? Grams { get; init; }
 }

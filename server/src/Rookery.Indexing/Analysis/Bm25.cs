@@ -1,8 +1,9 @@
 namespace Rookery.Indexing.Analysis;
 
 /// <summary>
-/// How relevant a text is to a token: Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009), with Lucene's form of the inverse document
-/// frequency, which is never negative. A scan and an index compute it by these functions, so that both agree.
+/// How relevant a text is to a token: Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25
+/// and Beyond", 2009), with Lucene's form of the inverse document frequency, which is never negative. A scan and an
+/// index compute it by these functions, so that both agree.
 /// </summary>
 public static class Bm25
 {
@@ -18,7 +19,10 @@ public static class Bm25
     public static double InverseDocumentFrequency(long documents, long documentFrequency) =>
         Math.Log(1 + ((documents - documentFrequency + 0.5) / (documentFrequency + 0.5)));
 
-    /// <summary>How much a token's occurrences in one text weigh: <c>f (k₁ + 1) / (f + k₁ (1 − b + b · length / average))</c>. Grows with the frequency, falls with the length.</summary>
+    /// <summary>
+    /// How much a token's occurrences in one text weigh: <c>f (k₁ + 1) / (f + k₁ (1 − b + b · length / average))</c>.
+    /// Grows with the frequency, falls with the length.
+    /// </summary>
     /// <param name="frequency">How often it is there.</param>
     /// <param name="length">Tokens of the text.</param>
     /// <param name="averageLength">Tokens of such texts on average, above 0.</param>

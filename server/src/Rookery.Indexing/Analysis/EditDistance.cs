@@ -1,9 +1,13 @@
 namespace Rookery.Indexing.Analysis;
 
-/// <summary>Levenshtein's distance: the fewest characters to add, to drop or to change that make one text the other.</summary>
+/// <summary>
+/// Levenshtein's distance: the fewest characters to add, to drop or to change that make one text the other.
+/// </summary>
 public static class EditDistance
 {
-    /// <summary>Whether the distance of two short texts is within a bound. Takes time in the length of one times the bound.</summary>
+    /// <summary>
+    /// Whether the distance of two short texts is within a bound. Takes time in the length of one times the bound.
+    /// </summary>
     /// <param name="left">Up to 1,024 characters.</param>
     /// <param name="right">Any.</param>
     /// <param name="bound">Edits, from 0.</param>
@@ -14,7 +18,8 @@ public static class EditDistance
             return false;
         }
 
-        // One row of the matrix, by characters of left; only cells within the bound of the diagonal can count, the others hold what is too much.
+        // One row of the matrix, by characters of left; only cells within the bound of the diagonal can count, the
+        // others hold what is too much.
         int tooMuch = bound + 1;
         Span<int> row = stackalloc int[left.Length + 1];
         for (int column = 0; column <= left.Length; column++)

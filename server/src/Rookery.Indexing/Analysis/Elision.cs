@@ -3,7 +3,9 @@ namespace Rookery.Indexing.Analysis;
 /// <summary>Short French words that lose their vowel and join the next: <c>l'amour</c>, <c>qu'il</c>.</summary>
 internal static class Elision
 {
-    /// <summary>Bytes of such a word and its apostrophe at the beginning of a word in lower case; 0 when there is none.</summary>
+    /// <summary>
+    /// Bytes of such a word and its apostrophe at the beginning of a word in lower case; 0 when there is none.
+    /// </summary>
     internal static int Measure(ReadOnlySpan<byte> word)
     {
         int length = word.IndexOf((byte)'\'');

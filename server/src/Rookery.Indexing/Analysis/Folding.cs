@@ -72,15 +72,41 @@ internal static class Folder
     }
 
     /// <summary>
-    /// Marks that leave the letter what it is to a reader in a hurry: combining accents, the points of Hebrew, the vowel signs and the stretching of Arabic, variants of pictures. The
-    /// vowels of Indian scripts are marks too and stay.
+    /// Marks that leave the letter what it is to a reader in a hurry: combining accents, the points of Hebrew, the
+    /// vowel signs and the stretching of Arabic, variants of pictures. The vowels of Indian scripts are marks too and
+    /// stay.
     /// </summary>
     private static bool IsMark(int character) =>
-        character is >= 0x300 and <= 0x36F or >= 0x1AB0 and <= 0x1AFF or >= 0x1DC0 and <= 0x1DFF or >= 0x20D0 and <= 0x20FF or >= 0xFE20 and <= 0xFE2F
-            or >= 0x591 and <= 0x5BD or 0x5BF or 0x5C1 or 0x5C2 or 0x5C4 or 0x5C5 or 0x5C7
-            or 0x640 or >= 0x64B and <= 0x65F or 0x670
-            or >= 0xFE00 and <= 0xFE0F or 0xAD or 0x200C or 0x200D;
+        character
+            is >= 0x300
+                and <= 0x36F
+                or >= 0x1AB0
+                and <= 0x1AFF
+                or >= 0x1DC0
+                and <= 0x1DFF
+                or >= 0x20D0
+                and <= 0x20FF
+                or >= 0xFE20
+                and <= 0xFE2F
+                or >= 0x591
+                and <= 0x5BD
+                or 0x5BF
+                or 0x5C1
+                or 0x5C2
+                or 0x5C4
+                or 0x5C5
+                or 0x5C7
+                or 0x640
+                or >= 0x64B
+                and <= 0x65F
+                or 0x670
+                or >= 0xFE00
+                and <= 0xFE0F
+                or 0xAD
+                or 0x200C
+                or 0x200D;
 
     /// <summary>Letters and digits of full width as ASCII.</summary>
-    private static int Narrow(int character) => character is >= 0xFF10 and <= 0xFF19 or >= 0xFF41 and <= 0xFF5A ? character - 0xFEE0 : character;
+    private static int Narrow(int character) =>
+        character is >= 0xFF10 and <= 0xFF19 or >= 0xFF41 and <= 0xFF5A ? character - 0xFEE0 : character;
 }

@@ -3,8 +3,10 @@ using System.Text;
 namespace Rookery.Indexing.Analysis;
 
 /// <summary>
-/// Letters and what they are without their marks: the compatibility decomposition of Unicode 14 without combining marks, for Latin, Greek and Cyrillic letters below U+2200, and
-/// letters that Unicode does not take apart but people do (ß, æ, ø, đ, ł). A table of our own, so that another version of the runtime finds the words that this one has indexed.
+/// Letters and what they are without their marks: the compatibility decomposition of Unicode 14 without combining
+/// marks, for Latin, Greek and Cyrillic letters below U+2200, and letters that Unicode does not take apart but people
+/// do (ß, æ, ø, đ, ł). A table of our own, so that another version of the runtime finds the words that this one has
+/// indexed.
 /// </summary>
 internal static class FoldingTable
 {
@@ -85,7 +87,10 @@ internal static class FoldingTable
         "եւ և",
     ];
 
-    private static readonly byte[] Texts = [.. Rows.SelectMany(static row => Encoding.UTF8.GetBytes(row[..row.IndexOf(' ', StringComparison.Ordinal)]))];
+    private static readonly byte[] Texts =
+    [
+        .. Rows.SelectMany(static row => Encoding.UTF8.GetBytes(row[..row.IndexOf(' ', StringComparison.Ordinal)])),
+    ];
 
     // By letter: where its text begins in Texts and how long it is; 0 for what stays as it is.
     private static readonly ushort[] Places = MakePlaces();

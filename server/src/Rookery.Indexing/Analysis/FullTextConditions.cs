@@ -6,12 +6,17 @@ using Rookery.Indexing.Values;
 namespace Rookery.Indexing.Analysis;
 
 /// <summary>
-/// The full-text conditions of one scan. A scan that scores walks twice over the same documents: first it gives each document of its source to <see cref="Count"/>, then it asks for
-/// scores; one that only selects asks at once. For one thread.
+/// The full-text conditions of one scan. A scan that scores walks twice over the same documents: first it gives each
+/// document of its source to <see cref="Count"/>, then it asks for scores; one that only selects asks at once. For one
+/// thread.
 /// </summary>
 /// <param name="analyzers">Says with what a field is analyzed. The analyzers stay their owner's.</param>
-/// <param name="wordFields">Where the rows of an index are asked, its fields with words; null where documents are.</param>
-public sealed class FullTextConditions(Func<FieldReference, Analyzer> analyzers, IReadOnlyList<string>? wordFields = null) : IFullTextConditions, IDisposable
+/// <param name="wordFields">Where the rows of an index are asked, its fields with words; null where documents
+/// are.</param>
+public sealed class FullTextConditions(
+    Func<FieldReference, Analyzer> analyzers,
+    IReadOnlyList<string>? wordFields = null
+) : IFullTextConditions, IDisposable
 {
     private readonly SearchableText _room = new();
     private readonly List<SearchedField> _searched = [];
@@ -26,7 +31,12 @@ public sealed class FullTextConditions(Func<FieldReference, Analyzer> analyzers,
         Add(SearchTerms.Parse(analyzers(condition.Field), terms, condition.NeedsAll, condition.Terms.Position), field);
 
     /// <inheritdoc/>
-    public bool HasWords(FieldReference field) => field is PathReference { Path: var path } && (wordFields is null || wordFields.Contains(path.ToString().Replace("[]", "", StringComparison.Ordinal), StringComparer.Ordinal));
+    public bool HasWords(FieldReference field) =>
+        field is PathReference { Path: var path }
+        && (
+            wordFields is null
+            || wordFields.Contains(path.ToString().Replace("[]", "", StringComparison.Ordinal), StringComparer.Ordinal)
+        );
 
     /// <inheritdoc/>
     public IDocumentCondition? Words(LuceneLeaf leaf, FieldReference reference, FieldReader field, int position)
@@ -46,7 +56,11 @@ public sealed class FullTextConditions(Func<FieldReference, Analyzer> analyzers,
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(text);
         byte[] folded = new byte[TextFolding.MaxBytes(utf8.Length)];
-        return new FuzzyField(new FuzzyText(folded.AsSpan(0, TextFolding.FoldAll(utf8, folded)), similarity, condition.Position), field, _room);
+        return new FuzzyField(
+            new FuzzyText(folded.AsSpan(0, TextFolding.FoldAll(utf8, folded)), similarity, condition.Position),
+            field,
+            _room
+        );
     }
 
     /// <inheritdoc/>
@@ -55,7 +69,12 @@ public sealed class FullTextConditions(Func<FieldReference, Analyzer> analyzers,
         var options = new LikenessOptions(condition, operands);
         if (options.Fields is null && wordFields is { Count: 0 })
         {
-            throw new QueryException(QueryFault.Invalid, "'moreLikeThis' compares words, and the index holds those of no field: define one with \"Indexing\":\"Search\".", condition.Position);
+            throw new QueryException(
+                QueryFault.Invalid,
+                "'moreLikeThis' compares words, and the index holds those of no field: define one with "
+                    + "\"Indexing\":\"Search\".",
+                condition.Position
+            );
         }
 
         var made = new LikenessCondition(options, analyzers, _room, wordFields, condition.Position);

@@ -3,7 +3,9 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Analysis;
 
-/// <summary><c>fuzzy</c> over the documents of a scan: whole values, compared without case as equality does. Scores 1.</summary>
+/// <summary>
+/// <c>fuzzy</c> over the documents of a scan: whole values, compared without case as equality does. Scores 1.
+/// </summary>
 /// <param name="wanted">What they must be similar to, without case.</param>
 /// <param name="reader">Where the values stand.</param>
 /// <param name="text">Room for texts.</param>

@@ -5,15 +5,18 @@ using Rookery.Indexing.Scanning;
 namespace Rookery.Indexing.Analysis;
 
 /// <summary>
-/// <c>fuzzy(field = text, similarity)</c>: texts that are that similar. As in Lucene 3: one minus the Levenshtein distance through the length of the shorter text, in characters, is
-/// above the similarity; a text is always similar to itself. Immutable.
+/// <c>fuzzy(field = text, similarity)</c>: texts that are that similar. As in Lucene 3: one minus the Levenshtein
+/// distance through the length of the shorter text, in characters, is above the similarity; a text is always similar to
+/// itself. Immutable.
 /// </summary>
 public sealed class FuzzyText
 {
     /// <summary>The longest text that is compared so, in characters.</summary>
     public const int LongestCharacters = 512;
 
-    /// <summary>Bytes that a similar text has at most: it has fewer than twice the characters, of up to four bytes each.</summary>
+    /// <summary>
+    /// Bytes that a similar text has at most: it has fewer than twice the characters, of up to four bytes each.
+    /// </summary>
     public const int LongestSimilarBytes = 2 * LongestCharacters * 4;
 
     private readonly int[] _characters;
@@ -34,7 +37,11 @@ public sealed class FuzzyText
         Span<int> decoded = stackalloc int[LongestCharacters];
         if (!TryDecode(text, decoded, out int length))
         {
-            throw new QueryException(QueryFault.TooCostly, $"A text of more than {LongestCharacters} characters cannot be compared by similarity.", position);
+            throw new QueryException(
+                QueryFault.TooCostly,
+                $"A text of more than {LongestCharacters} characters cannot be compared by similarity.",
+                position
+            );
         }
 
         _characters = decoded[..length].ToArray();
@@ -62,7 +69,9 @@ public sealed class FuzzyText
         return other.SequenceEqual(_characters) || (bound > 0 && EditDistance.IsWithin(_characters, other, bound));
     }
 
-    /// <summary>The most edits at which a text of so many characters is still similar; -1 when not even none are few enough.</summary>
+    /// <summary>
+    /// The most edits at which a text of so many characters is still similar; -1 when not even none are few enough.
+    /// </summary>
     private int MostEdits(int length)
     {
         int shorter = Math.Min(length, _characters.Length);

@@ -11,17 +11,25 @@ internal static class HighlightedText
     /// <summary>Cuts pieces out of a text.</summary>
     /// <param name="utf8">The text.</param>
     /// <param name="found">Words to be marked.</param>
-    /// <param name="length">Characters of a piece, marks left out; a little less or more, so that no word is cut.</param>
+    /// <param name="length">Characters of a piece, marks left out; a little less or more, so that no word is
+    /// cut.</param>
     /// <param name="most">Pieces at most.</param>
     /// <param name="before">What stands before a word, by its kind, over and over.</param>
     /// <param name="behind">What stands behind it.</param>
-    public static List<string> Cut(ReadOnlySpan<byte> utf8, IEnumerable<FoundWord> found, int length, int most, string[] before, string[] behind)
+    public static List<string> Cut(
+        ReadOnlySpan<byte> utf8,
+        IEnumerable<FoundWord> found,
+        int length,
+        int most,
+        string[] before,
+        string[] behind
+    )
     {
         string text = Encoding.UTF8.GetString(utf8);
         var words = InCharacters(utf8, found);
         var pieces = new List<string>();
         int end = 0;
-        for (int next = 0; next < words.Count && pieces.Count < most;)
+        for (int next = 0; next < words.Count && pieces.Count < most; )
         {
             int start = StartOf(text, words[next], end, length);
             end = EndOf(text, words[next], start + length);
@@ -31,7 +39,11 @@ internal static class HighlightedText
             {
                 var word = words[next];
                 end = Math.Max(end, word.Start + word.Length);
-                piece.Append(text, at, word.Start - at).Append(before[word.Kind % before.Length]).Append(text, word.Start, word.Length).Append(behind[word.Kind % behind.Length]);
+                piece
+                    .Append(text, at, word.Start - at)
+                    .Append(before[word.Kind % before.Length])
+                    .Append(text, word.Start, word.Length)
+                    .Append(behind[word.Kind % behind.Length]);
                 at = word.Start + word.Length;
             }
 

@@ -8,8 +8,9 @@ using Rookery.Indexing.Values;
 namespace Rookery.Indexing.Analysis;
 
 /// <summary>
-/// <c>moreLikeThis</c> over the documents of a scan, or the rows of an index: those that have some of the words that say most about a given document, which is none of them itself. The words are chosen as Lucene's MoreLikeThis
-/// does, by their frequency there and their rarity in the source; documents score by BM25.
+/// <c>moreLikeThis</c> over the documents of a scan, or the rows of an index: those that have some of the words that
+/// say most about a given document, which is none of them itself. The words are chosen as Lucene's MoreLikeThis does,
+/// by their frequency there and their rarity in the source; documents score by BM25.
 /// </summary>
 /// <param name="options">Say which words count.</param>
 /// <param name="analyzers">Says with what a field is analyzed.</param>
@@ -17,7 +18,12 @@ namespace Rookery.Indexing.Analysis;
 /// <param name="wordFields">The fields of the index whose words it holds; null over documents.</param>
 /// <param name="position">Where it stands in the query, for errors.</param>
 internal sealed class LikenessCondition(
-    LikenessOptions options, Func<FieldReference, Analyzer> analyzers, SearchableText text, IReadOnlyList<string>? wordFields, int position) : ILikenessCondition, IDisposable
+    LikenessOptions options,
+    Func<FieldReference, Analyzer> analyzers,
+    SearchableText text,
+    IReadOnlyList<string>? wordFields,
+    int position
+) : ILikenessCondition, IDisposable
 {
     // Each field of the given document is read of each document; many more than that have no words to compare.
     private const int MostFields = 64;
@@ -42,18 +48,37 @@ internal sealed class LikenessCondition(
         Invariant.Holds(!IsLearned, "one document is given");
         IsLearned = true;
         _isStored = document.IsStored;
-        _given = _isStored ? document.View.Id.ToArray() : rows is [var row, ..] ? row : [];
-        foreach (string name in options.Fields?.Distinct(StringComparer.Ordinal) ?? wordFields ?? NamesOf(document.Members))
+        _given =
+            _isStored ? document.View.Id.ToArray()
+            : rows is [var row, ..] ? row
+            : [];
+        foreach (
+            string name in options.Fields?.Distinct(StringComparer.Ordinal) ?? wordFields ?? NamesOf(document.Members)
+        )
         {
             if (_fields.Count == MostFields)
             {
-                throw new QueryException(QueryFault.TooCostly, $"'moreLikeThis' compares the words of at most {MostFields} fields: name them with the option 'Fields'.", position);
+                throw new QueryException(
+                    QueryFault.TooCostly,
+                    $"'moreLikeThis' compares the words of at most {MostFields} fields: name them with the "
+                        + $"option 'Fields'.",
+                    position
+                );
             }
 
             // The name of an index's field is one step, whatever stands in it.
             string[] steps = wordFields is null ? name.Split('.') : [name];
             var path = new FieldPath([.. steps.Select(static step => new PathStep(step, false))], 0);
-            _fields.Add(new LikenessField(new FieldReader(path), analyzers(new PathReference(path)), document, rows, options, text));
+            _fields.Add(
+                new LikenessField(
+                    new FieldReader(path),
+                    analyzers(new PathReference(path)),
+                    document,
+                    rows,
+                    options,
+                    text
+                )
+            );
         }
     }
 
@@ -101,10 +126,21 @@ internal sealed class LikenessCondition(
         }
 
         _isChosen = true;
-        (LikenessField Field, int Term, double Weight)[] best = [.. _fields.SelectMany(field => field.Weights(options)).OrderByDescending(static word => word.Weight).Take(options.Terms)];
+        (LikenessField Field, int Term, double Weight)[] best =
+        [
+            .. _fields
+                .SelectMany(field => field.Weights(options))
+                .OrderByDescending(static word => word.Weight)
+                .Take(options.Terms),
+        ];
         foreach (LikenessField field in _fields)
         {
-            field.Choose([.. best.Where(word => word.Field == field).Select(word => (word.Term, options.BoostFactor is { } factor ? factor * word.Weight / best[0].Weight : 1))]);
+            field.Choose([
+                .. best.Where(word => word.Field == field)
+                    .Select(word =>
+                        (word.Term, options.BoostFactor is { } factor ? factor * word.Weight / best[0].Weight : 1)
+                    ),
+            ]);
         }
     }
 
@@ -115,7 +151,12 @@ internal sealed class LikenessCondition(
         int at = 0;
         while (StoredJson.TryReadMember(members, ref at, out JsonSlice name, out int valueStart))
         {
-            if (members[valueStart] is (byte)'"' or (byte)'[' && !name.Escaped && Encoding.UTF8.GetString(members.Slice(name.Start, name.Length)) is var plain && !plain.Contains('.', StringComparison.Ordinal))
+            if (
+                members[valueStart] is (byte)'"' or (byte)'['
+                && !name.Escaped
+                && Encoding.UTF8.GetString(members.Slice(name.Start, name.Length)) is var plain
+                && !plain.Contains('.', StringComparison.Ordinal)
+            )
             {
                 names.Add(plain);
             }

@@ -3,7 +3,10 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Analysis;
 
-/// <summary>A field that <c>moreLikeThis</c> compares: the words that the given document has there, and how many documents have them. For one thread.</summary>
+/// <summary>
+/// A field that <c>moreLikeThis</c> compares: the words that the given document has there, and how many documents have
+/// them. For one thread.
+/// </summary>
 internal sealed class LikenessField : IDisposable
 {
     private readonly FieldReader _reader;
@@ -21,7 +24,14 @@ internal sealed class LikenessField : IDisposable
     /// <param name="rows">What an index holds of it, to be read in its place; null where it is read itself.</param>
     /// <param name="options">Say which words count.</param>
     /// <param name="text">Room for texts.</param>
-    public LikenessField(FieldReader reader, Analyzer analyzer, in QueriedDocument document, IReadOnlyList<byte[]>? rows, LikenessOptions options, SearchableText text)
+    public LikenessField(
+        FieldReader reader,
+        Analyzer analyzer,
+        in QueriedDocument document,
+        IReadOnlyList<byte[]>? rows,
+        LikenessOptions options,
+        SearchableText text
+    )
     {
         _reader = reader;
         _text = text;
@@ -33,7 +43,14 @@ internal sealed class LikenessField : IDisposable
             reader.Read(rows is null ? document : document.WithRow(rows[row]), ref visitor);
         }
 
-        KeyValuePair<byte[], int>[] chosen = [.. words.Where(word => word.Value >= options.LeastTermFrequency && word.Key.Length >= options.ShortestWord && word.Key.Length <= options.LongestWord)];
+        KeyValuePair<byte[], int>[] chosen =
+        [
+            .. words.Where(word =>
+                word.Value >= options.LeastTermFrequency
+                && word.Key.Length >= options.ShortestWord
+                && word.Key.Length <= options.LongestWord
+            ),
+        ];
         _frequencies = [.. chosen.Select(static word => word.Value)];
         Query = QueryOf(analyzer, [.. chosen.Select(static word => word.Key)]);
         _statistics = new SearchStatistics(Query);
@@ -57,15 +74,25 @@ internal sealed class LikenessField : IDisposable
     /// <param name="known">Of the words of <see cref="Query"/>.</param>
     public void Use(SearchStatistics known) => _statistics = known;
 
-    /// <summary>How much each word says about the given document: as Lucene weighs them, its frequency there times its rarity.</summary>
+    /// <summary>
+    /// How much each word says about the given document: as Lucene weighs them, its frequency there times its rarity.
+    /// </summary>
     public IEnumerable<(LikenessField Field, int Term, double Weight)> Weights(LikenessOptions options)
     {
         for (int term = 0; term < _frequencies.Length; term++)
         {
             long documents = _statistics.DocumentFrequency(term);
-            if (documents >= options.LeastDocuments && documents <= options.MostDocuments && documents <= options.MostDocumentsShare * _statistics.Documents)
+            if (
+                documents >= options.LeastDocuments
+                && documents <= options.MostDocuments
+                && documents <= options.MostDocumentsShare * _statistics.Documents
+            )
             {
-                yield return (this, term, _frequencies[term] * Bm25.InverseDocumentFrequency(_statistics.Documents, documents));
+                yield return (
+                    this,
+                    term,
+                    _frequencies[term] * Bm25.InverseDocumentFrequency(_statistics.Documents, documents)
+                );
             }
         }
     }
@@ -111,7 +138,12 @@ internal sealed class LikenessField : IDisposable
     }
 
     private static SearchQuery QueryOf(Analyzer analyzer, byte[][] terms) =>
-        new(analyzer, terms, [.. Enumerable.Range(0, terms.Length).Select(static term => new TermClause(term))], needsAll: false);
+        new(
+            analyzer,
+            terms,
+            [.. Enumerable.Range(0, terms.Length).Select(static term => new TermClause(term))],
+            needsAll: false
+        );
 
     private readonly struct TextReader(SearchMatcher matcher, SearchableText text) : IValueVisitor
     {
@@ -122,7 +154,12 @@ internal sealed class LikenessField : IDisposable
         }
     }
 
-    private readonly struct WordCounter(Dictionary<byte[], int> words, Analyzer analyzer, SearchableText text, int[] left) : IValueVisitor
+    private readonly struct WordCounter(
+        Dictionary<byte[], int> words,
+        Analyzer analyzer,
+        SearchableText text,
+        int[] left
+    ) : IValueVisitor
     {
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {

@@ -21,11 +21,20 @@ internal sealed class LikenessOptions
         int position = condition.Options?.Position ?? condition.Position;
         if (options.Text("StopWordsDocumentId") is not null)
         {
-            throw new QueryException(QueryFault.NotSupported, "'StopWordsDocumentId' of moreLikeThis is not supported by this version.", position);
+            throw new QueryException(
+                QueryFault.NotSupported,
+                "'StopWordsDocumentId' of moreLikeThis is not supported by this version.",
+                position
+            );
         }
 
         Terms = Bounded(options.Count("MaximumQueryTerms", 25), MostTerms, "MaximumQueryTerms", position);
-        Tokens = Bounded(options.Count("MaximumNumberOfTokensParsed", 5000), MostTokens, "MaximumNumberOfTokensParsed", position);
+        Tokens = Bounded(
+            options.Count("MaximumNumberOfTokensParsed", 5000),
+            MostTokens,
+            "MaximumNumberOfTokensParsed",
+            position
+        );
         LeastTermFrequency = options.Count("MinimumTermFrequency", 2);
         LeastDocuments = options.Count("MinimumDocumentFrequency", 5);
         MostDocuments = options.Count("MaximumDocumentFrequency", int.MaxValue);
@@ -63,12 +72,16 @@ internal sealed class LikenessOptions
     /// <summary>Bytes of a word, at most.</summary>
     public long LongestWord { get; }
 
-    /// <summary>What scores of words are multiplied with beside their weight; null where weights do not count.</summary>
+    /// <summary>
+    /// What scores of words are multiplied with beside their weight; null where weights do not count.
+    /// </summary>
     public double? BoostFactor { get; }
 
     /// <summary>The fields that are compared; null for all at the top of the given document.</summary>
     public string[]? Fields { get; }
 
     private static int Bounded(long value, int most, string name, int position) =>
-        value <= most ? (int)value : throw new QueryException(QueryFault.TooCostly, $"'{name}' of moreLikeThis is at most {most}.", position);
+        value <= most
+            ? (int)value
+            : throw new QueryException(QueryFault.TooCostly, $"'{name}' of moreLikeThis is at most {most}.", position);
 }

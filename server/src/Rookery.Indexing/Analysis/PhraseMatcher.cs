@@ -22,16 +22,20 @@ public struct PhraseWord(ReadOnlyMemory<int> positions, int offset, int term)
     internal int Twin;
 }
 
-/// <summary>Counts how often a phrase stands in a document. Reads each position once for each word of the phrase.</summary>
+/// <summary>
+/// Counts how often a phrase stands in a document. Reads each position once for each word of the phrase.
+/// </summary>
 public static class PhraseMatcher
 {
     /// <summary>
-    /// How often it does. With a slop: the number of starting points <c>s</c> at which a word of the phrase stands (<c>s</c> plus its offset) and from which all can be had, each at
+    /// How often it does. With a slop: the number of starting points <c>s</c> at which a word of the phrase stands
+    /// (<c>s</c> plus its offset) and from which all can be had, each at
     /// <c>s + offset</c> or up to <paramref name="slop"/> positions later, no position twice for the same token.
     /// </summary>
     /// <param name="words">The phrase, by offset. Used up.</param>
     /// <param name="slop">How far words may be from their places.</param>
-    public static int Count(Span<PhraseWord> words, int slop) => slop is 0 ? CountExact(words) : CountSloppy(words, slop);
+    public static int Count(Span<PhraseWord> words, int slop) =>
+        slop is 0 ? CountExact(words) : CountSloppy(words, slop);
 
     private static int CountExact(Span<PhraseWord> words)
     {
@@ -139,7 +143,10 @@ public static class PhraseMatcher
         return start != long.MaxValue;
     }
 
-    /// <summary>Gives each word the first position from its place on that no earlier word of the same token has. Where this fails, nothing else would do.</summary>
+    /// <summary>
+    /// Gives each word the first position from its place on that no earlier word of the same token has. Where this
+    /// fails, nothing else would do.
+    /// </summary>
     private static bool TryPlace(Span<PhraseWord> words, long start, int slop, out bool isExhausted)
     {
         isExhausted = false;

@@ -29,7 +29,8 @@ internal readonly struct LettersOnly : ICharacterRule
     public bool HoldsAscii(byte character) => char.IsAsciiLetter((char)character);
 
     /// <inheritdoc/>
-    public bool Holds(Rune character) => Rune.IsLetter(character) || CharacterClasses.Of(character.Value) is CharacterClass.Extend;
+    public bool Holds(Rune character) =>
+        Rune.IsLetter(character) || CharacterClasses.Of(character.Value) is CharacterClass.Extend;
 }
 
 /// <summary>Finds the runs of characters that a rule holds for.</summary>

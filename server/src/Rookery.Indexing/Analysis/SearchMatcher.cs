@@ -3,8 +3,9 @@ using Rookery.Indexing.Scanning;
 namespace Rookery.Indexing.Analysis;
 
 /// <summary>
-/// Compares the texts of a field, one document after another, with a search: the scan's full-text search. For one thread. A scan that scores runs it twice: first every document is
-/// counted (<see cref="SearchStatistics.Count"/>), then those that match are scored (<see cref="SearchScorer.Score(SearchMatcher)"/>).
+/// Compares the texts of a field, one document after another, with a search: the scan's full-text search. For one
+/// thread. A scan that scores runs it twice: first every document is counted (<see cref="SearchStatistics.Count"/>),
+/// then those that match are scored (<see cref="SearchScorer.Score(SearchMatcher)"/>).
 /// </summary>
 public sealed class SearchMatcher : IDisposable
 {
@@ -39,7 +40,13 @@ public sealed class SearchMatcher : IDisposable
         }
 
         _phrase = new PhraseWord[phrases.Select(static clause => clause.Words.Count).DefaultIfEmpty().Max()];
-        _patterns = [.. query.Clauses.Index().Where(static clause => clause.Item is WildcardClause).Select(static clause => (clause.Index, ((WildcardClause)clause.Item).Pattern))];
+        _patterns =
+        [
+            .. query
+                .Clauses.Index()
+                .Where(static clause => clause.Item is WildcardClause)
+                .Select(static clause => (clause.Index, ((WildcardClause)clause.Item).Pattern)),
+        ];
     }
 
     /// <summary>Whether the document that was read satisfies the search.</summary>
@@ -74,7 +81,8 @@ public sealed class SearchMatcher : IDisposable
     public void Add(ReadOnlySpan<byte> text)
     {
         var sink = new Sink(this);
-        _nextPosition = _query.Analyzer.Analyze(text, AnalysisPurpose.Index, _nextPosition, ref sink) + Analyzer.ValueGap;
+        _nextPosition =
+            _query.Analyzer.Analyze(text, AnalysisPurpose.Index, _nextPosition, ref sink) + Analyzer.ValueGap;
     }
 
     /// <summary>Decides, after the last value.</summary>

@@ -1,6 +1,8 @@
 namespace Rookery.Indexing.Analysis;
 
-/// <summary>What <c>search(field, terms)</c> looks for, analyzed as the field was. Immutable. Made by <see cref="SearchTerms"/>.</summary>
+/// <summary>
+/// What <c>search(field, terms)</c> looks for, analyzed as the field was. Immutable. Made by <see cref="SearchTerms"/>.
+/// </summary>
 public sealed class SearchQuery
 {
     internal SearchQuery(Analyzer analyzer, byte[][] terms, SearchClause[] clauses, bool needsAll)
@@ -14,7 +16,9 @@ public sealed class SearchQuery
     /// <summary>What the field's texts are analyzed with, too.</summary>
     public Analyzer Analyzer { get; }
 
-    /// <summary>All tokens that are looked for, each once, as they stand in an index. Clauses name them by their place here.</summary>
+    /// <summary>
+    /// All tokens that are looked for, each once, as they stand in an index. Clauses name them by their place here.
+    /// </summary>
     public IReadOnlyList<byte[]> Terms { get; }
 
     /// <summary>What must be found. Without any, nothing is.</summary>
@@ -33,7 +37,8 @@ public sealed record TermClause(int Term) : SearchClause;
 
 /// <summary>Several tokens, each at its place: a phrase, or a word that is several tokens.</summary>
 /// <param name="Words">At least two, by their offsets.</param>
-/// <param name="Slop">How far the tokens may be from their places, in words: 0 for a phrase, more for <c>proximity()</c>.</param>
+/// <param name="Slop">How far the tokens may be from their places, in words: 0 for a phrase, more for
+/// <c>proximity()</c>.</param>
 public sealed record PhraseClause(IReadOnlyList<PhraseTerm> Words, int Slop) : SearchClause;
 
 /// <summary>A token of a phrase.</summary>

@@ -9,7 +9,9 @@ namespace Rookery.Indexing.Analysis;
 /// <param name="position">Where the words stand in the query, for errors.</param>
 internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
 {
-    /// <summary>Stands for a star that matches anything: a character that belongs to no text (a noncharacter).</summary>
+    /// <summary>
+    /// Stands for a star that matches anything: a character that belongs to no text (a noncharacter).
+    /// </summary>
     internal const char Star = '\uFFFF';
 
     private readonly Dictionary<byte[], int> _places = new(TermComparer.Instance);
@@ -46,10 +48,22 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
                 _clauses.Add(new WildcardClause(new WildcardToken(LucenePredicates.PatternOf(pattern.Text, Fold))));
                 break;
             case LuceneSimilar similar:
-                _clauses.Add(new WildcardClause(new SimilarToken(new FuzzyText(Fold(similar.Text), similar.Similarity, position))));
+                _clauses.Add(
+                    new WildcardClause(
+                        new SimilarToken(new FuzzyText(Fold(similar.Text), similar.Similarity, position))
+                    )
+                );
                 break;
             case LuceneRange range:
-                _clauses.Add(new WildcardClause(new TokenRange(range.Low is null ? null : Fold(range.Low), range.High is null ? null : Fold(range.High), range.IsIncluded)));
+                _clauses.Add(
+                    new WildcardClause(
+                        new TokenRange(
+                            range.Low is null ? null : Fold(range.Low),
+                            range.High is null ? null : Fold(range.High),
+                            range.IsIncluded
+                        )
+                    )
+                );
                 break;
             default:
                 throw new NotSupportedException(leaf.GetType().Name);
@@ -67,7 +81,15 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
         }
 
         byte[][] pieces = [.. text.Split(Star).Select(Fold)];
-        _clauses.Add(new WildcardClause(new StarredToken([.. pieces.Where(static piece => piece.Length > 0)], pieces[0].Length is 0, pieces[^1].Length is 0)));
+        _clauses.Add(
+            new WildcardClause(
+                new StarredToken(
+                    [.. pieces.Where(static piece => piece.Length > 0)],
+                    pieces[0].Length is 0,
+                    pieces[^1].Length is 0
+                )
+            )
+        );
     }
 
     internal SearchQuery Build(bool needsAll) => new(analyzer, [.. _terms], [.. _clauses], needsAll);
@@ -82,7 +104,8 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
         }
     }
 
-    private QueryException TooMany(int most, string what) => new(QueryFault.TooCostly, $"A search may hold {most} {what}; this one holds more.", position);
+    private QueryException TooMany(int most, string what) =>
+        new(QueryFault.TooCostly, $"A search may hold {most} {what}; this one holds more.", position);
 
     private readonly struct Sink(SearchQueryBuilder builder, List<PhraseTerm> words) : ITokenSink
     {

@@ -1,6 +1,8 @@
 namespace Rookery.Indexing.Analysis;
 
-/// <summary>The relevance of documents to one search: the sum over the clauses that a document satisfies. Immutable.</summary>
+/// <summary>
+/// The relevance of documents to one search: the sum over the clauses that a document satisfies. Immutable.
+/// </summary>
 public sealed class SearchScorer
 {
     private readonly double _averageLength;
@@ -12,15 +14,21 @@ public sealed class SearchScorer
     public SearchScorer(SearchQuery query, SearchStatistics statistics)
     {
         _averageLength = statistics.AverageLength;
-        _rarities = [.. query.Clauses.Select(clause => clause switch
-        {
-            TermClause term => Rarity(term.Term),
-            // A phrase is as rare as its words together.
-            PhraseClause phrase => phrase.Words.Select(static word => word.Term).Distinct().Sum(Rarity),
-            _ => double.NaN,
-        })];
+        _rarities =
+        [
+            .. query.Clauses.Select(clause =>
+                clause switch
+                {
+                    TermClause term => Rarity(term.Term),
+                    // A phrase is as rare as its words together.
+                    PhraseClause phrase => phrase.Words.Select(static word => word.Term).Distinct().Sum(Rarity),
+                    _ => double.NaN,
+                }
+            ),
+        ];
 
-        double Rarity(int term) => Bm25.InverseDocumentFrequency(statistics.Documents, statistics.DocumentFrequency(term));
+        double Rarity(int term) =>
+            Bm25.InverseDocumentFrequency(statistics.Documents, statistics.DocumentFrequency(term));
     }
 
     /// <summary>What one clause adds to a document's score.</summary>

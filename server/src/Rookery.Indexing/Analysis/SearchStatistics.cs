@@ -1,6 +1,8 @@
 namespace Rookery.Indexing.Analysis;
 
-/// <summary>What relevance needs to know of all documents: the first pass of a scan counts it, an index knows it.</summary>
+/// <summary>
+/// What relevance needs to know of all documents: the first pass of a scan counts it, an index knows it.
+/// </summary>
 public sealed class SearchStatistics
 {
     private readonly long[] _documentFrequencies;
@@ -11,7 +13,8 @@ public sealed class SearchStatistics
     /// <summary>As an index knows them.</summary>
     /// <param name="documents">Documents that have a token in the field.</param>
     /// <param name="tokens">Tokens of the field in all of them.</param>
-    /// <param name="documentFrequencies">For each of <see cref="SearchQuery.Terms"/>, the documents that have it.</param>
+    /// <param name="documentFrequencies">For each of <see cref="SearchQuery.Terms"/>, the documents that have
+    /// it.</param>
     public SearchStatistics(long documents, long tokens, ReadOnlySpan<long> documentFrequencies)
     {
         Documents = documents;
@@ -32,7 +35,9 @@ public sealed class SearchStatistics
     /// <param name="term">Its place among <see cref="SearchQuery.Terms"/>.</param>
     public long DocumentFrequency(int term) => _documentFrequencies[term];
 
-    /// <summary>Counts the document that a matcher has read. Every document with the field, not only those that match.</summary>
+    /// <summary>
+    /// Counts the document that a matcher has read. Every document with the field, not only those that match.
+    /// </summary>
     public void Count(SearchMatcher matcher)
     {
         if (matcher.Length is 0)

@@ -4,8 +4,9 @@ using Rookery.Indexing.Language;
 namespace Rookery.Indexing.Analysis;
 
 /// <summary>
-/// The little language of <c>search(field, 'a b* "a phrase" *c*')</c>: words apart by white space, phrases in quotes, <c>*</c> for anything within a token, <c>\</c> before a star, a
-/// quote or itself to mean the character. A word that the analyzer takes apart is a phrase; one of which it leaves nothing (a stop word, a dash) is not asked for.
+/// The little language of <c>search(field, 'a b* "a phrase" *c*')</c>: words apart by white space, phrases in quotes,
+/// <c>*</c> for anything within a token, <c>\</c> before a star, a quote or itself to mean the character. A word that
+/// the analyzer takes apart is a phrase; one of which it leaves nothing (a stop word, a dash) is not asked for.
 /// </summary>
 public static class SearchTerms
 {
@@ -31,7 +32,7 @@ public static class SearchTerms
     {
         var builder = new SearchQueryBuilder(analyzer, position);
         var word = new StringBuilder();
-        for (int at = 0; at < terms.Length;)
+        for (int at = 0; at < terms.Length; )
         {
             if (char.IsWhiteSpace(terms[at]))
             {
@@ -59,22 +60,34 @@ public static class SearchTerms
         return builder.Build(needsAll);
     }
 
-    /// <summary>Reads and analyzes what is searched for by <c>proximity(search(field, terms), distance)</c>: all words as one phrase.</summary>
+    /// <summary>
+    /// Reads and analyzes what is searched for by <c>proximity(search(field, terms), distance)</c>: all words as one
+    /// phrase.
+    /// </summary>
     /// <param name="analyzer">The field's.</param>
     /// <param name="terms">The words.</param>
     /// <param name="distance">How far they may be from their places in it, in words.</param>
     /// <param name="position">Where they stand in the query, for errors.</param>
-    /// <exception cref="QueryException">There are too many, they hold a star, or the distance is out of bounds.</exception>
+    /// <exception cref="QueryException">There are too many, they hold a star, or the distance is out of
+    /// bounds.</exception>
     public static SearchQuery ParseProximity(Analyzer analyzer, string terms, long distance, int position)
     {
         if (distance is < 0 or > WidestSlop)
         {
-            throw new QueryException(QueryFault.Invalid, $"A proximity is 0 to {WidestSlop} words, not {distance}.", position);
+            throw new QueryException(
+                QueryFault.Invalid,
+                $"A proximity is 0 to {WidestSlop} words, not {distance}.",
+                position
+            );
         }
 
         if (terms.Contains('*', StringComparison.Ordinal))
         {
-            throw new QueryException(QueryFault.Invalid, "A proximity is between whole words: there can be no * in them.", position);
+            throw new QueryException(
+                QueryFault.Invalid,
+                "A proximity is between whole words: there can be no * in them.",
+                position
+            );
         }
 
         var builder = new SearchQueryBuilder(analyzer, position);
@@ -95,7 +108,10 @@ public static class SearchTerms
         return at + 1;
     }
 
-    /// <summary>Reads up to white space or a quote. Stars that mean themselves are kept apart from those that do not by the character that no text holds.</summary>
+    /// <summary>
+    /// Reads up to white space or a quote. Stars that mean themselves are kept apart from those that do not by the
+    /// character that no text holds.
+    /// </summary>
     private static int ReadWord(string terms, int at, StringBuilder word, out bool isPattern)
     {
         word.Clear();
@@ -121,5 +137,6 @@ public static class SearchTerms
         return at;
     }
 
-    private static bool IsEscape(string terms, int at) => terms[at] is '\\' && at + 1 < terms.Length && terms[at + 1] is '*' or '"' or '\\';
+    private static bool IsEscape(string terms, int at) =>
+        terms[at] is '\\' && at + 1 < terms.Length && terms[at + 1] is '*' or '"' or '\\';
 }

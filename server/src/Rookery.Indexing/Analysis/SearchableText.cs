@@ -2,7 +2,10 @@ using Rookery.Documents.Json;
 
 namespace Rookery.Indexing.Analysis;
 
-/// <summary>The text of JSON values as full text sees it: strings without escapes, numbers and booleans as they are written; null and objects have none. For one thread.</summary>
+/// <summary>
+/// The text of JSON values as full text sees it: strings without escapes, numbers and booleans as they are written;
+/// null and objects have none. For one thread.
+/// </summary>
 internal sealed class SearchableText
 {
     private readonly PooledBytes _unescaped = new();

@@ -10,7 +10,9 @@ namespace Rookery.Indexing.Analysis;
 /// <param name="query">What is searched for.</param>
 /// <param name="reader">Where the texts stand.</param>
 /// <param name="text">Room for texts.</param>
-internal sealed class SearchedField(SearchQuery query, FieldReader reader, SearchableText text) : IDocumentCondition, IDisposable
+internal sealed class SearchedField(SearchQuery query, FieldReader reader, SearchableText text)
+    : IDocumentCondition,
+        IDisposable
 {
     /// <summary>What is searched for.</summary>
     internal SearchQuery Query => query;
@@ -62,15 +64,32 @@ internal sealed class SearchedField(SearchQuery query, FieldReader reader, Searc
         Matches(document, work);
         int length = _matcher.Length;
         int[] frequencies = _matcher.ClauseFrequencies.ToArray();
-        return query.Clauses.Index().Where(clause => frequencies[clause.Index] > 0).Select(clause => (Scorer.Score(clause.Index, frequencies[clause.Index], length), Describe(clause.Item, frequencies[clause.Index], length)));
+        return query
+            .Clauses.Index()
+            .Where(clause => frequencies[clause.Index] > 0)
+            .Select(clause =>
+                (
+                    Scorer.Score(clause.Index, frequencies[clause.Index], length),
+                    Describe(clause.Item, frequencies[clause.Index], length)
+                )
+            );
     }
 
-    private string Describe(SearchClause clause, int frequency, int length) => clause switch
-    {
-        TermClause term => string.Create(CultureInfo.InvariantCulture, $"'{Word(term.Term)}' {frequency} times in {length} words ({_statistics.AverageLength:0.##} on average); {_statistics.DocumentFrequency(term.Term)} of {_statistics.Documents} have it"),
-        PhraseClause phrase => string.Create(CultureInfo.InvariantCulture, $"the phrase '{string.Join(' ', phrase.Words.Select(word => Word(word.Term)))}' {frequency} times in {length} words ({_statistics.AverageLength:0.##} on average)"),
-        _ => "a pattern",
-    };
+    private string Describe(SearchClause clause, int frequency, int length) =>
+        clause switch
+        {
+            TermClause term => string.Create(
+                CultureInfo.InvariantCulture,
+                $"'{Word(term.Term)}' {frequency} times in {length} words ({_statistics.AverageLength:0.##} "
+                    + $"on average); {_statistics.DocumentFrequency(term.Term)} of {_statistics.Documents} have it"
+            ),
+            PhraseClause phrase => string.Create(
+                CultureInfo.InvariantCulture,
+                $"the phrase '{string.Join(' ', phrase.Words.Select(word => Word(word.Term)))}' {frequency} "
+                    + $"times in {length} words ({_statistics.AverageLength:0.##} on average)"
+            ),
+            _ => "a pattern",
+        };
 
     private string Word(int term) => Encoding.UTF8.GetString(query.Terms[term]);
 

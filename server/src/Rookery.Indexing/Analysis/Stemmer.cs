@@ -15,11 +15,19 @@ internal sealed class Stemmer : SafeHandleZeroOrMinusOneIsInvalid
     {
         if (!StemmerLibrary.IsInstalled)
         {
-            throw new AnalyzerException($"Stemming {algorithm} words needs libstemmer.so.0d, which is not installed on this node: install Debian's package libstemmer0d and restart it.");
+            throw new AnalyzerException(
+                $"Stemming {algorithm} words needs libstemmer.so.0d, which is not installed on this node: "
+                    + $"install Debian's package libstemmer0d and restart it."
+            );
         }
 
         nint made = StemmerLibrary.Create(algorithm, "UTF_8");
-        return made != 0 ? new Stemmer(made) : throw new AnalyzerException($"No stemmer for {algorithm} words could be made: libstemmer does not know the language, or there is no memory.");
+        return made != 0
+            ? new Stemmer(made)
+            : throw new AnalyzerException(
+                $"No stemmer for {algorithm} words could be made: libstemmer does not know the language, or "
+                    + $"there is no memory."
+            );
     }
 
     /// <summary>Writes the stem of a word in lower case over it.</summary>

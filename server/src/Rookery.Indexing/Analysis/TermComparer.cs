@@ -1,6 +1,8 @@
 namespace Rookery.Indexing.Analysis;
 
-/// <summary>Compares tokens byte by byte. Its hashes are seeded by the runtime: nobody can choose tokens that collide.</summary>
+/// <summary>
+/// Compares tokens byte by byte. Its hashes are seeded by the runtime: nobody can choose tokens that collide.
+/// </summary>
 internal sealed class TermComparer : IEqualityComparer<byte[]>, IAlternateEqualityComparer<ReadOnlySpan<byte>, byte[]>
 {
     internal static readonly TermComparer Instance = new();

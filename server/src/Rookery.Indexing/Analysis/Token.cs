@@ -34,6 +34,8 @@ public enum AnalysisPurpose
     /// <summary>It is a document's: all that can be searched for.</summary>
     Index,
 
-    /// <summary>It is searched for: only what must be there. It differs for n-grams, of which the longest say it all.</summary>
+    /// <summary>
+    /// It is searched for: only what must be there. It differs for n-grams, of which the longest say it all.
+    /// </summary>
     Search,
 }

@@ -5,7 +5,10 @@ namespace Rookery.Indexing.Analysis;
 /// <summary>What a token must look like. Thread-safe.</summary>
 public abstract class TokenPattern
 {
-    /// <summary>What every token that matches begins with: the range of a dictionary to look through. Empty when that cannot be said.</summary>
+    /// <summary>
+    /// What every token that matches begins with: the range of a dictionary to look through. Empty when that cannot be
+    /// said.
+    /// </summary>
     public virtual ReadOnlySpan<byte> Prefix => [];
 
     /// <summary>Whether a token matches.</summary>
@@ -14,7 +17,10 @@ public abstract class TokenPattern
     public abstract bool Matches(ReadOnlySpan<byte> token, ScanWork? work);
 }
 
-/// <summary>A token of which parts may be anything: <c>do*</c>, <c>*tion</c>, <c>*gre*</c>, <c>c*t</c>. Matches in time linear in the token for each of its pieces.</summary>
+/// <summary>
+/// A token of which parts may be anything: <c>do*</c>, <c>*tion</c>, <c>*gre*</c>, <c>c*t</c>. Matches in time linear
+/// in the token for each of its pieces.
+/// </summary>
 internal sealed class StarredToken : TokenPattern
 {
     private readonly byte[][] _pieces;
@@ -22,7 +28,8 @@ internal sealed class StarredToken : TokenPattern
     private readonly bool _isOpenAtEnd;
 
     /// <summary>A pattern.</summary>
-    /// <param name="pieces">What stands between the stars, as tokens have it, none of it empty; nothing for a star alone.</param>
+    /// <param name="pieces">What stands between the stars, as tokens have it, none of it empty; nothing for a star
+    /// alone.</param>
     /// <param name="isOpenAtStart">Whether a star stands before them.</param>
     /// <param name="isOpenAtEnd">Whether a star stands behind them.</param>
     public StarredToken(byte[][] pieces, bool isOpenAtStart, bool isOpenAtEnd)

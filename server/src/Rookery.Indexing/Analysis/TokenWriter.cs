@@ -29,7 +29,15 @@ internal ref struct TokenWriter<TSink>
     private readonly ref TSink _sink;
     private int _position;
 
-    internal TokenWriter(AnalyzerRules rules, AnalysisPurpose purpose, ReadOnlySpan<byte> text, Span<byte> buffer, int firstPosition, Stemmer? stemmer, ref TSink sink)
+    internal TokenWriter(
+        AnalyzerRules rules,
+        AnalysisPurpose purpose,
+        ReadOnlySpan<byte> text,
+        Span<byte> buffer,
+        int firstPosition,
+        Stemmer? stemmer,
+        ref TSink sink
+    )
     {
         _rules = rules;
         _purpose = purpose;
@@ -53,33 +61,35 @@ internal ref struct TokenWriter<TSink>
         }
 
         int at = 0;
-        while (TryFind(ref at, out int start) && TakeWord(start, at))
-        {
-        }
+        while (TryFind(ref at, out int start) && TakeWord(start, at)) { }
 
         return _position;
     }
 
-    private readonly bool TryFind(ref int at, out int start) => _rules.Segmentation switch
-    {
-        Segmentation.Words => WordSegmenter.TryFind(_text, ref at, out start),
-        Segmentation.WhiteSpace => RunSegmenter.TryFind(_text, default(NotWhiteSpace), ref at, out start),
-        _ => RunSegmenter.TryFind(_text, default(LettersOnly), ref at, out start),
-    };
+    private readonly bool TryFind(ref int at, out int start) =>
+        _rules.Segmentation switch
+        {
+            Segmentation.Words => WordSegmenter.TryFind(_text, ref at, out start),
+            Segmentation.WhiteSpace => RunSegmenter.TryFind(_text, default(NotWhiteSpace), ref at, out start),
+            _ => RunSegmenter.TryFind(_text, default(LettersOnly), ref at, out start),
+        };
 
     private bool TakeWord(int start, int end)
     {
         int length = 0;
         int pieceStart = start;
         Span<byte> character = stackalloc byte[Folder.LongestBytes];
-        for (int at = start; at < end;)
+        for (int at = start; at < end; )
         {
             byte first = _text[at];
             int bytesRead = 1;
             int bytes = 1;
             if (first < 0x80)
             {
-                character[0] = _firstFolding is not Folding.None && first is >= (byte)'A' and <= (byte)'Z' ? (byte)(first | 0x20) : first;
+                character[0] =
+                    _firstFolding is not Folding.None && first is >= (byte)'A' and <= (byte)'Z'
+                        ? (byte)(first | 0x20)
+                        : first;
                 if (length < Analyzer.LongestTokenBytes)
                 {
                     _word[length++] = character[0];
@@ -165,7 +175,9 @@ internal ref struct TokenWriter<TSink>
             return true;
         }
 
-        bool goesOn = _rules.Grams is { } grams ? EmitGrams(token, grams.Shortest, grams.Longest, start, end) : _sink.Take(new Token(token, _position, start, end - start));
+        bool goesOn = _rules.Grams is { } grams
+            ? EmitGrams(token, grams.Shortest, grams.Longest, start, end)
+            : _sink.Take(new Token(token, _position, start, end - start));
         _position++;
         return goesOn;
     }
@@ -183,11 +195,19 @@ internal ref struct TokenWriter<TSink>
 
         boundaries[letters] = (byte)token.Length;
         longest = Math.Min(longest, letters);
-        for (int size = _purpose is AnalysisPurpose.Search ? Math.Max(shortest, longest) : shortest; size <= longest; size++)
+        for (
+            int size = _purpose is AnalysisPurpose.Search ? Math.Max(shortest, longest) : shortest;
+            size <= longest;
+            size++
+        )
         {
             for (int from = 0; from + size <= letters; from++)
             {
-                if (!_sink.Take(new Token(token[boundaries[from]..boundaries[from + size]], _position, start, end - start)))
+                if (
+                    !_sink.Take(
+                        new Token(token[boundaries[from]..boundaries[from + size]], _position, start, end - start)
+                    )
+                )
                 {
                     return false;
                 }
@@ -197,7 +217,10 @@ internal ref struct TokenWriter<TSink>
         return true;
     }
 
-    /// <summary>The whole text as one token. A long one keeps its beginning and ends in a hash of all, so that different texts stay different.</summary>
+    /// <summary>
+    /// The whole text as one token. A long one keeps its beginning and ends in a hash of all, so that different texts
+    /// stay different.
+    /// </summary>
     private void TakeWhole()
     {
         int length = 0;
@@ -205,7 +228,7 @@ internal ref struct TokenWriter<TSink>
         IncrementalHash? hash = null;
         try
         {
-            for (int at = 0; at < _text.Length;)
+            for (int at = 0; at < _text.Length; )
             {
                 int bytes = Folder.FoldFirst(_text[at..], _firstFolding, _folded[length..], out int bytesRead);
                 at += bytesRead;

@@ -8,7 +8,9 @@ namespace Rookery.Indexing.Analysis;
 /// <param name="Kind">Which of the words it is, to be marked as the same each time.</param>
 internal readonly record struct FoundWord(int Start, int Length, int Kind);
 
-/// <summary>Finds the words of a search in texts. Those of a phrase are found wherever they stand. Thread-safe.</summary>
+/// <summary>
+/// Finds the words of a search in texts. Those of a phrase are found wherever they stand. Thread-safe.
+/// </summary>
 internal sealed class WordFinder
 {
     private readonly SearchQuery _query;
@@ -26,7 +28,10 @@ internal sealed class WordFinder
         }
 
         _places = terms.GetAlternateLookup<ReadOnlySpan<byte>>();
-        _patterns = [.. query.Clauses.OfType<WildcardClause>().Select((clause, place) => (terms.Count + place, clause.Pattern))];
+        _patterns =
+        [
+            .. query.Clauses.OfType<WildcardClause>().Select((clause, place) => (terms.Count + place, clause.Pattern)),
+        ];
     }
 
     /// <summary>Adds the words of a text, in their order.</summary>

@@ -3,13 +3,17 @@ using System.Text;
 namespace Rookery.Indexing.Analysis;
 
 /// <summary>
-/// Finds the words of a text by the default boundaries of UAX #29: letters, digits and connectors run on; an apostrophe or a dot stays within a word, a comma or a dot within a
-/// number; marks stay with their letter; Han and Hiragana are a word each character; pictures and flags are words. Unlike the annex a colon is always a boundary. What holds no
+/// Finds the words of a text by the default boundaries of UAX #29: letters, digits and connectors run on; an apostrophe
+/// or a dot stays within a word, a comma or a dot within a number; marks stay with their letter; Han and Hiragana are a
+/// word each character; pictures and flags are words. Unlike the annex a colon is always a boundary. What holds no
 /// letter, digit or picture is passed over. Linear in the text, whatever it holds.
 /// </summary>
 internal static class WordSegmenter
 {
-    /// <summary>What was read of a word so far. Those from <see cref="LetterMid"/> on have read something that belongs to the word only if more follows.</summary>
+    /// <summary>
+    /// What was read of a word so far. Those from <see cref="LetterMid"/> on have read something that belongs to the
+    /// word only if more follows.
+    /// </summary>
     private enum State : byte
     {
         End,
@@ -52,7 +56,8 @@ internal static class WordSegmenter
                     break;
                 }
 
-                // Only connectors were read, of which no word can begin: the character that ended them is looked at afresh.
+                // Only connectors were read, of which no word can begin: the character that ended them is looked at
+                // afresh.
                 bytes = state is State.ConnectorLead ? 0 : bytes;
                 next = State.Start;
             }
@@ -101,26 +106,45 @@ internal static class WordSegmenter
         return table;
     }
 
-    private static State Follow(State state, CharacterClass read) => (state, read) switch
-    {
-        (State.End, _) => State.End,
-        // Marks without a letter before them are passed over; elsewhere they change nothing (WB4).
-        (State.Start, CharacterClass.Extend or CharacterClass.Joiner) => State.End,
-        (State.Picture, CharacterClass.Joiner) => State.PictureJoined,
-        (_, CharacterClass.Extend or CharacterClass.Joiner) => state,
+    private static State Follow(State state, CharacterClass read) =>
+        (state, read) switch
+        {
+            (State.End, _) => State.End,
+            // Marks without a letter before them are passed over; elsewhere they change nothing (WB4).
+            (State.Start, CharacterClass.Extend or CharacterClass.Joiner) => State.End,
+            (State.Picture, CharacterClass.Joiner) => State.PictureJoined,
+            (_, CharacterClass.Extend or CharacterClass.Joiner) => state,
 
-        (State.Start or State.Letters or State.Digits or State.Connected or State.LetterMid or State.ConnectorLead, CharacterClass.Letter) => State.Letters,
-        (State.Start or State.Letters or State.Digits or State.Connected or State.DigitMid or State.ConnectorLead, CharacterClass.Digit) => State.Digits,
-        (State.Start or State.Katakana or State.Connected or State.ConnectorLead, CharacterClass.Katakana) => State.Katakana,
-        (State.Letters, CharacterClass.MidLetter or CharacterClass.MidBoth) => State.LetterMid,
-        (State.Digits, CharacterClass.MidNumber or CharacterClass.MidBoth) => State.DigitMid,
-        (State.Letters or State.Digits or State.Katakana or State.Connected, CharacterClass.Connector) => State.Connected,
-        (State.Start or State.ConnectorLead, CharacterClass.Connector) => State.ConnectorLead,
+            (
+                State.Start
+                    or State.Letters
+                    or State.Digits
+                    or State.Connected
+                    or State.LetterMid
+                    or State.ConnectorLead,
+                CharacterClass.Letter
+            ) => State.Letters,
+            (
+                State.Start
+                    or State.Letters
+                    or State.Digits
+                    or State.Connected
+                    or State.DigitMid
+                    or State.ConnectorLead,
+                CharacterClass.Digit
+            ) => State.Digits,
+            (State.Start or State.Katakana or State.Connected or State.ConnectorLead, CharacterClass.Katakana) =>
+                State.Katakana,
+            (State.Letters, CharacterClass.MidLetter or CharacterClass.MidBoth) => State.LetterMid,
+            (State.Digits, CharacterClass.MidNumber or CharacterClass.MidBoth) => State.DigitMid,
+            (State.Letters or State.Digits or State.Katakana or State.Connected, CharacterClass.Connector) =>
+                State.Connected,
+            (State.Start or State.ConnectorLead, CharacterClass.Connector) => State.ConnectorLead,
 
-        (State.Start, CharacterClass.Ideograph) => State.Ideograph,
-        (State.Start or State.PictureJoined, CharacterClass.Picture) => State.Picture,
-        (State.Start, CharacterClass.FlagLetter) => State.HalfFlag,
-        (State.HalfFlag, CharacterClass.FlagLetter) => State.Flag,
-        _ => State.End,
-    };
+            (State.Start, CharacterClass.Ideograph) => State.Ideograph,
+            (State.Start or State.PictureJoined, CharacterClass.Picture) => State.Picture,
+            (State.Start, CharacterClass.FlagLetter) => State.HalfFlag,
+            (State.HalfFlag, CharacterClass.FlagLetter) => State.Flag,
+            _ => State.End,
+        };
 }

@@ -18,7 +18,11 @@ internal sealed record CompiledMap(string? Collection, ScriptProgram Program, IR
 /// <param name="Row">An object of the key and the rows (<c>key</c>, <c>values</c>) → one row.</param>
 /// <param name="Fields">The names of that row's members.</param>
 internal sealed record CompiledReduce(
-    ScriptProgram Key, IReadOnlyList<ReduceKeyMember> KeyMembers, ScriptProgram Row, IReadOnlyList<string> Fields)
+    ScriptProgram Key,
+    IReadOnlyList<ReduceKeyMember> KeyMembers,
+    ScriptProgram Row,
+    IReadOnlyList<string> Fields
+)
 {
     /// <summary>The same functions, where they need no machine.</summary>
     public PlainReduce? Plain { get; init; }
@@ -27,12 +31,16 @@ internal sealed record CompiledReduce(
     public required bool IsCSharp { get; init; }
 }
 
-/// <summary>Compiles the texts of static indexes, in the common parts of JavaScript and of LINQ, into programs of one form.</summary>
+/// <summary>
+/// Compiles the texts of static indexes, in the common parts of JavaScript and of LINQ, into programs of one form.
+/// </summary>
 internal static class IndexScript
 {
     private const string AllDocuments = "@all_docs";
 
-    /// <summary>Compiles a map: <c>map('Users', u => …)</c>, <c>from u in docs.Users …</c>, <c>docs.Users.…</c>.</summary>
+    /// <summary>
+    /// Compiles a map: <c>map('Users', u => …)</c>, <c>from u in docs.Users …</c>, <c>docs.Users.…</c>.
+    /// </summary>
     /// <exception cref="ScriptException">The text is refused.</exception>
     public static CompiledMap CompileMap(string text)
     {
@@ -41,15 +49,25 @@ internal static class IndexScript
             "from" or "docs" => new LinqParser(text).ParseMap(),
             "map" => ParseJavaScriptMap(text),
             "timeseries" or "counters" => throw TokenCursor.NotSupported("indexes of time series and counters", at),
-            _ => throw new ScriptException(ScriptFault.Syntax, "A map begins with \"map('Collection', \", with 'from' or with 'docs'", at),
+            _ => throw new ScriptException(
+                ScriptFault.Syntax,
+                "A map begins with \"map('Collection', \", with 'from' or with 'docs'",
+                at
+            ),
         };
         var fields = ResultFields.Of(source.Statements);
         return fields.Count > 0
-            ? new CompiledMap(collection is AllDocuments ? null : collection, Compile(source, fields), fields) { Plain = PlainScript.ToRow(source) }
+            ? new CompiledMap(collection is AllDocuments ? null : collection, Compile(source, fields), fields)
+            {
+                Plain = PlainScript.ToRow(source),
+            }
             : throw new ScriptException(ScriptFault.Syntax, "The map returns no object with a member", at);
     }
 
-    /// <summary>Compiles a reduce: <c>groupBy(x => …).aggregate(g => …)</c>, <c>from r in results group r by … into g …</c>, <c>results.GroupBy(…).Select(…)</c>.</summary>
+    /// <summary>
+    /// Compiles a reduce: <c>groupBy(x => …).aggregate(g => …)</c>, <c>from r in results group r by … into g …</c>,
+    /// <c>results.GroupBy(…).Select(…)</c>.
+    /// </summary>
     /// <exception cref="ScriptException">The text is refused.</exception>
     public static CompiledReduce CompileReduce(string text)
     {
@@ -58,7 +76,11 @@ internal static class IndexScript
         {
             "from" or "results" => new LinqParser(text).ParseReduce(),
             "groupBy" => ParseJavaScriptReduce(text),
-            _ => throw new ScriptException(ScriptFault.Syntax, "A reduce begins with 'groupBy(', with 'from' or with 'results'", at),
+            _ => throw new ScriptException(
+                ScriptFault.Syntax,
+                "A reduce begins with 'groupBy(', with 'from' or with 'results'",
+                at
+            ),
         };
         var fields = ResultFields.Of(row.Statements);
         ReduceResult.Require(row);
@@ -79,21 +101,46 @@ internal static class IndexScript
     private static (string?, ScriptSource) ParseJavaScriptMap(string text)
     {
         var whole = ParseJavaScript(text);
-        return whole is CallExpression { Callee: NameExpression { Name: "map" }, Arguments: [TextLiteral collection, LambdaExpression function] }
+        return
+            whole
+                is CallExpression
+                {
+                    Callee: NameExpression { Name: "map" },
+                    Arguments: [TextLiteral collection, LambdaExpression function]
+                }
             ? (collection.Text, ToSource(function))
-            : throw new ScriptException(ScriptFault.Syntax, "A map is written \"map('Collection', document => ({ … }))\", and nothing else stands beside it", whole.Position);
+            : throw new ScriptException(
+                ScriptFault.Syntax,
+                "A map is written \"map('Collection', document => ({ … }))\", and nothing else stands beside it",
+                whole.Position
+            );
     }
 
     private static (ScriptSource, ScriptSource) ParseJavaScriptReduce(string text)
     {
         var whole = ParseJavaScript(text);
-        return whole is CallExpression
-        {
-            Callee: MemberExpression { Name: "aggregate", Target: CallExpression { Callee: NameExpression { Name: "groupBy" }, Arguments: [LambdaExpression key] } },
-            Arguments: [LambdaExpression row],
-        }
+        return
+            whole
+                is CallExpression
+                {
+                    Callee: MemberExpression
+                    {
+                        Name: "aggregate",
+                        Target: CallExpression
+                        {
+                            Callee: NameExpression { Name: "groupBy" },
+                            Arguments: [LambdaExpression key]
+                        }
+                    },
+                    Arguments: [LambdaExpression row],
+                }
             ? (ToSource(key), ToSource(row))
-            : throw new ScriptException(ScriptFault.Syntax, "A reduce is written 'groupBy(row => …).aggregate(group => ({ … }))', and nothing else stands beside it", whole.Position);
+            : throw new ScriptException(
+                ScriptFault.Syntax,
+                "A reduce is written 'groupBy(row => …).aggregate(group => ({ … }))', and nothing else stands "
+                    + "beside it",
+                whole.Position
+            );
     }
 
     private static Expression ParseJavaScript(string text)
@@ -107,8 +154,16 @@ internal static class IndexScript
 
     private static ScriptSource ToSource(LambdaExpression function)
     {
-        string parameter = function.Parameters is [var only] ? only : throw TokenCursor.NotSupported($"a function of {function.Parameters.Count} parameters here", function.Position);
-        return new ScriptSource(parameter, function.Value is { } value ? [new ReturnStatement(value, value.Position)] : function.Body!.Statements);
+        string parameter = function.Parameters is [var only]
+            ? only
+            : throw TokenCursor.NotSupported(
+                $"a function of {function.Parameters.Count} parameters here",
+                function.Position
+            );
+        return new ScriptSource(
+            parameter,
+            function.Value is { } value ? [new ReturnStatement(value, value.Position)] : function.Body!.Statements
+        );
     }
 
     /// <summary>The word that a text begins with, behind blanks and comments.</summary>
@@ -117,8 +172,10 @@ internal static class IndexScript
         at = 0;
         while (at < text.Length)
         {
-            int next = string.CompareOrdinal(text, at, "//", 0, 2) == 0 ? text.IndexOf('\n', at)
-                : string.CompareOrdinal(text, at, "/*", 0, 2) == 0 ? text.IndexOf("*/", at + 2, StringComparison.Ordinal) + 1
+            int next =
+                string.CompareOrdinal(text, at, "//", 0, 2) == 0 ? text.IndexOf('\n', at)
+                : string.CompareOrdinal(text, at, "/*", 0, 2) == 0
+                    ? text.IndexOf("*/", at + 2, StringComparison.Ordinal) + 1
                 : char.IsWhiteSpace(text[at]) || text[at] == '\uFEFF' ? at
                 : -1;
             if (next < at)

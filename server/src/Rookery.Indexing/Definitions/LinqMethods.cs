@@ -6,7 +6,9 @@ namespace Rookery.Indexing.Definitions;
 internal static class LinqMethods
 {
     /// <summary>Methods of values that are one function: how many arguments they take.</summary>
-    private static readonly Dictionary<string, (ScriptFunction Function, int Least, int Most)> Functions = new(StringComparer.Ordinal)
+    private static readonly Dictionary<string, (ScriptFunction Function, int Least, int Most)> Functions = new(
+        StringComparer.Ordinal
+    )
     {
         ["ToLower"] = (ScriptFunction.CSharpToLower, 0, 0),
         ["ToLowerInvariant"] = (ScriptFunction.CSharpToLower, 0, 0),
@@ -73,7 +75,9 @@ internal static class LinqMethods
         ["Average"] = ScriptFunction.Average,
     };
 
-    /// <summary>Methods of sequences whose function is a condition, and what is done with the values of which it is true.</summary>
+    /// <summary>
+    /// Methods of sequences whose function is a condition, and what is done with the values of which it is true.
+    /// </summary>
     private static readonly Dictionary<string, ScriptFunction> Picks = new(StringComparer.Ordinal)
     {
         ["Count"] = ScriptFunction.Count,
@@ -96,35 +100,70 @@ internal static class LinqMethods
     };
 
     /// <summary>What may have a method of this name.</summary>
-    public static LinqKinds KindsWith(string name) => name switch
-    {
-        "ToString" or "Equals" or "CompareTo" => LinqKinds.Any,
-        "Contains" or "IndexOf" or "LastIndexOf" or "Count" => LinqKinds.Text | LinqKinds.Sequence | LinqKinds.Data,
-        "Add" or "Subtract" => LinqKinds.Date | LinqKinds.Span,
-        "Negate" or "Duration" => LinqKinds.Span,
-        "ContainsKey" or "Value" => LinqKinds.Data,
-        "Split" => LinqKinds.Text,
-        _ when Additions.ContainsKey(name) => LinqKinds.Date,
-        _ when Functions.TryGetValue(name, out var known) && known.Function is >= ScriptFunction.CSharpToLower and <= ScriptFunction.CSharpRemove => LinqKinds.Text,
-        _ when IsOfSequences(name) => LinqKinds.Sequence | LinqKinds.Data,
-        _ => LinqKinds.Any,
-    };
+    public static LinqKinds KindsWith(string name) =>
+        name switch
+        {
+            "ToString" or "Equals" or "CompareTo" => LinqKinds.Any,
+            "Contains" or "IndexOf" or "LastIndexOf" or "Count" => LinqKinds.Text | LinqKinds.Sequence | LinqKinds.Data,
+            "Add" or "Subtract" => LinqKinds.Date | LinqKinds.Span,
+            "Negate" or "Duration" => LinqKinds.Span,
+            "ContainsKey" or "Value" => LinqKinds.Data,
+            "Split" => LinqKinds.Text,
+            _ when Additions.ContainsKey(name) => LinqKinds.Date,
+            _ when Functions.TryGetValue(name, out var known)
+                    && known.Function is >= ScriptFunction.CSharpToLower and <= ScriptFunction.CSharpRemove =>
+                LinqKinds.Text,
+            _ when IsOfSequences(name) => LinqKinds.Sequence | LinqKinds.Data,
+            _ => LinqKinds.Any,
+        };
 
     /// <summary>Whether a method is one of sequences.</summary>
-    public static bool IsOfSequences(string name) => Aggregates.ContainsKey(name) || Picks.ContainsKey(name) || Loops.ContainsKey(name) || name
-        is "LongCount" or "Aggregate" or "Distinct" or "Skip" or "Take" or "Contains" or "Concat" or "Reverse"
-        or "ElementAt" or "ElementAtOrDefault" or "Append" or "Prepend" or "Union" or "Intersect" or "Except"
-        or "SequenceEqual" or "DefaultIfEmpty" or "OrderBy" or "OrderByDescending" or "ThenBy" or "ThenByDescending"
-        or "ToList" or "ToArray" or "ToHashSet" or "AsEnumerable" or "Cast" or "OfType";
+    public static bool IsOfSequences(string name) =>
+        Aggregates.ContainsKey(name)
+        || Picks.ContainsKey(name)
+        || Loops.ContainsKey(name)
+        || name
+            is "LongCount"
+                or "Aggregate"
+                or "Distinct"
+                or "Skip"
+                or "Take"
+                or "Contains"
+                or "Concat"
+                or "Reverse"
+                or "ElementAt"
+                or "ElementAtOrDefault"
+                or "Append"
+                or "Prepend"
+                or "Union"
+                or "Intersect"
+                or "Except"
+                or "SequenceEqual"
+                or "DefaultIfEmpty"
+                or "OrderBy"
+                or "OrderByDescending"
+                or "ThenBy"
+                or "ThenByDescending"
+                or "ToList"
+                or "ToArray"
+                or "ToHashSet"
+                or "AsEnumerable"
+                or "Cast"
+                or "OfType";
 
     /// <summary>A member of a value.</summary>
     /// <param name="target">The value.</param>
     /// <param name="name">The member's name.</param>
-    /// <param name="isRow">Whether the value is what a query or function walks over, which is data and no dictionary.</param>
-    public static Expression ToMember(Expression target, Token name, bool isRow) => new InvokeExpression(
-        !isRow && name.Text is "Count" or "Keys" or "Values" ? ScriptFunction.PropertyOfDictionary : ScriptFunction.Property,
-        [target, new TextLiteral(name.Text, name.Position)],
-        name.Position);
+    /// <param name="isRow">Whether the value is what a query or function walks over, which is data and no
+    /// dictionary.</param>
+    public static Expression ToMember(Expression target, Token name, bool isRow) =>
+        new InvokeExpression(
+            !isRow && name.Text is "Count" or "Keys" or "Values"
+                ? ScriptFunction.PropertyOfDictionary
+                : ScriptFunction.Property,
+            [target, new TextLiteral(name.Text, name.Position)],
+            name.Position
+        );
 
     /// <summary>A call of a method.</summary>
     /// <exception cref="ScriptException">There is none that is understood.</exception>
@@ -150,12 +189,17 @@ internal static class LinqMethods
 
         LinqOption.Take(arguments, "CultureInfo");
         var comparison = LinqOption.Take(arguments, "StringComparison");
-        if (Functions.TryGetValue(name.Text, out var known) && arguments.Count >= known.Least && arguments.Count <= known.Most)
+        if (
+            Functions.TryGetValue(name.Text, out var known)
+            && arguments.Count >= known.Least
+            && arguments.Count <= known.Most
+        )
         {
             return comparison is null ? new InvokeExpression(known.Function, [target, .. arguments], at)
                 : known.Function is ScriptFunction.IsEqual
                     ? new InvokeExpression(ScriptFunction.IsSameText, [target, .. arguments, comparison.ToText()], at)
-                : known.Function is >= ScriptFunction.CSharpIncludes and <= ScriptFunction.CSharpReplace ? new InvokeExpression(known.Function, [target, .. arguments, comparison.ToText()], at)
+                : known.Function is >= ScriptFunction.CSharpIncludes and <= ScriptFunction.CSharpReplace
+                    ? new InvokeExpression(known.Function, [target, .. arguments, comparison.ToText()], at)
                 : throw NotSupported(name, arguments.Count + 1);
         }
 
@@ -163,36 +207,66 @@ internal static class LinqMethods
         {
             _ when comparison is not null => throw NotSupported(name, arguments.Count + 1),
             ("ToList" or "ToArray" or "AsEnumerable" or "Cast", 0) => ToSequence(target),
-            ("Any", 0) => new InvokeExpression(ScriptFunction.IsGreater, [new InvokeExpression(ScriptFunction.Count, [target], at), LinqStatics.Whole(0, at)], at),
+            ("Any", 0) => new InvokeExpression(
+                ScriptFunction.IsGreater,
+                [new InvokeExpression(ScriptFunction.Count, [target], at), LinqStatics.Whole(0, at)],
+                at
+            ),
             ("LongCount", 0) => ToLong(new InvokeExpression(ScriptFunction.Count, [target], at)),
-            ("Prepend", 1) => new InvokeExpression(ScriptFunction.CSharpConcat, [new ArrayLiteral([arguments[0]], at), target], at),
-            (_, 1) when Additions.TryGetValue(name.Text, out string? unit) => new InvokeExpression(ScriptFunction.AddTo, [target, arguments[0], new TextLiteral(unit, at)], at),
-            (_, 0) when Aggregates.TryGetValue(name.Text, out var aggregate) => new InvokeExpression(aggregate, [target], at),
+            ("Prepend", 1) => new InvokeExpression(
+                ScriptFunction.CSharpConcat,
+                [new ArrayLiteral([arguments[0]], at), target],
+                at
+            ),
+            (_, 1) when Additions.TryGetValue(name.Text, out string? unit) => new InvokeExpression(
+                ScriptFunction.AddTo,
+                [target, arguments[0], new TextLiteral(unit, at)],
+                at
+            ),
+            (_, 0) when Aggregates.TryGetValue(name.Text, out var aggregate) => new InvokeExpression(
+                aggregate,
+                [target],
+                at
+            ),
             (_, 0) when Picks.TryGetValue(name.Text, out var pick) => new InvokeExpression(pick, [target], at),
             _ => throw NotSupported(name, arguments.Count),
         };
     }
 
     /// <summary>A value as what C# walks over.</summary>
-    public static Expression ToSequence(Expression value) => value is ArrayLiteral or CallExpression { Callee: MemberExpression { Name: "map" or "filter" or "flatMap" } } or MemberExpression { Name: "values" }
-        or InvokeExpression { Function: ScriptFunction.ToSequence }
-        ? value
-        : new InvokeExpression(ScriptFunction.ToSequence, [value], value.Position);
+    public static Expression ToSequence(Expression value) =>
+        value
+            is ArrayLiteral
+                or CallExpression { Callee: MemberExpression { Name: "map" or "filter" or "flatMap" } }
+                or MemberExpression { Name: "values" }
+                or InvokeExpression { Function: ScriptFunction.ToSequence }
+            ? value
+            : new InvokeExpression(ScriptFunction.ToSequence, [value], value.Position);
 
     /// <summary>A value as a condition, which is a bool or nothing.</summary>
-    public static Expression ToCondition(Expression value) => IsBoolean(value) ? value : new InvokeExpression(ScriptFunction.Condition, [value], value.Position);
+    public static Expression ToCondition(Expression value) =>
+        IsBoolean(value) ? value : new InvokeExpression(ScriptFunction.Condition, [value], value.Position);
 
-    private static bool IsBoolean(Expression value) => value switch
-    {
-        UnaryExpression { Operator: Opcode.Not } or WordLiteral { Push: Opcode.PushTrue or Opcode.PushFalse } or LogicalExpression { Keep: Opcode.JumpKeepingTrue or Opcode.JumpKeepingFalse } => true,
-        CallExpression { Callee: MemberExpression { Name: "some" or "every" } } => true,
-        InvokeExpression invoke => invoke.Function is ScriptFunction.IsSame or ScriptFunction.IsEqual
-            or ScriptFunction.IsSameText or ScriptFunction.IsSameSequence or ScriptFunction.ContainsKey
-            or ScriptFunction.Condition
-            or (>= ScriptFunction.IsLess and <= ScriptFunction.IsGreaterOrEqual) or (>= ScriptFunction.CSharpIncludes and <= ScriptFunction.CSharpEndsWith)
-            or ScriptFunction.IsNullOrEmpty or ScriptFunction.IsNullOrWhiteSpace,
-        _ => false,
-    };
+    private static bool IsBoolean(Expression value) =>
+        value switch
+        {
+            UnaryExpression { Operator: Opcode.Not }
+            or WordLiteral { Push: Opcode.PushTrue or Opcode.PushFalse }
+            or LogicalExpression { Keep: Opcode.JumpKeepingTrue or Opcode.JumpKeepingFalse } => true,
+            CallExpression { Callee: MemberExpression { Name: "some" or "every" } } => true,
+            InvokeExpression invoke => invoke.Function
+                is ScriptFunction.IsSame
+                    or ScriptFunction.IsEqual
+                    or ScriptFunction.IsSameText
+                    or ScriptFunction.IsSameSequence
+                    or ScriptFunction.ContainsKey
+                    or ScriptFunction.Condition
+                    or (>= ScriptFunction.IsLess and <= ScriptFunction.IsGreaterOrEqual)
+                    or (>= ScriptFunction.CSharpIncludes and <= ScriptFunction.CSharpEndsWith)
+                    or ScriptFunction.IsNullOrEmpty
+                    or ScriptFunction.IsNullOrWhiteSpace,
+            _ => false,
+        };
 
     private static Expression ToLoop(Expression target, Token name, LambdaExpression callback)
     {
@@ -210,7 +284,11 @@ internal static class LinqMethods
 
         if (Aggregates.TryGetValue(name.Text, out var aggregate))
         {
-            return new InvokeExpression(aggregate, [new CallExpression(new MemberExpression(ToSequence(target), "map", at), [callback], at)], at);
+            return new InvokeExpression(
+                aggregate,
+                [new CallExpression(new MemberExpression(ToSequence(target), "map", at), [callback], at)],
+                at
+            );
         }
 
         if (name.Text is "OrderBy" or "OrderByDescending" or "ThenBy" or "ThenByDescending")
@@ -224,13 +302,27 @@ internal static class LinqMethods
         }
 
         return Picks.TryGetValue(name.Text, out var pick)
-            ? new InvokeExpression(pick, [new CallExpression(new MemberExpression(ToSequence(target), "filter", at), [AsCondition(callback)], at)], at)
+            ? new InvokeExpression(
+                pick,
+                [
+                    new CallExpression(
+                        new MemberExpression(ToSequence(target), "filter", at),
+                        [AsCondition(callback)],
+                        at
+                    ),
+                ],
+                at
+            )
             : throw NotSupported(name, 1);
     }
 
     private static InvokeExpression ToLong(Expression count) => new(ScriptFunction.CastToLong, [count], count.Position);
 
-    private static LambdaExpression AsCondition(LambdaExpression callback) => callback with { Value = ToCondition(callback.Value!) };
+    private static LambdaExpression AsCondition(LambdaExpression callback) =>
+        callback with
+        {
+            Value = ToCondition(callback.Value!),
+        };
 
     /// <summary>Each element becomes an array of itself and its keys; <c>ThenBy</c> adds one.</summary>
     private static InvokeExpression ToOrder(Expression target, Token name, LambdaExpression key)
@@ -248,19 +340,56 @@ internal static class LinqMethods
             return Sorted(ToSequence(target), parameter, keys, direction, at);
         }
 
-        return target is InvokeExpression
-        {
-            Function: ScriptFunction.SortedByKeys,
-            Arguments: [CallExpression { Callee: MemberExpression source, Arguments: [LambdaExpression { Parameters: [var first], Value: ArrayLiteral before }] }, TextLiteral directions],
-        } && string.Equals(first, parameter, StringComparison.Ordinal)
-            ? Sorted(source.Target, first, before with { Elements = [.. before.Elements, key.Value!] }, directions.Text + direction, at)
-            : throw TokenCursor.NotSupported($"'{name.Text}' behind what is no 'OrderBy' with a parameter of the same name", at);
+        return
+            target
+                is InvokeExpression
+                {
+                    Function: ScriptFunction.SortedByKeys,
+                    Arguments: [
+                        CallExpression
+                        {
+                            Callee: MemberExpression source,
+                            Arguments: [LambdaExpression { Parameters: [var first], Value: ArrayLiteral before }]
+                        },
+                        TextLiteral directions,
+                    ],
+                }
+            && string.Equals(first, parameter, StringComparison.Ordinal)
+            ? Sorted(
+                source.Target,
+                first,
+                before with
+                {
+                    Elements = [.. before.Elements, key.Value!],
+                },
+                directions.Text + direction,
+                at
+            )
+            : throw TokenCursor.NotSupported(
+                $"'{name.Text}' behind what is no 'OrderBy' with a parameter of the same name",
+                at
+            );
     }
 
-    private static InvokeExpression Sorted(Expression source, string parameter, ArrayLiteral keys, string directions, int at) => new(
-        ScriptFunction.SortedByKeys,
-        [new CallExpression(new MemberExpression(source, "map", at), [new LambdaExpression([parameter], keys, null, at)], at), new TextLiteral(directions, at)],
-        at);
+    private static InvokeExpression Sorted(
+        Expression source,
+        string parameter,
+        ArrayLiteral keys,
+        string directions,
+        int at
+    ) =>
+        new(
+            ScriptFunction.SortedByKeys,
+            [
+                new CallExpression(
+                    new MemberExpression(source, "map", at),
+                    [new LambdaExpression([parameter], keys, null, at)],
+                    at
+                ),
+                new TextLiteral(directions, at),
+            ],
+            at
+        );
 
     /// <summary>The separators are an array; a number is the most parts; options stand behind.</summary>
     private static InvokeExpression ToSplit(Expression target, Token name, List<Expression> arguments)
@@ -286,5 +415,6 @@ internal static class LinqMethods
         return new InvokeExpression(ScriptFunction.CSharpSplit, [target, separators, .. options], name.Position);
     }
 
-    private static ScriptException NotSupported(Token name, int arguments) => TokenCursor.NotSupported($"the method '{name.Text}' with {LinqStatics.Count(arguments)}", name.Position);
+    private static ScriptException NotSupported(Token name, int arguments) =>
+        TokenCursor.NotSupported($"the method '{name.Text}' with {LinqStatics.Count(arguments)}", name.Position);
 }

@@ -13,13 +13,20 @@ internal static class LinqNumbers
     /// <summary>A choice, whose numbers are of one type.</summary>
     public static ConditionalExpression Unified(ConditionalExpression choice) =>
         WidestOf([choice.Then, choice.Otherwise]) is { } cast
-            ? choice with { Then = As(choice.Then, cast), Otherwise = As(choice.Otherwise, cast) }
+            ? choice with
+            {
+                Then = As(choice.Then, cast),
+                Otherwise = As(choice.Otherwise, cast),
+            }
             : choice;
 
     /// <summary>An array, whose numbers are of one type.</summary>
     public static ArrayLiteral Unified(ArrayLiteral array) =>
         WidestOf(array.Elements) is { } cast
-            ? array with { Elements = [.. array.Elements.Select(element => As(element, cast))] }
+            ? array with
+            {
+                Elements = [.. array.Elements.Select(element => As(element, cast))],
+            }
             : array;
 
     /// <summary>A number of the text as one of a type; what stands in documents as it is.</summary>
@@ -32,8 +39,11 @@ internal static class LinqNumbers
     /// <exception cref="ScriptException">It is larger than an <c>int</c>, which C# does not compile.</exception>
     public static Expression? Folded(Token mark, Expression left, Expression right)
     {
-        if (left is not NumberLiteral { Whole: { } first } || right is not NumberLiteral { Whole: { } second }
-            || mark.Text is not ("+" or "-" or "*"))
+        if (
+            left is not NumberLiteral { Whole: { } first }
+            || right is not NumberLiteral { Whole: { } second }
+            || mark.Text is not ("+" or "-" or "*")
+        )
         {
             return null;
         }
@@ -49,7 +59,8 @@ internal static class LinqNumbers
             ? LinqStatics.Whole((long)result, left.Position)
             : throw TokenCursor.NotSupported(
                 "numbers larger than their type: write one with an 'L' to calculate with longs",
-                mark.Position);
+                mark.Position
+            );
     }
 
     /// <summary>The cast to the widest type of values; null where one is unknown, or all have the same.</summary>
@@ -71,40 +82,46 @@ internal static class LinqNumbers
         return isMixed ? widest : null;
     }
 
-    private static int WidthOf(ScriptFunction cast) => cast switch
-    {
-        ScriptFunction.CastToInt => 0,
-        ScriptFunction.CastToLong => 1,
-        ScriptFunction.CastToFloat => 2,
-        ScriptFunction.CastToDouble => 3,
-        _ => 4,
-    };
+    private static int WidthOf(ScriptFunction cast) =>
+        cast switch
+        {
+            ScriptFunction.CastToInt => 0,
+            ScriptFunction.CastToLong => 1,
+            ScriptFunction.CastToFloat => 2,
+            ScriptFunction.CastToDouble => 3,
+            _ => 4,
+        };
 
     /// <summary>
     /// The type of a number that the text tells, by the cast to it. Of a chain of operations only so far.
     /// </summary>
-    private static ScriptFunction? CastOf(Expression value, int level = 0) => value switch
-    {
-        _ when level > MostLevels => null,
-        NumberLiteral { Whole: { } whole } when whole == (int)whole => ScriptFunction.CastToInt,
-        NumberLiteral { Whole: not null } => ScriptFunction.CastToLong,
-        NumberLiteral => ScriptFunction.CastToDouble,
-        InvokeExpression invoke => CastOf(invoke, level + 1),
-        _ => null,
-    };
+    private static ScriptFunction? CastOf(Expression value, int level = 0) =>
+        value switch
+        {
+            _ when level > MostLevels => null,
+            NumberLiteral { Whole: { } whole } when whole == (int)whole => ScriptFunction.CastToInt,
+            NumberLiteral { Whole: not null } => ScriptFunction.CastToLong,
+            NumberLiteral => ScriptFunction.CastToDouble,
+            InvokeExpression invoke => CastOf(invoke, level + 1),
+            _ => null,
+        };
 
-    private static ScriptFunction? CastOf(InvokeExpression invoke, int level) => invoke.Function switch
-    {
-        >= ScriptFunction.CastToLong and <= ScriptFunction.CastToDecimal => invoke.Function,
-        ScriptFunction.ParseInt or ScriptFunction.ConvertToInt or ScriptFunction.Count => ScriptFunction.CastToInt,
-        ScriptFunction.ParseLong or ScriptFunction.ConvertToLong => ScriptFunction.CastToLong,
-        ScriptFunction.ParseDouble or ScriptFunction.ConvertToDouble or ScriptFunction.Power
+    private static ScriptFunction? CastOf(InvokeExpression invoke, int level) =>
+        invoke.Function switch
+        {
+            >= ScriptFunction.CastToLong and <= ScriptFunction.CastToDecimal => invoke.Function,
+            ScriptFunction.ParseInt or ScriptFunction.ConvertToInt or ScriptFunction.Count => ScriptFunction.CastToInt,
+            ScriptFunction.ParseLong or ScriptFunction.ConvertToLong => ScriptFunction.CastToLong,
+            ScriptFunction.ParseDouble
+            or ScriptFunction.ConvertToDouble
+            or ScriptFunction.Power
             or ScriptFunction.SquareRoot => ScriptFunction.CastToDouble,
-        ScriptFunction.ParseDecimal or ScriptFunction.ConvertToDecimal => ScriptFunction.CastToDecimal,
-        ScriptFunction.Negated => CastOf(invoke.Arguments[0], level),
-        >= ScriptFunction.Plus and <= ScriptFunction.Modulo
-            when CastOf(invoke.Arguments[0], level) is { } left && CastOf(invoke.Arguments[1], level) is { } right =>
-                WidthOf(left) > WidthOf(right) ? left : right,
-        _ => null,
-    };
+            ScriptFunction.ParseDecimal or ScriptFunction.ConvertToDecimal => ScriptFunction.CastToDecimal,
+            ScriptFunction.Negated => CastOf(invoke.Arguments[0], level),
+            >= ScriptFunction.Plus
+            and <= ScriptFunction.Modulo
+                when CastOf(invoke.Arguments[0], level) is { } left
+                    && CastOf(invoke.Arguments[1], level) is { } right => WidthOf(left) > WidthOf(right) ? left : right,
+            _ => null,
+        };
 }

@@ -10,7 +10,25 @@ internal sealed partial class LinqParser
     /// <summary>Words of C# that are no names, and begin nothing that is understood.</summary>
     private static readonly HashSet<string> Unsupported = new(StringComparer.Ordinal)
     {
-        "typeof", "nameof", "default", "sizeof", "checked", "unchecked", "await", "async", "delegate", "stackalloc", "throw", "switch", "base", "ref", "out", "in", "is", "as", "with",
+        "typeof",
+        "nameof",
+        "default",
+        "sizeof",
+        "checked",
+        "unchecked",
+        "await",
+        "async",
+        "delegate",
+        "stackalloc",
+        "throw",
+        "switch",
+        "base",
+        "ref",
+        "out",
+        "in",
+        "is",
+        "as",
+        "with",
     };
 
     private Expression ParsePrimary()
@@ -94,7 +112,11 @@ internal sealed partial class LinqParser
         char suffix = isHexadecimal ? '0' : char.ToLowerInvariant(text[^1]);
         if (suffix is 'm')
         {
-            return new InvokeExpression(ScriptFunction.ParseDecimal, [new TextLiteral(text[..^1], token.Position)], token.Position);
+            return new InvokeExpression(
+                ScriptFunction.ParseDecimal,
+                [new TextLiteral(text[..^1], token.Position)],
+                token.Position
+            );
         }
 
         bool isWhole = suffix is not ('d' or 'f') && (isHexadecimal || text.AsSpan().IndexOfAny('.', 'e', 'E') < 0);
@@ -120,7 +142,9 @@ internal sealed partial class LinqParser
         return suffix is 'l' ? new InvokeExpression(ScriptFunction.CastToLong, [literal], token.Position) : literal;
     }
 
-    /// <summary>A text with values in it, <c>$"{a.b:0.00} {c}"</c>: the format of <c>string.Format</c>, and the values.</summary>
+    /// <summary>
+    /// A text with values in it, <c>$"{a.b:0.00} {c}"</c>: the format of <c>string.Format</c>, and the values.
+    /// </summary>
     private InvokeExpression ParseInterpolation(Token text)
     {
         var format = new StringBuilder();
@@ -144,7 +168,11 @@ internal sealed partial class LinqParser
             }
         }
 
-        return new InvokeExpression(ScriptFunction.FormatText, [new TextLiteral(format.ToString(), text.Position), new ArrayLiteral(inside, text.Position)], text.Position);
+        return new InvokeExpression(
+            ScriptFunction.FormatText,
+            [new TextLiteral(format.ToString(), text.Position), new ArrayLiteral(inside, text.Position)],
+            text.Position
+        );
     }
 
     /// <summary>Where a value in a text ends: at its brace, its format or its width.</summary>
@@ -164,10 +192,16 @@ internal sealed partial class LinqParser
                 at = text.Text.IndexOf(next, at + 1) is > 0 and var end ? end : text.Text.Length;
             }
 
-            level += next is '(' or '[' or '{' ? 1 : next is ')' or ']' or '}' ? -1 : 0;
+            level +=
+                next is '(' or '[' or '{' ? 1
+                : next is ')' or ']' or '}' ? -1
+                : 0;
         }
 
-        throw TokenCursor.NotSupported("a value in a text that does not end in it, or has quotes of its own", text.Position);
+        throw TokenCursor.NotSupported(
+            "a value in a text that does not end in it, or has quotes of its own",
+            text.Position
+        );
     }
 
     private WordLiteral Word(Opcode push) => new(push, _cursor.Take().Position);
@@ -183,7 +217,10 @@ internal sealed partial class LinqParser
         }
 
         var arguments = ParseArguments();
-        return LinqStatics.HasMethodsOfSequences(carrier.Text) && arguments.Count > 0 && LinqMethods.IsOfSequences(member.Text)
+        return
+            LinqStatics.HasMethodsOfSequences(carrier.Text)
+            && arguments.Count > 0
+            && LinqMethods.IsOfSequences(member.Text)
             ? ToCall(arguments[0], member, arguments[1..])
             : LinqStatics.ToCall(carrier.Text, member.Text, arguments, carrier.Position);
     }
@@ -223,7 +260,10 @@ internal sealed partial class LinqParser
 
             var elements = isCall && !_cursor.Current.Is("{") ? new ArrayLiteral([], at) : ParseElements(at);
             elements = Casts.TryGetValue(type.Element, out var cast)
-                ? elements with { Elements = [.. elements.Elements.Select(one => LinqNumbers.As(one, cast))] }
+                ? elements with
+                {
+                    Elements = [.. elements.Elements.Select(one => LinqNumbers.As(one, cast))],
+                }
                 : elements;
             return type is { Name: "HashSet", IsArray: false }
                 ? new InvokeExpression(ScriptFunction.Distinct, [elements], at)
@@ -235,7 +275,9 @@ internal sealed partial class LinqParser
             return LinqStatics.ToNew(type.Name, ParseArguments(), at);
         }
 
-        return _cursor.Current.Is("{") && !type.IsGeneric ? ParseObject(at) : throw TokenCursor.NotSupported($"'new {type.Name}'", at);
+        return _cursor.Current.Is("{") && !type.IsGeneric
+            ? ParseObject(at)
+            : throw TokenCursor.NotSupported($"'new {type.Name}'", at);
     }
 
     private ArrayLiteral ParseElements(int at)
@@ -283,9 +325,18 @@ internal sealed partial class LinqParser
 
         var value = ParseExpression();
         var last = _cursor.Ahead(-1);
-        return last.Kind == TokenKind.Name && value is NameExpression or MemberExpression or InvokeExpression { Function: ScriptFunction.Property or ScriptFunction.PropertyOfDictionary }
+        return
+            last.Kind == TokenKind.Name
+            && value
+                is NameExpression
+                    or MemberExpression
+                    or InvokeExpression { Function: ScriptFunction.Property or ScriptFunction.PropertyOfDictionary }
             ? new ObjectMember(last.Text, null, value)
-            : throw new ScriptException(ScriptFault.Syntax, "A member of an object needs a name here, as in 'name = …'", first.Position);
+            : throw new ScriptException(
+                ScriptFault.Syntax,
+                "A member of an object needs a name here, as in 'name = …'",
+                first.Position
+            );
     }
 
     /// <summary>Whether a function begins here: the arrow decides.</summary>
@@ -333,7 +384,9 @@ internal sealed partial class LinqParser
         }
 
         _cursor.Expect("=>");
-        return _cursor.Current.Is("{") ? throw TokenCursor.NotSupported("functions of statements", _cursor.Current.Position) : (parameters, at);
+        return _cursor.Current.Is("{")
+            ? throw TokenCursor.NotSupported("functions of statements", _cursor.Current.Position)
+            : (parameters, at);
     }
 
     /// <summary>Parses what a function yields.</summary>
@@ -343,7 +396,10 @@ internal sealed partial class LinqParser
     /// <param name="at">Where the function begins.</param>
     private LambdaExpression ParseWith(List<string> parameters, LinqShape? shape, LinqType? type, int at)
     {
-        (LinqShape?, LinqType?)[] hidden = [.. parameters.Select(name => (_shapes.Find(name), _shapes.Types.Find(name)))];
+        (LinqShape?, LinqType?)[] hidden =
+        [
+            .. parameters.Select(name => (_shapes.Find(name), _shapes.Types.Find(name))),
+        ];
         for (int index = 0; index < parameters.Count; index++)
         {
             _shapes.Set(parameters[index], index == 0 ? shape : null);

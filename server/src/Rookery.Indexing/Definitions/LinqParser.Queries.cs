@@ -81,9 +81,12 @@ internal sealed partial class LinqParser
         return (key, steps.ToSource());
     }
 
-    private static ScriptSource ToSource(string parameter, Expression value) => new(parameter, [new ReturnStatement(value, value.Position)]);
+    private static ScriptSource ToSource(string parameter, Expression value) =>
+        new(parameter, [new ReturnStatement(value, value.Position)]);
 
-    /// <summary>Takes <c>docs</c>, <c>docs.Users</c> or <c>docs["Users"]</c>; null where all documents are meant.</summary>
+    /// <summary>
+    /// Takes <c>docs</c>, <c>docs.Users</c> or <c>docs["Users"]</c>; null where all documents are meant.
+    /// </summary>
     private string? ParseCollection()
     {
         var source = _cursor.Current;
@@ -95,7 +98,10 @@ internal sealed partial class LinqParser
         _cursor.ExpectWord(Documents);
         if (_cursor.TryTake("["))
         {
-            var name = _cursor.Current.Kind == TokenKind.Text ? _cursor.Take() : throw _cursor.Unexpected("The name of a collection in quotes");
+            var name =
+                _cursor.Current.Kind == TokenKind.Text
+                    ? _cursor.Take()
+                    : throw _cursor.Unexpected("The name of a collection in quotes");
             _cursor.Expect("]");
             return name.Text;
         }
@@ -247,7 +253,12 @@ internal sealed partial class LinqParser
     }
 
     private static string Single(LambdaExpression lambda) =>
-        lambda.Parameters is [var only] ? only : throw TokenCursor.NotSupported($"a function of {lambda.Parameters.Count} parameters here", lambda.Position);
+        lambda.Parameters is [var only]
+            ? only
+            : throw TokenCursor.NotSupported(
+                $"a function of {lambda.Parameters.Count} parameters here",
+                lambda.Position
+            );
 
     /// <summary>Takes the clauses behind a source to <c>select</c>.</summary>
     /// <param name="steps">Takes what they do.</param>
@@ -280,7 +291,9 @@ internal sealed partial class LinqParser
             }
             else
             {
-                throw IsClause(clause) ? TokenCursor.NotSupported($"'{clause.Text}' here", clause.Position) : _cursor.Unexpected("'select'");
+                throw IsClause(clause)
+                    ? TokenCursor.NotSupported($"'{clause.Text}' here", clause.Position)
+                    : _cursor.Unexpected("'select'");
             }
         }
 
@@ -293,7 +306,9 @@ internal sealed partial class LinqParser
         }
     }
 
-    /// <summary>A query inside of an expression: each of its clauses is a loop over a sequence, or a condition in it.</summary>
+    /// <summary>
+    /// A query inside of an expression: each of its clauses is a loop over a sequence, or a condition in it.
+    /// </summary>
     private CallExpression ParseInnerQuery()
     {
         _cursor.Enter();
@@ -305,7 +320,11 @@ internal sealed partial class LinqParser
         steps.Begin(name);
         ParseClauses(steps);
         _cursor.Leave();
-        return new CallExpression(new MemberExpression(LinqMethods.ToSequence(source), "flatMap", at), [new LambdaExpression([name], null, new BlockStatement(steps.ToRows(), OpensScope: true, at), at)], at);
+        return new CallExpression(
+            new MemberExpression(LinqMethods.ToSequence(source), "flatMap", at),
+            [new LambdaExpression([name], null, new BlockStatement(steps.ToRows(), OpensScope: true, at), at)],
+            at
+        );
     }
 
     private string ExpectVariable()
@@ -325,10 +344,26 @@ internal sealed partial class LinqParser
         _cursor.TryTake(";");
         if (_cursor.Current.Kind != TokenKind.End)
         {
-            throw IsClause(_cursor.Current) ? TokenCursor.NotSupported($"{_cursor.Current.Quoted} here", _cursor.Current.Position) : _cursor.Unexpected("the end");
+            throw IsClause(_cursor.Current)
+                ? TokenCursor.NotSupported($"{_cursor.Current.Quoted} here", _cursor.Current.Position)
+                : _cursor.Unexpected("the end");
         }
     }
 
     private static bool IsClause(Token token) =>
-        token.Kind == TokenKind.Name && token.Text is "from" or "where" or "let" or "select" or "group" or "by" or "into" or "join" or "orderby" or "on" or "equals" or "ascending" or "descending";
+        token.Kind == TokenKind.Name
+        && token.Text
+            is "from"
+                or "where"
+                or "let"
+                or "select"
+                or "group"
+                or "by"
+                or "into"
+                or "join"
+                or "orderby"
+                or "on"
+                or "equals"
+                or "ascending"
+                or "descending";
 }

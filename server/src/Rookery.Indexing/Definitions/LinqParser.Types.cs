@@ -2,7 +2,8 @@ using Rookery.Documents.Scripting;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <content>Names of types, where C# writes them. Values have none: a cast changes numbers and texts, or nothing.</content>
+/// <content>Names of types, where C# writes them. Values have none: a cast changes numbers and texts, or
+/// nothing.</content>
 internal sealed partial class LinqParser
 {
     /// <summary>What might be types is read twice: so far at most.</summary>
@@ -26,7 +27,22 @@ internal sealed partial class LinqParser
 
     private static readonly HashSet<string> Unchanged = new(StringComparer.Ordinal)
     {
-        "object", "dynamic", "bool", "Object", "Boolean", "DateTime", "DateTimeOffset", "DateOnly", "TimeOnly", "TimeSpan", "Guid", "IEnumerable", "ICollection", "IList", "List", "Func",
+        "object",
+        "dynamic",
+        "bool",
+        "Object",
+        "Boolean",
+        "DateTime",
+        "DateTimeOffset",
+        "DateOnly",
+        "TimeOnly",
+        "TimeSpan",
+        "Guid",
+        "IEnumerable",
+        "ICollection",
+        "IList",
+        "List",
+        "Func",
     };
 
     /// <summary>Takes a cast's brackets, if they are next and hold a type, with a value behind them.</summary>
@@ -37,10 +53,13 @@ internal sealed partial class LinqParser
         if (_cursor.TryTake("(") && TryParseType(out type) && _cursor.TryTake(")"))
         {
             var next = _cursor.Current;
-            bool isKnown = type.IsArray || type.IsGeneric || Casts.ContainsKey(type.Name) || Unchanged.Contains(type.Name);
-            if (next.Kind is TokenKind.Name or TokenKind.Number or TokenKind.Text
-                ? !Precedences.ContainsKey(next.Text) && !IsClause(next)
-                : next.Is("(") || (isKnown && (next.Is("-") || next.Is("!"))))
+            bool isKnown =
+                type.IsArray || type.IsGeneric || Casts.ContainsKey(type.Name) || Unchanged.Contains(type.Name);
+            if (
+                next.Kind is TokenKind.Name or TokenKind.Number or TokenKind.Text
+                    ? !Precedences.ContainsKey(next.Text) && !IsClause(next)
+                    : next.Is("(") || (isKnown && (next.Is("-") || next.Is("!")))
+            )
             {
                 return true;
             }
@@ -57,7 +76,9 @@ internal sealed partial class LinqParser
             return value;
         }
 
-        return Casts.TryGetValue(type.Name, out var cast) ? new InvokeExpression(cast, [value], position) : throw TokenCursor.NotSupported($"the cast to '{type.Name}'", position);
+        return Casts.TryGetValue(type.Name, out var cast)
+            ? new InvokeExpression(cast, [value], position)
+            : throw TokenCursor.NotSupported($"the cast to '{type.Name}'", position);
     }
 
     /// <summary>Takes a type: <c>System.Collections.Generic.List&lt;int?&gt;[]</c>. Its name is the last one.</summary>
@@ -73,8 +94,7 @@ internal sealed partial class LinqParser
             }
 
             name = _cursor.Take().Text;
-        }
-        while (_cursor.TryTake("."));
+        } while (_cursor.TryTake("."));
         bool isGeneric = _cursor.Current.Is("<");
         string element = isGeneric ? _cursor.Ahead(1).Text : name;
         if (isGeneric && !TrySkipTypeArguments())
@@ -111,13 +131,21 @@ internal sealed partial class LinqParser
         do
         {
             var token = _cursor.Take();
-            level += token.Text switch { "<" => 1, ">" => -1, ">>" => -2, _ => 0 };
-            if (token.Kind != TokenKind.Name && token.Text is not ("<" or ">" or ">>" or "," or "." or "?" or "[" or "]"))
+            level += token.Text switch
+            {
+                "<" => 1,
+                ">" => -1,
+                ">>" => -2,
+                _ => 0,
+            };
+            if (
+                token.Kind != TokenKind.Name
+                && token.Text is not ("<" or ">" or ">>" or "," or "." or "?" or "[" or "]")
+            )
             {
                 return false;
             }
-        }
-        while (level > 0 && _cursor.Mark < end);
+        } while (level > 0 && _cursor.Mark < end);
         return level == 0;
     }
 

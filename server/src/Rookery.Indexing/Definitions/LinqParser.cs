@@ -3,8 +3,9 @@ using Rookery.Documents.Scripting;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Parses the part of C# that definitions of indexes may use into the expressions and statements of scripts; what is outside is refused by its name. Of nothing, members and arithmetic are nothing and
-/// comparisons false, as in RavenDB's indexes. Here expressions, by precedence.
+/// Parses the part of C# that definitions of indexes may use into the expressions and statements of scripts; what is
+/// outside is refused by its name. Of nothing, members and arithmetic are nothing and comparisons false, as in
+/// RavenDB's indexes. Here expressions, by precedence.
 /// </summary>
 /// <param name="text">The text.</param>
 /// <param name="offset">Where it begins in the text that it is a part of.</param>
@@ -62,8 +63,17 @@ internal sealed partial class LinqParser(string text, int offset = 0)
     private Expression ParseExpression()
     {
         _cursor.Enter();
-        var result = IsLambda() ? throw TokenCursor.NotSupported("functions as values, except as arguments of methods of sequences", _cursor.Current.Position) : ParseConditional();
-        if (_cursor.Current.Kind == TokenKind.Mark && _cursor.Current.Text.EndsWith('=') && !Precedences.ContainsKey(_cursor.Current.Text))
+        var result = IsLambda()
+            ? throw TokenCursor.NotSupported(
+                "functions as values, except as arguments of methods of sequences",
+                _cursor.Current.Position
+            )
+            : ParseConditional();
+        if (
+            _cursor.Current.Kind == TokenKind.Mark
+            && _cursor.Current.Text.EndsWith('=')
+            && !Precedences.ContainsKey(_cursor.Current.Text)
+        )
         {
             throw TokenCursor.NotSupported("assignments", _cursor.Current.Position);
         }
@@ -94,7 +104,11 @@ internal sealed partial class LinqParser(string text, int offset = 0)
         while (true)
         {
             var mark = _cursor.Current;
-            if (mark.Kind is not (TokenKind.Mark or TokenKind.Name) || !Precedences.TryGetValue(mark.Text, out int precedence) || precedence <= least)
+            if (
+                mark.Kind is not (TokenKind.Mark or TokenKind.Name)
+                || !Precedences.TryGetValue(mark.Text, out int precedence)
+                || precedence <= least
+            )
             {
                 _cursor.Leave();
                 return left;
@@ -118,7 +132,12 @@ internal sealed partial class LinqParser(string text, int offset = 0)
             {
                 null => ToOperation(mark, left, right),
                 Opcode.JumpKeepingValue => new LogicalExpression(Opcode.JumpKeepingValue, left, right, mark.Position),
-                { } jump => new LogicalExpression(jump, LinqMethods.ToCondition(left), LinqMethods.ToCondition(right), mark.Position),
+                { } jump => new LogicalExpression(
+                    jump,
+                    LinqMethods.ToCondition(left),
+                    LinqMethods.ToCondition(right),
+                    mark.Position
+                ),
             };
         }
     }
@@ -148,7 +167,13 @@ internal sealed partial class LinqParser(string text, int offset = 0)
         {
             _cursor.Take();
             var operand = ParseUnary();
-            result = operand is NumberLiteral number ? number with { Value = -number.Value, Whole = -number.Whole } : new InvokeExpression(ScriptFunction.Negated, [operand], token.Position);
+            result = operand is NumberLiteral number
+                ? number with
+                {
+                    Value = -number.Value,
+                    Whole = -number.Whole,
+                }
+                : new InvokeExpression(ScriptFunction.Negated, [operand], token.Position);
         }
         else if (token.Is("+"))
         {
@@ -221,7 +246,11 @@ internal sealed partial class LinqParser(string text, int offset = 0)
         }
 
         _shapes.Types.RequireMember(_shapes.ToSequence(target), name);
-        return _shapes.Note(LinqMethods.ToMember(_shapes.ToSequence(target), name, _shapes.IsRow(target)), target, name.Text);
+        return _shapes.Note(
+            LinqMethods.ToMember(_shapes.ToSequence(target), name, _shapes.IsRow(target)),
+            target,
+            name.Text
+        );
     }
 
     private Expression ToCall(Expression target, Token method, List<Expression> arguments) =>

@@ -2,7 +2,9 @@ using Rookery.Documents.Scripting;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>What is known of a value before there are documents: that it is a group, or an object whose members hold groups.</summary>
+/// <summary>
+/// What is known of a value before there are documents: that it is a group, or an object whose members hold groups.
+/// </summary>
 /// <param name="Members">The members of the object that hold groups, at any depth; null for a group.</param>
 internal sealed record LinqShape(IReadOnlyDictionary<string, LinqShape>? Members)
 {
@@ -11,7 +13,8 @@ internal sealed record LinqShape(IReadOnlyDictionary<string, LinqShape>? Members
 }
 
 /// <summary>
-/// Knows where groups are kept: C# has <c>.Key</c> and the methods of sequences on one value, and clients write <c>let</c> as an object that holds the group.
+/// Knows where groups are kept: C# has <c>.Key</c> and the methods of sequences on one value, and clients write
+/// <c>let</c> as an object that holds the group.
 /// </summary>
 internal sealed class LinqShapes
 {
@@ -57,15 +60,16 @@ internal sealed class LinqShapes
     public bool IsRow(Expression value) => value is NameExpression name && !_computed.Contains(name.Name);
 
     /// <summary>What is known of a value.</summary>
-    public LinqShape? Of(Expression value) => value switch
-    {
-        NameExpression name => Find(name.Name),
-        MemberExpression or InvokeExpression => _members.GetValueOrDefault(value),
-        ConditionalExpression choice => Of(choice.Then) ?? Of(choice.Otherwise),
-        LogicalExpression { Keep: Opcode.JumpKeepingValue } choice => Of(choice.Left) ?? Of(choice.Right),
-        ObjectLiteral literal => OfMembers(literal),
-        _ => null,
-    };
+    public LinqShape? Of(Expression value) =>
+        value switch
+        {
+            NameExpression name => Find(name.Name),
+            MemberExpression or InvokeExpression => _members.GetValueOrDefault(value),
+            ConditionalExpression choice => Of(choice.Then) ?? Of(choice.Otherwise),
+            LogicalExpression { Keep: Opcode.JumpKeepingValue } choice => Of(choice.Left) ?? Of(choice.Right),
+            ObjectLiteral literal => OfMembers(literal),
+            _ => null,
+        };
 
     /// <summary>Notes what a member is, from what is known of the value that it is a member of.</summary>
     public Expression Note(Expression member, Expression target, string name)
@@ -106,25 +110,39 @@ internal sealed class LinqShapes
     }
 
     /// <summary>Whether a value is the rows of a group, or some of them, or a value of each.</summary>
-    public bool IsRows(Expression value) => value switch
-    {
-        CallExpression { Callee: MemberExpression { Name: "map" or "filter" } loop } => IsRows(loop.Target),
-        InvokeExpression
+    public bool IsRows(Expression value) =>
+        value switch
         {
-            Function: ScriptFunction.Distinct or ScriptFunction.ToSequence or ScriptFunction.SortedByKeys or (>= ScriptFunction.CSharpSkip and <= ScriptFunction.Except),
-            Arguments: [var inner, ..],
-        } => IsRows(inner),
-        _ => _rows.Contains(value),
-    };
+            CallExpression { Callee: MemberExpression { Name: "map" or "filter" } loop } => IsRows(loop.Target),
+            InvokeExpression
+            {
+                Function: ScriptFunction.Distinct
+                    or ScriptFunction.ToSequence
+                    or ScriptFunction.SortedByKeys
+                    or (>= ScriptFunction.CSharpSkip and <= ScriptFunction.Except),
+                Arguments: [var inner, ..],
+            } => IsRows(inner),
+            _ => _rows.Contains(value),
+        };
 
     /// <summary>A row, whose members are values: a group is its rows.</summary>
     /// <exception cref="ScriptException">It holds a group where that cannot be told from the text.</exception>
-    public Expression ToRow(Expression value) => value switch
-    {
-        ObjectLiteral literal => literal with { Members = [.. literal.Members.Select(member => member with { Value = ToRow(member.Value) })] },
-        ConditionalExpression choice => choice with { Then = ToRow(choice.Then), Otherwise = ToRow(choice.Otherwise) },
-        _ => Of(value)?.Members is null ? ToSequence(value) : throw TokenCursor.NotSupported("a row with an object that holds a group", value.Position),
-    };
+    public Expression ToRow(Expression value) =>
+        value switch
+        {
+            ObjectLiteral literal => literal with
+            {
+                Members = [.. literal.Members.Select(member => member with { Value = ToRow(member.Value) })],
+            },
+            ConditionalExpression choice => choice with
+            {
+                Then = ToRow(choice.Then),
+                Otherwise = ToRow(choice.Otherwise),
+            },
+            _ => Of(value)?.Members is null
+                ? ToSequence(value)
+                : throw TokenCursor.NotSupported("a row with an object that holds a group", value.Position),
+        };
 
     private LinqShape? OfMembers(ObjectLiteral literal)
     {

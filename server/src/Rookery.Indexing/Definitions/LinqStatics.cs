@@ -2,11 +2,15 @@ using Rookery.Documents.Scripting;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>What functions that belong to no value are in scripts: those of types, and those of RavenDB's indexes.</summary>
+/// <summary>
+/// What functions that belong to no value are in scripts: those of types, and those of RavenDB's indexes.
+/// </summary>
 internal static class LinqStatics
 {
     /// <summary>Functions of numbers, texts and dates: how many arguments they take.</summary>
-    private static readonly Dictionary<string, (ScriptFunction Function, int Count)> Functions = new(StringComparer.Ordinal)
+    private static readonly Dictionary<string, (ScriptFunction Function, int Count)> Functions = new(
+        StringComparer.Ordinal
+    )
     {
         ["Math.Abs"] = (ScriptFunction.CSharpAbsolute, 1),
         ["Math.Floor"] = (ScriptFunction.CSharpFloor, 1),
@@ -56,11 +60,37 @@ internal static class LinqStatics
     };
 
     /// <summary>Whether a name is a type whose functions may be called.</summary>
-    public static bool IsCarrier(string name) => HasMethodsOfSequences(name) || Words.ContainsKey(name) || LinqOption.IsType(name)
-        || name is "Math" or "string" or "int" or "long" or "double" or "decimal" or "float" or "bool" or "char" or "object" or "Convert" or "DateTime" or "DateTimeOffset" or "DateOnly" or "TimeOnly" or "TimeSpan"
-            or "DayOfWeek" or "Guid" or "Regex" or "Enum" or "Array" or "NoTracking";
+    public static bool IsCarrier(string name) =>
+        HasMethodsOfSequences(name)
+        || Words.ContainsKey(name)
+        || LinqOption.IsType(name)
+        || name
+            is "Math"
+                or "string"
+                or "int"
+                or "long"
+                or "double"
+                or "decimal"
+                or "float"
+                or "bool"
+                or "char"
+                or "object"
+                or "Convert"
+                or "DateTime"
+                or "DateTimeOffset"
+                or "DateOnly"
+                or "TimeOnly"
+                or "TimeSpan"
+                or "DayOfWeek"
+                or "Guid"
+                or "Regex"
+                or "Enum"
+                or "Array"
+                or "NoTracking";
 
-    /// <summary>Whether a name is a type whose functions are the methods of the sequence that is their first argument.</summary>
+    /// <summary>
+    /// Whether a name is a type whose functions are the methods of the sequence that is their first argument.
+    /// </summary>
     public static bool HasMethodsOfSequences(string name) => name is "Enumerable" or "DynamicEnumerable" or "Queryable";
 
     /// <summary>A call of a type's function.</summary>
@@ -73,8 +103,16 @@ internal static class LinqStatics
         {
             return (name, arguments.Count, comparison.Name) switch
             {
-                ("string.Equals", 2, _) => new InvokeExpression(ScriptFunction.IsSameText, [.. arguments, comparison.ToText()], position),
-                ("string.Compare", 2, "Ordinal") => new InvokeExpression(ScriptFunction.CompareOrdinal, arguments, position),
+                ("string.Equals", 2, _) => new InvokeExpression(
+                    ScriptFunction.IsSameText,
+                    [.. arguments, comparison.ToText()],
+                    position
+                ),
+                ("string.Compare", 2, "Ordinal") => new InvokeExpression(
+                    ScriptFunction.CompareOrdinal,
+                    arguments,
+                    position
+                ),
                 _ => throw NotSupported(name, arguments.Count + 1, position),
             };
         }
@@ -87,14 +125,45 @@ internal static class LinqStatics
         return (name, arguments) switch
         {
             ("Math.Round" or "decimal.Round", { Count: >= 1 and <= 3 }) => ToRound(arguments, position),
-            ("string.Join", [var separator, var only]) => new InvokeExpression(ScriptFunction.JoinWith, [separator, only], position),
-            ("string.Join", [var separator, _, _, ..]) => new InvokeExpression(ScriptFunction.JoinWith, [separator, new ArrayLiteral([.. arguments.Skip(1)], position)], position),
+            ("string.Join", [var separator, var only]) => new InvokeExpression(
+                ScriptFunction.JoinWith,
+                [separator, only],
+                position
+            ),
+            ("string.Join", [var separator, _, _, ..]) => new InvokeExpression(
+                ScriptFunction.JoinWith,
+                [separator, new ArrayLiteral([.. arguments.Skip(1)], position)],
+                position
+            ),
             ("string.Concat", [var only]) => new InvokeExpression(ScriptFunction.JoinAll, [only], position),
-            ("string.Concat", [_, _, ..]) => new InvokeExpression(ScriptFunction.JoinAll, [new ArrayLiteral(arguments, position)], position),
-            ("string.Format", [var format, ArrayLiteral values]) => new InvokeExpression(ScriptFunction.FormatText, [format, values], position),
-            ("string.Format", [var format, ..]) => new InvokeExpression(ScriptFunction.FormatText, [format, new ArrayLiteral([.. arguments.Skip(1)], position)], position),
-            ("TimeSpan.FromDays" or "TimeSpan.FromHours" or "TimeSpan.FromMinutes" or "TimeSpan.FromSeconds" or "TimeSpan.FromMilliseconds" or "TimeSpan.FromTicks", [var count]) =>
-                new InvokeExpression(ScriptFunction.SpanFrom, [count, new TextLiteral(member["From".Length..], position)], position),
+            ("string.Concat", [_, _, ..]) => new InvokeExpression(
+                ScriptFunction.JoinAll,
+                [new ArrayLiteral(arguments, position)],
+                position
+            ),
+            ("string.Format", [var format, ArrayLiteral values]) => new InvokeExpression(
+                ScriptFunction.FormatText,
+                [format, values],
+                position
+            ),
+            ("string.Format", [var format, ..]) => new InvokeExpression(
+                ScriptFunction.FormatText,
+                [format, new ArrayLiteral([.. arguments.Skip(1)], position)],
+                position
+            ),
+            (
+                "TimeSpan.FromDays"
+                    or "TimeSpan.FromHours"
+                    or "TimeSpan.FromMinutes"
+                    or "TimeSpan.FromSeconds"
+                    or "TimeSpan.FromMilliseconds"
+                    or "TimeSpan.FromTicks",
+                [var count]
+            ) => new InvokeExpression(
+                ScriptFunction.SpanFrom,
+                [count, new TextLiteral(member["From".Length..], position)],
+                position
+            ),
             _ => throw NotSupported(name, arguments.Count, position),
         };
     }
@@ -117,8 +186,16 @@ internal static class LinqStatics
             "long.MaxValue" => Whole(long.MaxValue, position),
             "long.MinValue" => Whole(long.MinValue, position),
             "DateTime.MinValue" => new InvokeExpression(ScriptFunction.NewDate, [Whole(0, position)], position),
-            "DateTime.MaxValue" => new InvokeExpression(ScriptFunction.NewDate, [Whole(DateTime.MaxValue.Ticks, position)], position),
-            "DateTime.UnixEpoch" => new InvokeExpression(ScriptFunction.NewDate, [Whole(DateTime.UnixEpoch.Ticks, position), new TextLiteral("Utc", position)], position),
+            "DateTime.MaxValue" => new InvokeExpression(
+                ScriptFunction.NewDate,
+                [Whole(DateTime.MaxValue.Ticks, position)],
+                position
+            ),
+            "DateTime.UnixEpoch" => new InvokeExpression(
+                ScriptFunction.NewDate,
+                [Whole(DateTime.UnixEpoch.Ticks, position), new TextLiteral("Utc", position)],
+                position
+            ),
             "TimeSpan.Zero" => new InvokeExpression(ScriptFunction.NewSpan, [Whole(0, position)], position),
             _ when type is "DayOfWeek" && Enum.TryParse<DayOfWeek>(member, out _) => new TextLiteral(member, position),
             _ => throw TokenCursor.NotSupported($"'{type}.{member}'", position),
@@ -142,17 +219,22 @@ internal static class LinqStatics
 
     /// <summary>A call of a function that indexes have.</summary>
     /// <exception cref="ScriptException">There is none that is understood.</exception>
-    public static InvokeExpression ToFunction(Token name, List<Expression> arguments) => (name.Text, arguments.Count) switch
-    {
-        ("LoadDocument", 2) => new InvokeExpression(ScriptFunction.Load, arguments, name.Position),
-        ("LoadDocument", _) => throw TokenCursor.NotSupported("'LoadDocument' without the name of a collection", name.Position),
-        ("MetadataFor", 1) => new InvokeExpression(ScriptFunction.Metadata, arguments, name.Position),
-        ("Id", 1) => new InvokeExpression(ScriptFunction.Id, arguments, name.Position),
-        _ => throw TokenCursor.NotSupported($"the function '{name.Text}'", name.Position),
-    };
+    public static InvokeExpression ToFunction(Token name, List<Expression> arguments) =>
+        (name.Text, arguments.Count) switch
+        {
+            ("LoadDocument", 2) => new InvokeExpression(ScriptFunction.Load, arguments, name.Position),
+            ("LoadDocument", _) => throw TokenCursor.NotSupported(
+                "'LoadDocument' without the name of a collection",
+                name.Position
+            ),
+            ("MetadataFor", 1) => new InvokeExpression(ScriptFunction.Metadata, arguments, name.Position),
+            ("Id", 1) => new InvokeExpression(ScriptFunction.Id, arguments, name.Position),
+            _ => throw TokenCursor.NotSupported($"the function '{name.Text}'", name.Position),
+        };
 
     /// <summary>A whole number.</summary>
-    public static NumberLiteral Whole(long value, int position) => new(value, position) { IsCSharp = true, Whole = value };
+    public static NumberLiteral Whole(long value, int position) =>
+        new(value, position) { IsCSharp = true, Whole = value };
 
     /// <summary>What a refusal says of arguments.</summary>
     public static string Count(int arguments) => arguments == 1 ? "one argument" : $"{arguments} arguments";
@@ -160,8 +242,13 @@ internal static class LinqStatics
     private static InvokeExpression ToRound(List<Expression> arguments, int position)
     {
         var rounding = LinqOption.Take(arguments, "MidpointRounding");
-        return new InvokeExpression(ScriptFunction.CSharpRound, rounding is null ? arguments : [.. arguments, rounding.ToText()], position);
+        return new InvokeExpression(
+            ScriptFunction.CSharpRound,
+            rounding is null ? arguments : [.. arguments, rounding.ToText()],
+            position
+        );
     }
 
-    private static ScriptException NotSupported(string name, int arguments, int position) => TokenCursor.NotSupported($"'{name}' with {Count(arguments)}", position);
+    private static ScriptException NotSupported(string name, int arguments, int position) =>
+        TokenCursor.NotSupported($"'{name}' with {Count(arguments)}", position);
 }

@@ -44,7 +44,8 @@ internal sealed record LinqType(LinqKinds Kinds, IReadOnlyDictionary<string, Lin
 }
 
 /// <summary>
-/// Tells from the text what values may be, so that a member that none of them has is refused when the index is defined. Members of documents are data: of those nothing is known.
+/// Tells from the text what values may be, so that a member that none of them has is refused when the index is defined.
+/// Members of documents are data: of those nothing is known.
 /// </summary>
 internal sealed class LinqTypes
 {
@@ -53,7 +54,9 @@ internal sealed class LinqTypes
     private const string Dates =
         " Year Month Day Hour Minute Second Millisecond Microsecond Nanosecond Ticks UtcTicks DayOfYear DayNumber "
         + "DayOfWeek Date TimeOfDay DateTime UtcDateTime Offset ";
-    private const string Spans = " Days Hours Minutes Seconds Milliseconds Hour Minute Second Millisecond Ticks TotalDays TotalHours TotalMinutes TotalSeconds TotalMilliseconds ";
+    private const string Spans =
+        " Days Hours Minutes Seconds Milliseconds Hour Minute Second Millisecond Ticks TotalDays TotalHours "
+        + "TotalMinutes TotalSeconds TotalMilliseconds ";
 
     private readonly Dictionary<string, LinqType> _variables = new(StringComparer.Ordinal);
     private readonly Dictionary<LambdaExpression, LinqType> _results = new(ReferenceEqualityComparer.Instance);
@@ -84,22 +87,39 @@ internal sealed class LinqTypes
     public LinqType? ResultOf(LambdaExpression function) => _results.GetValueOrDefault(function);
 
     /// <summary>What the elements of a sequence are; null where nothing is known of them.</summary>
-    public LinqType? ElementOf(Expression sequence) => sequence switch
-    {
-        CallExpression { Callee: MemberExpression { Name: "map" }, Arguments: [LambdaExpression function] } => _results.GetValueOrDefault(function),
-        CallExpression { Callee: MemberExpression { Name: "filter" } loop } => ElementOf(loop.Target),
-        InvokeExpression { Function: ScriptFunction.SortedByKeys, Arguments: [CallExpression { Callee: MemberExpression loop }, ..] } => ElementOf(loop.Target),
-        InvokeExpression { Function: ScriptFunction.Distinct or ScriptFunction.ToSequence or (>= ScriptFunction.CSharpSkip and <= ScriptFunction.CSharpReverse), Arguments: [var inner, ..] } => ElementOf(inner),
-        _ => null,
-    };
+    public LinqType? ElementOf(Expression sequence) =>
+        sequence switch
+        {
+            CallExpression { Callee: MemberExpression { Name: "map" }, Arguments: [LambdaExpression function] } =>
+                _results.GetValueOrDefault(function),
+            CallExpression { Callee: MemberExpression { Name: "filter" } loop } => ElementOf(loop.Target),
+            InvokeExpression
+            {
+                Function: ScriptFunction.SortedByKeys,
+                Arguments: [CallExpression { Callee: MemberExpression loop }, ..]
+            } => ElementOf(loop.Target),
+            InvokeExpression
+            {
+                Function: ScriptFunction.Distinct
+                    or ScriptFunction.ToSequence
+                    or (>= ScriptFunction.CSharpSkip and <= ScriptFunction.CSharpReverse),
+                Arguments: [var inner, ..]
+            } => ElementOf(inner),
+            _ => null,
+        };
 
     /// <summary>What a value is.</summary>
-    /// <exception cref="ScriptException">It is a chain that is deeper than a text may nest: chains are parsed by loops.</exception>
+    /// <exception cref="ScriptException">It is a chain that is deeper than a text may nest: chains are parsed by
+    /// loops.</exception>
     public LinqType Of(Expression value)
     {
         if (++_depth > MostDepth)
         {
-            throw new ScriptException(ScriptFault.TooLarge, $"The text chains more than {MostDepth} operations", value.Position);
+            throw new ScriptException(
+                ScriptFault.TooLarge,
+                $"The text chains more than {MostDepth} operations",
+                value.Position
+            );
         }
 
         var type = TypeOf(value);
@@ -107,29 +127,48 @@ internal sealed class LinqTypes
         return type;
     }
 
-    private LinqType TypeOf(Expression value) => value switch
-    {
-        NameExpression name => Find(name.Name) ?? LinqType.Any,
-        ObjectLiteral literal => new LinqType(LinqKinds.Data, literal.Members.DistinctBy(static member => member.Name, StringComparer.Ordinal).ToDictionary(static member => member.Name!, member => Of(member.Value), StringComparer.Ordinal)),
-        InvokeExpression { Function: ScriptFunction.Property or ScriptFunction.PropertyOfDictionary, Arguments: [var target, TextLiteral name] } => OfMember(Of(target), name.Text),
-        InvokeExpression { Function: >= ScriptFunction.FirstOf and <= ScriptFunction.OnlyOrNothing, Arguments: [var sequence] } => ElementOf(sequence) ?? LinqType.Any,
-        ConditionalExpression choice => Either(choice.Then, choice.Otherwise),
-        LogicalExpression { Keep: Opcode.JumpKeepingValue } choice => Either(choice.Left, choice.Right),
-        _ => new LinqType(KindsOf(value)),
-    };
+    private LinqType TypeOf(Expression value) =>
+        value switch
+        {
+            NameExpression name => Find(name.Name) ?? LinqType.Any,
+            ObjectLiteral literal => new LinqType(
+                LinqKinds.Data,
+                literal
+                    .Members.DistinctBy(static member => member.Name, StringComparer.Ordinal)
+                    .ToDictionary(static member => member.Name!, member => Of(member.Value), StringComparer.Ordinal)
+            ),
+            InvokeExpression
+            {
+                Function: ScriptFunction.Property or ScriptFunction.PropertyOfDictionary,
+                Arguments: [var target, TextLiteral name]
+            } => OfMember(Of(target), name.Text),
+            InvokeExpression
+            {
+                Function: >= ScriptFunction.FirstOf and <= ScriptFunction.OnlyOrNothing,
+                Arguments: [var sequence]
+            } => ElementOf(sequence) ?? LinqType.Any,
+            ConditionalExpression choice => Either(choice.Then, choice.Otherwise),
+            LogicalExpression { Keep: Opcode.JumpKeepingValue } choice => Either(choice.Left, choice.Right),
+            _ => new LinqType(KindsOf(value)),
+        };
 
     /// <summary>Refuses a member that a value cannot have.</summary>
     /// <exception cref="ScriptException">It has none of that name.</exception>
     public void RequireMember(Expression target, Token name)
     {
         var type = Of(target);
-        bool isKnown = type.Members is not null ? type.Members.ContainsKey(name.Text)
+        bool isKnown = type.Members is not null
+            ? type.Members.ContainsKey(name.Text)
             : type.Kinds.HasFlag(LinqKinds.Data)
-            || (type.Kinds.HasFlag(LinqKinds.Date) && IsIn(Dates, name.Text))
-            || (type.Kinds.HasFlag(LinqKinds.Span) && IsIn(Spans, name.Text))
-            || (type.Kinds.HasFlag(LinqKinds.Text) && name.Text is "Length")
-            || (type.Kinds.HasFlag(LinqKinds.Sequence) && name.Text is "Length" or "Count")
-            || (name.Text is "Value" or "HasValue" && (type.Kinds & (LinqKinds.Boolean | LinqKinds.Number | LinqKinds.Date | LinqKinds.Span)) != LinqKinds.None);
+                || (type.Kinds.HasFlag(LinqKinds.Date) && IsIn(Dates, name.Text))
+                || (type.Kinds.HasFlag(LinqKinds.Span) && IsIn(Spans, name.Text))
+                || (type.Kinds.HasFlag(LinqKinds.Text) && name.Text is "Length")
+                || (type.Kinds.HasFlag(LinqKinds.Sequence) && name.Text is "Length" or "Count")
+                || (
+                    name.Text is "Value" or "HasValue"
+                    && (type.Kinds & (LinqKinds.Boolean | LinqKinds.Number | LinqKinds.Date | LinqKinds.Span))
+                        != LinqKinds.None
+                );
         if (!isKnown)
         {
             throw TokenCursor.NotSupported($"the member '{name.Text}' of {NameOf(type)}", name.Position);
@@ -150,7 +189,9 @@ internal sealed class LinqTypes
     private LinqType Either(Expression first, Expression second)
     {
         var (left, right) = (Of(first), Of(second));
-        return first is WordLiteral { Push: Opcode.PushNull } ? right : second is WordLiteral { Push: Opcode.PushNull } ? left : new LinqType(left.Kinds | right.Kinds);
+        return first is WordLiteral { Push: Opcode.PushNull } ? right
+            : second is WordLiteral { Push: Opcode.PushNull } ? left
+            : new LinqType(left.Kinds | right.Kinds);
     }
 
     private static LinqType OfMember(LinqType target, string name)
@@ -160,56 +201,105 @@ internal sealed class LinqTypes
             return target.Members.GetValueOrDefault(name) ?? LinqType.Any;
         }
 
-        return target.Kinds.HasFlag(LinqKinds.Data) ? LinqType.Any : new LinqType(name switch
-        {
-            "Date" or "DateTime" or "UtcDateTime" => LinqKinds.Date,
-            "TimeOfDay" or "Offset" => LinqKinds.Span,
-            "DayOfWeek" => LinqKinds.Text,
-            "HasValue" => LinqKinds.Boolean,
-            "Value" => target.Kinds,
-            _ => LinqKinds.Number,
-        });
+        return target.Kinds.HasFlag(LinqKinds.Data)
+            ? LinqType.Any
+            : new LinqType(
+                name switch
+                {
+                    "Date" or "DateTime" or "UtcDateTime" => LinqKinds.Date,
+                    "TimeOfDay" or "Offset" => LinqKinds.Span,
+                    "DayOfWeek" => LinqKinds.Text,
+                    "HasValue" => LinqKinds.Boolean,
+                    "Value" => target.Kinds,
+                    _ => LinqKinds.Number,
+                }
+            );
     }
 
-    private LinqKinds KindsOf(Expression value) => value switch
-    {
-        NumberLiteral => LinqKinds.Number,
-        TextLiteral => LinqKinds.Text,
-        WordLiteral { Push: Opcode.PushTrue or Opcode.PushFalse } or UnaryExpression or LogicalExpression => LinqKinds.Boolean,
-        ArrayLiteral or CallExpression { Callee: MemberExpression { Name: "map" or "filter" or "flatMap" } } or MemberExpression { Name: "values" } => LinqKinds.Sequence,
-        CallExpression { Callee: MemberExpression { Name: "some" or "every" } } => LinqKinds.Boolean,
-        InvokeExpression invoke => KindsOf(invoke),
-        _ => LinqKinds.Any,
-    };
+    private LinqKinds KindsOf(Expression value) =>
+        value switch
+        {
+            NumberLiteral => LinqKinds.Number,
+            TextLiteral => LinqKinds.Text,
+            WordLiteral { Push: Opcode.PushTrue or Opcode.PushFalse } or UnaryExpression or LogicalExpression =>
+                LinqKinds.Boolean,
+            ArrayLiteral
+            or CallExpression { Callee: MemberExpression { Name: "map" or "filter" or "flatMap" } }
+            or MemberExpression { Name: "values" } => LinqKinds.Sequence,
+            CallExpression { Callee: MemberExpression { Name: "some" or "every" } } => LinqKinds.Boolean,
+            InvokeExpression invoke => KindsOf(invoke),
+            _ => LinqKinds.Any,
+        };
 
-    private LinqKinds KindsOf(InvokeExpression invoke) => invoke.Function switch
-    {
-        ScriptFunction.Plus => Of(invoke.Arguments[0]).Kinds is LinqKinds.Text || Of(invoke.Arguments[1]).Kinds is LinqKinds.Text ? LinqKinds.Text : LinqKinds.Number | LinqKinds.Text | LinqKinds.Date | LinqKinds.Span,
-        ScriptFunction.Minus => LinqKinds.Number | LinqKinds.Date | LinqKinds.Span,
-        ScriptFunction.Times or ScriptFunction.DividedBy or ScriptFunction.Negated or ScriptFunction.CSharpAbsolute => LinqKinds.Number | LinqKinds.Span,
-        ScriptFunction.Modulo or ScriptFunction.Sum or ScriptFunction.Average or ScriptFunction.Count or ScriptFunction.CSharpIndexOf or ScriptFunction.CSharpLastIndexOf or ScriptFunction.CompareOrdinal or ScriptFunction.CompareTo
-            or (>= ScriptFunction.CastToLong and <= ScriptFunction.ParseDecimal) or (>= ScriptFunction.ConvertToLong and <= ScriptFunction.ConvertToDecimal) or (>= ScriptFunction.CSharpRound and <= ScriptFunction.SquareRoot) => LinqKinds.Number,
-        (>= ScriptFunction.IsSame and <= ScriptFunction.IsGreaterOrEqual) or ScriptFunction.Condition or ScriptFunction.ParseBoolean or ScriptFunction.ConvertToBoolean or ScriptFunction.CSharpIncludes or ScriptFunction.CSharpStartsWith
-            or ScriptFunction.CSharpEndsWith or ScriptFunction.IsNullOrEmpty or ScriptFunction.IsNullOrWhiteSpace
-            or ScriptFunction.IsEqual or ScriptFunction.IsSameText or ScriptFunction.ContainsKey
+    private LinqKinds KindsOf(InvokeExpression invoke) =>
+        invoke.Function switch
+        {
+            ScriptFunction.Plus => Of(invoke.Arguments[0]).Kinds is LinqKinds.Text
+            || Of(invoke.Arguments[1]).Kinds is LinqKinds.Text
+                ? LinqKinds.Text
+                : LinqKinds.Number | LinqKinds.Text | LinqKinds.Date | LinqKinds.Span,
+            ScriptFunction.Minus => LinqKinds.Number | LinqKinds.Date | LinqKinds.Span,
+            ScriptFunction.Times
+            or ScriptFunction.DividedBy
+            or ScriptFunction.Negated
+            or ScriptFunction.CSharpAbsolute => LinqKinds.Number | LinqKinds.Span,
+            ScriptFunction.Modulo
+            or ScriptFunction.Sum
+            or ScriptFunction.Average
+            or ScriptFunction.Count
+            or ScriptFunction.CSharpIndexOf
+            or ScriptFunction.CSharpLastIndexOf
+            or ScriptFunction.CompareOrdinal
+            or ScriptFunction.CompareTo
+            or (>= ScriptFunction.CastToLong and <= ScriptFunction.ParseDecimal)
+            or (>= ScriptFunction.ConvertToLong and <= ScriptFunction.ConvertToDecimal)
+            or (>= ScriptFunction.CSharpRound and <= ScriptFunction.SquareRoot) => LinqKinds.Number,
+            (>= ScriptFunction.IsSame and <= ScriptFunction.IsGreaterOrEqual)
+            or ScriptFunction.Condition
+            or ScriptFunction.ParseBoolean
+            or ScriptFunction.ConvertToBoolean
+            or ScriptFunction.CSharpIncludes
+            or ScriptFunction.CSharpStartsWith
+            or ScriptFunction.CSharpEndsWith
+            or ScriptFunction.IsNullOrEmpty
+            or ScriptFunction.IsNullOrWhiteSpace
+            or ScriptFunction.IsEqual
+            or ScriptFunction.IsSameText
+            or ScriptFunction.ContainsKey
             or ScriptFunction.IsSameSequence => LinqKinds.Boolean,
-        ScriptFunction.CSharpSplit or ScriptFunction.ToSequence or ScriptFunction.Distinct or ScriptFunction.OrNothing or ScriptFunction.SortedByKeys or (>= ScriptFunction.CSharpSkip and <= ScriptFunction.Except) => LinqKinds.Sequence,
-        ScriptFunction.ToCharacter => LinqKinds.Text | LinqKinds.Number,
-        ScriptFunction.CSharpText or ScriptFunction.CastToText or ScriptFunction.Id
+            ScriptFunction.CSharpSplit
+            or ScriptFunction.ToSequence
+            or ScriptFunction.Distinct
+            or ScriptFunction.OrNothing
+            or ScriptFunction.SortedByKeys
+            or (>= ScriptFunction.CSharpSkip and <= ScriptFunction.Except) => LinqKinds.Sequence,
+            ScriptFunction.ToCharacter => LinqKinds.Text | LinqKinds.Number,
+            ScriptFunction.CSharpText
+            or ScriptFunction.CastToText
+            or ScriptFunction.Id
             or (>= ScriptFunction.CSharpToLower and <= ScriptFunction.FormatText) => LinqKinds.Text,
-        ScriptFunction.NewDate or ScriptFunction.NewDay or ScriptFunction.ParseDate => LinqKinds.Date,
-        ScriptFunction.NewSpan or ScriptFunction.SpanFrom or ScriptFunction.ParseSpan => LinqKinds.Span,
-        ScriptFunction.AddTo => LinqKinds.Date | LinqKinds.Span,
-        _ => LinqKinds.Any,
-    };
+            ScriptFunction.NewDate or ScriptFunction.NewDay or ScriptFunction.ParseDate => LinqKinds.Date,
+            ScriptFunction.NewSpan or ScriptFunction.SpanFrom or ScriptFunction.ParseSpan => LinqKinds.Span,
+            ScriptFunction.AddTo => LinqKinds.Date | LinqKinds.Span,
+            _ => LinqKinds.Any,
+        };
 
     private static bool IsIn(string names, string name) => names.Contains($" {name} ", StringComparison.Ordinal);
 
-    private static string NameOf(LinqType type) => type.Members is not null ? "an object that has no such member" : string.Join(" or ", NamesOf(type.Kinds));
+    private static string NameOf(LinqType type) =>
+        type.Members is not null ? "an object that has no such member" : string.Join(" or ", NamesOf(type.Kinds));
 
     private static IEnumerable<string> NamesOf(LinqKinds kinds)
     {
-        (LinqKinds, string)[] names = [(LinqKinds.Boolean, "a bool"), (LinqKinds.Number, "a number"), (LinqKinds.Text, "a string"), (LinqKinds.Date, "a date"), (LinqKinds.Span, "a time span"), (LinqKinds.Sequence, "a sequence")];
+        (LinqKinds, string)[] names =
+        [
+            (LinqKinds.Boolean, "a bool"),
+            (LinqKinds.Number, "a number"),
+            (LinqKinds.Text, "a string"),
+            (LinqKinds.Date, "a date"),
+            (LinqKinds.Span, "a time span"),
+            (LinqKinds.Sequence, "a sequence"),
+        ];
         return names.Where(name => kinds.HasFlag(name.Item1)).Select(static name => name.Item2);
     }
 }

@@ -13,7 +13,10 @@ internal interface IMappedRows
     void Take(ReadOnlySpan<byte> row);
 }
 
-/// <summary>Runs the maps of an index over documents. Work and memory for one document are bounded by <see cref="ScriptLimits"/>. One thread at a time.</summary>
+/// <summary>
+/// Runs the maps of an index over documents. Work and memory for one document are bounded by
+/// <see cref="ScriptLimits"/>. One thread at a time.
+/// </summary>
 internal sealed class MapRunner : IDisposable
 {
     /// <summary>Rows that a document may give, of all maps together.</summary>
@@ -39,7 +42,11 @@ internal sealed class MapRunner : IDisposable
         _maps = new (byte[]?, CompiledMap, ScriptInterpreter)[maps.Count];
         for (int i = 0; i < maps.Count; i++)
         {
-            _maps[i] = (maps[i].Collection is { } collection ? LowerNames.Collection(collection) : null, maps[i], new ScriptInterpreter(limits) { Documents = documents });
+            _maps[i] = (
+                maps[i].Collection is { } collection ? LowerNames.Collection(collection) : null,
+                maps[i],
+                new ScriptInterpreter(limits) { Documents = documents }
+            );
         }
     }
 
@@ -52,7 +59,10 @@ internal sealed class MapRunner : IDisposable
         var given = default(Given);
         foreach (var (collection, map, interpreter) in _maps)
         {
-            if ((collection is null || lowerCollection.SequenceEqual(collection)) && !TryRunPlainly(map.Plain, document, rows, ref given))
+            if (
+                (collection is null || lowerCollection.SequenceEqual(collection))
+                && !TryRunPlainly(map.Plain, document, rows, ref given)
+            )
             {
                 // A large document before this one took the program along.
                 interpreter.Load(map.Program);
@@ -96,7 +106,12 @@ internal sealed class MapRunner : IDisposable
         }
     }
 
-    private static void Run(ScriptInterpreter interpreter, in QueriedDocument document, IMappedRows rows, ref Given given)
+    private static void Run(
+        ScriptInterpreter interpreter,
+        in QueriedDocument document,
+        IMappedRows rows,
+        ref Given given
+    )
     {
         try
         {
@@ -125,7 +140,13 @@ internal sealed class MapRunner : IDisposable
         }
     }
 
-    private static void Give(bool isWritten, ReadOnlySpan<byte> row, ScriptInterpreter interpreter, IMappedRows rows, ref Given given)
+    private static void Give(
+        bool isWritten,
+        ReadOnlySpan<byte> row,
+        ScriptInterpreter interpreter,
+        IMappedRows rows,
+        ref Given given
+    )
     {
         if (!isWritten)
         {
@@ -139,7 +160,9 @@ internal sealed class MapRunner : IDisposable
 
         if (row[0] != (byte)'{')
         {
-            throw new IndexMapException("A map returns objects, arrays of objects, or nothing; here it returned another value.");
+            throw new IndexMapException(
+                "A map returns objects, arrays of objects, or nothing; here it returned another value."
+            );
         }
 
         Give(row, rows, ref given);
@@ -150,13 +173,16 @@ internal sealed class MapRunner : IDisposable
         given = new Given(given.Rows + 1, given.Bytes + row.Length);
         if (given.Rows > MostRows || given.Bytes > MostBytes)
         {
-            throw new IndexMapException($"A document gives at most {MostRows} rows of {MostBytes} bytes together to an index.");
+            throw new IndexMapException(
+                $"A document gives at most {MostRows} rows of {MostBytes} bytes together to an index."
+            );
         }
 
         rows.Take(row);
     }
 
-    private static IndexMapException Failed(ScriptInterpreter interpreter) => new($"The map failed: {interpreter.Failure}.");
+    private static IndexMapException Failed(ScriptInterpreter interpreter) =>
+        new($"The map failed: {interpreter.Failure}.");
 
     /// <summary>What a document gave.</summary>
     private readonly record struct Given(int Rows, long Bytes);

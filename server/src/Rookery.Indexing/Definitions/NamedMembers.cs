@@ -15,13 +15,14 @@ internal sealed class NamedMembers(IReadOnlyList<string> names)
 
     /// <summary>Finds them.</summary>
     /// <param name="members">Members of an object, without braces and without whitespace between tokens.</param>
-    /// <param name="found">Takes where their values stand; 0..0 of one that is not there. Of several with one name the first counts.</param>
+    /// <param name="found">Takes where their values stand; 0..0 of one that is not there. Of several with one name the
+    /// first counts.</param>
     /// <returns>False when a name may be written with escapes.</returns>
     public bool TryFind(ReadOnlySpan<byte> members, Span<Range> found)
     {
         found.Clear();
         int left = Count;
-        for (int at = 0; left > 0 && at < members.Length;)
+        for (int at = 0; left > 0 && at < members.Length; )
         {
             int number = NumberOf(members[at..]);
             int value = number >= 0 ? at + _heads[number].Length : JsonText.SkipString(members, at) + 1;

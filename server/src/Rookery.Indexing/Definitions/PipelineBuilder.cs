@@ -2,7 +2,10 @@ using Rookery.Documents.Scripting;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>Puts the clauses of a query, or the methods that are called one after the other, into statements: loops in loops, whose innermost statement yields.</summary>
+/// <summary>
+/// Puts the clauses of a query, or the methods that are called one after the other, into statements: loops in loops,
+/// whose innermost statement yields.
+/// </summary>
 internal sealed class PipelineBuilder
 {
     private const string Rows = "\0rows";
@@ -52,7 +55,10 @@ internal sealed class PipelineBuilder
         }
     }
 
-    /// <summary>The script: it returns its one value, or an array where there are loops; nothing where a condition does not hold.</summary>
+    /// <summary>
+    /// The script: it returns its one value, or an array where there are loops; nothing where a condition does not
+    /// hold.
+    /// </summary>
     public ScriptSource ToSource()
     {
         var value = new NameExpression(Current, 0);
@@ -63,12 +69,14 @@ internal sealed class PipelineBuilder
 
         var rows = new NameExpression(Rows, 0);
         var push = new CallExpression(new MemberExpression(rows, "push", 0), [value], 0);
-        return new ScriptSource(_parameter,
-        [
-            new VariableStatement(Rows, new ArrayLiteral([], 0), IsConstant: true, 0),
-            .. Nest(new ExpressionStatement(push, 0)),
-            new ReturnStatement(rows, 0),
-        ]);
+        return new ScriptSource(
+            _parameter,
+            [
+                new VariableStatement(Rows, new ArrayLiteral([], 0), IsConstant: true, 0),
+                .. Nest(new ExpressionStatement(push, 0)),
+                new ReturnStatement(rows, 0),
+            ]
+        );
     }
 
     /// <summary>The statements of a function that returns an array of its values.</summary>
@@ -80,7 +88,11 @@ internal sealed class PipelineBuilder
             return source.Statements;
         }
 
-        return [.. Nest(new ReturnStatement(new ArrayLiteral([new NameExpression(Current, 0)], 0), 0)), new ReturnStatement(new ArrayLiteral([], 0), 0)];
+        return
+        [
+            .. Nest(new ReturnStatement(new ArrayLiteral([new NameExpression(Current, 0)], 0), 0)),
+            new ReturnStatement(new ArrayLiteral([], 0), 0),
+        ];
     }
 
     private IReadOnlyList<Statement> Nest(Statement innermost)
@@ -90,9 +102,17 @@ internal sealed class PipelineBuilder
         {
             var (name, value, isLoop) = _steps[i];
             int at = value.Position;
-            inside = name is null ? [new IfStatement(value, new BlockStatement(inside, OpensScope: true, at), null, at)]
+            inside =
+                name is null ? [new IfStatement(value, new BlockStatement(inside, OpensScope: true, at), null, at)]
                 : isLoop ? [new ForOfStatement(name, value, new BlockStatement(inside, OpensScope: true, at), at)]
-                : [new BlockStatement([new VariableStatement(name, value, IsConstant: true, at), .. inside], OpensScope: true, at)];
+                :
+                [
+                    new BlockStatement(
+                        [new VariableStatement(name, value, IsConstant: true, at), .. inside],
+                        OpensScope: true,
+                        at
+                    ),
+                ];
         }
 
         return inside;

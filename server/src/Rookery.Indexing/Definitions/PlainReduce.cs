@@ -16,7 +16,8 @@ internal sealed class PlainReduce
     /// <summary>Sums at most.</summary>
     public const int MostSums = PlainRow.MostNames;
 
-    // Of a key that is an object, and of a reduced row: a row of an index is smaller. What is larger is left to the machine, which is bounded.
+    // Of a key that is an object, and of a reduced row: a row of an index is smaller. What is larger is left to the
+    // machine, which is bounded.
     private const int MostBytes = 64 << 10;
 
     [ThreadStatic]
@@ -34,13 +35,26 @@ internal sealed class PlainReduce
     /// <param name="key">What rows are grouped by; null where it is <paramref name="compositeKey"/>.</param>
     /// <param name="compositeKey">The same, where it is an object.</param>
     /// <param name="summed">The members of rows that are added up.</param>
-    /// <param name="members">The members of the row: of the key all, or the member <c>KeyMember</c>, where <c>Sum</c> is negative; else which sum.</param>
+    /// <param name="members">The members of the row: of the key all, or the member <c>KeyMember</c>, where <c>Sum</c>
+    /// is negative; else which sum.</param>
     /// <param name="isCSharp">Whether a sum of doubles is written as one.</param>
-    public PlainReduce(NamedMembers keyNames, PlainValue? key, PlainRow? compositeKey, NamedMembers summed, IEnumerable<(string Name, string KeyMember, int Sum)> members, bool isCSharp)
+    public PlainReduce(
+        NamedMembers keyNames,
+        PlainValue? key,
+        PlainRow? compositeKey,
+        NamedMembers summed,
+        IEnumerable<(string Name, string KeyMember, int Sum)> members,
+        bool isCSharp
+    )
     {
         _isCSharp = isCSharp;
         (_keyNames, _key, _compositeKey, _summed) = (keyNames, key, compositeKey, summed);
-        _members = [.. members.Select(static member => (Encoding.UTF8.GetBytes($"\"{member.Name}\":"), Encoding.UTF8.GetBytes(member.KeyMember), member.Sum))];
+        _members =
+        [
+            .. members.Select(static member =>
+                (Encoding.UTF8.GetBytes($"\"{member.Name}\":"), Encoding.UTF8.GetBytes(member.KeyMember), member.Sum)
+            ),
+        ];
     }
 
     /// <summary>Whether each sum is of the member that takes it, so that sums of parts are added.</summary>
@@ -100,7 +114,11 @@ internal sealed class PlainReduce
                 return false;
             }
 
-            if (sum < 0 && name.Length > 0 && (key[0] != (byte)'{' || !StoredJson.TryFindMember(key, 0, name, out _, out _)))
+            if (
+                sum < 0
+                && name.Length > 0
+                && (key[0] != (byte)'{' || !StoredJson.TryFindMember(key, 0, name, out _, out _))
+            )
             {
                 return false;
             }

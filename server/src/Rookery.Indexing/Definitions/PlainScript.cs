@@ -5,13 +5,16 @@ using Rookery.Documents.Scripting;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>Finds functions that need no machine: those whose value is an object of plain values, and reduces that only add up.</summary>
+/// <summary>
+/// Finds functions that need no machine: those whose value is an object of plain values, and reduces that only add up.
+/// </summary>
 internal sealed class PlainScript
 {
     // Variables that are looked up at most: one that stood for itself would be looked up for ever.
     private const int MostLookups = 1024;
 
-    // Characters of constants, each as often as it is used: a text has no more, but a variable may stand in it a thousand times.
+    // Characters of constants, each as often as it is used: a text has no more, but a variable may stand in it a
+    // thousand times.
     private const int MostConstants = Lexer.MostCharacters;
 
     private readonly string _parameter;
@@ -28,7 +31,9 @@ internal sealed class PlainScript
     public static PlainRow? ToRow(ScriptSource source)
     {
         var script = new PlainScript(source.Parameter);
-        return script.Returned(source.Statements) is { } value && script.ToRow(value) is { } row && script.IsWhole ? row : null;
+        return script.Returned(source.Statements) is { } value && script.ToRow(value) is { } row && script.IsWhole
+            ? row
+            : null;
     }
 
     /// <summary>A reduce that only adds up; null where it does more.</summary>
@@ -57,13 +62,18 @@ internal sealed class PlainScript
         var (known, summed) = (new NamedMembers(keys._names), new NamedMembers(script._names));
         return new PlainReduce(known, single, composite, summed, members, script._isCSharp)
         {
-            AddsItsOwn = members.TrueForAll(member => keys._names.Contains(member.Name)
-                ? member.Sum < 0 && keys.IsKeptAs(member.Name, member.KeyMember, grouped)
-                : member.Sum >= 0 && string.Equals(member.Name, script._names[member.Sum], StringComparison.Ordinal)),
+            AddsItsOwn = members.TrueForAll(member =>
+                keys._names.Contains(member.Name)
+                    ? member.Sum < 0 && keys.IsKeptAs(member.Name, member.KeyMember, grouped)
+                    : member.Sum >= 0 && string.Equals(member.Name, script._names[member.Sum], StringComparison.Ordinal)
+            ),
         };
     }
 
-    /// <summary>Whether nothing was left out: a variable that the value does not use may load a document. Its variables are only known to be plain when they were used.</summary>
+    /// <summary>
+    /// Whether nothing was left out: a variable that the value does not use may load a document. Its variables are only
+    /// known to be plain when they were used.
+    /// </summary>
     private bool IsWhole => _used.Count == _variables.Count && _names.Count <= PlainRow.MostNames;
 
     /// <summary>
@@ -72,14 +82,19 @@ internal sealed class PlainScript
     /// </summary>
     private bool IsKeptAs(string name, string keyMember, Expression key)
     {
-        var part = keyMember.Length == 0 ? key
-            : MembersOf(key)?.FirstOrDefault(
-                member => string.Equals(member.Name, keyMember, StringComparison.Ordinal))?.Value;
-        return part is not null && ToValue(part) is PlainValue.Member { Below.Length: 0, IsId: false } kept
+        var part =
+            keyMember.Length == 0
+                ? key
+                : MembersOf(key)
+                    ?.FirstOrDefault(member => string.Equals(member.Name, keyMember, StringComparison.Ordinal))
+                    ?.Value;
+        return part is not null
+            && ToValue(part) is PlainValue.Member { Below.Length: 0, IsId: false } kept
             && string.Equals(_names[kept.Root], name, StringComparison.Ordinal);
     }
 
-    private Expression? Returned(IReadOnlyList<Statement> statements) => TryRead(statements, out var returned) ? returned : null;
+    private Expression? Returned(IReadOnlyList<Statement> statements) =>
+        TryRead(statements, out var returned) ? returned : null;
 
     /// <summary>Notes what variables hold.</summary>
     /// <returns>False where there is more than variables that never change and what is returned.</returns>
@@ -90,9 +105,13 @@ internal sealed class PlainScript
         {
             bool isPlain = statement switch
             {
-                VariableStatement { IsConstant: true, Value: { } value } variable => !IsParameter(variable.Name) && _variables.TryAdd(variable.Name, value),
+                VariableStatement { IsConstant: true, Value: { } value } variable => !IsParameter(variable.Name)
+                    && _variables.TryAdd(variable.Name, value),
                 ReturnStatement { Value: { } value } => (returned = Resolve(value)) is not null,
-                BlockStatement block when !block.OpensScope || statement == statements[^1] => TryRead(block.Statements, out returned),
+                BlockStatement block when !block.OpensScope || statement == statements[^1] => TryRead(
+                    block.Statements,
+                    out returned
+                ),
                 _ => false,
             };
             if (!isPlain || returned is not null)
@@ -149,10 +168,16 @@ internal sealed class PlainScript
         return members.Count > 0 ? members : null;
     }
 
-    /// <summary>The members of an object in the text; null where one has no name, a name twice, or one that JSON escapes.</summary>
+    /// <summary>
+    /// The members of an object in the text; null where one has no name, a name twice, or one that JSON escapes.
+    /// </summary>
     private static IReadOnlyList<ObjectMember>? MembersOf(Expression expression) =>
-        expression is ObjectLiteral literal && literal.Members.All(static member => member.Name is not null && IsPlainName(member.Name))
-        && literal.Members.DistinctBy(static member => member.Name, StringComparer.Ordinal).Count() == literal.Members.Count ? literal.Members : null;
+        expression is ObjectLiteral literal
+        && literal.Members.All(static member => member.Name is not null && IsPlainName(member.Name))
+        && literal.Members.DistinctBy(static member => member.Name, StringComparer.Ordinal).Count()
+            == literal.Members.Count
+            ? literal.Members
+            : null;
 
     private PlainValue? ToValue(Expression expression)
     {
@@ -160,13 +185,22 @@ internal sealed class PlainScript
         {
             case NumberLiteral { IsCSharp: true } number:
                 string digits = number.Whole?.ToString(CultureInfo.InvariantCulture) ?? NumberText.Format(number.Value);
-                return new PlainValue.Constant(Encoding.UTF8.GetBytes(number.Whole is null && digits.AsSpan().IndexOfAny('.', 'e') < 0 ? digits + ".0" : digits));
+                return new PlainValue.Constant(
+                    Encoding.UTF8.GetBytes(
+                        number.Whole is null && digits.AsSpan().IndexOfAny('.', 'e') < 0 ? digits + ".0" : digits
+                    )
+                );
             case NumberLiteral number when double.IsFinite(number.Value):
                 return new PlainValue.Constant(Encoding.UTF8.GetBytes(NumberText.Format(number.Value)));
-            case TextLiteral text when !text.Text.Any(char.IsSurrogate) && (_constants += text.Text.Length) <= MostConstants:
+            case TextLiteral text
+                when !text.Text.Any(char.IsSurrogate) && (_constants += text.Text.Length) <= MostConstants:
                 byte[] plain = Encoding.UTF8.GetBytes(text.Text);
                 byte[] escaped = new byte[6 * plain.Length];
-                return new PlainValue.Constant([(byte)'"', .. escaped.AsSpan(0, JsonText.Escape(plain, escaped)), (byte)'"']);
+                return new PlainValue.Constant([
+                    (byte)'"',
+                    .. escaped.AsSpan(0, JsonText.Escape(plain, escaped)),
+                    (byte)'"',
+                ]);
             case WordLiteral word:
                 string json = word.Push switch
                 {
@@ -178,7 +212,8 @@ internal sealed class PlainScript
                 return new PlainValue.Constant(Encoding.UTF8.GetBytes(json));
             case LogicalExpression choice when ToValue(choice.Left) is { } left && ToValue(choice.Right) is { } right:
                 return new PlainValue.Choice(choice.Keep, left, right);
-            case MemberExpression or InvokeExpression { Function: ScriptFunction.Property } when ToMember(Resolve(expression)) is { } member:
+            case MemberExpression
+            or InvokeExpression { Function: ScriptFunction.Property } when ToMember(Resolve(expression)) is { } member:
                 return member;
             default:
                 return null;
@@ -198,53 +233,114 @@ internal sealed class PlainScript
 
         return expression switch
         {
-            MemberExpression { Name: not "length" } below when IsPlainName(below.Name) && !IsIndex(below.Name)
-                && ToMember(Resolve(below.Target)) is { IsId: false } member
-                => member with { Below = [.. member.Below, Encoding.UTF8.GetBytes(below.Name)] },
-            InvokeExpression { Function: ScriptFunction.Property, Arguments: [var target, TextLiteral { Text: not ("Id" or "Value" or "HasValue") } name] }
-                when IsPlainName(name.Text) && ToMember(Resolve(target)) is { IsId: false } member
-                => member with { Below = [.. member.Below, Encoding.UTF8.GetBytes(name.Text)], IsCSharp = true },
+            MemberExpression { Name: not "length" } below
+                when IsPlainName(below.Name)
+                    && !IsIndex(below.Name)
+                    && ToMember(Resolve(below.Target)) is { IsId: false } member => member with
+            {
+                Below = [.. member.Below, Encoding.UTF8.GetBytes(below.Name)],
+            },
+            InvokeExpression
+            {
+                Function: ScriptFunction.Property,
+                Arguments: [var target, TextLiteral { Text: not ("Id" or "Value" or "HasValue") } name]
+            } when IsPlainName(name.Text) && ToMember(Resolve(target)) is { IsId: false } member => member with
+            {
+                Below = [.. member.Below, Encoding.UTF8.GetBytes(name.Text)],
+                IsCSharp = true,
+            },
             _ => null,
         };
     }
 
-    /// <summary>The name of the group's key that is meant: all of it is an empty one. Null where it is no key.</summary>
+    /// <summary>
+    /// The name of the group's key that is meant: all of it is an empty one. Null where it is no key.
+    /// </summary>
     private string? KeyMemberOf(Expression expression) =>
         IsOfGroup(expression, "key") ? ""
-        : expression is MemberExpression { Name: not ("" or "length") } member && IsPlainName(member.Name) && IsOfGroup(Resolve(member.Target), "key") ? member.Name
-        : expression is InvokeExpression { Function: ScriptFunction.Property, Arguments: [var target, TextLiteral { Text: not ("" or "Id" or "Value" or "HasValue") and var name }] }
-            && IsPlainName(name) && IsOfGroup(Resolve(target), "key") ? name
+        : expression is MemberExpression { Name: not ("" or "length") } member
+        && IsPlainName(member.Name)
+        && IsOfGroup(Resolve(member.Target), "key")
+            ? member.Name
+        : expression
+            is InvokeExpression
+            {
+                Function: ScriptFunction.Property,
+                Arguments: [var target, TextLiteral { Text: not ("" or "Id" or "Value" or "HasValue") and var name }]
+            }
+        && IsPlainName(name)
+        && IsOfGroup(Resolve(target), "key")
+            ? name
         : null;
 
     /// <summary>The member of rows that an expression adds up; null where it does something else.</summary>
-    private string? SummedBy(Expression expression) => expression switch
-    {
-        // g.values.reduce((sum, row) => sum + row.count, 0), or row.count + sum: two numbers make the same sum in either order.
-        CallExpression { Callee: MemberExpression { Name: "reduce" } reduce, Arguments: [LambdaExpression { Parameters: [var sum, var row], Value: BinaryExpression { Operator: Opcode.Add } add }, NumberLiteral { Value: 0 }] }
-            when IsOfGroup(Resolve(reduce.Target), "values") && !string.Equals(sum, row, StringComparison.Ordinal) =>
-            IsName(add.Left, sum) ? MemberOf(add.Right, row) : IsName(add.Right, sum) ? MemberOf(add.Left, row) : null,
+    private string? SummedBy(Expression expression) =>
+        expression switch
+        {
+            // g.values.reduce((sum, row) => sum + row.count, 0), or row.count + sum: two numbers make the same sum in
+            // either order.
+            CallExpression
+            {
+                Callee: MemberExpression { Name: "reduce" } reduce,
+                Arguments: [
+                    LambdaExpression
+                    {
+                        Parameters: [var sum, var row],
+                        Value: BinaryExpression { Operator: Opcode.Add } add
+                    },
+                    NumberLiteral { Value: 0 },
+                ]
+            } when IsOfGroup(Resolve(reduce.Target), "values") && !string.Equals(sum, row, StringComparison.Ordinal) =>
+                IsName(add.Left, sum) ? MemberOf(add.Right, row)
+                : IsName(add.Right, sum) ? MemberOf(add.Left, row)
+                : null,
 
-        // g.Sum(row => row.Count)
-        InvokeExpression { Function: ScriptFunction.Sum, Arguments: [CallExpression { Callee: MemberExpression { Name: "map" } map, Arguments: [LambdaExpression { Parameters: [var row], Value: { } value }] }] }
-            when IsOfGroup(Resolve(map.Target), "values") => MemberOf(value, row),
-        _ => null,
-    };
+            // g.Sum(row => row.Count)
+            InvokeExpression
+            {
+                Function: ScriptFunction.Sum,
+                Arguments: [
+                    CallExpression
+                    {
+                        Callee: MemberExpression { Name: "map" } map,
+                        Arguments: [LambdaExpression { Parameters: [var row], Value: { } value }]
+                    },
+                ]
+            } when IsOfGroup(Resolve(map.Target), "values") => MemberOf(value, row),
+            _ => null,
+        };
 
-    private bool IsOfGroup(Expression expression, string name) => expression is MemberExpression member && string.Equals(member.Name, name, StringComparison.Ordinal) && IsParameter(Resolve(member.Target));
+    private bool IsOfGroup(Expression expression, string name) =>
+        expression is MemberExpression member
+        && string.Equals(member.Name, name, StringComparison.Ordinal)
+        && IsParameter(Resolve(member.Target));
 
-    private static string? MemberOf(Expression expression, string row) => PropertyOf(expression, target => IsName(target, row)) is not "Id" and var name ? name : null;
+    private static string? MemberOf(Expression expression, string row) =>
+        PropertyOf(expression, target => IsName(target, row)) is not "Id" and var name ? name : null;
 
-    /// <summary>The name of a member of an object that is told by <paramref name="isObject"/>; null where it is none.</summary>
-    private static string? PropertyOf(Expression expression, Func<Expression, bool> isObject) => expression switch
-    {
-        MemberExpression { Name: not "@metadata" } member when isObject(member.Target) && IsPlainName(member.Name) => member.Name,
-        InvokeExpression { Function: ScriptFunction.Property, Arguments: [var target, TextLiteral { Text: not "@metadata" and var name }] } when isObject(target) && IsPlainName(name) => name,
-        _ => null,
-    };
+    /// <summary>
+    /// The name of a member of an object that is told by <paramref name="isObject"/>; null where it is none.
+    /// </summary>
+    private static string? PropertyOf(Expression expression, Func<Expression, bool> isObject) =>
+        expression switch
+        {
+            MemberExpression { Name: not "@metadata" } member
+                when isObject(member.Target) && IsPlainName(member.Name) => member.Name,
+            InvokeExpression
+            {
+                Function: ScriptFunction.Property,
+                Arguments: [var target, TextLiteral { Text: not "@metadata" and var name }]
+            } when isObject(target) && IsPlainName(name) => name,
+            _ => null,
+        };
 
     private Expression Resolve(Expression expression)
     {
-        while (expression is NameExpression { Name: var name } && _variables.TryGetValue(name, out var value) && _lookups < MostLookups)
+        while (
+            expression is NameExpression { Name: var name }
+            && _variables.TryGetValue(name, out var value)
+            && _lookups < MostLookups
+        )
         {
             _lookups++;
             _used.Add(name);
@@ -254,16 +350,19 @@ internal sealed class PlainScript
         return expression;
     }
 
-    private bool IsParameter(Expression expression) => Resolve(expression) is NameExpression { Name: var name } && IsParameter(name);
+    private bool IsParameter(Expression expression) =>
+        Resolve(expression) is NameExpression { Name: var name } && IsParameter(name);
 
     private bool IsParameter(string name) => string.Equals(name, _parameter, StringComparison.Ordinal);
 
-    private static bool IsName(Expression expression, string name) => expression is NameExpression { Name: var other } && string.Equals(name, other, StringComparison.Ordinal);
+    private static bool IsName(Expression expression, string name) =>
+        expression is NameExpression { Name: var other } && string.Equals(name, other, StringComparison.Ordinal);
 
     /// <summary>Whether JavaScript takes a name for the place of an element.</summary>
     private static bool IsIndex(string name) => name.Length > 0 && !name.AsSpan().ContainsAnyExceptInRange('0', '9');
 
-    private static bool IsPlainName(string name) => !name.Any(char.IsSurrogate) && JsonText.IsPlain(Encoding.UTF8.GetBytes(name));
+    private static bool IsPlainName(string name) =>
+        !name.Any(char.IsSurrogate) && JsonText.IsPlain(Encoding.UTF8.GetBytes(name));
 
     private int NumberOf(string name)
     {

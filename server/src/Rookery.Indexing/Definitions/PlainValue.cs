@@ -4,7 +4,10 @@ using Rookery.Documents.Scripting;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>A value that a script has in its text or takes from the JSON it is given as it stands there, so that no machine is needed: most values of most maps.</summary>
+/// <summary>
+/// A value that a script has in its text or takes from the JSON it is given as it stands there, so that no machine is
+/// needed: most values of most maps.
+/// </summary>
 internal abstract record PlainValue
 {
     /// <summary>Reads it.</summary>
@@ -12,14 +15,22 @@ internal abstract record PlainValue
     /// <param name="found">Where the values of its <see cref="NamedMembers"/> stand.</param>
     /// <param name="json">The value; empty where it is undefined.</param>
     /// <returns>False where only the machine knows.</returns>
-    public abstract bool TryRead(ReadOnlySpan<byte> members, scoped ReadOnlySpan<Range> found, out ReadOnlySpan<byte> json);
+    public abstract bool TryRead(
+        ReadOnlySpan<byte> members,
+        scoped ReadOnlySpan<Range> found,
+        out ReadOnlySpan<byte> json
+    );
 
     /// <summary>What stands in the text.</summary>
     /// <param name="Json">The value; empty for undefined.</param>
     internal sealed record Constant(byte[] Json) : PlainValue
     {
         /// <inheritdoc/>
-        public override bool TryRead(ReadOnlySpan<byte> members, scoped ReadOnlySpan<Range> found, out ReadOnlySpan<byte> json)
+        public override bool TryRead(
+            ReadOnlySpan<byte> members,
+            scoped ReadOnlySpan<Range> found,
+            out ReadOnlySpan<byte> json
+        )
         {
             json = Json;
             return true;
@@ -36,7 +47,11 @@ internal abstract record PlainValue
         public bool IsCSharp { get; init; }
 
         /// <inheritdoc/>
-        public override bool TryRead(ReadOnlySpan<byte> members, scoped ReadOnlySpan<Range> found, out ReadOnlySpan<byte> json)
+        public override bool TryRead(
+            ReadOnlySpan<byte> members,
+            scoped ReadOnlySpan<Range> found,
+            out ReadOnlySpan<byte> json
+        )
         {
             json = members[found[Root]];
             foreach (byte[] name in Below)
@@ -46,7 +61,10 @@ internal abstract record PlainValue
                     return false;
                 }
 
-                json = !json.IsEmpty && json[0] == (byte)'{' && StoredJson.TryFindMember(json, 0, name, out _, out int at) ? json[at..StoredJson.SkipValue(json, at)] : default;
+                json =
+                    !json.IsEmpty && json[0] == (byte)'{' && StoredJson.TryFindMember(json, 0, name, out _, out int at)
+                        ? json[at..StoredJson.SkipValue(json, at)]
+                        : default;
             }
 
             return !IsId || !json.IsEmpty;
@@ -60,7 +78,11 @@ internal abstract record PlainValue
     internal sealed record Choice(Opcode Keep, PlainValue Left, PlainValue Right) : PlainValue
     {
         /// <inheritdoc/>
-        public override bool TryRead(ReadOnlySpan<byte> members, scoped ReadOnlySpan<Range> found, out ReadOnlySpan<byte> json)
+        public override bool TryRead(
+            ReadOnlySpan<byte> members,
+            scoped ReadOnlySpan<Range> found,
+            out ReadOnlySpan<byte> json
+        )
         {
             if (!Left.TryRead(members, found, out json))
             {
@@ -76,12 +98,14 @@ internal abstract record PlainValue
             return isKept || Right.TryRead(members, found, out json);
         }
 
-        private static bool IsTrue(ReadOnlySpan<byte> json) => !json.IsEmpty && json[0] switch
-        {
-            (byte)'n' or (byte)'f' => false,
-            (byte)'t' or (byte)'{' or (byte)'[' => true,
-            (byte)'"' => json.Length > 2,
-            _ => double.Parse(json, NumberStyles.Float, CultureInfo.InvariantCulture) != 0,
-        };
+        private static bool IsTrue(ReadOnlySpan<byte> json) =>
+            !json.IsEmpty
+            && json[0] switch
+            {
+                (byte)'n' or (byte)'f' => false,
+                (byte)'t' or (byte)'{' or (byte)'[' => true,
+                (byte)'"' => json.Length > 2,
+                _ => double.Parse(json, NumberStyles.Float, CultureInfo.InvariantCulture) != 0,
+            };
     }
 }

@@ -5,7 +5,10 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>The bytes of what rows are grouped by. Equal values are equal bytes: numbers however they are written, texts with their case, and of objects the members that are not null, in the order of the text.</summary>
+/// <summary>
+/// The bytes of what rows are grouped by. Equal values are equal bytes: numbers however they are written, texts with
+/// their case, and of objects the members that are not null, in the order of the text.
+/// </summary>
 internal static class ReduceKey
 {
     /// <summary>Bytes of a key at most, which is what an index takes as an id.</summary>

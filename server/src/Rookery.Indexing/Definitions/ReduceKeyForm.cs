@@ -5,9 +5,10 @@ using Rookery.Documents.Scripting;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Gives reduce keys one form, so that the row of a group does not depend on which of its documents was indexed first: that of <see cref="CanonicalJson"/>. What is missing is null where the key is an object in the
-/// text, in the order of the text; of all other objects, at any depth, null members are left out, so that null and
-/// missing are one. One thread at a time.
+/// Gives reduce keys one form, so that the row of a group does not depend on which of its documents was indexed first:
+/// that of <see cref="CanonicalJson"/>. What is missing is null where the key is an object in the text, in the order of
+/// the text; of all other objects, at any depth, null members are left out, so that null and missing are one. One
+/// thread at a time.
 /// </summary>
 /// <param name="members">The members of the key, where it is an object in the text.</param>
 internal sealed class ReduceKeyForm(IReadOnlyList<ReduceKeyMember> members)
@@ -39,14 +40,15 @@ internal sealed class ReduceKeyForm(IReadOnlyList<ReduceKeyMember> members)
         _others.Release();
     }
 
-    private static bool IsInForm(ReadOnlySpan<byte> json) => json[0] switch
-    {
-        (byte)'{' or (byte)'[' or (byte)'-' => false,
-        (byte)'"' => !json.Contains((byte)'\\'),
-        >= (byte)'0' and <= (byte)'9' => json.Length <= MostPlainDigits
-            && !json.ContainsAnyExceptInRange((byte)'0', (byte)'9'),
-        _ => true,
-    };
+    private static bool IsInForm(ReadOnlySpan<byte> json) =>
+        json[0] switch
+        {
+            (byte)'{' or (byte)'[' or (byte)'-' => false,
+            (byte)'"' => !json.Contains((byte)'\\'),
+            >= (byte)'0' and <= (byte)'9' => json.Length <= MostPlainDigits
+                && !json.ContainsAnyExceptInRange((byte)'0', (byte)'9'),
+            _ => true,
+        };
 
     private void Append(ReadOnlySpan<byte> json, IReadOnlyList<ReduceKeyMember> named)
     {

@@ -3,8 +3,9 @@ using Rookery.Documents.Scripting;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Checks that a reduce makes one row of each group, whatever its values. Pages of rows are reduced by themselves, and what comes out is reduced again: a reduce that leaves out some groups would leave out some pages of
-/// others, and one that counts its rows would count pages.
+/// Checks that a reduce makes one row of each group, whatever its values. Pages of rows are reduced by themselves, and
+/// what comes out is reduced again: a reduce that leaves out some groups would leave out some pages of others, and one
+/// that counts its rows would count pages.
 /// </summary>
 internal sealed class ReduceResult
 {
@@ -15,14 +16,21 @@ internal sealed class ReduceResult
     private ReduceResult(string group) => _group = group;
 
     /// <summary>The refusal of a part that would give a group no row, or several.</summary>
-    public static ScriptException Refusal(string part, int position) => TokenCursor.NotSupported(
-        $"'{part}' behind the groups of a reduce: a reduce returns one row of each group, because its rows are reduced again; leave rows out with 'where' in the query", position);
+    public static ScriptException Refusal(string part, int position) =>
+        TokenCursor.NotSupported(
+            $"'{part}' behind the groups of a reduce: a reduce returns one row of each group, because its "
+                + $"rows are reduced again; leave rows out with 'where' in the query",
+            position
+        );
 
     /// <summary>The refusal of what would count the rows that a reduce is given.</summary>
-    public static ScriptException CountRefusal(string method, int position) => new(
-        ScriptFault.Syntax,
-        $"'{method}' of a group counts what was reduced before as one: let the map give each row 'count = 1' and add that up{(method is "Average" ? ", and the values, and divide" : "")}",
-        position);
+    public static ScriptException CountRefusal(string method, int position) =>
+        new(
+            ScriptFault.Syntax,
+            $"'{method}' of a group counts what was reduced before as one: let the map give each row 'count "
+                + $"= 1' and add that up{(method is "Average" ? ", and the values, and divide" : "")}",
+            position
+        );
 
     /// <summary>Checks a reduce.</summary>
     /// <param name="row">The function of a group.</param>
@@ -43,8 +51,12 @@ internal sealed class ReduceResult
         }
     }
 
-    private static ScriptException Several(int position) => TokenCursor.NotSupported(
-        "a reduce that may return nothing or several rows: it returns one object of each group, because its rows are reduced again; leave rows out with 'where' in the query", position);
+    private static ScriptException Several(int position) =>
+        TokenCursor.NotSupported(
+            "a reduce that may return nothing or several rows: it returns one object of each group, because "
+                + "its rows are reduced again; leave rows out with 'where' in the query",
+            position
+        );
 
     /// <summary>Notes what variables hold, and what is returned.</summary>
     /// <returns>Whether each way through the statements returns.</returns>
@@ -117,8 +129,17 @@ internal sealed class ReduceResult
                 break;
 
             // One of the rows: a group has at least one.
-            case InvokeExpression { Function: >= ScriptFunction.FirstOf and <= ScriptFunction.OnlyOrNothing, Arguments: [CallExpression { Callee: MemberExpression { Name: "map", Target: var rows }, Arguments: [LambdaExpression { Value: { } row }] }] }
-                when IsRows(rows):
+            case InvokeExpression
+            {
+                Function: >= ScriptFunction.FirstOf and <= ScriptFunction.OnlyOrNothing,
+                Arguments: [
+                    CallExpression
+                    {
+                        Callee: MemberExpression { Name: "map", Target: var rows },
+                        Arguments: [LambdaExpression { Value: { } row }]
+                    },
+                ]
+            } when IsRows(rows):
                 RequireObject(row);
                 break;
             default:
@@ -126,6 +147,14 @@ internal sealed class ReduceResult
         }
     }
 
-    private bool IsRows(Expression value) => value is MemberExpression { Name: "values", Target: NameExpression { Name: var name } }
-        && (string.Equals(name, _group, StringComparison.Ordinal) || (_variables.TryGetValue(name, out var known) && known is [NameExpression { Name: var other }] && string.Equals(other, _group, StringComparison.Ordinal)));
+    private bool IsRows(Expression value) =>
+        value is MemberExpression { Name: "values", Target: NameExpression { Name: var name } }
+        && (
+            string.Equals(name, _group, StringComparison.Ordinal)
+            || (
+                _variables.TryGetValue(name, out var known)
+                && known is [NameExpression { Name: var other }]
+                && string.Equals(other, _group, StringComparison.Ordinal)
+            )
+        );
 }

@@ -24,7 +24,9 @@ internal sealed class ReduceRunner : IReducer, IDisposable
         (_key, _row) = (new ScriptInterpreter(limits), new ScriptInterpreter(limits) { AddsDecimals = true });
     }
 
-    /// <summary>What a row is grouped by, as JSON in its one form: valid until the next call, or as long as the row.</summary>
+    /// <summary>
+    /// What a row is grouped by, as JSON in its one form: valid until the next call, or as long as the row.
+    /// </summary>
     /// <exception cref="ReduceException">The text fails.</exception>
     public ReadOnlySpan<byte> KeyOf(ReadOnlySpan<byte> row) => _form.Of(ReadKey(row));
 
@@ -122,9 +124,10 @@ internal sealed class ReduceRunner : IReducer, IDisposable
         }
         finally
         {
-            _key.TrimValues();                          // what was written stays
+            _key.TrimValues(); // what was written stays
         }
     }
 
-    private static ReduceException Failed(ScriptInterpreter interpreter) => new($"The reduce failed: {interpreter.Failure}.");
+    private static ReduceException Failed(ScriptInterpreter interpreter) =>
+        new($"The reduce failed: {interpreter.Failure}.");
 }

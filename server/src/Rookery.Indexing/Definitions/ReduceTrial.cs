@@ -29,7 +29,12 @@ internal sealed class ReduceTrial : IDisposable
     // Sums of doubles differ in their last digits by the order in which they are added.
     private const double Tolerance = 1e-9;
 
-    private static readonly ScriptLimits Limits = new() { Steps = 60_000, MostSteps = 60_000, MemoryBytes = 2 << 20 };
+    private static readonly ScriptLimits Limits = new()
+    {
+        Steps = 60_000,
+        MostSteps = 60_000,
+        MemoryBytes = 2 << 20,
+    };
 
     private const int Nothing = 0;
     private const int Number = 1;
@@ -41,7 +46,17 @@ internal sealed class ReduceTrial : IDisposable
     private static readonly int[] Guesses = [Number, Number, Number, Text, Text, Nothing, 2, Date, 5, 6, 7, 8, 9, 10];
 
     // How many rows each part has; the parts' rows are then reduced as one.
-    private static readonly int[][] Parts = [[1], [1, 1], [2, 1], [1, 2], [16, 1], [1, 16], [6, 5, 6], [1, 1, 1, 1, 1]];
+    private static readonly int[][] Parts =
+    [
+        [1],
+        [1, 1],
+        [2, 1],
+        [1, 2],
+        [16, 1],
+        [1, 16],
+        [6, 5, 6],
+        [1, 1, 1, 1, 1],
+    ];
 
     private readonly IReadOnlyList<string> _fields;
     private readonly ReduceRunner _runner;
@@ -83,13 +98,23 @@ internal sealed class ReduceTrial : IDisposable
     {
         var tokens = new Lexer(text, isCSharp).ReadAll();
         IEnumerable<Token> Of(TokenKind kind, int most) =>
-            tokens.Where(token => token.Kind == kind)
+            tokens
+                .Where(token => token.Kind == kind)
                 .DistinctBy(static token => token.Text, StringComparer.Ordinal)
                 .Take(most);
 
         double[] numbers =
         [
-            2, 1, 5, -3, 2, 0, 13, 3, -8, 8,
+            2,
+            1,
+            5,
+            -3,
+            2,
+            0,
+            13,
+            3,
+            -8,
+            8,
             .. Of(TokenKind.Number, MostConstants)
                 .SelectMany(static token => (double[])[token.Number, token.Number + 1, token.Number - 1])
                 .Where(static number => number is > 0 and < 1e15),
@@ -141,8 +166,10 @@ internal sealed class ReduceTrial : IDisposable
         {
             int step = 1 + (trial / _values.Length);
             int[] tried = [.. takes.Select((taken, field) => taken[(trial + (field * step)) % taken.Length])];
-            if (FindFault(tried, trial) is var (fault, isJoined)
-                && (!isJoined || HasFault(Number) || HasFault(NumberOrNothing)))
+            if (
+                FindFault(tried, trial) is var (fault, isJoined)
+                && (!isJoined || HasFault(Number) || HasFault(NumberOrNothing))
+            )
             {
                 return fault;
             }
@@ -150,7 +177,8 @@ internal sealed class ReduceTrial : IDisposable
             bool HasFault(int kind)
             {
                 int[] others = [.. tried.Select((other, field) => takes[field].Contains(kind) ? kind : other)];
-                return Enumerable.Range(trial, _values[NumberOrNothing].Length)
+                return Enumerable
+                    .Range(trial, _values[NumberOrNothing].Length)
                     .Any(first => FindFault(others, first) is not null);
             }
         }
@@ -159,27 +187,33 @@ internal sealed class ReduceTrial : IDisposable
     }
 
     /// <summary>Whether the key of a row changes with a member.</summary>
-    private bool IsOfKey(int[] kinds, int changed) => ((int[])[kinds[changed], Number, Text, Date]).Any(kind =>
-    {
-        if (_bytesLeft < 0)
+    private bool IsOfKey(int[] kinds, int changed) =>
+        ((int[])[kinds[changed], Number, Text, Date]).Any(kind =>
         {
-            return false;
-        }
+            if (_bytesLeft < 0)
+            {
+                return false;
+            }
 
-        int[] tried = [.. kinds];
-        tried[changed] = kind;
-        return !HaveOneKey(RowsOf(tried, 2, 0, field => field != changed));
-    });
+            int[] tried = [.. kinds];
+            tried[changed] = kind;
+            return !HaveOneKey(RowsOf(tried, 2, 0, field => field != changed));
+        });
 
     /// <summary>The kinds that a member may have beside the others.</summary>
     private int[] KindsThatTakes(int[] kinds, int field)
     {
         int[] tried = [.. kinds];
-        int[] taken = [.. Enumerable.Range(0, _values.Length).Where(kind =>
-        {
-            tried[field] = kind;
-            return CanReduce(tried);
-        })];
+        int[] taken =
+        [
+            .. Enumerable
+                .Range(0, _values.Length)
+                .Where(kind =>
+                {
+                    tried[field] = kind;
+                    return CanReduce(tried);
+                }),
+        ];
         return taken.Length > 0 ? taken : [kinds[field]];
     }
 
@@ -252,11 +286,13 @@ internal sealed class ReduceTrial : IDisposable
 
     private byte[] RowOf(int[] kinds, Func<int, int> valueOf)
     {
-        var members = _fields.Select((name, field) =>
-        {
-            string[] values = _values[kinds[field]];
-            return $"{Quoted(name)}:{values[valueOf(field) % values.Length]}";
-        });
+        var members = _fields.Select(
+            (name, field) =>
+            {
+                string[] values = _values[kinds[field]];
+                return $"{Quoted(name)}:{values[valueOf(field) % values.Length]}";
+            }
+        );
         return Encoding.UTF8.GetBytes(ObjectOf(members));
     }
 
@@ -331,7 +367,8 @@ internal sealed class ReduceTrial : IDisposable
             var (first, second) = (Member(one.RootElement, name), Member(other.RootElement, name));
             if (!AreSame(first, second))
             {
-                string fault = $"The member '{name}' of the reduce depends on how often its rows are reduced: "
+                string fault =
+                    $"The member '{name}' of the reduce depends on how often its rows are reduced: "
                     + $"{(rows == 1 ? "a row" : $"{rows} rows")} at once gave {Shown(first)}, "
                     + $"and what they were reduced to, reduced again, gave {Shown(second)}. {Why} "
                     + "Do not count, filter or compute with rows there: let the map give what is added up, such as "
@@ -355,12 +392,13 @@ internal sealed class ReduceTrial : IDisposable
         return text.Length <= ShownCharacters ? text : text[..ShownCharacters] + "…";
     }
 
-    private static bool AreSame(JsonElement? one, JsonElement? other) => (one, other) switch
-    {
-        (null, null) => true,
-        ({ } first, { } second) => AreSame(first, second),
-        _ => false,
-    };
+    private static bool AreSame(JsonElement? one, JsonElement? other) =>
+        (one, other) switch
+        {
+            (null, null) => true,
+            ({ } first, { } second) => AreSame(first, second),
+            _ => false,
+        };
 
     private static bool AreSame(JsonElement one, JsonElement other)
     {

@@ -2,7 +2,10 @@ using Rookery.Documents.Scripting;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>Finds the names of the members of the objects that a function returns. An index has to know its fields before it sees a document, so the objects have to stand in the text.</summary>
+/// <summary>
+/// Finds the names of the members of the objects that a function returns. An index has to know its fields before it
+/// sees a document, so the objects have to stand in the text.
+/// </summary>
 internal sealed class ResultFields
 {
     /// <summary>The member whose values are fields of their own, each under the name that it gives.</summary>
@@ -12,9 +15,7 @@ internal sealed class ResultFields
     private readonly Dictionary<string, List<Expression>> _values = new(StringComparer.Ordinal);
     private readonly HashSet<Expression> _seen = new(ReferenceEqualityComparer.Instance);
 
-    private ResultFields()
-    {
-    }
+    private ResultFields() { }
 
     /// <summary>The names, each once, in the order of the text.</summary>
     /// <exception cref="ScriptException">What is returned does not stand in the text.</exception>
@@ -50,13 +51,33 @@ internal sealed class ResultFields
             case ExpressionStatement { Expression: AssignmentExpression { Target: NameExpression name } assignment }:
                 Note(name.Name, assignment.Value);
                 break;
-            case ExpressionStatement { Expression: CallExpression { Callee: MemberExpression { Target: NameExpression name, Name: "push" or "unshift" } } call }:
+            case ExpressionStatement
+            {
+                Expression: CallExpression
+                {
+                    Callee: MemberExpression { Target: NameExpression name, Name: "push" or "unshift" }
+                } call
+            }:
                 call.Arguments.ToList().ForEach(argument => Note(name.Name, argument));
                 break;
-            case ExpressionStatement { Expression: CallExpression { Callee: MemberExpression { Name: "forEach" }, Arguments: [LambdaExpression { Body: { } body }] } }:
+            case ExpressionStatement
+            {
+                Expression: CallExpression
+                {
+                    Callee: MemberExpression { Name: "forEach" },
+                    Arguments: [LambdaExpression { Body: { } body }]
+                }
+            }:
                 Collect(body.Statements);
                 break;
-            case ExpressionStatement { Expression: CallExpression { Callee: MemberExpression { Name: "forEach" }, Arguments: [LambdaExpression { Value: { } value }] } }:
+            case ExpressionStatement
+            {
+                Expression: CallExpression
+                {
+                    Callee: MemberExpression { Name: "forEach" },
+                    Arguments: [LambdaExpression { Value: { } value }]
+                }
+            }:
                 Collect(new ExpressionStatement(value, value.Position), returned);
                 break;
             case BlockStatement block:
@@ -115,7 +136,9 @@ internal sealed class ResultFields
 
                 break;
             case ArrayLiteral array:
-                AddAll(array.Elements.Select(static element => element is SpreadExpression spread ? spread.Inner : element));
+                AddAll(
+                    array.Elements.Select(static element => element is SpreadExpression spread ? spread.Inner : element)
+                );
                 break;
             case ConditionalExpression choice:
                 AddAll([choice.Then, choice.Otherwise]);
@@ -131,16 +154,30 @@ internal sealed class ResultFields
             case NameExpression name when _values.TryGetValue(name.Name, out var known):
                 AddAll(known);
                 break;
-            case InvokeExpression { Function: ScriptFunction.SortedByKeys, Arguments: [CallExpression { Callee: MemberExpression source }, ..] }:
+            case InvokeExpression
+            {
+                Function: ScriptFunction.SortedByKeys,
+                Arguments: [CallExpression { Callee: MemberExpression source }, ..]
+            }:
                 Add(source.Target);
                 break;
-            case InvokeExpression { Function: ScriptFunction.CSharpConcat or ScriptFunction.Union or ScriptFunction.WithElement } both:
+            case InvokeExpression
+            {
+                Function: ScriptFunction.CSharpConcat or ScriptFunction.Union or ScriptFunction.WithElement
+            } both:
                 AddAll(both.Arguments);
                 break;
-            case CallExpression { Callee: MemberExpression { Name: "map" or "flatMap" }, Arguments: [LambdaExpression callback] }:
+            case CallExpression
+            {
+                Callee: MemberExpression { Name: "map" or "flatMap" },
+                Arguments: [LambdaExpression callback]
+            }:
                 AddAll(callback.Value is { } value ? [value] : Collect(callback.Body!.Statements));
                 break;
-            case CallExpression { Callee: MemberExpression { Name: "filter" or "slice" or "reverse" or "sort" } method }:
+            case CallExpression
+            {
+                Callee: MemberExpression { Name: "filter" or "slice" or "reverse" or "sort" } method
+            }:
                 Add(method.Target);
                 break;
             case CallExpression { Callee: MemberExpression { Name: "concat" } method } call:
@@ -148,12 +185,21 @@ internal sealed class ResultFields
                 break;
             case InvokeExpression
             {
-                Function: ScriptFunction.Distinct or ScriptFunction.ToSequence or ScriptFunction.CSharpSkip or ScriptFunction.CSharpTake or ScriptFunction.CSharpReverse or (>= ScriptFunction.FirstOf and <= ScriptFunction.OnlyOrNothing),
+                Function: ScriptFunction.Distinct
+                    or ScriptFunction.ToSequence
+                    or ScriptFunction.CSharpSkip
+                    or ScriptFunction.CSharpTake
+                    or ScriptFunction.CSharpReverse
+                    or (>= ScriptFunction.FirstOf and <= ScriptFunction.OnlyOrNothing),
             } call:
                 Add(call.Arguments[0]);
                 break;
             default:
-                throw TokenCursor.NotSupported("what returns an object that does not stand in the text: the fields of an index have to be known before its documents", result.Position);
+                throw TokenCursor.NotSupported(
+                    "what returns an object that does not stand in the text: the fields of an index have to be "
+                        + "known before its documents",
+                    result.Position
+                );
         }
     }
 
@@ -161,7 +207,12 @@ internal sealed class ResultFields
     {
         if (member.Name is null)
         {
-            throw TokenCursor.NotSupported(member.Key is null ? "spread objects where an index takes its fields from" : "computed names where an index takes its fields from", position);
+            throw TokenCursor.NotSupported(
+                member.Key is null
+                    ? "spread objects where an index takes its fields from"
+                    : "computed names where an index takes its fields from",
+                position
+            );
         }
 
         if (!_names.Contains(member.Name, StringComparer.Ordinal))

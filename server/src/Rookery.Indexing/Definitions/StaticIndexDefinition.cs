@@ -6,7 +6,10 @@ using Rookery.Indexing.Indexes;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>An index that somebody defined: texts of maps and a reduce, and what is done with their fields. Its texts compile; equal content is equal bytes.</summary>
+/// <summary>
+/// An index that somebody defined: texts of maps and a reduce, and what is done with their fields. Its texts compile;
+/// equal content is equal bytes.
+/// </summary>
 public sealed class StaticIndexDefinition
 {
     internal const string TypeName = "Static";
@@ -17,12 +20,19 @@ public sealed class StaticIndexDefinition
     private const string FieldsMember = "Fields";
     private const string ConfigurationMember = "Configuration";
 
-    internal StaticIndexDefinition(IEnumerable<string> maps, string? reduce, IEnumerable<StaticIndexField> options, IEnumerable<KeyValuePair<string, string>> configuration)
+    internal StaticIndexDefinition(
+        IEnumerable<string> maps,
+        string? reduce,
+        IEnumerable<StaticIndexField> options,
+        IEnumerable<KeyValuePair<string, string>> configuration
+    )
     {
         Maps = [.. maps.Select(Normalise).Distinct(StringComparer.Ordinal).Order(StringComparer.Ordinal)];
         Reduce = reduce is null ? null : Normalise(reduce);
         Options = [.. options.OrderBy(static field => field.Name, StringComparer.Ordinal)];
-        Configuration = configuration.OrderBy(static setting => setting.Key, StringComparer.Ordinal).ToDictionary(StringComparer.Ordinal);
+        Configuration = configuration
+            .OrderBy(static setting => setting.Key, StringComparer.Ordinal)
+            .ToDictionary(StringComparer.Ordinal);
         if (Maps.Count == 0)
         {
             throw new IndexDefinitionException("An index needs a map.");
@@ -50,10 +60,18 @@ public sealed class StaticIndexDefinition
     public IReadOnlyDictionary<string, string> Configuration { get; }
 
     /// <summary>The collections whose documents it takes; empty where it takes all.</summary>
-    public IReadOnlyList<string> Collections => CompiledMaps.Any(static map => map.Collection is null) ? [] : [.. CompiledMaps.Select(static map => map.Collection!).Distinct(StringComparer.OrdinalIgnoreCase)];
+    public IReadOnlyList<string> Collections =>
+        CompiledMaps.Any(static map => map.Collection is null)
+            ? []
+            : [.. CompiledMaps.Select(static map => map.Collection!).Distinct(StringComparer.OrdinalIgnoreCase)];
 
     /// <summary>The collections of the documents that its maps load.</summary>
-    public IReadOnlyList<string> LoadedCollections => [.. CompiledMaps.SelectMany(static map => map.Program.LoadedCollections).Distinct(StringComparer.OrdinalIgnoreCase)];
+    public IReadOnlyList<string> LoadedCollections =>
+        [
+            .. CompiledMaps
+                .SelectMany(static map => map.Program.LoadedCollections)
+                .Distinct(StringComparer.OrdinalIgnoreCase),
+        ];
 
     internal IReadOnlyList<CompiledMap> CompiledMaps { get; }
 
@@ -130,14 +148,18 @@ public sealed class StaticIndexDefinition
         return output.WrittenSpan.ToArray();
     }
 
-    /// <summary>Reads what <see cref="ToJson"/> wrote; null when it is the definition of another kind of index.</summary>
+    /// <summary>
+    /// Reads what <see cref="ToJson"/> wrote; null when it is the definition of another kind of index.
+    /// </summary>
     /// <exception cref="IndexDefinitionException">It says what this program does not understand.</exception>
     public static StaticIndexDefinition? TryRead(ReadOnlyMemory<byte> definition)
     {
         try
         {
             using var json = JsonDocument.Parse(definition);
-            return json.RootElement.TryGetProperty("Type", out var type) && type.ValueEquals(TypeName) ? Parse(json.RootElement) : null;
+            return json.RootElement.TryGetProperty("Type", out var type) && type.ValueEquals(TypeName)
+                ? Parse(json.RootElement)
+                : null;
         }
         catch (JsonException)
         {
@@ -153,11 +175,16 @@ public sealed class StaticIndexDefinition
                 json.GetProperty(MapsMember).EnumerateArray().Select(static map => map.GetString()!),
                 json.TryGetProperty(ReduceMember, out var reduce) ? reduce.GetString() : null,
                 json.GetProperty(FieldsMember).EnumerateArray().Select(ParseField),
-                json.GetProperty(ConfigurationMember).EnumerateObject().Select(static setting => KeyValuePair.Create(setting.Name, setting.Value.GetString()!)));
+                json.GetProperty(ConfigurationMember)
+                    .EnumerateObject()
+                    .Select(static setting => KeyValuePair.Create(setting.Name, setting.Value.GetString()!))
+            );
         }
         catch (Exception wrong) when (wrong is InvalidOperationException or KeyNotFoundException or FormatException)
         {
-            throw new IndexDefinitionException("The definition of a static index was written by a newer version of Rookery; start that one.");
+            throw new IndexDefinitionException(
+                "The definition of a static index was written by a newer version of Rookery; start that one."
+            );
         }
     }
 
@@ -185,7 +212,8 @@ public sealed class StaticIndexDefinition
                 indexing,
                 field.TryGetProperty("Analyzer", out var analyzer) ? analyzer.GetString() : null,
                 field.GetProperty("Stored").GetBoolean(),
-                field.GetProperty("Suggestions").GetBoolean())
+                field.GetProperty("Suggestions").GetBoolean()
+            )
             : throw new FormatException();
     }
 
@@ -203,8 +231,14 @@ public sealed class StaticIndexDefinition
             int at = Math.Min(refusal.Position, text.Length);
             int line = text.AsSpan(0, at).Count('\n') + 1;
             int column = at - text.AsSpan(0, at).LastIndexOf('\n');
-            string place = string.Create(System.Globalization.CultureInfo.InvariantCulture, $"The {kind}, line {line}, column {column}: ");
-            throw new IndexDefinitionException(place + refusal.Describe(text), refusal.Fault == ScriptFault.NotSupported);
+            string place = string.Create(
+                System.Globalization.CultureInfo.InvariantCulture,
+                $"The {kind}, line {line}, column {column}: "
+            );
+            throw new IndexDefinitionException(
+                place + refusal.Describe(text),
+                refusal.Fault == ScriptFault.NotSupported
+            );
         }
     }
 
@@ -221,34 +255,60 @@ public sealed class StaticIndexDefinition
             }
         }
 
-        if (Options.FirstOrDefault(option => option.Name is not StaticIndexRequest.AllFields && !names.Contains(option.Name, StringComparer.Ordinal)) is { } unknown)
+        if (
+            Options.FirstOrDefault(option =>
+                option.Name is not StaticIndexRequest.AllFields && !names.Contains(option.Name, StringComparer.Ordinal)
+            ) is
+            { } unknown
+        )
         {
-            throw new IndexDefinitionException($"The options speak of a field '{unknown.Name}', which the index does not have. It has {string.Join(", ", names)}.");
+            throw new IndexDefinitionException(
+                $"The options speak of a field '{unknown.Name}', which the index does not have. It has "
+                    + $"{string.Join(", ", names)}."
+            );
         }
 
         var ofAll = Options.FirstOrDefault(static option => option.Name is StaticIndexRequest.AllFields);
-        return [.. names.Select(name => WithDefaults(Options.FirstOrDefault(option => string.Equals(option.Name, name, StringComparison.Ordinal)) ?? new StaticIndexField(name), ofAll))];
+        return
+        [
+            .. names.Select(name =>
+                WithDefaults(
+                    Options.FirstOrDefault(option => string.Equals(option.Name, name, StringComparison.Ordinal))
+                        ?? new StaticIndexField(name),
+                    ofAll
+                )
+            ),
+        ];
     }
 
-    private static StaticIndexField WithDefaults(StaticIndexField field, StaticIndexField? ofAll) => ofAll is null ? field : field with
-    {
-        Indexing = field.Indexing == FieldIndexing.Default ? ofAll.Indexing : field.Indexing,
-        Analyzer = field.Analyzer ?? ofAll.Analyzer,
-        IsStored = field.IsStored || ofAll.IsStored,
-        HasSuggestions = field.HasSuggestions || ofAll.HasSuggestions,
-    };
+    private static StaticIndexField WithDefaults(StaticIndexField field, StaticIndexField? ofAll) =>
+        ofAll is null
+            ? field
+            : field with
+            {
+                Indexing = field.Indexing == FieldIndexing.Default ? ofAll.Indexing : field.Indexing,
+                Analyzer = field.Analyzer ?? ofAll.Analyzer,
+                IsStored = field.IsStored || ofAll.IsStored,
+                HasSuggestions = field.HasSuggestions || ofAll.HasSuggestions,
+            };
 
     /// <summary>What a reduce returns is reduced again, beside rows of the maps.</summary>
     private static void RequireSame(IReadOnlyList<string> mapped, IReadOnlyList<string> reduced)
     {
         if (mapped.Except(reduced, StringComparer.Ordinal).FirstOrDefault() is { } lost)
         {
-            throw new IndexDefinitionException($"The map and the reduce of an index return the same fields, because rows are reduced again; the reduce does not return '{lost}'.");
+            throw new IndexDefinitionException(
+                $"The map and the reduce of an index return the same fields, because rows are reduced again; "
+                    + $"the reduce does not return '{lost}'."
+            );
         }
 
         if (reduced.Except(mapped, StringComparer.Ordinal).FirstOrDefault() is { } added)
         {
-            throw new IndexDefinitionException($"The map and the reduce of an index return the same fields, because rows are reduced again; a map does not return '{added}'.");
+            throw new IndexDefinitionException(
+                $"The map and the reduce of an index return the same fields, because rows are reduced again; "
+                    + $"a map does not return '{added}'."
+            );
         }
     }
 

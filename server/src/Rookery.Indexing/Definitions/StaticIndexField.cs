@@ -22,4 +22,10 @@ public enum FieldIndexing : byte
 /// <param name="Analyzer">The analyzer's name; null for the default one.</param>
 /// <param name="IsStored">Whether its values are kept for projections.</param>
 /// <param name="HasSuggestions">Whether suggestions are made of its words.</param>
-public sealed record StaticIndexField(string Name, FieldIndexing Indexing = FieldIndexing.Default, string? Analyzer = null, bool IsStored = false, bool HasSuggestions = false);
+public sealed record StaticIndexField(
+    string Name,
+    FieldIndexing Indexing = FieldIndexing.Default,
+    string? Analyzer = null,
+    bool IsStored = false,
+    bool HasSuggestions = false
+);

@@ -5,7 +5,10 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>What a static index holds of a document: an entry for each row that its maps make of it. Of a map/reduce index, the rows with the keys that they are reduced by.</summary>
+/// <summary>
+/// What a static index holds of a document: an entry for each row that its maps make of it. Of a map/reduce index, the
+/// rows with the keys that they are reduced by.
+/// </summary>
 internal sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
 {
     private readonly StaticRowWriter _rows;

@@ -4,7 +4,9 @@ using Rookery.Indexing.Indexes;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>A definition of an index as RavenDB's clients send it (<c>PUT /databases/{name}/indexes</c>), read and checked.</summary>
+/// <summary>
+/// A definition of an index as RavenDB's clients send it (<c>PUT /databases/{name}/indexes</c>), read and checked.
+/// </summary>
 /// <param name="Name">The index.</param>
 /// <param name="Definition">What it holds.</param>
 /// <param name="Settings">How it is to be kept.</param>
@@ -13,10 +15,18 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
     /// <summary>The name under which options speak of all fields.</summary>
     internal const string AllFields = "__all_fields";
 
-    /// <summary>Members that are not carried out, so that they have to be empty, and what an error calls them.</summary>
+    /// <summary>
+    /// Members that are not carried out, so that they have to be empty, and what an error calls them.
+    /// </summary>
     private static readonly string[] Unsupported =
     [
-        "AdditionalSources", "AdditionalAssemblies", "CompoundFields", "OutputReduceToCollection", "ReduceOutputIndex", "PatternForOutputReduceToCollectionReferences", "PatternReferencesCollectionName",
+        "AdditionalSources",
+        "AdditionalAssemblies",
+        "CompoundFields",
+        "OutputReduceToCollection",
+        "ReduceOutputIndex",
+        "PatternForOutputReduceToCollectionReferences",
+        "PatternReferencesCollectionName",
         "ArchivedDataProcessingBehavior",
     ];
 
@@ -33,7 +43,8 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
 
     /// <summary>Reads one definition.</summary>
     /// <param name="json">An element of <c>Indexes</c>.</param>
-    /// <exception cref="IndexDefinitionException">It is refused: the message says why, naming the part and, in a text, the place.</exception>
+    /// <exception cref="IndexDefinitionException">It is refused: the message says why, naming the part and, in a text,
+    /// the place.</exception>
     public static StaticIndexRequest Parse(JsonElement json)
     {
         if (json.ValueKind != JsonValueKind.Object)
@@ -41,7 +52,8 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
             throw new IndexDefinitionException("A definition of an index is an object.");
         }
 
-        string? name = null, reduce = null;
+        string? name = null,
+            reduce = null;
         List<string> maps = [];
         List<StaticIndexField> fields = [];
         List<KeyValuePair<string, string>> configuration = [];
@@ -84,62 +96,103 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
         }
 
         return IndexRecord.NameProblem(name) is { } problem ? throw new IndexDefinitionException(problem)
-            : name!.StartsWith("Auto/", StringComparison.OrdinalIgnoreCase) ? throw new IndexDefinitionException("Names that begin with 'Auto/' are those of automatic indexes.")
-            : name.StartsWith("ReplacementOf/", StringComparison.OrdinalIgnoreCase) ? throw new IndexDefinitionException("Names that begin with 'ReplacementOf/' are those of changed definitions while they are built. Put it under the name of the index.")
-            : Checked(new StaticIndexRequest(name, new StaticIndexDefinition(maps, reduce, fields.Where(FieldOptions.SaysSomething), configuration), settings));
+            : name!.StartsWith("Auto/", StringComparison.OrdinalIgnoreCase)
+                ? throw new IndexDefinitionException("Names that begin with 'Auto/' are those of automatic indexes.")
+            : name.StartsWith("ReplacementOf/", StringComparison.OrdinalIgnoreCase)
+                ? throw new IndexDefinitionException(
+                    "Names that begin with 'ReplacementOf/' are those of changed definitions while they are "
+                        + "built. Put it under the name of the index."
+                )
+            : Checked(
+                new StaticIndexRequest(
+                    name,
+                    new StaticIndexDefinition(maps, reduce, fields.Where(FieldOptions.SaysSomething), configuration),
+                    settings
+                )
+            );
     }
 
     /// <summary>Whether a value says nothing.</summary>
-    internal static bool IsEmpty(JsonElement value) => value.ValueKind switch
-    {
-        JsonValueKind.Null => true,
-        JsonValueKind.String => string.IsNullOrWhiteSpace(value.GetString()),
-        JsonValueKind.Object => !value.EnumerateObject().Any(),
-        JsonValueKind.Array => value.GetArrayLength() == 0,
-        _ => false,
-    };
+    internal static bool IsEmpty(JsonElement value) =>
+        value.ValueKind switch
+        {
+            JsonValueKind.Null => true,
+            JsonValueKind.String => string.IsNullOrWhiteSpace(value.GetString()),
+            JsonValueKind.Object => !value.EnumerateObject().Any(),
+            JsonValueKind.Array => value.GetArrayLength() == 0,
+            _ => false,
+        };
 
     /// <summary>The text of a member.</summary>
     internal static string Text(JsonProperty member) =>
-        member.Value.ValueKind == JsonValueKind.String ? member.Value.GetString()! : throw new IndexDefinitionException($"'{member.Name}' is a text.");
+        member.Value.ValueKind == JsonValueKind.String
+            ? member.Value.GetString()!
+            : throw new IndexDefinitionException($"'{member.Name}' is a text.");
 
     /// <summary>The value of an enumeration that a member names.</summary>
     internal static T Word<T>(JsonProperty member)
         where T : struct, Enum =>
-        Enum.TryParse(Text(member), ignoreCase: true, out T word) && Enum.IsDefined(word) ? word
-            : throw new IndexDefinitionException($"'{member.Name}' is one of {string.Join(", ", Enum.GetNames<T>())}, not '{Text(member)}'.");
+        Enum.TryParse(Text(member), ignoreCase: true, out T word) && Enum.IsDefined(word)
+            ? word
+            : throw new IndexDefinitionException(
+                $"'{member.Name}' is one of {string.Join(", ", Enum.GetNames<T>())}, not '{Text(member)}'."
+            );
 
     private static StaticIndexRequest Checked(StaticIndexRequest request)
     {
         request.Definition.RequireOneAnswer();
         int bytes = request.Definition.ToJson().Length;
-        return bytes <= IndexRecord.MaxDefinitionBytes ? request : throw new IndexDefinitionException($"The definition takes {bytes} bytes, and at most {IndexRecord.MaxDefinitionBytes} are allowed.");
+        return bytes <= IndexRecord.MaxDefinitionBytes
+            ? request
+            : throw new IndexDefinitionException(
+                $"The definition takes {bytes} bytes, and at most {IndexRecord.MaxDefinitionBytes} are allowed."
+            );
     }
 
-    private static IEnumerable<string> Elements(JsonProperty member) => member.Value.ValueKind == JsonValueKind.Array
-        ? member.Value.EnumerateArray().Select(element => element.ValueKind == JsonValueKind.String ? element.GetString()! : throw new IndexDefinitionException($"'{member.Name}' holds texts."))
-        : throw new IndexDefinitionException($"'{member.Name}' is a list of texts.");
+    private static IEnumerable<string> Elements(JsonProperty member) =>
+        member.Value.ValueKind == JsonValueKind.Array
+            ? member
+                .Value.EnumerateArray()
+                .Select(element =>
+                    element.ValueKind == JsonValueKind.String
+                        ? element.GetString()!
+                        : throw new IndexDefinitionException($"'{member.Name}' holds texts.")
+                )
+            : throw new IndexDefinitionException($"'{member.Name}' is a list of texts.");
 
     private static JsonElement.ObjectEnumerator Members(JsonProperty member) =>
-        member.Value.ValueKind == JsonValueKind.Object ? member.Value.EnumerateObject() : throw new IndexDefinitionException($"'{member.Name}' is an object.");
+        member.Value.ValueKind == JsonValueKind.Object
+            ? member.Value.EnumerateObject()
+            : throw new IndexDefinitionException($"'{member.Name}' is an object.");
 
-    private static bool ParseState(JsonProperty member) => Text(member) switch
-    {
-        "Normal" => false,
-        "Disabled" => true,
-        _ => throw new IndexDefinitionException($"'State' is Normal or Disabled in a definition, not '{Text(member)}'."),
-    };
+    private static bool ParseState(JsonProperty member) =>
+        Text(member) switch
+        {
+            "Normal" => false,
+            "Disabled" => true,
+            _ => throw new IndexDefinitionException(
+                $"'State' is Normal or Disabled in a definition, not '{Text(member)}'."
+            ),
+        };
 
     private static void RequireKnown(JsonProperty member)
     {
-        bool isFixed = Fixed.TryGetValue(member.Name, out string[]? words)
+        bool isFixed =
+            Fixed.TryGetValue(member.Name, out string[]? words)
             && (IsEmpty(member.Value) || words.Contains(Text(member), StringComparer.OrdinalIgnoreCase));
-        if (isFixed || Ignored.Contains(member.Name, StringComparer.Ordinal) || (Unsupported.Contains(member.Name, StringComparer.Ordinal) && IsEmpty(member.Value)))
+        if (
+            isFixed
+            || Ignored.Contains(member.Name, StringComparer.Ordinal)
+            || (Unsupported.Contains(member.Name, StringComparer.Ordinal) && IsEmpty(member.Value))
+        )
         {
             return;
         }
 
-        throw new IndexDefinitionException($"This server does not carry out '{member.Name}' of an index.", isNotSupported: true);
+        throw new IndexDefinitionException(
+            $"This server does not carry out '{member.Name}' of an index.",
+            isNotSupported: true
+        );
     }
 
     /// <summary>A setting that something reads; null for one that says what is the same here.</summary>
@@ -151,14 +204,27 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
         }
 
         return setting.Name.Contains("Analyzers.NGram.", StringComparison.Ordinal)
-            ? KeyValuePair.Create(setting.Name, setting.Value.ValueKind == JsonValueKind.Number ? setting.Value.GetRawText() : Text(setting))
-            : throw new IndexDefinitionException($"This server does not have the setting '{setting.Name}' of an index.", isNotSupported: true);
+            ? KeyValuePair.Create(
+                setting.Name,
+                setting.Value.ValueKind == JsonValueKind.Number ? setting.Value.GetRawText() : Text(setting)
+            )
+            : throw new IndexDefinitionException(
+                $"This server does not have the setting '{setting.Name}' of an index.",
+                isNotSupported: true
+            );
     }
 
     /// <summary>What a definition says of a field.</summary>
     private static class FieldOptions
     {
-        private static readonly string[] TermVectors = ["No", "Yes", "WithPositions", "WithOffsets", "WithPositionsAndOffsets"];
+        private static readonly string[] TermVectors =
+        [
+            "No",
+            "Yes",
+            "WithPositions",
+            "WithOffsets",
+            "WithPositionsAndOffsets",
+        ];
 
         public static bool SaysSomething(StaticIndexField field) => field != new StaticIndexField(field.Name);
 
@@ -177,24 +243,37 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
                 options = option.Name switch
                 {
                     "Storage" => options with { IsStored = options.IsStored || ParseStorage(option) },
-                    "Indexing" when Text(option) is "Highlighting" => options with { Indexing = FieldIndexing.Search, IsStored = true },
+                    "Indexing" when Text(option) is "Highlighting" => options with
+                    {
+                        Indexing = FieldIndexing.Search,
+                        IsStored = true,
+                    },
                     "Indexing" => options with { Indexing = Word<FieldIndexing>(option) },
                     "Analyzer" => options with { Analyzer = Text(option) },
                     "Suggestions" => options with { HasSuggestions = option.Value.ValueKind == JsonValueKind.True },
                     "TermVector" when TermVectors.Contains(Text(option), StringComparer.OrdinalIgnoreCase) => options,
-                    _ => throw new IndexDefinitionException($"This server does not carry out '{option.Name}' of the field '{field.Name}'.", isNotSupported: true),
+                    _ => throw new IndexDefinitionException(
+                        $"This server does not carry out '{option.Name}' of the field '{field.Name}'.",
+                        isNotSupported: true
+                    ),
                 };
             }
 
             // As RavenDB: who names an analyzer wants words.
-            return options.Analyzer is not null && !saysIndexing ? options with { Indexing = FieldIndexing.Search } : options;
+            return options.Analyzer is not null && !saysIndexing
+                ? options with
+                {
+                    Indexing = FieldIndexing.Search,
+                }
+                : options;
         }
 
-        private static bool ParseStorage(JsonProperty option) => Text(option) switch
-        {
-            "Yes" => true,
-            "No" => false,
-            _ => throw new IndexDefinitionException($"'Storage' is Yes or No, not '{Text(option)}'."),
-        };
+        private static bool ParseStorage(JsonProperty option) =>
+            Text(option) switch
+            {
+                "Yes" => true,
+                "No" => false,
+                _ => throw new IndexDefinitionException($"'Storage' is Yes or No, not '{Text(option)}'."),
+            };
     }
 }

@@ -22,7 +22,12 @@ internal sealed class StaticRowWriter : IReducedRowWriter
     public StaticRowWriter(StaticIndexDefinition definition, IReadOnlyList<MappedField> fields)
     {
         _writer = new FieldEntryWriter(fields);
-        _storedNames = [.. definition.Fields.Where(static field => field.IsStored).Select(static field => Encoding.UTF8.GetBytes(field.Name))];
+        _storedNames =
+        [
+            .. definition
+                .Fields.Where(static field => field.IsStored)
+                .Select(static field => Encoding.UTF8.GetBytes(field.Name)),
+        ];
 
         // A reduced row is what a query answers: there is no document.
         _storesWhole = definition.Reduce is not null || _storedNames.Length == definition.Fields.Count;
@@ -30,12 +35,17 @@ internal sealed class StaticRowWriter : IReducedRowWriter
 
     /// <summary>The fields of a definition that are looked for, and what is held of them.</summary>
     public static IReadOnlyList<MappedField> FieldsOf(StaticIndexDefinition definition) =>
-    [
-        .. definition.Fields.Where(static field => field.Indexing != FieldIndexing.No).Select(field => new MappedField(
-            [field.Name],
-            field.Indexing == FieldIndexing.Exact,
-            field.Indexing == FieldIndexing.Search || field.HasSuggestions ? AnalyzerCatalog.Make(field.Analyzer ?? AnalyzerCatalog.DefaultName, definition.Configuration) : null)),
-    ];
+        [
+            .. definition
+                .Fields.Where(static field => field.Indexing != FieldIndexing.No)
+                .Select(field => new MappedField(
+                    [field.Name],
+                    field.Indexing == FieldIndexing.Exact,
+                    field.Indexing == FieldIndexing.Search || field.HasSuggestions
+                        ? AnalyzerCatalog.Make(field.Analyzer ?? AnalyzerCatalog.DefaultName, definition.Configuration)
+                        : null
+                )),
+        ];
 
     /// <inheritdoc/>
     public void Write(ReadOnlySpan<byte> key, ReadOnlySpan<byte> row, IndexEntry entry) => Write(row, entry);

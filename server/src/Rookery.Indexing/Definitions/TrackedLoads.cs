@@ -5,9 +5,13 @@ using Rookery.Indexing.Indexes;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>Finds the documents that a map loads, as they are now, and notes their ids, also of those that are not there. One thread at a time.</summary>
+/// <summary>
+/// Finds the documents that a map loads, as they are now, and notes their ids, also of those that are not there. One
+/// thread at a time.
+/// </summary>
 /// <param name="database">Whose documents they are.</param>
-/// <param name="collections">The collections that the maps name. As in RavenDB a document of another one is found, too.</param>
+/// <param name="collections">The collections that the maps name. As in RavenDB a document of another one is found,
+/// too.</param>
 internal sealed class TrackedLoads(Database database, IReadOnlyList<string> collections) : IScriptDocuments
 {
     private readonly byte[][] _lowerCollections = [.. collections.Select(LowerNames.Collection)];
@@ -33,7 +37,10 @@ internal sealed class TrackedLoads(Database database, IReadOnlyList<string> coll
 
         using (document)
         {
-            bool isElsewhere = !LowerNames.Contains(_lowerCollections, LowerNames.Collection(document.View.Collection, room));
+            bool isElsewhere = !LowerNames.Contains(
+                _lowerCollections,
+                LowerNames.Collection(document.View.Collection, room)
+            );
             Entry!.AddLoaded(LowerNames.Id(id, room), isElsewhere);
             receiver(document.View, default);
         }

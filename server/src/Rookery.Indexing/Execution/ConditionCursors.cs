@@ -4,7 +4,9 @@ using Rookery.Indexing.Segments;
 
 namespace Rookery.Indexing.Execution;
 
-/// <summary>Finds the entries of one segment of which conditions hold: by terms, not by documents. For one thread.</summary>
+/// <summary>
+/// Finds the entries of one segment of which conditions hold: by terms, not by documents. For one thread.
+/// </summary>
 internal sealed class ConditionCursors
 {
     private readonly SegmentReader _segment;
@@ -31,37 +33,41 @@ internal sealed class ConditionCursors
     public OpenedPostings Opened { get; }
 
     /// <summary>The entries of which a condition may hold.</summary>
-    public Candidates Open(Predicate condition) => condition switch
-    {
-        ConstantPredicate constant => constant.Value ? All(isExact: true) : Candidates.None,
-        NotPredicate not => OpenNot(Open(not.Inner)),
-        BoostPredicate boost => Open(boost.Inner),
-        OptionalPredicate => All(isExact: true),
-        AndPredicate and => OpenAll(and.Inner),
-        OrPredicate or => OpenAny(or.Inner),
-        ExistsPredicate exists => (IndexedFields.IsId(exists.Reader) ? All(isExact: true) : _terms.Open(exists)) ?? Unknown,
-        TermsPredicate one => (IndexedFields.IsId(one.Reader) ? _ids.Open(one) : _terms.Open(one)) ?? Unknown,
-        AllTermsPredicate all => _terms.Open(all) ?? Unknown,
-        RangePredicate range => _terms.Open(range) ?? Unknown,
-        TextPredicate text => (IndexedFields.IsId(text.Reader) ? _ids.Open(text) : _terms.Open(text)) ?? Unknown,
-        FullTextPredicate { Condition: SearchedField searched } => Words.Open(searched) ?? Unknown,
-        FullTextPredicate { Condition: LikenessCondition { IsChosen: true } likeness } => Words.Open(likeness) ?? Unknown,
-        FullTextPredicate { Condition: FuzzyField fuzzy } => _terms.Open(fuzzy) ?? Unknown,
-        _ => Unknown,
-    };
+    public Candidates Open(Predicate condition) =>
+        condition switch
+        {
+            ConstantPredicate constant => constant.Value ? All(isExact: true) : Candidates.None,
+            NotPredicate not => OpenNot(Open(not.Inner)),
+            BoostPredicate boost => Open(boost.Inner),
+            OptionalPredicate => All(isExact: true),
+            AndPredicate and => OpenAll(and.Inner),
+            OrPredicate or => OpenAny(or.Inner),
+            ExistsPredicate exists => (IndexedFields.IsId(exists.Reader) ? All(isExact: true) : _terms.Open(exists))
+                ?? Unknown,
+            TermsPredicate one => (IndexedFields.IsId(one.Reader) ? _ids.Open(one) : _terms.Open(one)) ?? Unknown,
+            AllTermsPredicate all => _terms.Open(all) ?? Unknown,
+            RangePredicate range => _terms.Open(range) ?? Unknown,
+            TextPredicate text => (IndexedFields.IsId(text.Reader) ? _ids.Open(text) : _terms.Open(text)) ?? Unknown,
+            FullTextPredicate { Condition: SearchedField searched } => Words.Open(searched) ?? Unknown,
+            FullTextPredicate { Condition: LikenessCondition { IsChosen: true } likeness } => Words.Open(likeness)
+                ?? Unknown,
+            FullTextPredicate { Condition: FuzzyField fuzzy } => _terms.Open(fuzzy) ?? Unknown,
+            _ => Unknown,
+        };
 
     // What the index does not know may hold of every document.
     private Candidates Unknown => All(isExact: false);
 
     private Candidates All(bool isExact) => new(new AllCursor(_segment.Entries), isExact);
 
-    private Candidates OpenNot(Candidates inner) => inner switch
-    {
-        { IsExact: false } => Unknown,
-        { Cursor: EmptyCursor } => All(isExact: true),
-        { Cursor: AllCursor } => Candidates.None,
-        _ => new Candidates(new ExceptCursor(new AllCursor(_segment.Entries), inner.Cursor), true),
-    };
+    private Candidates OpenNot(Candidates inner) =>
+        inner switch
+        {
+            { IsExact: false } => Unknown,
+            { Cursor: EmptyCursor } => All(isExact: true),
+            { Cursor: AllCursor } => Candidates.None,
+            _ => new Candidates(new ExceptCursor(new AllCursor(_segment.Entries), inner.Cursor), true),
+        };
 
     private Candidates OpenAll(ReadOnlySpan<Predicate> conditions)
     {
@@ -78,7 +84,11 @@ internal sealed class ConditionCursors
                 return Candidates.None;
             }
 
-            if (isNegated ? candidates is { IsExact: true, Cursor: not EmptyCursor } : candidates.Cursor is not AllCursor)
+            if (
+                isNegated
+                    ? candidates is { IsExact: true, Cursor: not EmptyCursor }
+                    : candidates.Cursor is not AllCursor
+            )
             {
                 (isNegated ? without : found).Add(candidates.Cursor);
             }
@@ -111,8 +121,10 @@ internal sealed class ConditionCursors
     }
 
     /// <summary>Entries that all of at least one cursor have.</summary>
-    internal static EntryCursor AllOf(List<EntryCursor> cursors) => cursors.Count == 1 ? cursors[0] : new AndCursor(cursors);
+    internal static EntryCursor AllOf(List<EntryCursor> cursors) =>
+        cursors.Count == 1 ? cursors[0] : new AndCursor(cursors);
 
     /// <summary>Entries that one of at least one cursor has, none of which is empty.</summary>
-    internal static EntryCursor AnyOf(List<EntryCursor> cursors) => cursors.Count == 1 ? cursors[0] : new OrCursor(cursors);
+    internal static EntryCursor AnyOf(List<EntryCursor> cursors) =>
+        cursors.Count == 1 ? cursors[0] : new OrCursor(cursors);
 }

@@ -3,8 +3,8 @@ using Rookery.Indexing.Segments;
 namespace Rookery.Indexing.Execution;
 
 /// <summary>
-/// Joins the entries of many terms into one set: each term costs its postings, and nothing stays of it. Few are kept as they are, and put into order at the end; more as bits, which take as much memory however many
-/// there are.
+/// Joins the entries of many terms into one set: each term costs its postings, and nothing stays of it. Few are kept as
+/// they are, and put into order at the end; more as bits, which take as much memory however many there are.
 /// </summary>
 /// <param name="entries">Entries of the segment.</param>
 /// <param name="work">Of the answer.</param>

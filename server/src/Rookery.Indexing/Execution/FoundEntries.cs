@@ -8,7 +8,13 @@ namespace Rookery.Indexing.Execution;
 /// <param name="Entry">Its place in the segment.</param>
 /// <param name="Score">How relevant it is; null where the order does not ask for that.</param>
 /// <param name="Id">Where its id is kept; <see cref="KeptIds.Nowhere"/> where only the index has it.</param>
-internal readonly record struct FoundEntry(long Etag, int Segment, int Entry, double? Score = null, int Id = KeptIds.Nowhere);
+internal readonly record struct FoundEntry(
+    long Etag,
+    int Segment,
+    int Entry,
+    double? Score = null,
+    int Id = KeptIds.Nowhere
+);
 
 /// <summary>The first entries in the order of their etags, as many as are wanted. For one thread.</summary>
 /// <param name="capacity">How many are wanted.</param>
@@ -18,7 +24,9 @@ internal sealed class FoundEntries(long capacity, ScanMemory memory)
     private const int EntryBytes = 64;
     private const int BytesPerStep = 64 * 1024;
 
-    private static readonly Comparer<FoundEntry> NewestFirst = Comparer<FoundEntry>.Create(static (one, other) => Compare(other, one));
+    private static readonly Comparer<FoundEntry> NewestFirst = Comparer<FoundEntry>.Create(
+        static (one, other) => Compare(other, one)
+    );
 
     private readonly PriorityQueue<FoundEntry, FoundEntry> _newestFirst = new(NewestFirst);
     private readonly List<FoundEntry> _all = [];
@@ -26,7 +34,10 @@ internal sealed class FoundEntries(long capacity, ScanMemory memory)
     private long _reservedBytes;
 
     /// <summary>Whether an entry with this etag would stay.</summary>
-    public bool Wants(long etag) => !_isBounded || _newestFirst.Count < capacity || (capacity > 0 && _newestFirst.TryPeek(out var newest, out _) && etag < newest.Etag);
+    public bool Wants(long etag) =>
+        !_isBounded
+        || _newestFirst.Count < capacity
+        || (capacity > 0 && _newestFirst.TryPeek(out var newest, out _) && etag < newest.Etag);
 
     /// <summary>Keeps a wanted entry.</summary>
     public void Add(in FoundEntry entry)
@@ -49,7 +60,9 @@ internal sealed class FoundEntries(long capacity, ScanMemory memory)
     /// <summary>The entries, the oldest first.</summary>
     public FoundEntry[] InOrder()
     {
-        FoundEntry[] entries = _isBounded ? [.. _newestFirst.UnorderedItems.Select(static item => item.Element)] : [.. _all];
+        FoundEntry[] entries = _isBounded
+            ? [.. _newestFirst.UnorderedItems.Select(static item => item.Element)]
+            : [.. _all];
         if (!IsInOrder(entries))
         {
             Array.Sort(entries, Compare);
@@ -59,7 +72,8 @@ internal sealed class FoundEntries(long capacity, ScanMemory memory)
     }
 
     // Entries of one document have one etag, and lie side by side.
-    private static int Compare(FoundEntry one, FoundEntry other) => one.Etag != other.Etag ? one.Etag.CompareTo(other.Etag) : one.Entry.CompareTo(other.Entry);
+    private static int Compare(FoundEntry one, FoundEntry other) =>
+        one.Etag != other.Etag ? one.Etag.CompareTo(other.Etag) : one.Entry.CompareTo(other.Entry);
 
     // What was not written again lies as it came.
     private static bool IsInOrder(FoundEntry[] entries)

@@ -7,8 +7,9 @@ using Rookery.Indexing.Segments;
 namespace Rookery.Indexing.Execution;
 
 /// <summary>
-/// What an automatic map/reduce index says to a grouped query. Where the fields of groups say which are wanted and in which order, the rows of the page are read; otherwise the rows of all groups that
-/// may be wanted, in the order of their keys, as a scan would have made them. For one thread; gives its memory back when it is disposed.
+/// What an automatic map/reduce index says to a grouped query. Where the fields of groups say which are wanted and in
+/// which order, the rows of the page are read; otherwise the rows of all groups that may be wanted, in the order of
+/// their keys, as a scan would have made them. For one thread; gives its memory back when it is disposed.
 /// </summary>
 public sealed class GroupAnswer : IDisposable
 {
@@ -45,7 +46,15 @@ public sealed class GroupAnswer : IDisposable
     /// <param name="walk">When a page is found by walking over the terms of its order; null as costs say.</param>
     /// <returns>The answer; null where a document is such that the index does not hold it.</returns>
     /// <exception cref="Language.QueryException">The time or the memory of the query is used up.</exception>
-    internal static GroupAnswer? TryFind(IndexSnapshot snapshot, AutoReduceMap map, ScanPlan plan, MemoryShare share, IScanClock clock, bool needsTotal = true, OrderWalk? walk = null)
+    internal static GroupAnswer? TryFind(
+        IndexSnapshot snapshot,
+        AutoReduceMap map,
+        ScanPlan plan,
+        MemoryShare share,
+        IScanClock clock,
+        bool needsTotal = true,
+        OrderWalk? walk = null
+    )
     {
         if (!HoldsAll(snapshot, map))
         {
@@ -57,7 +66,15 @@ public sealed class GroupAnswer : IDisposable
         try
         {
             bool isInOrder = rows.HasOrder && !IsMarked(snapshot, map, ReducedGroup.CutTerm);
-            var search = new IndexSearch(snapshot.Segments, new IndexedFields(map.Fields, rows.Names), plan, work, needsTotal, isInOrder, walk);
+            var search = new IndexSearch(
+                snapshot.Segments,
+                new IndexedFields(map.Fields, rows.Names),
+                plan,
+                work,
+                needsTotal,
+                isInOrder,
+                walk
+            );
             var (found, total, areCandidates) = search.Run();
             if (areCandidates)
             {
@@ -87,7 +104,8 @@ public sealed class GroupAnswer : IDisposable
     }
 
     /// <summary>Whether an index holds all documents.</summary>
-    internal static bool HoldsAll(IndexSnapshot snapshot, AutoReduceMap map) => !IsMarked(snapshot, map, ReducedGroup.UnheldTerm);
+    internal static bool HoldsAll(IndexSnapshot snapshot, AutoReduceMap map) =>
+        !IsMarked(snapshot, map, ReducedGroup.UnheldTerm);
 
     /// <inheritdoc/>
     public void Dispose()
@@ -97,7 +115,15 @@ public sealed class GroupAnswer : IDisposable
     }
 
     private static GroupAnswer OfCandidates(
-        IndexSnapshot snapshot, IReadOnlyList<FoundEntry> found, ScanPlan plan, GroupRows rows, AnswerWork work, MemoryShare share, IScanClock clock, bool needsTotal)
+        IndexSnapshot snapshot,
+        IReadOnlyList<FoundEntry> found,
+        ScanPlan plan,
+        GroupRows rows,
+        AnswerWork work,
+        MemoryShare share,
+        IScanClock clock,
+        bool needsTotal
+    )
     {
         var run = plan.Start(share, clock, needsTotal);
         try
@@ -117,7 +143,13 @@ public sealed class GroupAnswer : IDisposable
     }
 
     /// <summary>The rows of the groups that satisfy the conditions, in the order of their keys.</summary>
-    private static byte[][] InOrder(IndexSnapshot snapshot, IReadOnlyList<FoundEntry> found, ScanPlan plan, GroupRows rows, AnswerWork work)
+    private static byte[][] InOrder(
+        IndexSnapshot snapshot,
+        IReadOnlyList<FoundEntry> found,
+        ScanPlan plan,
+        GroupRows rows,
+        AnswerWork work
+    )
     {
         using var stored = new StoredRows(snapshot);
         var places = new List<byte[]>();
@@ -140,7 +172,11 @@ public sealed class GroupAnswer : IDisposable
 
         byte[][] order = [.. places];
         byte[][] inOrder = [.. wanted];
-        Array.Sort(order, inOrder, Comparer<byte[]>.Create(static (one, other) => one.AsSpan().SequenceCompareTo(other)));
+        Array.Sort(
+            order,
+            inOrder,
+            Comparer<byte[]>.Create(static (one, other) => one.AsSpan().SequenceCompareTo(other))
+        );
         return inOrder;
     }
 
@@ -169,7 +205,8 @@ public sealed class GroupAnswer : IDisposable
     {
         private readonly StoredValues?[] _segments = new StoredValues?[snapshot.Segments.Count];
 
-        public ReadOnlySpan<byte> Read(in FoundEntry entry) => (_segments[entry.Segment] ??= snapshot.Segments[entry.Segment].Reader.Stored()).Read(entry.Entry);
+        public ReadOnlySpan<byte> Read(in FoundEntry entry) =>
+            (_segments[entry.Segment] ??= snapshot.Segments[entry.Segment].Reader.Stored()).Read(entry.Entry);
 
         public void Dispose() => Array.ForEach(_segments, static one => one?.Dispose());
     }

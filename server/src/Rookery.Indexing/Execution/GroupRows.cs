@@ -5,7 +5,9 @@ using Rookery.Indexing.Scanning;
 
 namespace Rookery.Indexing.Execution;
 
-/// <summary>Reads the rows that an automatic map/reduce index holds as a grouped query names their members. For one thread.</summary>
+/// <summary>
+/// Reads the rows that an automatic map/reduce index holds as a grouped query names their members. For one thread.
+/// </summary>
 internal sealed class GroupRows
 {
     private readonly int[] _keys;
@@ -24,7 +26,12 @@ internal sealed class GroupRows
         var keys = definition.Keys.ToList();
         var aggregates = definition.Aggregates.ToList();
         _keys = [.. plan.Keys.Select(key => keys.IndexOf(new AutoReduceKey(plan.PathOf(key), key.IsOfElement)))];
-        _aggregates = [.. plan.Aggregates.Select(aggregate => keys.Count + aggregates.IndexOf(AutoReduceDefinition.AggregateOf(plan, aggregate)))];
+        _aggregates =
+        [
+            .. plan.Aggregates.Select(aggregate =>
+                keys.Count + aggregates.IndexOf(AutoReduceDefinition.AggregateOf(plan, aggregate))
+            ),
+        ];
         _values = new Range[keys.Count + aggregates.Count];
         (_names, _needsWholeKey) = (plan.Names, plan.NeedsWholeKey);
 
@@ -37,11 +44,13 @@ internal sealed class GroupRows
 
     /// <summary>The names by which conditions and orders of the query know the fields of the index.</summary>
     public IEnumerable<(IReadOnlyList<string> Path, int Number)> Names =>
-    [
-        .. _keys.Select(static (number, key) => ((IReadOnlyList<string>)[$"k{key}"], number)),
-        .. _aggregates.Select(static (number, aggregate) => ((IReadOnlyList<string>)[$"a{aggregate}"], number)),
-        .. _keys.Length == 1 ? [((IReadOnlyList<string>)["key"], _keys[0])] : Array.Empty<(IReadOnlyList<string>, int)>(),
-    ];
+        [
+            .. _keys.Select(static (number, key) => ((IReadOnlyList<string>)[$"k{key}"], number)),
+            .. _aggregates.Select(static (number, aggregate) => ((IReadOnlyList<string>)[$"a{aggregate}"], number)),
+            .. _keys.Length == 1
+                ? [((IReadOnlyList<string>)["key"], _keys[0])]
+                : Array.Empty<(IReadOnlyList<string>, int)>(),
+        ];
 
     /// <summary>The members of a group's row as the query names them, without braces.</summary>
     /// <param name="stored">The row as the index holds it.</param>

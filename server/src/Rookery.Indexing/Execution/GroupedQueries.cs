@@ -6,7 +6,10 @@ using Rookery.Indexing.Scanning;
 
 namespace Rookery.Indexing.Execution;
 
-/// <summary>Answers grouped queries from the automatic map/reduce indexes of a node, as <see cref="IndexedQueries"/> does those of documents. Thread-safe.</summary>
+/// <summary>
+/// Answers grouped queries from the automatic map/reduce indexes of a node, as <see cref="IndexedQueries"/> does those
+/// of documents. Thread-safe.
+/// </summary>
 /// <param name="indexes">The indexes.</param>
 public sealed class GroupedQueries(IndexHost indexes)
 {
@@ -18,9 +21,26 @@ public sealed class GroupedQueries(IndexHost indexes)
     /// <param name="plan">The query.</param>
     public QueryRoute Plan(Database database, ScanPlan plan)
     {
-        var route = indexes.Quota.Bound(QueryPlanner.PlanGroups(plan, () => IndexedQueries.DocumentsOf(database, plan.Target.Collection), indexes.ReadAutoReduces(database)));
+        var route = indexes.Quota.Bound(
+            QueryPlanner.PlanGroups(
+                plan,
+                () => IndexedQueries.DocumentsOf(database, plan.Target.Collection),
+                indexes.ReadAutoReduces(database)
+            )
+        );
         return route is { IsBuilt: true, IndexName: { } name } && !HoldsAll(database, name)
-            ? new QueryRoute(null, null, false, false, [.. route.Reasons.Select(static reason => reason with { IsChosen = false }), PlanReason.OfDocuments($"Documents are looked at: one of them has more groups or longer values than {name} holds.")])
+            ? new QueryRoute(
+                null,
+                null,
+                false,
+                false,
+                [
+                    .. route.Reasons.Select(static reason => reason with { IsChosen = false }),
+                    PlanReason.OfDocuments(
+                        $"Documents are looked at: one of them has more groups or longer values than {name} holds."
+                    ),
+                ]
+            )
             : route;
     }
 
@@ -30,17 +50,29 @@ public sealed class GroupedQueries(IndexHost indexes)
     /// <param name="plan">The query.</param>
     /// <param name="share">What the answer holds is drawn from here.</param>
     /// <param name="clock">Is asked as the work goes on.</param>
-    /// <param name="needsTotal">Whether results behind the page are counted; without that fewer postings are read.</param>
+    /// <param name="needsTotal">Whether results behind the page are counted; without that fewer postings are
+    /// read.</param>
     /// <param name="atLeast">The etag through which the answer has to follow the documents.</param>
-    /// <returns>The answer, to be disposed; null when there is no such index on this node, it does not hold all documents, or it was reset and is behind that etag.</returns>
+    /// <returns>The answer, to be disposed; null when there is no such index on this node, it does not hold all
+    /// documents, or it was reset and is behind that etag.</returns>
     /// <exception cref="QueryException">The time or the memory of the query is used up.</exception>
-    public GroupAnswer? TryAnswer(Database database, string indexName, ScanPlan plan, MemoryShare share, IScanClock clock, bool needsTotal = true, long atLeast = 0)
+    public GroupAnswer? TryAnswer(
+        Database database,
+        string indexName,
+        ScanPlan plan,
+        MemoryShare share,
+        IScanClock clock,
+        bool needsTotal = true,
+        long atLeast = 0
+    )
     {
-        if (plan is not { Groups: { } groups, Summary: null }
+        if (
+            plan is not { Groups: { } groups, Summary: null }
             || !indexes.TryGetSlot(database, indexName, out var slot)
             || slot.Serving is not { Map: AutoReduceMap map, VisibleEtag: > 0 and var visible }
             || visible < atLeast
-            || !map.Definition.Covers(AutoReduceDefinition.Of(plan.Target.Collection, groups)))
+            || !map.Definition.Covers(AutoReduceDefinition.Of(plan.Target.Collection, groups))
+        )
         {
             return null;
         }
@@ -52,7 +84,7 @@ public sealed class GroupedQueries(IndexHost indexes)
         }
         catch (ObjectDisposedException)
         {
-            return null;                                // it was replaced or reset a moment ago
+            return null; // it was replaced or reset a moment ago
         }
         catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
         {
@@ -75,7 +107,7 @@ public sealed class GroupedQueries(IndexHost indexes)
         }
         catch (Exception failure) when (failure is ObjectDisposedException || RunningIndex.IsDamage(failure))
         {
-            return true;                                // whoever asks it finds out
+            return true; // whoever asks it finds out
         }
     }
 }

@@ -18,13 +18,13 @@ internal sealed class IdCursors(SegmentReader segment, AnswerWork work)
         {
             if (TermKey.KindOf(key) is not (ValueKind.Text or ValueKind.ExactText) || TermKey.IsCut(key))
             {
-                continue;                               // no id is such a value
+                continue; // no id is such a value
             }
 
             var text = key.AsSpan(1);
             if (condition.IsExact || MayBeDate(text))
             {
-                return null;                            // ids are held without case, and not as moments
+                return null; // ids are held without case, and not as moments
             }
 
             if (ids.SeekExact(text))
@@ -49,7 +49,11 @@ internal sealed class IdCursors(SegmentReader segment, AnswerWork work)
         var union = new EntryUnion(segment.Entries, work);
         var ids = segment.Ids();
         var pattern = condition.Pattern;
-        for (bool isThere = ids.Seek(pattern.Prefix); isThere && ids.Key.StartsWith(pattern.Prefix); isThere = ids.MoveNext())
+        for (
+            bool isThere = ids.Seek(pattern.Prefix);
+            isThere && ids.Key.StartsWith(pattern.Prefix);
+            isThere = ids.MoveNext()
+        )
         {
             work.Scan.Walk(ids.Key.Length);
             bool isDate = MayBeDate(ids.Key);
@@ -64,7 +68,12 @@ internal sealed class IdCursors(SegmentReader segment, AnswerWork work)
         return new Candidates(union.ToCursor(), isExact);
     }
 
-    /// <summary>Whether a lower-cased text could be that of a moment, which conditions compare in another form.</summary>
+    /// <summary>
+    /// Whether a lower-cased text could be that of a moment, which conditions compare in another form.
+    /// </summary>
     internal static bool MayBeDate(ReadOnlySpan<byte> lowerText) =>
-        lowerText.Length > 10 && lowerText[4] == (byte)'-' && lowerText[7] == (byte)'-' && lowerText[10] is (byte)'t' or (byte)'T';
+        lowerText.Length > 10
+        && lowerText[4] == (byte)'-'
+        && lowerText[7] == (byte)'-'
+        && lowerText[10] is (byte)'t' or (byte)'T';
 }

@@ -7,8 +7,10 @@ using Rookery.Indexing.Values;
 namespace Rookery.Indexing.Execution;
 
 /// <summary>
-/// What an index says to a query: the page of its results, or, where terms do not say all (<see cref="AreCandidates"/>), the documents of which some are results. An index follows the documents with a delay, so what
-/// it names may have changed or be gone: who reads them passes over what is gone, and asks <see cref="IsStillResult"/> of the rest. For one thread; holds the index open until it is disposed.
+/// What an index says to a query: the page of its results, or, where terms do not say all
+/// (<see cref="AreCandidates"/>), the documents of which some are results. An index follows the documents with a delay,
+/// so what it names may have changed or be gone: who reads them passes over what is gone, and asks
+/// <see cref="IsStillResult"/> of the rest. For one thread; holds the index open until it is disposed.
 /// </summary>
 public sealed class IndexAnswer : IDisposable
 {
@@ -19,7 +21,15 @@ public sealed class IndexAnswer : IDisposable
     private StoredValues?[] _stored = [];
     private readonly Func<Exception, Exception> _damageFound;
 
-    private IndexAnswer(IndexSnapshot snapshot, IndexedFields fields, ScanPlan plan, AnswerWork work, bool needsTotal, Func<Exception, Exception> damageFound, OrderWalk? walk)
+    private IndexAnswer(
+        IndexSnapshot snapshot,
+        IndexedFields fields,
+        ScanPlan plan,
+        AnswerWork work,
+        bool needsTotal,
+        Func<Exception, Exception> damageFound,
+        OrderWalk? walk
+    )
     {
         (_snapshot, _plan, _work, _damageFound) = (snapshot, plan, work, damageFound);
         var search = new IndexSearch(snapshot.Segments, fields, plan, work, needsTotal, walk: walk);
@@ -30,13 +40,21 @@ public sealed class IndexAnswer : IDisposable
         _entries = found;
     }
 
-    /// <summary>Whether <see cref="Documents"/> are not the page, but what has to be given to a <see cref="ScanRun"/> of the same plan, in this order.</summary>
+    /// <summary>
+    /// Whether <see cref="Documents"/> are not the page, but what has to be given to a <see cref="ScanRun"/> of the
+    /// same plan, in this order.
+    /// </summary>
     public bool AreCandidates { get; }
 
-    /// <summary>The documents, in their order. Ids are lower-cased; they are read from the index when they are asked for.</summary>
+    /// <summary>
+    /// The documents, in their order. Ids are lower-cased; they are read from the index when they are asked for.
+    /// </summary>
     public IReadOnlyList<ScannedDocument> Documents { get; }
 
-    /// <summary>How many results there are, on the page or not; when they need not be counted, how many were seen; null where a scan of the candidates tells.</summary>
+    /// <summary>
+    /// How many results there are, on the page or not; when they need not be counted, how many were seen; null where a
+    /// scan of the candidates tells.
+    /// </summary>
     public long? TotalResults { get; }
 
     /// <summary>The etag through which the answer follows the documents.</summary>
@@ -54,17 +72,35 @@ public sealed class IndexAnswer : IDisposable
     /// <param name="plan">The query.</param>
     /// <param name="share">What is held is drawn from here.</param>
     /// <param name="clock">Is asked as the work goes on.</param>
-    /// <param name="needsTotal">Whether results behind the page are counted; without that fewer postings are read.</param>
-    /// <param name="damageFound">Told of damage that is found when results are read, behind this call, which throws it; gives what is thrown then. Null: the damage itself.</param>
+    /// <param name="needsTotal">Whether results behind the page are counted; without that fewer postings are
+    /// read.</param>
+    /// <param name="damageFound">Told of damage that is found when results are read, behind this call, which throws it;
+    /// gives what is thrown then. Null: the damage itself.</param>
     /// <param name="walk">When a page is found by walking over the terms of its order; null as costs say.</param>
     /// <exception cref="Language.QueryException">The time or the memory of the query is used up.</exception>
     internal static IndexAnswer Find(
-        IndexSnapshot snapshot, IndexedFields fields, ScanPlan plan, MemoryShare share, IScanClock clock, bool needsTotal = true, Func<Exception, Exception>? damageFound = null, OrderWalk? walk = null)
+        IndexSnapshot snapshot,
+        IndexedFields fields,
+        ScanPlan plan,
+        MemoryShare share,
+        IScanClock clock,
+        bool needsTotal = true,
+        Func<Exception, Exception>? damageFound = null,
+        OrderWalk? walk = null
+    )
     {
         var begun = new AnswerWork(share, clock);
         try
         {
-            return new IndexAnswer(snapshot, fields, plan, begun, needsTotal, damageFound ?? (static damaged => damaged), walk);
+            return new IndexAnswer(
+                snapshot,
+                fields,
+                plan,
+                begun,
+                needsTotal,
+                damageFound ?? (static damaged => damaged),
+                walk
+            );
         }
         catch
         {
@@ -74,10 +110,14 @@ public sealed class IndexAnswer : IDisposable
         }
     }
 
-    /// <summary>Whether a document of the page is still a result as it is now. One that was not written since is; of another all conditions are asked.</summary>
+    /// <summary>
+    /// Whether a document of the page is still a result as it is now. One that was not written since is; of another all
+    /// conditions are asked.
+    /// </summary>
     /// <param name="document">The document as it is now.</param>
     /// <param name="etag">The etag that the index knows.</param>
-    public bool IsStillResult(in QueriedDocument document, long etag) => document.Etag == etag || _plan.Matches(document, _work.Scan);
+    public bool IsStillResult(in QueriedDocument document, long etag) =>
+        document.Etag == etag || _plan.Matches(document, _work.Scan);
 
     /// <summary>Whether one of the rows of a document is still a result as they are now; of a static index.</summary>
     /// <param name="document">The document as it is now.</param>
@@ -95,7 +135,10 @@ public sealed class IndexAnswer : IDisposable
         return false;
     }
 
-    /// <summary>The members that a static index keeps of the row of one of <see cref="Documents"/>, without braces; empty when it keeps none. Valid until the next call.</summary>
+    /// <summary>
+    /// The members that a static index keeps of the row of one of <see cref="Documents"/>, without braces; empty when
+    /// it keeps none. Valid until the next call.
+    /// </summary>
     /// <param name="index">Which one.</param>
     /// <exception cref="IndexDamagedException">It cannot be read.</exception>
     public ReadOnlySpan<byte> ReadRow(int index)
@@ -122,12 +165,19 @@ public sealed class IndexAnswer : IDisposable
     }
 }
 
-/// <summary>Found entries as documents: ids are read when they are asked for, fastest in the order of entries.</summary>
+/// <summary>
+/// Found entries as documents: ids are read when they are asked for, fastest in the order of entries.
+/// </summary>
 /// <param name="documents">Reads the ids of each segment.</param>
 /// <param name="ids">Those that are kept.</param>
 /// <param name="found">The entries.</param>
 /// <param name="damageFound">Told of damage, and gives what is thrown then.</param>
-internal sealed class FoundDocuments(DocumentTable[] documents, KeptIds ids, IReadOnlyList<FoundEntry> found, Func<Exception, Exception> damageFound) : IReadOnlyList<ScannedDocument>
+internal sealed class FoundDocuments(
+    DocumentTable[] documents,
+    KeptIds ids,
+    IReadOnlyList<FoundEntry> found,
+    Func<Exception, Exception> damageFound
+) : IReadOnlyList<ScannedDocument>
 {
     /// <inheritdoc/>
     public int Count => found.Count;

@@ -9,7 +9,10 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Execution;
 
-/// <summary>The rows that the maps of a static index make of documents as they are now, where what the index holds does not say all. For one thread; to be disposed.</summary>
+/// <summary>
+/// The rows that the maps of a static index make of documents as they are now, where what the index holds does not say
+/// all. For one thread; to be disposed.
+/// </summary>
 public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
 {
     private readonly MapRunner _maps;
@@ -30,7 +33,10 @@ public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
         _maps = new MapRunner(source.Definition.CompiledMaps, this);
     }
 
-    /// <summary>The members of a document's rows, without braces; valid until the next call. A document that the maps cannot take has none.</summary>
+    /// <summary>
+    /// The members of a document's rows, without braces; valid until the next call. A document that the maps cannot
+    /// take has none.
+    /// </summary>
     /// <param name="document">The document.</param>
     public IReadOnlyList<byte[]> Of(in QueriedDocument document)
     {
@@ -41,7 +47,7 @@ public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
         }
         catch (IndexMapException)
         {
-            _rows.Clear();                               // the index lists it with its errors
+            _rows.Clear(); // the index lists it with its errors
         }
 
         return _rows;

@@ -8,7 +8,14 @@ namespace Rookery.Indexing.Execution;
 internal sealed partial class IndexSearch
 {
     /// <summary>Collects the page of a segment: keys are read only of what it may hold.</summary>
-    private bool TryCollectRanked(int segment, EntryCursor candidates, SegmentSort sort, HitHeap heap, OpenedPostings opened, PooledBytes sortKey)
+    private bool TryCollectRanked(
+        int segment,
+        EntryCursor candidates,
+        SegmentSort sort,
+        HitHeap heap,
+        OpenedPostings opened,
+        PooledBytes sortKey
+    )
     {
         long bytes = RankedEntries.EntryBytes * Math.Min(plan.PageEnd, segments[segment].Reader.Entries);
         work.Memory.Take(bytes);
@@ -25,7 +32,14 @@ internal sealed partial class IndexSearch
             }
 
             var place = PlaceOf(segment, ranked.Entry);
-            var hit = new ScanHit { SortKey = ranked.SortKey!, Ordinal = place.Etag, Etag = place.Etag, Id = [], Place = place };
+            var hit = new ScanHit
+            {
+                SortKey = ranked.SortKey!,
+                Ordinal = place.Etag,
+                Etag = place.Etag,
+                Id = [],
+                Place = place,
+            };
             if (!heap.Wants(hit.SortKey, hit.Etag))
             {
                 break;
@@ -39,8 +53,16 @@ internal sealed partial class IndexSearch
         return true;
     }
 
-    /// <summary>The same of an index of one segment, whose order is that of the page: no key is read but where ranks do not tell two entries apart. Null where documents have to be looked at.</summary>
-    private FoundEntry[]? TryTakeRanked(EntryCursor candidates, SegmentSort sort, OpenedPostings opened, PooledBytes sortKey)
+    /// <summary>
+    /// The same of an index of one segment, whose order is that of the page: no key is read but where ranks do not tell
+    /// two entries apart. Null where documents have to be looked at.
+    /// </summary>
+    private FoundEntry[]? TryTakeRanked(
+        EntryCursor candidates,
+        SegmentSort sort,
+        OpenedPostings opened,
+        PooledBytes sortKey
+    )
     {
         work.Memory.Take(RankedEntries.EntryBytes * Math.Min(plan.PageEnd, segments[0].Reader.Entries));
         if (GatherRanked(0, candidates, sort, new HitHeap(plan.Sort, plan.PageEnd), opened, sortKey) is not { } first)
@@ -58,8 +80,17 @@ internal sealed partial class IndexSearch
         return new FoundEntry(etag, segment, entry, Id: _ids.Keep(id));
     }
 
-    /// <summary>The first of the candidates of a segment by their ranks; null where documents have to be looked at.</summary>
-    private RankedEntries? GatherRanked(int segment, EntryCursor candidates, SegmentSort sort, HitHeap heap, OpenedPostings opened, PooledBytes sortKey)
+    /// <summary>
+    /// The first of the candidates of a segment by their ranks; null where documents have to be looked at.
+    /// </summary>
+    private RankedEntries? GatherRanked(
+        int segment,
+        EntryCursor candidates,
+        SegmentSort sort,
+        HitHeap heap,
+        OpenedPostings opened,
+        PooledBytes sortKey
+    )
     {
         var first = new RankedEntries(plan.Sort, sort, _documents[segment], (int)plan.PageEnd, sortKey);
         if (TryWalkInOrder(segment, ref candidates, sort, heap, opened, first))
@@ -75,7 +106,11 @@ internal sealed partial class IndexSearch
         {
             Count();
             long rank = sort.Rank(0, entry);
-            if (first.MayWant(rank) && !(heap.Last is { } last && sort.IsBehind(entry, last.SortKey, out _)) && !first.TryAdd(entry, rank))
+            if (
+                first.MayWant(rank)
+                && !(heap.Last is { } last && sort.IsBehind(entry, last.SortKey, out _))
+                && !first.TryAdd(entry, rank)
+            )
             {
                 return null;
             }
@@ -85,11 +120,19 @@ internal sealed partial class IndexSearch
     }
 
     /// <summary>
-    /// Gathers the first entries by walking over the terms of the order and asking of each entry whether it is a candidate, where matches are so many that this finds the page sooner than looking at each of them. Gives up
-    /// when it took as long as that: then candidates lie where the order comes to them late.
+    /// Gathers the first entries by walking over the terms of the order and asking of each entry whether it is a
+    /// candidate, where matches are so many that this finds the page sooner than looking at each of them. Gives up when
+    /// it took as long as that: then candidates lie where the order comes to them late.
     /// </summary>
     /// <returns>False when it was not done: all candidates have to be looked at.</returns>
-    private bool TryWalkInOrder(int segment, ref EntryCursor candidates, SegmentSort sort, HitHeap heap, OpenedPostings opened, RankedEntries first)
+    private bool TryWalkInOrder(
+        int segment,
+        ref EntryCursor candidates,
+        SegmentSort sort,
+        HitHeap heap,
+        OpenedPostings opened,
+        RankedEntries first
+    )
     {
         var (reader, live) = segments[segment];
         if (!_walk.Pays(plan.PageEnd, reader.Entries, candidates) || sort.InOrder(opened) is not { } terms)
@@ -121,7 +164,7 @@ internal sealed partial class IndexSearch
 
             if (rank == 0 && terms.EndsEarly)
             {
-                return false;                           // among those are some that are not met
+                return false; // among those are some that are not met
             }
 
             for (int entry = terms.Entries.MoveNext(); entry != EntryCursor.End; entry = terms.Entries.MoveNext())
@@ -140,7 +183,7 @@ internal sealed partial class IndexSearch
                 isBehind = heap.Last is { } last && sort.IsBehind(entry, last.SortKey, out _);
                 if (isBehind)
                 {
-                    break;                              // so are all that follow
+                    break; // so are all that follow
                 }
 
                 if (!first.TryAdd(entry, rank))

@@ -11,10 +11,18 @@ namespace Rookery.Indexing.Execution;
 /// <param name="plan">The query.</param>
 /// <param name="work">Of the answer.</param>
 /// <param name="needsTotal">Whether results behind the page are counted.</param>
-/// <param name="hasGroupsInOrder">Of an index whose entries are groups, whether their ids are in the order of the groups; null where entries are of documents.</param>
+/// <param name="hasGroupsInOrder">Of an index whose entries are groups, whether their ids are in the order of the
+/// groups; null where entries are of documents.</param>
 /// <param name="walk">When a page is found by walking over the terms of its order.</param>
 internal sealed partial class IndexSearch(
-    IReadOnlyList<LiveSegment> segments, IndexedFields fields, ScanPlan plan, AnswerWork work, bool needsTotal, bool? hasGroupsInOrder = null, OrderWalk? walk = null)
+    IReadOnlyList<LiveSegment> segments,
+    IndexedFields fields,
+    ScanPlan plan,
+    AnswerWork work,
+    bool needsTotal,
+    bool? hasGroupsInOrder = null,
+    OrderWalk? walk = null
+)
 {
     // A longer page is held once, with its keys.
     private const int LongestRankedPage = 16 * 1024;
@@ -34,8 +42,11 @@ internal sealed partial class IndexSearch(
     /// <summary>Reads ids of the segments.</summary>
     public DocumentTable[] Documents => _documents;
 
-    /// <summary>Finds the page, where terms and sort columns say all; otherwise the documents that have to be looked at.</summary>
-    /// <returns>The entries in their order, how many results there are, and whether documents have to be looked at.</returns>
+    /// <summary>
+    /// Finds the page, where terms and sort columns say all; otherwise the documents that have to be looked at.
+    /// </summary>
+    /// <returns>The entries in their order, how many results there are, and whether documents have to be looked
+    /// at.</returns>
     public (IReadOnlyList<FoundEntry> Found, long Total, bool AreCandidates) Run()
     {
         // Of documents a score that the order does not ask for is computed by a scan, which counts words by itself.
@@ -49,7 +60,14 @@ internal sealed partial class IndexSearch(
             }
         }
 
-        bool looksAtDocuments = (plan.Groups is not null && !CanSortGroups()) || plan.Summary is not null || plan.IsScored != plan.Sort.HasScore || plan.Filter is not null || plan.FilterLimit is not null || plan.IsDistinct || !SegmentSort.CanSort(plan.Sort, fields);
+        bool looksAtDocuments =
+            (plan.Groups is not null && !CanSortGroups())
+            || plan.Summary is not null
+            || plan.IsScored != plan.Sort.HasScore
+            || plan.Filter is not null
+            || plan.FilterLimit is not null
+            || plan.IsDistinct
+            || !SegmentSort.CanSort(plan.Sort, fields);
         if (!looksAtDocuments && TryFindPage() is { } page)
         {
             return (page, _total, false);
@@ -59,7 +77,9 @@ internal sealed partial class IndexSearch(
     }
 
     // A shuffled order of groups is one of their rows.
-    private bool CanSortGroups() => hasGroupsInOrder is true && Array.TrueForAll(plan.Sort.Keys.ToArray(), static key => key.Kind != OrderKind.Random);
+    private bool CanSortGroups() =>
+        hasGroupsInOrder is true
+        && Array.TrueForAll(plan.Sort.Keys.ToArray(), static key => key.Kind != OrderKind.Random);
 
     /// <summary>Finds the page; null where documents have to be looked at.</summary>
     private FoundEntry[]? TryFindPage()
@@ -131,7 +151,8 @@ internal sealed partial class IndexSearch(
                     return TryTakeRanked(opened[i].Cursor, sort, conditions[i].Opened, sortKey);
                 }
 
-                bool isDone = _joinsEntries ? TryCollectJoined(i, opened[i].Cursor, sort, heap, sortKey)
+                bool isDone =
+                    _joinsEntries ? TryCollectJoined(i, opened[i].Cursor, sort, heap, sortKey)
                     : isRanked ? TryCollectRanked(i, opened[i].Cursor, sort, heap, conditions[i].Opened, sortKey)
                     : TryCollect(i, opened[i].Cursor, sort, heap, sortKey);
                 if (!isDone)
@@ -152,7 +173,11 @@ internal sealed partial class IndexSearch(
     {
         var cursor = LiveOf(segment, candidates);
         int next = 0;
-        for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = next == entry + 1 ? cursor.MoveNext() : cursor.Advance(next))
+        for (
+            int entry = cursor.MoveNext();
+            entry != EntryCursor.End;
+            entry = next == entry + 1 ? cursor.MoveNext() : cursor.Advance(next)
+        )
         {
             Count();
             next = entry + 1;
@@ -176,7 +201,14 @@ internal sealed partial class IndexSearch(
             if (heap.Wants(sortKey.Written, etag))
             {
                 work.Memory.Take(ScanHit.BaseBytes + sortKey.Length);
-                var hit = new ScanHit { SortKey = sortKey.Written.ToArray(), Ordinal = etag, Etag = etag, Id = [], Place = new FoundEntry(etag, segment, entry, sort.Score) };
+                var hit = new ScanHit
+                {
+                    SortKey = sortKey.Written.ToArray(),
+                    Ordinal = etag,
+                    Etag = etag,
+                    Id = [],
+                    Place = new FoundEntry(etag, segment, entry, sort.Score),
+                };
                 work.Memory.Give(heap.Add(hit)?.Bytes ?? 0);
             }
         }
@@ -185,7 +217,13 @@ internal sealed partial class IndexSearch(
     }
 
     /// <summary>The same where a document is one result: it stands where the first of its entries does.</summary>
-    private bool TryCollectJoined(int segment, EntryCursor candidates, SegmentSort sort, HitHeap heap, PooledBytes sortKey)
+    private bool TryCollectJoined(
+        int segment,
+        EntryCursor candidates,
+        SegmentSort sort,
+        HitHeap heap,
+        PooledBytes sortKey
+    )
     {
         ScanHit? first = null;
         var cursor = LiveOf(segment, candidates);
@@ -211,7 +249,14 @@ internal sealed partial class IndexSearch(
 
             if (first is null || plan.Sort.Compare(sortKey.Written, first.SortKey) < 0)
             {
-                first = new ScanHit { SortKey = sortKey.Written.ToArray(), Ordinal = etag, Etag = etag, Id = [], Place = new FoundEntry(etag, segment, entry, sort.Score) };
+                first = new ScanHit
+                {
+                    SortKey = sortKey.Written.ToArray(),
+                    Ordinal = etag,
+                    Etag = etag,
+                    Id = [],
+                    Place = new FoundEntry(etag, segment, entry, sort.Score),
+                };
             }
         }
 
@@ -235,7 +280,9 @@ internal sealed partial class IndexSearch(
         return isSame;
     }
 
-    /// <summary>All documents of which the condition may hold, the oldest first; reduced rows in the order of their keys.</summary>
+    /// <summary>
+    /// All documents of which the condition may hold, the oldest first; reduced rows in the order of their keys.
+    /// </summary>
     private FoundEntry[] FindCandidates()
     {
         _total = 0;
@@ -244,7 +291,12 @@ internal sealed partial class IndexSearch(
         for (int i = 0; i < segments.Count; i++)
         {
             var conditions = new ConditionCursors(segments[i].Reader, fields, work);
-            var cursor = LiveOf(i, plan.Groups is null || hasGroupsInOrder is not null ? conditions.Open(plan.Where).Cursor : new AllCursor(segments[i].Reader.Entries));
+            var cursor = LiveOf(
+                i,
+                plan.Groups is null || hasGroupsInOrder is not null
+                    ? conditions.Open(plan.Where).Cursor
+                    : new AllCursor(segments[i].Reader.Entries)
+            );
             for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
             {
                 _documents[i].Read(entry, out long etag);
@@ -290,7 +342,8 @@ internal sealed partial class IndexSearch(
         return tables;
     }
 
-    private EntryCursor LiveOf(int segment, EntryCursor cursor) => segments[segment].Live is { DeadCount: > 0 } live ? new LiveCursor(cursor, live) : cursor;
+    private EntryCursor LiveOf(int segment, EntryCursor cursor) =>
+        segments[segment].Live is { DeadCount: > 0 } live ? new LiveCursor(cursor, live) : cursor;
 
     private void Count()
     {

@@ -5,7 +5,10 @@ using Rookery.Indexing.Segments;
 
 namespace Rookery.Indexing.Execution;
 
-/// <summary>What relevance needs to know of all live documents of an index. What was replaced or deleted since is taken off, so that the numbers do not depend on when segments were merged.</summary>
+/// <summary>
+/// What relevance needs to know of all live documents of an index. What was replaced or deleted since is taken off, so
+/// that the numbers do not depend on when segments were merged.
+/// </summary>
 internal sealed class IndexStatistics
 {
     private const int WordBits = 64;
@@ -41,7 +44,8 @@ internal sealed class IndexStatistics
             case OptionalPredicate optional:
                 Tell(optional.Inner, fields);
                 break;
-            case FullTextPredicate { Condition: SearchedField searched } when fields.Find(searched.Reader)?.Words is { } number:
+            case FullTextPredicate { Condition: SearchedField searched }
+                when fields.Find(searched.Reader)?.Words is { } number:
                 searched.Use(Of(searched.Query, number));
                 break;
             case FullTextPredicate { Condition: LikenessCondition { IsLearned: true, IsChosen: false } likeness }:
@@ -84,7 +88,10 @@ internal sealed class IndexStatistics
             tokens += field.TotalLength;
             for (int term = 0; term < frequencies.Length; term++)
             {
-                frequencies[term] += live.DeadCount == 0 ? field.EntryCount(query.Terms[term]) : LiveCount(field, query.Terms[term], live);
+                frequencies[term] +=
+                    live.DeadCount == 0
+                        ? field.EntryCount(query.Terms[term])
+                        : LiveCount(field, query.Terms[term], live);
             }
 
             TakeOff(field, live, ref documents, ref tokens);

@@ -6,7 +6,10 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Execution;
 
-/// <summary>The terms of a field of an index, in their order: of several segments each once. Those that only deleted documents had may be among them until segments are merged.</summary>
+/// <summary>
+/// The terms of a field of an index, in their order: of several segments each once. Those that only deleted documents
+/// had may be among them until segments are merged.
+/// </summary>
 internal static class IndexTerms
 {
     /// <summary>Reads the values of a field.</summary>
@@ -14,15 +17,32 @@ internal static class IndexTerms
     /// <param name="field">The number of the field.</param>
     /// <param name="after">The value to begin behind, as it is shown; null to begin with the first.</param>
     /// <param name="count">How many at most.</param>
-    public static List<string> ReadValues(IndexSnapshot snapshot, int field, string? after, int count) => Read(snapshot, field, after is null ? [] : KeyAfter(after), count, Show);
+    public static List<string> ReadValues(IndexSnapshot snapshot, int field, string? after, int count) =>
+        Read(snapshot, field, after is null ? [] : KeyAfter(after), count, Show);
 
     /// <summary>Reads the words of a field; parameters as of <see cref="ReadValues"/>.</summary>
     public static List<string> ReadWords(IndexSnapshot snapshot, int field, string? after, int count) =>
-        Read(snapshot, field, after is null ? [] : [.. Encoding.UTF8.GetBytes(after), 0], count, static term => Encoding.UTF8.GetString(term));
+        Read(
+            snapshot,
+            field,
+            after is null ? [] : [.. Encoding.UTF8.GetBytes(after), 0],
+            count,
+            static term => Encoding.UTF8.GetString(term)
+        );
 
-    private static List<string> Read(IndexSnapshot snapshot, int field, byte[] from, int count, Func<byte[], string> show)
+    private static List<string> Read(
+        IndexSnapshot snapshot,
+        int field,
+        byte[] from,
+        int count,
+        Func<byte[], string> show
+    )
     {
-        var cursors = snapshot.Segments.Select(segment => segment.Reader.Field(field)?.Terms()).OfType<TermCursor>().Where(cursor => cursor.Seek(from)).ToList();
+        var cursors = snapshot
+            .Segments.Select(segment => segment.Reader.Field(field)?.Terms())
+            .OfType<TermCursor>()
+            .Where(cursor => cursor.Seek(from))
+            .ToList();
         var terms = new List<string>();
         while (cursors.Count > 0 && terms.Count < count)
         {
@@ -63,8 +83,11 @@ internal static class IndexTerms
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(shown);
         byte[] key = new byte[TermKey.MaxBytes + 1];
-        int length = shown is "null" or "true" or "false" || IsNumber(utf8) ? TermKey.Write(utf8, isExact: false, key) : TermKey.WriteText(utf8, isExact: false, key);
-        key[length] = 0;                                // the least key behind it
+        int length =
+            shown is "null" or "true" or "false" || IsNumber(utf8)
+                ? TermKey.Write(utf8, isExact: false, key)
+                : TermKey.WriteText(utf8, isExact: false, key);
+        key[length] = 0; // the least key behind it
         return key[..(length + 1)];
     }
 

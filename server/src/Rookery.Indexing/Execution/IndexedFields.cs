@@ -20,9 +20,7 @@ internal sealed class IndexedFields
 
     /// <summary>The fields of an index.</summary>
     public IndexedFields(IReadOnlyList<MappedField> mapped)
-        : this(mapped, mapped.Select(static (field, number) => (field.Path, number)))
-    {
-    }
+        : this(mapped, mapped.Select(static (field, number) => (field.Path, number))) { }
 
     /// <summary>The fields of an index under other names.</summary>
     /// <param name="mapped">The fields.</param>
@@ -31,12 +29,18 @@ internal sealed class IndexedFields
     {
         foreach (var (path, i) in named)
         {
-            _fields.Add((path, new IndexedField(
-                MappedField.ValuesOf(i),
-                MappedField.GreatestOf(i),
-                MappedField.PresenceOf(i),
-                mapped[i].HasExactValues ? MappedField.ExactValuesOf(i) : null,
-                mapped[i].Analyzer is not null ? MappedField.WordsOf(i) : null)));
+            _fields.Add(
+                (
+                    path,
+                    new IndexedField(
+                        MappedField.ValuesOf(i),
+                        MappedField.GreatestOf(i),
+                        MappedField.PresenceOf(i),
+                        mapped[i].HasExactValues ? MappedField.ExactValuesOf(i) : null,
+                        mapped[i].Analyzer is not null ? MappedField.WordsOf(i) : null
+                    )
+                )
+            );
         }
     }
 

@@ -2,7 +2,10 @@ using Rookery.Indexing.Scanning;
 
 namespace Rookery.Indexing.Execution;
 
-/// <summary>Ids of entries that were found, as far as they are few: they were read with the etag, and to read one again takes as long. For one thread.</summary>
+/// <summary>
+/// Ids of entries that were found, as far as they are few: they were read with the etag, and to read one again takes as
+/// long. For one thread.
+/// </summary>
 /// <param name="memory">What they take is drawn from here.</param>
 internal sealed class KeptIds(ScanMemory memory)
 {
@@ -42,5 +45,6 @@ internal sealed class KeptIds(ScanMemory memory)
     }
 
     /// <summary>The id that stands somewhere.</summary>
-    public ReadOnlyMemory<byte> At(int place) => _bytes.AsMemory(place + sizeof(ushort), BitConverter.ToUInt16(_bytes, place));
+    public ReadOnlyMemory<byte> At(int place) =>
+        _bytes.AsMemory(place + sizeof(ushort), BitConverter.ToUInt16(_bytes, place));
 }

@@ -3,8 +3,8 @@ using Rookery.Indexing.Segments;
 namespace Rookery.Indexing.Execution;
 
 /// <summary>
-/// Says when the first of many matches in an order are found by walking over the terms of the order, asking of each entry whether it is a match, instead of looking at all matches. Which way is taken changes nothing but
-/// the time.
+/// Says when the first of many matches in an order are found by walking over the terms of the order, asking of each
+/// entry whether it is a match, instead of looking at all matches. Which way is taken changes nothing but the time.
 /// </summary>
 internal abstract class OrderWalk
 {
@@ -23,9 +23,7 @@ internal abstract class OrderWalk
 
     /// <summary>Told of a walk that found all that is wanted.</summary>
     /// <param name="dead">Entries of the segment that are dead.</param>
-    public virtual void Ended(int dead)
-    {
-    }
+    public virtual void Ended(int dead) { }
 
     private sealed class ByCost : OrderWalk
     {
@@ -52,7 +50,8 @@ internal abstract class OrderWalk
         public override long MostSteps(EntryCursor candidates) => candidates.Cost / MatchesPerStep;
 
         /// <summary>Whether the steps until the page is full are few beside the matches.</summary>
-        private static bool IsFew(long wanted, long entries, long matches) => matches > 0 && wanted * entries / matches * MatchesPerStep * FewerSteps <= matches;
+        private static bool IsFew(long wanted, long entries, long matches) =>
+            matches > 0 && wanted * entries / matches * MatchesPerStep * FewerSteps <= matches;
 
         private static long Estimate(int entries, EntryCursor candidates)
         {

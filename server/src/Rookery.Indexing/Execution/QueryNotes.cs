@@ -11,7 +11,10 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Execution;
 
-/// <summary>What an answer says of its results beside them: pieces of texts with the words that were found (<c>highlight</c>), and how each score came about (<c>explanations</c>). For one thread.</summary>
+/// <summary>
+/// What an answer says of its results beside them: pieces of texts with the words that were found (<c>highlight</c>),
+/// and how each score came about (<c>explanations</c>). For one thread.
+/// </summary>
 public sealed class QueryNotes : IDisposable
 {
     // Objects, references and a place in a table, of one text.
@@ -33,7 +36,12 @@ public sealed class QueryNotes : IDisposable
     /// <param name="share">What they take is drawn from here.</param>
     /// <param name="clock">Is asked as the work goes on.</param>
     public QueryNotes(
-        ScanPlan plan, Database database, Func<DatabaseReader> reader, MemoryShare share, IScanClock clock)
+        ScanPlan plan,
+        Database database,
+        Func<DatabaseReader> reader,
+        MemoryShare share,
+        IScanClock clock
+    )
     {
         _plan = plan;
         _memory = new ScanMemory(share);

@@ -2,7 +2,10 @@ using Rookery.Indexing.Segments;
 
 namespace Rookery.Indexing.Execution;
 
-/// <summary>How relevant the entries of one segment are to a condition: the same numbers as <see cref="Scanning.Predicate.TryScore"/> gives of documents. Asked with ascending entries, by one thread.</summary>
+/// <summary>
+/// How relevant the entries of one segment are to a condition: the same numbers as
+/// <see cref="Scanning.Predicate.TryScore"/> gives of documents. Asked with ascending entries, by one thread.
+/// </summary>
 internal abstract class ScoreNode
 {
     /// <summary>How relevant an entry is.</summary>

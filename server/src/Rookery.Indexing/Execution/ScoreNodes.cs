@@ -10,20 +10,23 @@ namespace Rookery.Indexing.Execution;
 /// <param name="conditions">Opens cursors.</param>
 internal sealed class ScoreNodes(SegmentReader segment, IndexedFields fields, ConditionCursors conditions)
 {
-    /// <summary>Whether the index knows all of what was opened; else documents have to be asked how relevant they are.</summary>
+    /// <summary>
+    /// Whether the index knows all of what was opened; else documents have to be asked how relevant they are.
+    /// </summary>
     public bool IsExact { get; private set; } = true;
 
     /// <summary>The relevance of entries to a condition.</summary>
-    public ScoreNode Open(Predicate condition) => condition switch
-    {
-        AndPredicate and => new SumScore(OpenAll(and.Inner), needsAll: true),
-        OrPredicate or => new SumScore(OpenAll(or.Inner), needsAll: false),
-        NotPredicate not => new NotScore(Open(not.Inner)),
-        BoostPredicate boost => new BoostScore(Open(boost.Inner), boost.Factor),
-        OptionalPredicate optional => new OptionalScore(Open(optional.Inner)),
-        FullTextPredicate { Condition: SearchedField searched } => OpenSearch(searched),
-        _ => new PlainScore(Known(conditions.Open(condition))),
-    };
+    public ScoreNode Open(Predicate condition) =>
+        condition switch
+        {
+            AndPredicate and => new SumScore(OpenAll(and.Inner), needsAll: true),
+            OrPredicate or => new SumScore(OpenAll(or.Inner), needsAll: false),
+            NotPredicate not => new NotScore(Open(not.Inner)),
+            BoostPredicate boost => new BoostScore(Open(boost.Inner), boost.Factor),
+            OptionalPredicate optional => new OptionalScore(Open(optional.Inner)),
+            FullTextPredicate { Condition: SearchedField searched } => OpenSearch(searched),
+            _ => new PlainScore(Known(conditions.Open(condition))),
+        };
 
     private EntryCursor Known(Candidates candidates)
     {
@@ -47,7 +50,12 @@ internal sealed class ScoreNodes(SegmentReader segment, IndexedFields fields, Co
         int? number = fields.Find(searched.Reader)?.Words;
         IsExact &= number is not null;
         return number is { } words && segment.Field(words) is { } field
-            ? new SearchScore(searched.Scorer, field.Lengths, conditions.Words.OpenClauses(searched.Query, field), searched.Query.NeedsAll)
+            ? new SearchScore(
+                searched.Scorer,
+                field.Lengths,
+                conditions.Words.OpenClauses(searched.Query, field),
+                searched.Query.NeedsAll
+            )
             : new PlainScore(EmptyCursor.Instance);
     }
 }

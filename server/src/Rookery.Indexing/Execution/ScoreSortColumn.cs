@@ -3,7 +3,9 @@ using Rookery.Indexing.Scanning;
 
 namespace Rookery.Indexing.Execution;
 
-/// <summary>By relevance. Runs of entries none of which can be relevant enough are passed over without being scored.</summary>
+/// <summary>
+/// By relevance. Runs of entries none of which can be relevant enough are passed over without being scored.
+/// </summary>
 /// <param name="node">The relevance of entries.</param>
 /// <param name="isDescending">Whether the most relevant come first.</param>
 internal sealed class ScoreSortColumn(ScoreNode node, bool isDescending) : SortColumn
@@ -24,7 +26,8 @@ internal sealed class ScoreSortColumn(ScoreNode node, bool isDescending) : SortC
     }
 
     /// <inheritdoc/>
-    public override void SetLast(ReadOnlySpan<byte> value) => _last = isDescending ? BinaryPrimitives.ReadDoubleBigEndian(value) : double.NegativeInfinity;
+    public override void SetLast(ReadOnlySpan<byte> value) =>
+        _last = isDescending ? BinaryPrimitives.ReadDoubleBigEndian(value) : double.NegativeInfinity;
 
     /// <inheritdoc/>
     public override bool IsBehindLast(int entry, out int to)

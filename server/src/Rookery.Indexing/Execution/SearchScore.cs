@@ -3,12 +3,15 @@ using Rookery.Indexing.Segments;
 
 namespace Rookery.Indexing.Execution;
 
-/// <summary>The relevance of entries to a search. Blocks of postings say beforehand what none of theirs can count for more than.</summary>
+/// <summary>
+/// The relevance of entries to a search. Blocks of postings say beforehand what none of theirs can count for more than.
+/// </summary>
 /// <param name="scorer">Knows all documents of the index.</param>
 /// <param name="lengths">By entry, words of the field; null when no entry has any.</param>
 /// <param name="clauses">The entries of each clause, in its order.</param>
 /// <param name="needsAll">Whether each clause must be found.</param>
-internal sealed class SearchScore(SearchScorer scorer, PackedColumn? lengths, EntryCursor[] clauses, bool needsAll) : ScoreNode
+internal sealed class SearchScore(SearchScorer scorer, PackedColumn? lengths, EntryCursor[] clauses, bool needsAll)
+    : ScoreNode
 {
     // More often than anything stands in a text: what counts has an end.
     private const int OftenEnough = 1 << 24;

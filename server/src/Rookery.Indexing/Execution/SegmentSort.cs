@@ -6,7 +6,9 @@ using Rookery.Indexing.Segments;
 
 namespace Rookery.Indexing.Execution;
 
-/// <summary>What the entries of one segment are sorted by, in the form of <see cref="SortKeys"/>. For one thread.</summary>
+/// <summary>
+/// What the entries of one segment are sorted by, in the form of <see cref="SortKeys"/>. For one thread.
+/// </summary>
 internal sealed class SegmentSort
 {
     private readonly SortColumn[] _columns;
@@ -27,10 +29,16 @@ internal sealed class SegmentSort
         }
     }
 
-    /// <summary>How many columns, from the first on, compare by <see cref="Rank"/>. None where the order asks for relevance, which is computed from one entry to the next.</summary>
+    /// <summary>
+    /// How many columns, from the first on, compare by <see cref="Rank"/>. None where the order asks for relevance,
+    /// which is computed from one entry to the next.
+    /// </summary>
     public int RankedColumns { get; }
 
-    /// <summary>Whether <see cref="TryRead"/> or <see cref="TryWrite"/> met an entry of which only the document says what it is sorted by.</summary>
+    /// <summary>
+    /// Whether <see cref="TryRead"/> or <see cref="TryWrite"/> met an entry of which only the document says what it is
+    /// sorted by.
+    /// </summary>
     public bool LacksDocument { get; private set; }
 
     /// <summary>How relevant the entry is that was written last; null where the order does not ask for that.</summary>
@@ -41,7 +49,9 @@ internal sealed class SegmentSort
     {
         foreach (var key in sort.Keys)
         {
-            bool isKnown = key.Field is { } field ? IndexedFields.IsId(field) || fields.Find(field) is not null : key.Kind is OrderKind.Random or OrderKind.Score or OrderKind.Natural;
+            bool isKnown = key.Field is { } field
+                ? IndexedFields.IsId(field) || fields.Find(field) is not null
+                : key.Kind is OrderKind.Random or OrderKind.Score or OrderKind.Natural;
             if (!isKnown)
             {
                 return false;
@@ -57,19 +67,32 @@ internal sealed class SegmentSort
     /// <param name="fields">What it holds of which field.</param>
     /// <param name="conditions">Opens cursors, for relevance.</param>
     /// <param name="work">Of the answer.</param>
-    public static SegmentSort? Open(ScanPlan plan, SegmentReader segment, IndexedFields fields, ConditionCursors conditions, AnswerWork work)
+    public static SegmentSort? Open(
+        ScanPlan plan,
+        SegmentReader segment,
+        IndexedFields fields,
+        ConditionCursors conditions,
+        AnswerWork work
+    )
     {
         var made = new List<SortColumn>();
         var relevance = new ScoreNodes(segment, fields, conditions);
         foreach (var key in plan.Sort.Keys)
         {
-            made.Add(key switch
-            {
-                { Kind: OrderKind.Score } => new ScoreSortColumn(relevance.Open(plan.Where), key.IsDescending),
-                { Kind: OrderKind.Natural, Field: null } => new RowKeySortColumn(segment.Documents()),
-                { Field: { } field } when fields.Find(field) is { } indexed => new FieldSortColumn(segment, indexed, key, work),
-                _ => new IdSortColumn(segment.Documents(), key),
-            });
+            made.Add(
+                key switch
+                {
+                    { Kind: OrderKind.Score } => new ScoreSortColumn(relevance.Open(plan.Where), key.IsDescending),
+                    { Kind: OrderKind.Natural, Field: null } => new RowKeySortColumn(segment.Documents()),
+                    { Field: { } field } when fields.Find(field) is { } indexed => new FieldSortColumn(
+                        segment,
+                        indexed,
+                        key,
+                        work
+                    ),
+                    _ => new IdSortColumn(segment.Documents(), key),
+                }
+            );
         }
 
         return relevance.IsExact ? new SegmentSort([.. made], work) : null;
@@ -97,10 +120,16 @@ internal sealed class SegmentSort
         return true;
     }
 
-    /// <summary>The place of an entry's value among those of the segment, in a column below <see cref="RankedColumns"/>; the same for equal ones.</summary>
+    /// <summary>
+    /// The place of an entry's value among those of the segment, in a column below <see cref="RankedColumns"/>; the
+    /// same for equal ones.
+    /// </summary>
     public long Rank(int column, int entry) => _columns[column].Rank(entry);
 
-    /// <summary>The entries in the order of the first column, which is below <see cref="RankedColumns"/>; null where the segment does not say it by terms.</summary>
+    /// <summary>
+    /// The entries in the order of the first column, which is below <see cref="RankedColumns"/>; null where the segment
+    /// does not say it by terms.
+    /// </summary>
     public TermsInOrder? InOrder(OpenedPostings opened) => _columns[0].InOrder(opened);
 
     /// <summary>Reads what an entry is sorted by, once.</summary>
@@ -133,7 +162,9 @@ internal sealed class SegmentSort
         _heldBytes = 0;
     }
 
-    /// <summary>Whether an entry comes behind the last that is wanted, for certain: then it need not be looked at.</summary>
+    /// <summary>
+    /// Whether an entry comes behind the last that is wanted, for certain: then it need not be looked at.
+    /// </summary>
     /// <param name="entry">The entry.</param>
     /// <param name="wanted">What the last wanted one is sorted by.</param>
     /// <param name="to">Up to which entry that is so.</param>

@@ -5,7 +5,10 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Execution;
 
-/// <summary>Writes what the entries of one segment are sorted by in one key of <c>order by</c>, as <see cref="SortKeys"/> writes it of documents. For one thread.</summary>
+/// <summary>
+/// Writes what the entries of one segment are sorted by in one key of <c>order by</c>, as <see cref="SortKeys"/> writes
+/// it of documents. For one thread.
+/// </summary>
 internal abstract class SortColumn
 {
     /// <summary>Writes the value of an entry.</summary>
@@ -17,21 +20,25 @@ internal abstract class SortColumn
     /// <summary>Whether <see cref="Rank"/> says all.</summary>
     public virtual bool IsRanked => false;
 
-    /// <summary>The place of an entry's value among those of the segment: in their order, the same for equal ones. Costs little.</summary>
+    /// <summary>
+    /// The place of an entry's value among those of the segment: in their order, the same for equal ones. Costs little.
+    /// </summary>
     public virtual long Rank(int entry) => throw new InvalidOperationException("These values have no ranks.");
 
-    /// <summary>The entries in the order of their ranks, to be read term by term; null where terms do not say that.</summary>
+    /// <summary>
+    /// The entries in the order of their ranks, to be read term by term; null where terms do not say that.
+    /// </summary>
     public virtual TermsInOrder? InOrder(OpenedPostings opened) => null;
 
     /// <summary>How many entries are better asked before <see cref="SetLast"/> is called again.</summary>
     public virtual int AskedBetween => 1;
 
     /// <summary>Says which value is the last that is wanted.</summary>
-    public virtual void SetLast(ReadOnlySpan<byte> value)
-    {
-    }
+    public virtual void SetLast(ReadOnlySpan<byte> value) { }
 
-    /// <summary>Whether the value of an entry comes behind the last that is wanted, for certain. Costs little.</summary>
+    /// <summary>
+    /// Whether the value of an entry comes behind the last that is wanted, for certain. Costs little.
+    /// </summary>
     /// <param name="entry">The entry.</param>
     /// <param name="to">Up to which entry that is so.</param>
     public virtual bool IsBehindLast(int entry, out int to)
@@ -79,13 +86,20 @@ internal sealed class FieldSortColumn : SortColumn
         _greatestTerms = _greatest is null ? null : ends!.Terms();
 
         // Sorted as numbers, other values stand with null: then the terms of numbers alone are in order.
-        _isMonotone = !_isNullGreatest && _least is not null && _kind is OrderKind.Natural or OrderKind.Double or OrderKind.Long;
-        _spoken = !_isMonotone ? default : _kind == OrderKind.Natural ? (0, values!.TermCount) : values!.Ordinals(NumbersOnly);
+        _isMonotone =
+            !_isNullGreatest && _least is not null && _kind is OrderKind.Natural or OrderKind.Double or OrderKind.Long;
+        _spoken =
+            !_isMonotone ? default
+            : _kind == OrderKind.Natural ? (0, values!.TermCount)
+            : values!.Ordinals(NumbersOnly);
 
-        // Several numbers have one whole number, and which of several values counts as a number their terms say, not their places.
-        // The least of the terms is null, which has to be the last.
+        // Several numbers have one whole number, and which of several values counts as a number their terms say, not
+        // their places. The least of the terms is null, which has to be the last.
         IsRanked = !_isNullGreatest && (_kind == OrderKind.Natural || (_kind == OrderKind.Double && _greatest is null));
-        _rankedFrom = _spoken.To == 0 || _kind != OrderKind.Natural ? _spoken.From : TermKey.KindOf(KeyAt(_leastTerms!, 0)) == ValueKind.Null ? 1 : 0;
+        _rankedFrom =
+            _spoken.To == 0 || _kind != OrderKind.Natural ? _spoken.From
+            : TermKey.KindOf(KeyAt(_leastTerms!, 0)) == ValueKind.Null ? 1
+            : 0;
     }
 
     /// <inheritdoc/>
@@ -95,7 +109,13 @@ internal sealed class FieldSortColumn : SortColumn
     /// <inheritdoc/>
     public override int AskedBetween => 128;
 
-    private static TermRange NumbersOnly => new(new[] { TermKey.FirstByteOf(ValueKind.Number) }, true, new[] { (byte)(TermKey.LastByteOf(ValueKind.Number) + 1) }, false);
+    private static TermRange NumbersOnly =>
+        new(
+            new[] { TermKey.FirstByteOf(ValueKind.Number) },
+            true,
+            new[] { (byte)(TermKey.LastByteOf(ValueKind.Number) + 1) },
+            false
+        );
 
     /// <inheritdoc/>
     public override long Rank(int entry)
@@ -103,7 +123,9 @@ internal sealed class FieldSortColumn : SortColumn
         long low = _least is null ? 0 : (long)_least[entry];
         if (low != 0 && _isDescending && _greatest is not null && _greatest[entry] is var high and not 0)
         {
-            low = _leastTerms!.SeekExact(KeyAt(_greatestTerms!, (long)high - 1)) ? _leastTerms.Ordinal + 1 : throw Varint.Malformed();
+            low = _leastTerms!.SeekExact(KeyAt(_greatestTerms!, (long)high - 1))
+                ? _leastTerms.Ordinal + 1
+                : throw Varint.Malformed();
         }
 
         // What is null or spoken of by another order stands where a missing value does.
@@ -120,8 +142,15 @@ internal sealed class FieldSortColumn : SortColumn
 
         long withValue = _segment.Field(_field.Presence)?.EntryCount(Indexes.MappedField.AnyValue) ?? 0;
         bool lacksValues = withValue < _segment.Entries;
-        return lacksValues && !_isDescending ? null
-            : new TermsInOrder(values.Terms(), opened.New(values), (_rankedFrom, Math.Max(_rankedFrom, _spoken.To)), _isDescending, lacksValues);
+        return lacksValues && !_isDescending
+            ? null
+            : new TermsInOrder(
+                values.Terms(),
+                opened.New(values),
+                (_rankedFrom, Math.Max(_rankedFrom, _spoken.To)),
+                _isDescending,
+                lacksValues
+            );
     }
 
     /// <inheritdoc/>
@@ -154,7 +183,9 @@ internal sealed class FieldSortColumn : SortColumn
     {
         if (_isMonotone)
         {
-            (_behindFrom, _behindTo) = _isDescending ? (_spoken.From, FirstAtLeast(value, isAbove: false)) : (FirstAtLeast(value, isAbove: true), _spoken.To);
+            (_behindFrom, _behindTo) = _isDescending
+                ? (_spoken.From, FirstAtLeast(value, isAbove: false))
+                : (FirstAtLeast(value, isAbove: true), _spoken.To);
         }
     }
 
@@ -182,12 +213,19 @@ internal sealed class FieldSortColumn : SortColumn
     {
         var (lowKind, highKind) = (TermKey.KindOf(low), TermKey.KindOf(high));
         bool isNumeric = _kind is OrderKind.Double or OrderKind.Long;
-        if (_isNullGreatest && (isNumeric ? lowKind != ValueKind.Number || highKind != ValueKind.Number : lowKind == ValueKind.Null))
+        if (
+            _isNullGreatest
+            && (isNumeric ? lowKind != ValueKind.Number || highKind != ValueKind.Number : lowKind == ValueKind.Null)
+        )
         {
             return _isDescending ? TermKey.WriteNull(destination) : -1; // which of the others is the least is not known
         }
 
-        if (_kind == OrderKind.Natural || (isNumeric && lowKind == ValueKind.Number && highKind == ValueKind.Number) || (_kind == OrderKind.Text && lowKind == ValueKind.Text && highKind == ValueKind.Text))
+        if (
+            _kind == OrderKind.Natural
+            || (isNumeric && lowKind == ValueKind.Number && highKind == ValueKind.Number)
+            || (_kind == OrderKind.Text && lowKind == ValueKind.Text && highKind == ValueKind.Text)
+        )
         {
             return SortValue.WriteOfKey(_kind, _isDescending ? high : low, destination);
         }
@@ -199,7 +237,7 @@ internal sealed class FieldSortColumn : SortColumn
 
         if (!_isDescending || lowKind > ValueKind.Number || highKind < ValueKind.Number)
         {
-            return TermKey.WriteNull(destination);      // a value that is no number comes first, or there is no number
+            return TermKey.WriteNull(destination); // a value that is no number comes first, or there is no number
         }
 
         return highKind == ValueKind.Number ? SortValue.WriteOfKey(_kind, high, destination) : -1;
@@ -213,7 +251,9 @@ internal sealed class FieldSortColumn : SortColumn
         while (from < to)
         {
             long middle = (from + to) / 2;
-            int order = _other.AsSpan(0, SortValue.WriteOfKey(_kind, KeyAt(_leastTerms!, middle), _other)).SequenceCompareTo(value);
+            int order = _other
+                .AsSpan(0, SortValue.WriteOfKey(_kind, KeyAt(_leastTerms!, middle), _other))
+                .SequenceCompareTo(value);
             if (order < 0 || (order == 0 && isAbove))
             {
                 from = middle + 1;
@@ -244,7 +284,13 @@ internal sealed class IdSortColumn(DocumentTable documents, SortKey key) : SortC
             return SortKeys.WriteShuffled(id, key.Seed, destination);
         }
 
-        return IdCursors.MayBeDate(id) ? -1 : SortValue.WriteOfKey(key.Kind, _idKey.AsSpan(0, TermKey.WriteText(id, isExact: false, _idKey)), destination);
+        return IdCursors.MayBeDate(id)
+            ? -1
+            : SortValue.WriteOfKey(
+                key.Kind,
+                _idKey.AsSpan(0, TermKey.WriteText(id, isExact: false, _idKey)),
+                destination
+            );
     }
 }
 

@@ -5,7 +5,10 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Execution;
 
-/// <summary>Finds the entries of one segment by the keys of their values. What it is asked for and does not hold is null: the documents have to be asked.</summary>
+/// <summary>
+/// Finds the entries of one segment by the keys of their values. What it is asked for and does not hold is null: the
+/// documents have to be asked.
+/// </summary>
 /// <param name="segment">The segment.</param>
 /// <param name="fields">What it holds of which field.</param>
 /// <param name="opened">Takes the postings that are read.</param>
@@ -16,7 +19,8 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
     private const int MostCursors = 16;
 
     /// <summary>Documents that have a value.</summary>
-    public Candidates? Open(ExistsPredicate condition) => fields.Find(condition.Reader) is { } field ? WithTerm(field.Presence, Indexes.MappedField.AnyValue) : null;
+    public Candidates? Open(ExistsPredicate condition) =>
+        fields.Find(condition.Reader) is { } field ? WithTerm(field.Presence, Indexes.MappedField.AnyValue) : null;
 
     /// <summary>Documents that have one of several values.</summary>
     public Candidates? Open(TermsPredicate condition)
@@ -86,9 +90,20 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
         }
 
         counts.Sort(static (one, other) => one.Count.CompareTo(other.Count));
-        List<EntryCursor> rarest = [.. counts.Take(MostCursors).Select(one => opened.Open(field, one.Key)).OfType<EntryCursor>()];
-        var all = rarest.Count < Math.Min(MostCursors, counts.Count) ? EmptyCursor.Instance : ConditionCursors.AllOf(rarest);
-        return all is EmptyCursor ? Candidates.None : new Candidates(counts.Count <= MostCursors ? all : Narrowed(all, field, [.. counts.Skip(MostCursors).Select(static one => one.Key)]), true);
+        List<EntryCursor> rarest =
+        [
+            .. counts.Take(MostCursors).Select(one => opened.Open(field, one.Key)).OfType<EntryCursor>(),
+        ];
+        var all =
+            rarest.Count < Math.Min(MostCursors, counts.Count) ? EmptyCursor.Instance : ConditionCursors.AllOf(rarest);
+        return all is EmptyCursor
+            ? Candidates.None
+            : new Candidates(
+                counts.Count <= MostCursors
+                    ? all
+                    : Narrowed(all, field, [.. counts.Skip(MostCursors).Select(static one => one.Key)]),
+                true
+            );
     }
 
     /// <summary>Documents that have a value in a range.</summary>
@@ -115,18 +130,26 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
         byte[] beginning = [first, .. pattern.Prefix[..Math.Min(pattern.Prefix.Length, TermKey.MaxTextBytes)]];
         return pattern.IsPrefix && pattern.Prefix.Length <= TermKey.MaxTextBytes
             ? Open(number, TermRange.Prefix(beginning))
-            : WithTexts(number, beginning, pattern, static (text, pattern, work) => pattern.Matches(text, work.Scan), mayMatchCut: true);
+            : WithTexts(
+                number,
+                beginning,
+                pattern,
+                static (text, pattern, work) => pattern.Matches(text, work.Scan),
+                mayMatchCut: true
+            );
     }
 
     /// <summary>Documents among whose values a text is similar.</summary>
-    public Candidates? Open(FuzzyField condition) => NumberOf(condition.Reader, isExact: false) is { } number
-        ? WithTexts(
-            number,
-            [TermKey.TextByte],
-            condition.Wanted,
-            static (text, wanted, work) => wanted.Matches(text, work.Scan),
-            condition.Wanted.MostSimilarBytes > TermKey.MaxTextBytes)
-        : null;
+    public Candidates? Open(FuzzyField condition) =>
+        NumberOf(condition.Reader, isExact: false) is { } number
+            ? WithTexts(
+                number,
+                [TermKey.TextByte],
+                condition.Wanted,
+                static (text, wanted, work) => wanted.Matches(text, work.Scan),
+                condition.Wanted.MostSimilarBytes > TermKey.MaxTextBytes
+            )
+            : null;
 
     private static TermRange TermRangeOf(KeyRange range)
     {
@@ -137,13 +160,25 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
 
         byte[] low = range.Low ?? [TermKey.FirstByteOf(TermKey.KindOf(range.High))];
         byte[] high = range.High ?? [(byte)(TermKey.LastByteOf(TermKey.KindOf(range.Low)) + 1)];
-        return new TermRange(low, range.Low is null || range.IsLowIncluded, high, range.High is not null && range.IsHighIncluded);
+        return new TermRange(
+            low,
+            range.Low is null || range.IsLowIncluded,
+            high,
+            range.High is not null && range.IsHighIncluded
+        );
     }
 
-    private int? NumberOf(FieldReader reader, bool isExact) => fields.Find(reader) is { } field ? isExact ? field.ExactValues : field.Values : null;
+    private int? NumberOf(FieldReader reader, bool isExact) =>
+        fields.Find(reader) is { } field
+            ? isExact
+                ? field.ExactValues
+                : field.Values
+            : null;
 
     private Candidates WithTerm(int number, ReadOnlySpan<byte> term) =>
-        segment.Field(number) is { } field && opened.Open(field, term) is { } postings ? new Candidates(postings, true) : Candidates.None;
+        segment.Field(number) is { } field && opened.Open(field, term) is { } postings
+            ? new Candidates(postings, true)
+            : Candidates.None;
 
     private Candidates Open(int number, in TermRange range)
     {
@@ -186,8 +221,16 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
         return new Candidates(union.ToCursor(), true);
     }
 
-    /// <summary>Looks at all texts of the dictionary behind a beginning. Of one that is cut only the beginning is known.</summary>
-    private Candidates WithTexts<TState>(int number, byte[] beginning, TState state, TextTest<TState> matches, bool mayMatchCut)
+    /// <summary>
+    /// Looks at all texts of the dictionary behind a beginning. Of one that is cut only the beginning is known.
+    /// </summary>
+    private Candidates WithTexts<TState>(
+        int number,
+        byte[] beginning,
+        TState state,
+        TextTest<TState> matches,
+        bool mayMatchCut
+    )
     {
         if (segment.Field(number) is not { } field)
         {
@@ -198,7 +241,11 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
         var union = new EntryUnion(segment.Entries, work);
         var terms = field.Terms();
         var postings = opened.New(field);
-        for (bool isThere = terms.Seek(beginning); isThere && terms.Term.StartsWith(beginning); isThere = terms.MoveNext())
+        for (
+            bool isThere = terms.Seek(beginning);
+            isThere && terms.Term.StartsWith(beginning);
+            isThere = terms.MoveNext()
+        )
         {
             work.Scan.Walk(terms.Term.Length);
             bool isCut = TermKey.IsCut(terms.Term);
@@ -213,7 +260,10 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
         return new Candidates(union.ToCursor(), isExact);
     }
 
-    /// <summary>The entries of a cursor that have further terms, too: one term after the other, so that thousands take no more memory than one.</summary>
+    /// <summary>
+    /// The entries of a cursor that have further terms, too: one term after the other, so that thousands take no more
+    /// memory than one.
+    /// </summary>
     private EntryCursor Narrowed(EntryCursor of, SegmentField field, byte[][] keys)
     {
         var left = new List<int>();

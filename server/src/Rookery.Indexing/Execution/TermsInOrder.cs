@@ -3,15 +3,23 @@ using Rookery.Indexing.Segments;
 namespace Rookery.Indexing.Execution;
 
 /// <summary>
-/// The entries of one segment in the order of a field's values, read from its dictionary term by term: who wants few of many entries meets them first. Of a field of which each entry has one value at most, so that it is
-/// met once. For one thread.
+/// The entries of one segment in the order of a field's values, read from its dictionary term by term: who wants few of
+/// many entries meets them first. Of a field of which each entry has one value at most, so that it is met once. For one
+/// thread.
 /// </summary>
 /// <param name="terms">The values of the field.</param>
 /// <param name="entries">A cursor for them.</param>
-/// <param name="ranked">The terms that have a rank: from the first to before the last. All others stand with those that have no value.</param>
+/// <param name="ranked">The terms that have a rank: from the first to before the last. All others stand with those that
+/// have no value.</param>
 /// <param name="isDescending">Whether the greatest comes first.</param>
 /// <param name="lacksValues">Whether some entries have no value, and are not met.</param>
-internal sealed class TermsInOrder(TermCursor terms, PostingsCursor entries, (long From, long To) ranked, bool isDescending, bool lacksValues)
+internal sealed class TermsInOrder(
+    TermCursor terms,
+    PostingsCursor entries,
+    (long From, long To) ranked,
+    bool isDescending,
+    bool lacksValues
+)
 {
     // A dictionary is read forwards: backwards, so many terms at a time.
     private const int Ahead = 64;
@@ -22,7 +30,10 @@ internal sealed class TermsInOrder(TermCursor terms, PostingsCursor entries, (lo
     /// <summary>Whether entries follow that are not met, because they have no value.</summary>
     public bool EndsEarly => lacksValues;
 
-    /// <summary>Goes from term to term, and gives the rank of each; 0 of those without one, which come first where the order ascends.</summary>
+    /// <summary>
+    /// Goes from term to term, and gives the rank of each; 0 of those without one, which come first where the order
+    /// ascends.
+    /// </summary>
     public IEnumerable<long> Ranks()
     {
         for (bool isThere = !isDescending && OpenUnranked(first: true); isThere; isThere = OpenUnranked(first: false))
@@ -30,14 +41,18 @@ internal sealed class TermsInOrder(TermCursor terms, PostingsCursor entries, (lo
             yield return 0;
         }
 
-        for (bool isThere = !isDescending && terms.SeekOrdinal(ranked.From); isThere && terms.Ordinal < ranked.To; isThere = terms.MoveNext())
+        for (
+            bool isThere = !isDescending && terms.SeekOrdinal(ranked.From);
+            isThere && terms.Ordinal < ranked.To;
+            isThere = terms.MoveNext()
+        )
         {
             entries.Open(terms.Postings);
             yield return terms.Ordinal + 1;
         }
 
         var ahead = isDescending ? new ReadOnlyMemory<byte>[Ahead] : [];
-        for (long to = isDescending ? ranked.To : ranked.From; to > ranked.From;)
+        for (long to = isDescending ? ranked.To : ranked.From; to > ranked.From; )
         {
             long from = Math.Max(ranked.From, to - Ahead);
             ReadAhead(from, ahead.AsSpan(0, (int)(to - from)));

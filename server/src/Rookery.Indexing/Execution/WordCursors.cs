@@ -3,7 +3,10 @@ using Rookery.Indexing.Segments;
 
 namespace Rookery.Indexing.Execution;
 
-/// <summary>Finds the entries of one segment by the words of their texts. What it is asked for and does not hold is null: the documents have to be asked.</summary>
+/// <summary>
+/// Finds the entries of one segment by the words of their texts. What it is asked for and does not hold is null: the
+/// documents have to be asked.
+/// </summary>
 /// <param name="segment">The segment.</param>
 /// <param name="fields">What it holds of which field.</param>
 /// <param name="opened">Takes the postings that are read.</param>
@@ -37,10 +40,15 @@ internal sealed class WordCursors(SegmentReader segment, IndexedFields fields, O
             }
         }
 
-        return found.Count == 0 ? Candidates.None : new Candidates(query.NeedsAll ? ConditionCursors.AllOf(found) : ConditionCursors.AnyOf(found), true);
+        return found.Count == 0
+            ? Candidates.None
+            : new Candidates(query.NeedsAll ? ConditionCursors.AllOf(found) : ConditionCursors.AnyOf(found), true);
     }
 
-    /// <summary>Entries that have one of the words that were chosen; the given document may be among them, and only the documents say that.</summary>
+    /// <summary>
+    /// Entries that have one of the words that were chosen; the given document may be among them, and only the
+    /// documents say that.
+    /// </summary>
     public Candidates? Open(LikenessCondition condition)
     {
         var union = new EntryUnion(segment.Entries, work);
@@ -69,15 +77,19 @@ internal sealed class WordCursors(SegmentReader segment, IndexedFields fields, O
     }
 
     /// <summary>The entries that satisfy each of the clauses, in their order.</summary>
-    public EntryCursor[] OpenClauses(SearchQuery query, SegmentField field) => [.. query.Clauses.Select(clause => Open(query, clause, field))];
+    public EntryCursor[] OpenClauses(SearchQuery query, SegmentField field) =>
+        [.. query.Clauses.Select(clause => Open(query, clause, field))];
 
-    private EntryCursor Open(SearchQuery query, SearchClause clause, SegmentField field) => clause switch
-    {
-        TermClause term => opened.Open(field, query.Terms[term.Term]) is { } postings ? postings : EmptyCursor.Instance,
-        PhraseClause phrase => OpenPhrase(query, phrase, field),
-        WildcardClause wildcard => OpenPattern(wildcard.Pattern, field),
-        _ => throw new NotSupportedException(clause.GetType().Name),
-    };
+    private EntryCursor Open(SearchQuery query, SearchClause clause, SegmentField field) =>
+        clause switch
+        {
+            TermClause term => opened.Open(field, query.Terms[term.Term]) is { } postings
+                ? postings
+                : EmptyCursor.Instance,
+            PhraseClause phrase => OpenPhrase(query, phrase, field),
+            WildcardClause wildcard => OpenPattern(wildcard.Pattern, field),
+            _ => throw new NotSupportedException(clause.GetType().Name),
+        };
 
     private EntryCursor OpenPhrase(SearchQuery query, PhraseClause phrase, SegmentField field)
     {

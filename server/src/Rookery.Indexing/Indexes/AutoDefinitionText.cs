@@ -6,7 +6,10 @@ using Rookery.Documents;
 
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>What the definitions of all kinds of automatic indexes have in common: the frame of their JSON, and how their names are made.</summary>
+/// <summary>
+/// What the definitions of all kinds of automatic indexes have in common: the frame of their JSON, and how their names
+/// are made.
+/// </summary>
 internal static class AutoDefinitionText
 {
     // Part of the format, whatever the properties are called.
@@ -39,7 +42,8 @@ internal static class AutoDefinitionText
     /// <summary>Reads a definition; null when it is of another kind.</summary>
     /// <param name="definition">The JSON.</param>
     /// <param name="typeName">The kind.</param>
-    /// <param name="read">Reads the members of this kind, for a collection, or for all documents: null. What it does not understand may fail as <see cref="JsonElement"/> does, or by <see cref="FormatException"/>.</param>
+    /// <param name="read">Reads the members of this kind, for a collection, or for all documents: null. What it does
+    /// not understand may fail as <see cref="JsonElement"/> does, or by <see cref="FormatException"/>.</param>
     /// <exception cref="IndexDefinitionException">It says nothing that this program understands.</exception>
     public static T? TryRead<T>(ReadOnlyMemory<byte> definition, string typeName, Func<string?, JsonElement, T> read)
         where T : class
@@ -48,7 +52,10 @@ internal static class AutoDefinitionText
         {
             using var json = JsonDocument.Parse(definition);
             var root = json.RootElement;
-            bool isOfKind = root.ValueKind == JsonValueKind.Object && root.TryGetProperty(TypeMember, out var type) && type.ValueEquals(typeName);
+            bool isOfKind =
+                root.ValueKind == JsonValueKind.Object
+                && root.TryGetProperty(TypeMember, out var type)
+                && type.ValueEquals(typeName);
             return isOfKind ? read(root.GetProperty(CollectionMember).GetString(), root) : null;
         }
         catch (JsonException)
@@ -57,7 +64,9 @@ internal static class AutoDefinitionText
         }
         catch (Exception wrong) when (wrong is InvalidOperationException or KeyNotFoundException or FormatException)
         {
-            throw new IndexDefinitionException("The definition of an automatic index was written by a newer version of Rookery; start that one.");
+            throw new IndexDefinitionException(
+                "The definition of an automatic index was written by a newer version of Rookery; start that one."
+            );
         }
     }
 
@@ -76,9 +85,13 @@ internal static class AutoDefinitionText
     /// <summary>Reads what <see cref="WritePath"/> wrote.</summary>
     /// <exception cref="FormatException">One of its steps is null.</exception>
     /// <exception cref="InvalidOperationException">It is no array of strings.</exception>
-    public static string[] ReadPath(JsonElement path) => [.. path.EnumerateArray().Select(static step => step.GetString() ?? throw new FormatException())];
+    public static string[] ReadPath(JsonElement path) =>
+        [.. path.EnumerateArray().Select(static step => step.GetString() ?? throw new FormatException())];
 
-    /// <summary>The name of an index: of its collection and what it holds, or a hash of its definition where that is too long for a name, or none.</summary>
+    /// <summary>
+    /// The name of an index: of its collection and what it holds, or a hash of its definition where that is too long
+    /// for a name, or none.
+    /// </summary>
     public static string NameOf(IAutoDefinition definition, string? collection, string content)
     {
         string name = $"Auto/{collection ?? NameOfAll}/{content}";
@@ -88,5 +101,9 @@ internal static class AutoDefinitionText
     }
 
     /// <summary>A path as names show it: <c>Address_City</c>.</summary>
-    public static string NameOf(IEnumerable<string> path) => string.Join('_', path.Select(static step => step.Length > 0 ? char.ToUpperInvariant(step[0]) + step[1..] : step));
+    public static string NameOf(IEnumerable<string> path) =>
+        string.Join(
+            '_',
+            path.Select(static step => step.Length > 0 ? char.ToUpperInvariant(step[0]) + step[1..] : step)
+        );
 }

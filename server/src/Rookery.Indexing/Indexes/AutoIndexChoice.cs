@@ -7,7 +7,12 @@ namespace Rookery.Indexing.Indexes;
 /// <param name="Definition">What it holds.</param>
 /// <param name="State">What it does on this node.</param>
 /// <param name="VisibleEtag">The etag through which its answers follow the documents.</param>
-public sealed record AutoIndexCandidate(string Name, AutoIndexDefinition Definition, IndexState State, long VisibleEtag);
+public sealed record AutoIndexCandidate(
+    string Name,
+    AutoIndexDefinition Definition,
+    IndexState State,
+    long VisibleEtag
+);
 
 /// <summary>Which automatic index answers a query, or which one has to be made.</summary>
 /// <param name="Name">The index.</param>
@@ -22,7 +27,11 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
     /// <param name="needed">What the query needs.</param>
     /// <param name="candidates">The automatic indexes of the database.</param>
     /// <param name="explains">Whether reasons are given, which takes longer than to choose.</param>
-    public static AutoIndexChoice For(AutoIndexDefinition needed, IReadOnlyList<AutoIndexCandidate> candidates, bool explains)
+    public static AutoIndexChoice For(
+        AutoIndexDefinition needed,
+        IReadOnlyList<AutoIndexCandidate> candidates,
+        bool explains
+    )
     {
         var reasons = explains ? new List<PlanReason>() : null;
         var usable = new List<AutoIndexCandidate>();
@@ -30,12 +39,18 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
         {
             if (!candidate.Definition.Covers(needed))
             {
-                var lacking = needed.Fields.Where(wanted => !candidate.Definition.Fields.Any(field => field.Covers(wanted)));
-                reasons?.Add(new(candidate.Name, $"Lacks {string.Join(", ", lacking.Select(static field => field.ToString()))}."));
+                var lacking = needed.Fields.Where(wanted =>
+                    !candidate.Definition.Fields.Any(field => field.Covers(wanted))
+                );
+                reasons?.Add(
+                    new(candidate.Name, $"Lacks {string.Join(", ", lacking.Select(static field => field.ToString()))}.")
+                );
             }
             else if (candidate.State is IndexState.Disabled or IndexState.Error)
             {
-                reasons?.Add(new(candidate.Name, string.Create(CultureInfo.InvariantCulture, $"Is in state {candidate.State}.")));
+                reasons?.Add(
+                    new(candidate.Name, string.Create(CultureInfo.InvariantCulture, $"Is in state {candidate.State}."))
+                );
             }
             else
             {
@@ -44,40 +59,81 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
         }
 
         // The freshest; of equals the one with the least in it.
-        if (usable.OrderByDescending(static candidate => candidate.VisibleEtag).ThenBy(static candidate => candidate.Definition.Fields.Count).ThenBy(static candidate => candidate.Name, StringComparer.Ordinal).FirstOrDefault() is { } best)
+        if (
+            usable
+                .OrderByDescending(static candidate => candidate.VisibleEtag)
+                .ThenBy(static candidate => candidate.Definition.Fields.Count)
+                .ThenBy(static candidate => candidate.Name, StringComparer.Ordinal)
+                .FirstOrDefault() is
+            { } best
+        )
         {
-            reasons?.AddRange(usable.Where(other => other != best).Select(other => new PlanReason(other.Name, other.VisibleEtag < best.VisibleEtag ? "Is further behind." : "Holds more than is needed.")));
+            reasons?.AddRange(
+                usable
+                    .Where(other => other != best)
+                    .Select(other => new PlanReason(
+                        other.Name,
+                        other.VisibleEtag < best.VisibleEtag ? "Is further behind." : "Holds more than is needed."
+                    ))
+            );
             reasons?.Add(new(best.Name, "Holds all that the query needs.", IsChosen: true));
             return new AutoIndexChoice(best.Name, null, reasons ?? []);
         }
 
         var definition = Extended(needed, candidates, reasons);
-        return candidates.FirstOrDefault(candidate => string.Equals(candidate.Name, definition.Name, StringComparison.OrdinalIgnoreCase)) is { } stopped
+        return
+            candidates.FirstOrDefault(candidate =>
+                string.Equals(candidate.Name, definition.Name, StringComparison.OrdinalIgnoreCase)
+            )
+                is { } stopped
             ? new AutoIndexChoice(stopped.Name, null, reasons ?? [])
             : new AutoIndexChoice(definition.Name, definition, reasons ?? []);
     }
 
-    /// <summary>The automatic indexes that another one makes superfluous, because it holds all of theirs and has come as far.</summary>
+    /// <summary>
+    /// The automatic indexes that another one makes superfluous, because it holds all of theirs and has come as far.
+    /// </summary>
     public static IReadOnlyList<string> Superfluous(IReadOnlyList<AutoIndexCandidate> candidates) =>
-    [
-        .. candidates
-            .Where(narrow => candidates.Any(wide => wide != narrow && wide.State == IndexState.Normal && wide.VisibleEtag > 0 && wide.VisibleEtag >= narrow.VisibleEtag && IsWider(wide.Definition, narrow.Definition)))
-            .Select(static narrow => narrow.Name),
-    ];
+        [
+            .. candidates
+                .Where(narrow =>
+                    candidates.Any(wide =>
+                        wide != narrow
+                        && wide.State == IndexState.Normal
+                        && wide.VisibleEtag > 0
+                        && wide.VisibleEtag >= narrow.VisibleEtag
+                        && IsWider(wide.Definition, narrow.Definition)
+                    )
+                )
+                .Select(static narrow => narrow.Name),
+        ];
 
-    private static bool IsWider(AutoIndexDefinition wide, AutoIndexDefinition narrow) => wide.Covers(narrow) && !narrow.Covers(wide);
+    private static bool IsWider(AutoIndexDefinition wide, AutoIndexDefinition narrow) =>
+        wide.Covers(narrow) && !narrow.Covers(wide);
 
     // One index of many fields costs less than many of few: each document is read and each change written once.
-    private static AutoIndexDefinition Extended(AutoIndexDefinition needed, IReadOnlyList<AutoIndexCandidate> candidates, List<PlanReason>? reasons)
+    private static AutoIndexDefinition Extended(
+        AutoIndexDefinition needed,
+        IReadOnlyList<AutoIndexCandidate> candidates,
+        List<PlanReason>? reasons
+    )
     {
         var merged = candidates
             .Where(candidate => candidate.State == IndexState.Normal && candidate.Definition.HasCollectionOf(needed))
-            .Select(candidate => (candidate.Name, Definition: candidate.Definition.MergedWith(needed), Shared: needed.Fields.Count(wanted => candidate.Definition.Fields.Any(wanted.HasPathOf))))
+            .Select(candidate =>
+                (
+                    candidate.Name,
+                    Definition: candidate.Definition.MergedWith(needed),
+                    Shared: needed.Fields.Count(wanted => candidate.Definition.Fields.Any(wanted.HasPathOf))
+                )
+            )
             .Where(static candidate => candidate.Definition.Fields.Count <= MaxMergedFields)
             .OrderByDescending(static candidate => candidate.Shared)
             .ThenByDescending(static candidate => candidate.Definition.Fields.Count)
             .ThenBy(static candidate => candidate.Name, StringComparer.Ordinal)
-            .Select(static candidate => ((string Name, AutoIndexDefinition Definition)?)(candidate.Name, candidate.Definition))
+            .Select(static candidate =>
+                ((string Name, AutoIndexDefinition Definition)?)(candidate.Name, candidate.Definition)
+            )
             .FirstOrDefault();
         if (merged is not { } found)
         {
@@ -85,7 +141,9 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
             return needed;
         }
 
-        reasons?.Add(new(found.Definition.Name, $"Is made for it, and takes over what {found.Name} holds.", IsChosen: true));
+        reasons?.Add(
+            new(found.Definition.Name, $"Is made for it, and takes over what {found.Name} holds.", IsChosen: true)
+        );
         return found.Definition;
     }
 }

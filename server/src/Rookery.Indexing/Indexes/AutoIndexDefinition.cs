@@ -2,7 +2,10 @@ using System.Text.Json;
 
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>An index that a query made: the values of some fields of a collection. Its name follows from what it holds, so all members that need the same one define the same one.</summary>
+/// <summary>
+/// An index that a query made: the values of some fields of a collection. Its name follows from what it holds, so all
+/// members that need the same one define the same one.
+/// </summary>
 public sealed record AutoIndexDefinition : IAutoDefinition
 {
     /// <summary>What <see cref="Collection"/> is called where an index of all documents is shown.</summary>
@@ -38,7 +41,8 @@ public sealed record AutoIndexDefinition : IAutoDefinition
         HasCollectionOf(other) && other.Fields.All(wanted => Fields.Any(field => field.Covers(wanted)));
 
     /// <summary>Whether both are of the same documents.</summary>
-    public bool HasCollectionOf(AutoIndexDefinition other) => string.Equals(Collection, other.Collection, StringComparison.OrdinalIgnoreCase);
+    public bool HasCollectionOf(AutoIndexDefinition other) =>
+        string.Equals(Collection, other.Collection, StringComparison.OrdinalIgnoreCase);
 
     /// <summary>A definition that covers both.</summary>
     public AutoIndexDefinition MergedWith(AutoIndexDefinition other)
@@ -61,30 +65,44 @@ public sealed record AutoIndexDefinition : IAutoDefinition
     }
 
     /// <inheritdoc/>
-    public byte[] ToJson() => AutoDefinitionText.Write(TypeName, Collection, json =>
-    {
-        json.WriteStartArray(FieldsMember);
-        foreach (var field in Fields)
-        {
-            json.WriteStartObject();
-            AutoDefinitionText.WritePath(json, PathMember, field.Path);
-            json.WriteNumber(UsesMember, (byte)field.Uses);
-            json.WriteEndObject();
-        }
+    public byte[] ToJson() =>
+        AutoDefinitionText.Write(
+            TypeName,
+            Collection,
+            json =>
+            {
+                json.WriteStartArray(FieldsMember);
+                foreach (var field in Fields)
+                {
+                    json.WriteStartObject();
+                    AutoDefinitionText.WritePath(json, PathMember, field.Path);
+                    json.WriteNumber(UsesMember, (byte)field.Uses);
+                    json.WriteEndObject();
+                }
 
-        json.WriteEndArray();
-    });
+                json.WriteEndArray();
+            }
+        );
 
     /// <summary>Reads the definition of an index; null when it is of another kind.</summary>
     /// <exception cref="IndexDefinitionException">It says nothing that this program understands.</exception>
-    public static AutoIndexDefinition? TryRead(ReadOnlyMemory<byte> definition) => AutoDefinitionText.TryRead(
-        definition, TypeName, static (collection, json) => new AutoIndexDefinition(collection, json.GetProperty(FieldsMember).EnumerateArray().Select(ReadField)));
+    public static AutoIndexDefinition? TryRead(ReadOnlyMemory<byte> definition) =>
+        AutoDefinitionText.TryRead(
+            definition,
+            TypeName,
+            static (collection, json) =>
+                new AutoIndexDefinition(collection, json.GetProperty(FieldsMember).EnumerateArray().Select(ReadField))
+        );
 
     private static AutoIndexField ReadField(JsonElement field)
     {
         string[] path = AutoDefinitionText.ReadPath(field.GetProperty(PathMember));
         var uses = (AutoIndexFieldUses)field.GetProperty(UsesMember).GetByte();
-        return path.Length > 0 && (uses & ~(AutoIndexFieldUses.Exact | AutoIndexFieldUses.Search)) == AutoIndexFieldUses.None ? new AutoIndexField(path, uses) : throw new FormatException();
+        return
+            path.Length > 0
+            && (uses & ~(AutoIndexFieldUses.Exact | AutoIndexFieldUses.Search)) == AutoIndexFieldUses.None
+            ? new AutoIndexField(path, uses)
+            : throw new FormatException();
     }
 
     private static string NameOf(AutoIndexField field)

@@ -1,6 +1,9 @@
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>How the values of a field are looked for beside equality and order without case, which every field of an automatic index has. Numbers are part of the format.</summary>
+/// <summary>
+/// How the values of a field are looked for beside equality and order without case, which every field of an automatic
+/// index has. Numbers are part of the format.
+/// </summary>
 [Flags]
 public enum AutoIndexFieldUses : byte
 {
@@ -15,7 +18,8 @@ public enum AutoIndexFieldUses : byte
 }
 
 /// <summary>A field of an automatic index: where its values stand, and how they are looked for.</summary>
-/// <param name="Path">Names of members from the document's top. Arrays on the way count element by element, so <c>lines[].product</c> and <c>lines.product</c> are one path.</param>
+/// <param name="Path">Names of members from the document's top. Arrays on the way count element by element, so
+/// <c>lines[].product</c> and <c>lines.product</c> are one path.</param>
 /// <param name="Uses">How its values are looked for.</param>
 public sealed record AutoIndexField(IReadOnlyList<string> Path, AutoIndexFieldUses Uses)
 {
@@ -29,13 +33,14 @@ public sealed record AutoIndexField(IReadOnlyList<string> Path, AutoIndexFieldUs
     public bool HasPathOf(AutoIndexField other) => Path.SequenceEqual(other.Path, StringComparer.Ordinal);
 
     /// <summary>The field as its index's name has it: <c>Search(bio)</c>.</summary>
-    public override string ToString() => Uses switch
-    {
-        AutoIndexFieldUses.Exact => $"Exact({Name})",
-        AutoIndexFieldUses.Search => $"Search({Name})",
-        AutoIndexFieldUses.None => Name,
-        _ => $"Exact(Search({Name}))",
-    };
+    public override string ToString() =>
+        Uses switch
+        {
+            AutoIndexFieldUses.Exact => $"Exact({Name})",
+            AutoIndexFieldUses.Search => $"Search({Name})",
+            AutoIndexFieldUses.None => Name,
+            _ => $"Exact(Search({Name}))",
+        };
 
     /// <inheritdoc/>
     public bool Equals(AutoIndexField? other) => other is not null && HasPathOf(other) && Uses == other.Uses;

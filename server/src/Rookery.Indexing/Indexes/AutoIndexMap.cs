@@ -11,10 +11,14 @@ internal sealed class AutoIndexMap : IIndexMap
     public AutoIndexMap(AutoIndexDefinition definition)
     {
         Definition = definition;
-        Fields = [.. definition.Fields.Select(static field => new MappedField(
-            field.Path,
-            field.Uses.HasFlag(AutoIndexFieldUses.Exact),
-            field.Uses.HasFlag(AutoIndexFieldUses.Search) ? Analyzer : null))];
+        Fields =
+        [
+            .. definition.Fields.Select(static field => new MappedField(
+                field.Path,
+                field.Uses.HasFlag(AutoIndexFieldUses.Exact),
+                field.Uses.HasFlag(AutoIndexFieldUses.Search) ? Analyzer : null
+            )),
+        ];
         _writer = new FieldEntryWriter(Fields);
     }
 
@@ -33,8 +37,11 @@ internal sealed class AutoIndexMap : IIndexMap
     /// <inheritdoc/>
     public IReadOnlyList<string> LoadedCollections => [];
 
-    /// <summary>2 where a field ends in a member that values have which are no objects, of which there was nothing before.</summary>
-    public int ContentVersion => Fields.Any(static mapped => mapped.Path.Count > 1 && PseudoMember.Of(mapped.Path[^1]) is not null) ? 2 : 1;
+    /// <summary>
+    /// 2 where a field ends in a member that values have which are no objects, of which there was nothing before.
+    /// </summary>
+    public int ContentVersion =>
+        Fields.Any(static mapped => mapped.Path.Count > 1 && PseudoMember.Of(mapped.Path[^1]) is not null) ? 2 : 1;
 
     /// <inheritdoc/>
     public void Map(in QueriedDocument document, IndexEntry entry)

@@ -2,14 +2,15 @@ using Rookery.Indexing.Language;
 
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>Finds out which automatic index a query needs: the fields of its conditions and of its order, and how they are looked for.</summary>
+/// <summary>
+/// Finds out which automatic index a query needs: the fields of its conditions and of its order, and how they are
+/// looked for.
+/// </summary>
 internal sealed class AutoIndexNeeds
 {
     private readonly List<AutoIndexField> _fields = [];
 
-    private AutoIndexNeeds()
-    {
-    }
+    private AutoIndexNeeds() { }
 
     /// <summary>The index that would answer a query.</summary>
     /// <param name="query">The query.</param>
@@ -44,7 +45,10 @@ internal sealed class AutoIndexNeeds
             return null;
         }
 
-        return new AutoIndexDefinition(query.Source.Kind == SourceKind.Collection ? query.Source.Name : null, needs._fields);
+        return new AutoIndexDefinition(
+            query.Source.Kind == SourceKind.Collection ? query.Source.Name : null,
+            needs._fields
+        );
     }
 
     private void Add(Condition condition, AutoIndexFieldUses uses)
@@ -97,7 +101,7 @@ internal sealed class AutoIndexNeeds
                 Add(proximity.Inner.Field, AutoIndexFieldUses.Search);
                 break;
             default:
-                break;                                  // no field of its own
+                break; // no field of its own
         }
     }
 

@@ -4,7 +4,10 @@ using Rookery.Indexing.Scanning;
 
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>A map/reduce index that a query made: the documents of a collection, or the elements of an array in them, put together by keys, with aggregates of each group.</summary>
+/// <summary>
+/// A map/reduce index that a query made: the documents of a collection, or the elements of an array in them, put
+/// together by keys, with aggregates of each group.
+/// </summary>
 public sealed class AutoReduceDefinition : IAutoDefinition
 {
     internal const string TypeName = "AutoMapReduce";
@@ -22,10 +25,20 @@ public sealed class AutoReduceDefinition : IAutoDefinition
     /// <param name="array">Names of members to the array whose elements are entries; null where documents are.</param>
     /// <param name="keys">Its keys; one that is named twice is one.</param>
     /// <param name="aggregates">What it computes; what is named twice is computed once.</param>
-    public AutoReduceDefinition(string? collection, IReadOnlyList<string>? array, IEnumerable<AutoReduceKey> keys, IEnumerable<AutoReduceAggregate> aggregates)
+    public AutoReduceDefinition(
+        string? collection,
+        IReadOnlyList<string>? array,
+        IEnumerable<AutoReduceKey> keys,
+        IEnumerable<AutoReduceAggregate> aggregates
+    )
     {
         (Collection, Array) = (collection, array);
-        Keys = [.. keys.Distinct().OrderBy(static key => key.Name, StringComparer.Ordinal).ThenBy(static key => key.IsOfElement)];
+        Keys =
+        [
+            .. keys.Distinct()
+                .OrderBy(static key => key.Name, StringComparer.Ordinal)
+                .ThenBy(static key => key.IsOfElement),
+        ];
         Aggregates = [.. aggregates.Distinct().OrderBy(static aggregate => aggregate.Name, StringComparer.Ordinal)];
     }
 
@@ -46,8 +59,15 @@ public sealed class AutoReduceDefinition : IAutoDefinition
     {
         get
         {
-            string fields = Aggregates.Count == 0 ? "" : $"By{string.Join("And", Aggregates.Select(NameOf).Order(StringComparer.Ordinal))}";
-            return AutoDefinitionText.NameOf(this, Collection, $"{fields}ReducedBy{string.Join("And", Keys.Select(NameOf))}");
+            string fields =
+                Aggregates.Count == 0
+                    ? ""
+                    : $"By{string.Join("And", Aggregates.Select(NameOf).Order(StringComparer.Ordinal))}";
+            return AutoDefinitionText.NameOf(
+                this,
+                Collection,
+                $"{fields}ReducedBy{string.Join("And", Keys.Select(NameOf))}"
+            );
         }
     }
 
@@ -55,41 +75,60 @@ public sealed class AutoReduceDefinition : IAutoDefinition
     public bool Covers(AutoReduceDefinition other) => HasGroupsOf(other) && other.Aggregates.All(Aggregates.Contains);
 
     /// <summary>Whether both are of the same documents.</summary>
-    public bool HasCollectionOf(AutoReduceDefinition other) => string.Equals(Collection, other.Collection, StringComparison.OrdinalIgnoreCase);
+    public bool HasCollectionOf(AutoReduceDefinition other) =>
+        string.Equals(Collection, other.Collection, StringComparison.OrdinalIgnoreCase);
 
     /// <summary>Whether both put the same documents together by the same keys.</summary>
-    public bool HasGroupsOf(AutoReduceDefinition other) => HasCollectionOf(other) && HasArrayOf(other) && Keys.SequenceEqual(other.Keys);
+    public bool HasGroupsOf(AutoReduceDefinition other) =>
+        HasCollectionOf(other) && HasArrayOf(other) && Keys.SequenceEqual(other.Keys);
 
     /// <summary>A definition that covers both, which have the same groups.</summary>
-    public AutoReduceDefinition MergedWith(AutoReduceDefinition other) => new(Collection, Array, Keys, Aggregates.Concat(other.Aggregates));
+    public AutoReduceDefinition MergedWith(AutoReduceDefinition other) =>
+        new(Collection, Array, Keys, Aggregates.Concat(other.Aggregates));
 
     /// <inheritdoc/>
     public byte[] ToJson() => AutoDefinitionText.Write(TypeName, Collection, WriteMembers);
 
     /// <summary>Reads the definition of an index; null when it is of another kind.</summary>
     /// <exception cref="IndexDefinitionException">It says nothing that this program understands.</exception>
-    public static AutoReduceDefinition? TryRead(ReadOnlyMemory<byte> definition) => AutoDefinitionText.TryRead(definition, TypeName, ReadMembers);
+    public static AutoReduceDefinition? TryRead(ReadOnlyMemory<byte> definition) =>
+        AutoDefinitionText.TryRead(definition, TypeName, ReadMembers);
 
     /// <summary>What an index holds that answers a grouped query.</summary>
     /// <param name="collection">The collection; null for all documents.</param>
     /// <param name="groups">What the query computes.</param>
-    internal static AutoReduceDefinition Of(string? collection, GroupPlan groups) => new(
-        collection,
-        groups.Array?.Names,
-        groups.Keys.Select(key => new AutoReduceKey(groups.PathOf(key), key.IsOfElement)),
-        groups.Aggregates.Select(aggregate => AggregateOf(groups, aggregate)));
+    internal static AutoReduceDefinition Of(string? collection, GroupPlan groups) =>
+        new(
+            collection,
+            groups.Array?.Names,
+            groups.Keys.Select(key => new AutoReduceKey(groups.PathOf(key), key.IsOfElement)),
+            groups.Aggregates.Select(aggregate => AggregateOf(groups, aggregate))
+        );
 
     /// <summary>An aggregate of a query as an index holds it.</summary>
-    internal static AutoReduceAggregate AggregateOf(GroupPlan groups, (AggregateKind Kind, GroupedField? Field) aggregate) =>
-        new(aggregate.Kind, aggregate.Field is { } field ? groups.PathOf(field) : []);
+    internal static AutoReduceAggregate AggregateOf(
+        GroupPlan groups,
+        (AggregateKind Kind, GroupedField? Field) aggregate
+    ) => new(aggregate.Kind, aggregate.Field is { } field ? groups.PathOf(field) : []);
 
     private static AutoReduceDefinition ReadMembers(string? collection, JsonElement json)
     {
         var read = new AutoReduceDefinition(
             collection,
             json.TryGetProperty(ArrayMember, out var array) ? AutoDefinitionText.ReadPath(array) : null,
-            json.GetProperty(KeysMember).EnumerateArray().Select(static key => new AutoReduceKey(AutoDefinitionText.ReadPath(key.GetProperty(PathMember)), key.GetProperty("OfElement").GetBoolean())),
-            json.GetProperty(AggregatesMember).EnumerateArray().Select(static one => new AutoReduceAggregate(KindOf(one.GetProperty("Kind").GetString()), AutoDefinitionText.ReadPath(one.GetProperty(PathMember)))));
+            json.GetProperty(KeysMember)
+                .EnumerateArray()
+                .Select(static key => new AutoReduceKey(
+                    AutoDefinitionText.ReadPath(key.GetProperty(PathMember)),
+                    key.GetProperty("OfElement").GetBoolean()
+                )),
+            json.GetProperty(AggregatesMember)
+                .EnumerateArray()
+                .Select(static one => new AutoReduceAggregate(
+                    KindOf(one.GetProperty("Kind").GetString()),
+                    AutoDefinitionText.ReadPath(one.GetProperty(PathMember))
+                ))
+        );
         return read.IsComplete ? read : throw new FormatException();
     }
 
@@ -122,30 +161,43 @@ public sealed class AutoReduceDefinition : IAutoDefinition
         json.WriteEndArray();
     }
 
-    private bool IsComplete => Keys.Count > 0 && Array is not { Count: 0 }
-        && Keys.All(key => key.Path.Count > 0 && (!key.IsOfElement || (Array is not null && key.Path.Take(Array.Count).SequenceEqual(Array, StringComparer.Ordinal))))
+    private bool IsComplete =>
+        Keys.Count > 0
+        && Array is not { Count: 0 }
+        && Keys.All(key =>
+            key.Path.Count > 0
+            && (
+                !key.IsOfElement
+                || (Array is not null && key.Path.Take(Array.Count).SequenceEqual(Array, StringComparer.Ordinal))
+            )
+        )
         && Aggregates.All(static aggregate => aggregate.Path.Count > 0 == (aggregate.Kind != AggregateKind.Count));
 
-    private bool HasArrayOf(AutoReduceDefinition other) => Array is null ? other.Array is null : other.Array is not null && Array.SequenceEqual(other.Array, StringComparer.Ordinal);
+    private bool HasArrayOf(AutoReduceDefinition other) =>
+        Array is null
+            ? other.Array is null
+            : other.Array is not null && Array.SequenceEqual(other.Array, StringComparer.Ordinal);
 
-    private static string KindOf(AggregateKind kind) => kind switch
-    {
-        AggregateKind.Count => "Count",
-        AggregateKind.Sum => "Sum",
-        AggregateKind.Min => "Min",
-        AggregateKind.Max => "Max",
-        _ => "Average",
-    };
+    private static string KindOf(AggregateKind kind) =>
+        kind switch
+        {
+            AggregateKind.Count => "Count",
+            AggregateKind.Sum => "Sum",
+            AggregateKind.Min => "Min",
+            AggregateKind.Max => "Max",
+            _ => "Average",
+        };
 
-    private static AggregateKind KindOf(string? name) => name switch
-    {
-        "Count" => AggregateKind.Count,
-        "Sum" => AggregateKind.Sum,
-        "Min" => AggregateKind.Min,
-        "Max" => AggregateKind.Max,
-        "Average" => AggregateKind.Average,
-        _ => throw new FormatException(),
-    };
+    private static AggregateKind KindOf(string? name) =>
+        name switch
+        {
+            "Count" => AggregateKind.Count,
+            "Sum" => AggregateKind.Sum,
+            "Min" => AggregateKind.Min,
+            "Max" => AggregateKind.Max,
+            "Average" => AggregateKind.Average,
+            _ => throw new FormatException(),
+        };
 
     // RavenDB has counts and sums only, and calls a sum as its field.
     private static string NameOf(AutoReduceAggregate aggregate)
@@ -167,6 +219,8 @@ public sealed class AutoReduceDefinition : IAutoDefinition
         }
 
         string array = AutoDefinitionText.NameOf(key.Path.Take(Array!.Count)) + "[]";
-        return key.Path.Count == Array.Count ? array : $"{array}_{AutoDefinitionText.NameOf(key.Path.Skip(Array.Count))}";
+        return key.Path.Count == Array.Count
+            ? array
+            : $"{array}_{AutoDefinitionText.NameOf(key.Path.Skip(Array.Count))}";
     }
 }

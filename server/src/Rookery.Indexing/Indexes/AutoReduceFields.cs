@@ -4,17 +4,20 @@ namespace Rookery.Indexing.Indexes;
 
 /// <summary>A key by which an automatic map/reduce index puts entries together.</summary>
 /// <param name="Path">Names of members from the document's top.</param>
-/// <param name="IsOfElement">Whether it is read from the elements of the index's array; otherwise from the document, an array being one value.</param>
+/// <param name="IsOfElement">Whether it is read from the elements of the index's array; otherwise from the document, an
+/// array being one value.</param>
 public sealed record AutoReduceKey(IReadOnlyList<string> Path, bool IsOfElement)
 {
     /// <summary>The path as it is shown.</summary>
     public string Name => string.Join('.', Path);
 
     /// <inheritdoc/>
-    public bool Equals(AutoReduceKey? other) => other is not null && IsOfElement == other.IsOfElement && Path.SequenceEqual(other.Path, StringComparer.Ordinal);
+    public bool Equals(AutoReduceKey? other) =>
+        other is not null && IsOfElement == other.IsOfElement && Path.SequenceEqual(other.Path, StringComparer.Ordinal);
 
     /// <inheritdoc/>
-    public override int GetHashCode() => Path.Aggregate(IsOfElement.GetHashCode(), static (hash, name) => HashCode.Combine(hash, name));
+    public override int GetHashCode() =>
+        Path.Aggregate(IsOfElement.GetHashCode(), static (hash, name) => HashCode.Combine(hash, name));
 }
 
 /// <summary>What an automatic map/reduce index computes of the entries of a group.</summary>
@@ -23,15 +26,17 @@ public sealed record AutoReduceKey(IReadOnlyList<string> Path, bool IsOfElement)
 public sealed record AutoReduceAggregate(AggregateKind Kind, IReadOnlyList<string> Path)
 {
     /// <summary>As queries write it: <c>sum(total)</c>.</summary>
-    public string Name => Kind switch
-    {
-        AggregateKind.Count => "count()",
-        AggregateKind.Average => $"avg({string.Join('.', Path)})",
-        _ => $"{Kind.ToString().ToLowerInvariant()}({string.Join('.', Path)})",
-    };
+    public string Name =>
+        Kind switch
+        {
+            AggregateKind.Count => "count()",
+            AggregateKind.Average => $"avg({string.Join('.', Path)})",
+            _ => $"{Kind.ToString().ToLowerInvariant()}({string.Join('.', Path)})",
+        };
 
     /// <inheritdoc/>
-    public bool Equals(AutoReduceAggregate? other) => other is not null && Kind == other.Kind && Path.SequenceEqual(other.Path, StringComparer.Ordinal);
+    public bool Equals(AutoReduceAggregate? other) =>
+        other is not null && Kind == other.Kind && Path.SequenceEqual(other.Path, StringComparer.Ordinal);
 
     /// <inheritdoc/>
     public override int GetHashCode() => Path.Aggregate((int)Kind, static (hash, name) => HashCode.Combine(hash, name));

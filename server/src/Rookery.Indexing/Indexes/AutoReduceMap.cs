@@ -6,15 +6,19 @@ using Rookery.Indexing.Values;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// What an automatic map/reduce index holds of a document: a row for each group that it has entries in, in which these are put together already. A document that has too many groups, or too long values, is held as one
-/// that the index cannot hold: as long as there is one, documents answer in its place.
+/// What an automatic map/reduce index holds of a document: a row for each group that it has entries in, in which these
+/// are put together already. A document that has too many groups, or too long values, is held as one that the index
+/// cannot hold: as long as there is one, documents answer in its place.
 /// </summary>
 internal sealed class AutoReduceMap : IIndexMap, IDisposable
 {
     /// <summary>Bytes of the keys of a group, as JSON.</summary>
     public const int MostKeyBytes = 8 * 1024;
 
-    /// <summary>Bytes of a least or greatest value. So many of them, and the keys, are a row of <see cref="MappedRows.LongestRowBytes"/>.</summary>
+    /// <summary>
+    /// Bytes of a least or greatest value. So many of them, and the keys, are a row of
+    /// <see cref="MappedRows.LongestRowBytes"/>.
+    /// </summary>
     public const int MostValueBytes = 1024;
 
     private readonly GroupPlan _plan;
@@ -28,7 +32,8 @@ internal sealed class AutoReduceMap : IIndexMap, IDisposable
         Definition = definition;
         _plan = new GroupPlan(definition);
         _groups = new GroupTable(_plan, memory: null, MappedRows.MostRows);
-        Fields = [
+        Fields =
+        [
             .. definition.Keys.Select(static key => new MappedField([key.Name], false, null)),
             .. definition.Aggregates.Select(static aggregate => new MappedField([aggregate.Name], false, null)),
         ];
@@ -86,7 +91,8 @@ internal sealed class AutoReduceMap : IIndexMap, IDisposable
             for (int i = 0; i < group.Aggregates.Length; i++)
             {
                 GroupRow.AppendName((byte)'a', i, _row);
-                isShort &= group.Aggregates[i].AppendPart(_plan.Aggregates[i].Kind, group.Count, _row) <= MostValueBytes;
+                isShort &=
+                    group.Aggregates[i].AppendPart(_plan.Aggregates[i].Kind, group.Count, _row) <= MostValueBytes;
             }
 
             _row.Append((byte)'}');
@@ -104,8 +110,6 @@ internal sealed class AutoReduceMap : IIndexMap, IDisposable
     // A document is no longer than the log takes.
     private sealed class EndlessTime : IScanClock
     {
-        public void OnWork()
-        {
-        }
+        public void OnWork() { }
     }
 }

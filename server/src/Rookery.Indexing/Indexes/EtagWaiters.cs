@@ -77,5 +77,6 @@ internal sealed class EtagWaiters
         }
     }
 
-    private void NoteLeast() => Volatile.Write(ref _least, _waiting.Count == 0 ? 0 : _waiting.Min(static one => one.Etag));
+    private void NoteLeast() =>
+        Volatile.Write(ref _least, _waiting.Count == 0 ? 0 : _waiting.Min(static one => one.Etag));
 }

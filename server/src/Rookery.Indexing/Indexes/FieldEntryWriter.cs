@@ -6,7 +6,8 @@ namespace Rookery.Indexing.Indexes;
 /// <summary>Writes what an index holds of the fields of a document or a row. One thread at a time.</summary>
 internal sealed class FieldEntryWriter
 {
-    // Between two values lie a thousand positions: so many words and values are more than any document holds that is no attack.
+    // Between two values lie a thousand positions: so many words and values are more than any document holds that is no
+    // attack.
     private const int MostPositions = 1 << 30;
 
     private readonly IReadOnlyList<MappedField> _fields;
@@ -102,7 +103,9 @@ internal sealed class FieldEntryWriter
         }
     }
 
-    private struct WordWriter(Analyzer analyzer, SearchableText text, IndexEntry entry, int field) : IValueVisitor, ITokenSink
+    private struct WordWriter(Analyzer analyzer, SearchableText text, IndexEntry entry, int field)
+        : IValueVisitor,
+            ITokenSink
     {
         private int _position;
 

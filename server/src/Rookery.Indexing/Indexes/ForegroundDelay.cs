@@ -1,8 +1,9 @@
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// How long the work of requests waits for a thread while documents are indexed, and which share of a core is left to indexing for that. Measured by handing work of no length to the threads that answer requests: before each
-/// step, and not more than one at once. Thread-safe.
+/// How long the work of requests waits for a thread while documents are indexed, and which share of a core is left to
+/// indexing for that. Measured by handing work of no length to the threads that answer requests: before each step, and
+/// not more than one at once. Thread-safe.
 /// </summary>
 public sealed class ForegroundDelay
 {
@@ -27,8 +28,7 @@ public sealed class ForegroundDelay
     /// <summary>Measured at the threads of the pool.</summary>
     public ForegroundDelay(TimeProvider time)
         : this(time, static work => ThreadPool.UnsafeQueueUserWorkItem(static work => work(), work, preferLocal: false))
-    {
-    }
+    { }
 
     internal ForegroundDelay(TimeProvider time, Action<Action> run) => (_time, _run) = (time, run);
 

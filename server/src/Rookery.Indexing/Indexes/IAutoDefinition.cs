@@ -1,6 +1,9 @@
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>What an index holds that a query made. Its name follows from that, so all members that need the same one define the same one.</summary>
+/// <summary>
+/// What an index holds that a query made. Its name follows from that, so all members that need the same one define the
+/// same one.
+/// </summary>
 public interface IAutoDefinition
 {
     /// <summary>What it is called.</summary>

@@ -11,10 +11,15 @@ internal interface IIndexMap
     /// <summary>The fields that it holds; the place of a field gives its numbers.</summary>
     IReadOnlyList<MappedField> Fields { get; }
 
-    /// <summary>The collections of the documents that it loads while it maps others; mapped again are those that loaded one which changed.</summary>
+    /// <summary>
+    /// The collections of the documents that it loads while it maps others; mapped again are those that loaded one
+    /// which changed.
+    /// </summary>
     IReadOnlyList<string> LoadedCollections { get; }
 
-    /// <summary>Which version of the rules says what it holds. What was written by another one is built again.</summary>
+    /// <summary>
+    /// Which version of the rules says what it holds. What was written by another one is built again.
+    /// </summary>
     int ContentVersion => 1;
 
     /// <summary>Writes what is held of a document.</summary>

@@ -5,8 +5,8 @@ using Rookery.Indexing.Values;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// The first walk of indexes over all documents, in the order of ids, which is how documents lie. What is written meanwhile comes again when the changes after <see cref="StartEtag"/> are followed. A restart
-/// begins it anew.
+/// The first walk of indexes over all documents, in the order of ids, which is how documents lie. What is written
+/// meanwhile comes again when the changes after <see cref="StartEtag"/> are followed. A restart begins it anew.
 /// </summary>
 internal sealed class IndexBuild
 {
@@ -25,7 +25,14 @@ internal sealed class IndexBuild
 
     private IndexBuild(IndexBuild other, RunningIndex index)
     {
-        (_database, _historyId, StartEtag, Total, Walked, _afterId) = (other._database, other._historyId, other.StartEtag, other.Total, other.Walked, [.. other._afterId]);
+        (_database, _historyId, StartEtag, Total, Walked, _afterId) = (
+            other._database,
+            other._historyId,
+            other.StartEtag,
+            other.Total,
+            other.Walked,
+            [.. other._afterId]
+        );
         Indexes = [index];
     }
 
@@ -60,7 +67,13 @@ internal sealed class IndexBuild
         using var reader = _database.OpenReader();
         using var documents = reader.ByIdPrefix([], _afterId);
         long bytes = 0;
-        for (read = 0; read < options.DocumentsPerStep && bytes < options.BytesPerStep && !RunningIndex.IsFull(Indexes, pendingBytes); read++)
+        for (
+            read = 0;
+            read < options.DocumentsPerStep
+                && bytes < options.BytesPerStep
+                && !RunningIndex.IsFull(Indexes, pendingBytes);
+            read++
+        )
         {
             if (!documents.MoveNext())
             {

@@ -7,8 +7,9 @@ using Rookery.Documents;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// The indexes of one database at work on this node, as the log defines them. One thread changes it; any may look something up. An index that was defined anew is built beside the one that has its name, which answers
-/// until the other has come as far.
+/// The indexes of one database at work on this node, as the log defines them. One thread changes it; any may look
+/// something up. An index that was defined anew is built beside the one that has its name, which answers until the
+/// other has come as far.
 /// </summary>
 internal sealed class IndexCatalog : IDisposable
 {
@@ -53,14 +54,17 @@ internal sealed class IndexCatalog : IDisposable
     public bool IsIncomplete => _refusedAt is not null;
 
     /// <summary>Finds an index by name, without case.</summary>
-    public bool TryGet(string name, [NotNullWhen(true)] out IndexSlot? slot) => Volatile.Read(ref _slots).TryGetValue(LowerNames.Index(name), out slot);
+    public bool TryGet(string name, [NotNullWhen(true)] out IndexSlot? slot) =>
+        Volatile.Read(ref _slots).TryGetValue(LowerNames.Index(name), out slot);
 
     /// <summary>
     /// Why the newest definition of an index is not followed on this node; null when it is, or was not looked at yet.
     /// </summary>
     public NotKept? WhyNotKept(string name) => _notKept.GetValueOrDefault(LowerNames.Index(name));
 
-    /// <summary>Goes by what the log defines now, by what was asked, and by who has caught up. Reads no documents.</summary>
+    /// <summary>
+    /// Goes by what the log defines now, by what was asked, and by who has caught up. Reads no documents.
+    /// </summary>
     /// <returns>Whether something changed.</returns>
     public bool Follow()
     {
@@ -70,7 +74,9 @@ internal sealed class IndexCatalog : IDisposable
         }
 
         bool synchronised = false;
-        bool isRetried = _refusedAt is { } refusedAt && _workshop.Time.GetElapsedTime(refusedAt) >= _workshop.Options.RestAfterDamage;
+        bool isRetried =
+            _refusedAt is { } refusedAt
+            && _workshop.Time.GetElapsedTime(refusedAt) >= _workshop.Options.RestAfterDamage;
         bool hasRoomAgain = _notKept.Any(one => one.Value.Needed is { } place && _workshop.Quota.HasRoom(place));
         if (_changes.TakeLagged() || !_isCurrent || isRetried || hasRoomAgain)
         {
@@ -88,7 +94,12 @@ internal sealed class IndexCatalog : IDisposable
     public IReadOnlyList<IndexStatus> ReadStatus()
     {
         long last = Database.LastEtag;
-        return [.. Slots.OrderBy(static slot => slot.Key, StringComparer.Ordinal).SelectMany(slot => slot.Value.All.Select(index => index.ReadStatus(last, index.DocumentsLeft)))];
+        return
+        [
+            .. Slots
+                .OrderBy(static slot => slot.Key, StringComparer.Ordinal)
+                .SelectMany(slot => slot.Value.All.Select(index => index.ReadStatus(last, index.DocumentsLeft))),
+        ];
     }
 
     /// <summary>Tells of those that answer and have come further since it told last.</summary>
@@ -124,13 +135,17 @@ internal sealed class IndexCatalog : IDisposable
         }
     }
 
-    // Once a replacement has come as far as what it replaces, nobody misses the old one; one that stopped because it cannot take the documents takes nobody's place.
+    // Once a replacement has come as far as what it replaces, nobody misses the old one; one that stopped because it
+    // cannot take the documents takes nobody's place.
     private bool Replace()
     {
         bool replaced = false;
         foreach (var (name, slot) in Slots)
         {
-            if (slot.Replacement is { VisibleEtag: > 0, HasStopped: false } replacement && replacement.VisibleEtag >= slot.Serving.VisibleEtag)
+            if (
+                slot.Replacement is { VisibleEtag: > 0, HasStopped: false } replacement
+                && replacement.VisibleEtag >= slot.Serving.VisibleEtag
+            )
             {
                 Publish(name, new IndexSlot(replacement, null));
                 Remove(slot.Serving);
@@ -147,10 +162,14 @@ internal sealed class IndexCatalog : IDisposable
     private bool GiveWay()
     {
         bool gave = false;
-        while (_workshop.Quota.AutomaticBeyond > 0
-            && Slots.Where(static slot => slot.Value.Serving.Place == IndexPlace.Automatic)
+        while (
+            _workshop.Quota.AutomaticBeyond > 0
+            && Slots
+                .Where(static slot => slot.Value.Serving.Place == IndexPlace.Automatic)
                 .OrderByDescending(static slot => slot.Value.Newest.Record.Number)
-                .FirstOrDefault() is { Key: { } name, Value: var slot })
+                .FirstOrDefault()
+                is { Key: { } name, Value: var slot }
+        )
         {
             NoteNotKept(slot.Newest.Record, _workshop.Quota.Reason, IndexPlace.Automatic);
             Publish(name, null);
@@ -173,18 +192,22 @@ internal sealed class IndexCatalog : IDisposable
                 again?.IsPaused = index.IsPaused;
                 Publish(name, AfterReset(slot, index, again));
                 reset = true;
-                break;                                  // the slot is another one now
+                break; // the slot is another one now
             }
         }
 
         return reset;
     }
 
-    /// <summary>What a name stands for when one of its indexes was closed to be built again. If the disk refused to open it, the other goes on: forgotten, it would still write to a folder that the next try opens.</summary>
+    /// <summary>
+    /// What a name stands for when one of its indexes was closed to be built again. If the disk refused to open it, the
+    /// other goes on: forgotten, it would still write to a folder that the next try opens.
+    /// </summary>
     private static IndexSlot? AfterReset(IndexSlot slot, RunningIndex closed, RunningIndex? again) =>
         closed == slot.Replacement ? slot with { Replacement = again }
         : again is not null ? slot with { Serving = again }
-        : slot.Replacement is { } other ? new IndexSlot(other, null) : null;
+        : slot.Replacement is { } other ? new IndexSlot(other, null)
+        : null;
 
     /// <summary>Goes by what the log defines now.</summary>
     private void Synchronise()
@@ -224,8 +247,16 @@ internal sealed class IndexCatalog : IDisposable
 
         // What has a number above the last is defined by what this node, which has just started, did not apply yet.
         // What the disk refused to open stays for the next try.
-        var used = Slots.Values.SelectMany(static slot => slot.All).Select(static index => index.Record.Number).Concat(records.Select(static record => record.Number)).ToHashSet();
-        foreach (long number in _folders.Indexes(Database.Number).Where(number => number <= lastNumber && !used.Contains(number)))
+        var used = Slots
+            .Values.SelectMany(static slot => slot.All)
+            .Select(static index => index.Record.Number)
+            .Concat(records.Select(static record => record.Number))
+            .ToHashSet();
+        foreach (
+            long number in _folders
+                .Indexes(Database.Number)
+                .Where(number => number <= lastNumber && !used.Contains(number))
+        )
         {
             TryDelete(number);
         }
@@ -236,9 +267,12 @@ internal sealed class IndexCatalog : IDisposable
 
     private IndexSlot? Begin(IndexRecord record, IndexPlace place)
     {
-        if (record.Replaced is { } before && _folders.Exists(Database.Number, before.Number)
-            && Open(record with { Number = before.Number, Definition = before.Definition, Replaced = null }, place) is
-            { } replaced)
+        if (
+            record.Replaced is { } before
+            && _folders.Exists(Database.Number, before.Number)
+            && Open(record with { Number = before.Number, Definition = before.Definition, Replaced = null }, place)
+                is { } replaced
+        )
         {
             return new IndexSlot(replaced, Open(record, IndexPlace.Replacement));
         }
@@ -305,7 +339,9 @@ internal sealed class IndexCatalog : IDisposable
             NoteNotKept(record, wrong.Message, needed: null);
             if (_told.Add(record.Number))
             {
-                _workshop.TroubleFound($"The index {record.Name} of database {Database.Name} is not kept on this node: {wrong.Message}");
+                _workshop.TroubleFound(
+                    $"The index {record.Name} of database {Database.Name} is not kept on this node: {wrong.Message}"
+                );
             }
 
             return null;

@@ -4,9 +4,13 @@ using Rookery.Indexing.Segments;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// What an index holds of one document: an entry, or several of them, each of terms, words of texts, sort keys and a stored value. Reused from document to document, so that nothing is allocated for one.
+/// What an index holds of one document: an entry, or several of them, each of terms, words of texts, sort keys and a
+/// stored value. Reused from document to document, so that nothing is allocated for one.
 /// </summary>
-/// <remarks>A map writes the parts of an entry in any order and calls <see cref="EndEntry"/> behind each. A field has either terms or words in all entries of an index.</remarks>
+/// <remarks>
+/// A map writes the parts of an entry in any order and calls <see cref="EndEntry"/> behind each. A field has either
+/// terms or words in all entries of an index.
+/// </remarks>
 internal sealed class IndexEntry
 {
     // A document of 6 MB may have three million elements: more of them than a small node has memory for.
@@ -72,7 +76,8 @@ internal sealed class IndexEntry
 
     /// <summary>Notes that a document was loaded, or was not there.</summary>
     /// <param name="lowerId">Its lower-cased id.</param>
-    /// <param name="isElsewhere">Whether it is in none of the collections that the map names, or was not there: it may come in any.</param>
+    /// <param name="isElsewhere">Whether it is in none of the collections that the map names, or was not there: it may
+    /// come in any.</param>
     public void AddLoaded(ReadOnlySpan<byte> lowerId, bool isElsewhere)
     {
         lowerId.CopyTo(Room(lowerId.Length));
@@ -182,14 +187,22 @@ internal sealed class IndexEntry
 
     /// <summary>The terms of all its entries, with their fields.</summary>
     internal IEnumerable<(int Field, byte[] Term)> Terms() =>
-        _parts.Where(static part => part.Kind == PartKind.Term).Select(part => (part.Field, _bytes.AsSpan(part.Offset, part.Length).ToArray()));
+        _parts
+            .Where(static part => part.Kind == PartKind.Term)
+            .Select(part => (part.Field, _bytes.AsSpan(part.Offset, part.Length).ToArray()));
 
     /// <summary>Tells a batch of words that follow each other.</summary>
     /// <returns>The first part behind them.</returns>
     private int AnnounceWords(SegmentBuilder batch, int from, Span<uint> hashes)
     {
         int count = 0;
-        for (; count < hashes.Length && from + count < _parts.Count && _parts[from + count] is { Kind: PartKind.Word } word; count++)
+        for (
+            ;
+            count < hashes.Length
+                && from + count < _parts.Count
+                && _parts[from + count] is { Kind: PartKind.Word } word;
+            count++
+        )
         {
             hashes[count] = TermTable.HashOf(word.Field, _bytes.AsSpan(word.Offset, word.Length));
         }
@@ -208,7 +221,9 @@ internal sealed class IndexEntry
     {
         if (_parts.Count >= MostParts || _length + length > MostBytes)
         {
-            throw new IndexMapException($"It has more than {MostParts} values, or {MostBytes >> 20} MiB of them, in the fields of the index.");
+            throw new IndexMapException(
+                $"It has more than {MostParts} values, or {MostBytes >> 20} MiB of them, in the fields of the index."
+            );
         }
 
         _parts.Add(new Part(kind, field, _length, length, number));

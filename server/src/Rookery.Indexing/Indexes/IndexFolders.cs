@@ -6,7 +6,8 @@ using Rookery.Documents;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// Where the indexes of a node lie: <c>indexes/DATABASE/NUMBER</c> in its data directory. Nothing in there is needed: what is missing, damaged or of another history is built again from the documents.
+/// Where the indexes of a node lie: <c>indexes/DATABASE/NUMBER</c> in its data directory. Nothing in there is needed:
+/// what is missing, damaged or of another history is built again from the documents.
 /// </summary>
 internal sealed class IndexFolders(IDisk disk, string root)
 {
@@ -19,7 +20,10 @@ internal sealed class IndexFolders(IDisk disk, string root)
     private const string IdentityName = "identity";
     private const int MostIdentityBytes = 256;
 
-    /// <summary>The folder of an index. Made when it is missing; emptied when what is in it follows other documents than those of this history, or other rules.</summary>
+    /// <summary>
+    /// The folder of an index. Made when it is missing; emptied when what is in it follows other documents than those
+    /// of this history, or other rules.
+    /// </summary>
     /// <param name="database">The database.</param>
     /// <param name="number">The index.</param>
     /// <param name="contentVersion">Its <see cref="IIndexMap.ContentVersion"/>.</param>
@@ -53,7 +57,9 @@ internal sealed class IndexFolders(IDisk disk, string root)
         return path;
     }
 
-    /// <summary>Makes sure that a folder of an index has a folder in it for something that is kept beside its entries.</summary>
+    /// <summary>
+    /// Makes sure that a folder of an index has a folder in it for something that is kept beside its entries.
+    /// </summary>
     /// <param name="folder">The folder.</param>
     /// <param name="part"><see cref="Rows"/> or <see cref="Loads"/>.</param>
     public string OpenPart(string folder, string part)
@@ -72,12 +78,18 @@ internal sealed class IndexFolders(IDisk disk, string root)
     public bool Exists(uint database, long number) => disk.Exists(PathOf(database, number));
 
     /// <summary>The numbers of the databases that have folders.</summary>
-    public IReadOnlyList<uint> Databases() => disk.Exists(root) ? [.. Numbers(root).Where(static number => number <= uint.MaxValue).Select(static number => (uint)number)] : [];
+    public IReadOnlyList<uint> Databases() =>
+        disk.Exists(root)
+            ? [.. Numbers(root).Where(static number => number <= uint.MaxValue).Select(static number => (uint)number)]
+            : [];
 
     /// <summary>The numbers of the indexes of a database that have folders.</summary>
     public IReadOnlyList<long> Indexes(uint database) => disk.Exists(PathOf(database)) ? Numbers(PathOf(database)) : [];
 
-    /// <summary>Removes the folder of an index. The identity goes first: what is left when power goes is then recognised as nothing.</summary>
+    /// <summary>
+    /// Removes the folder of an index. The identity goes first: what is left when power goes is then recognised as
+    /// nothing.
+    /// </summary>
     public void Delete(uint database, long number)
     {
         string path = PathOf(database, number);
@@ -130,8 +142,12 @@ internal sealed class IndexFolders(IDisk disk, string root)
 
     private static string IdentityOf(Database database, long number, int contentVersion)
     {
-        string version = contentVersion == 1 ? "" : string.Create(CultureInfo.InvariantCulture, $", version {contentVersion}");
-        string said = string.Create(CultureInfo.InvariantCulture, $"rookery index {number} of {database.HistoryId}{version}\n");
+        string version =
+            contentVersion == 1 ? "" : string.Create(CultureInfo.InvariantCulture, $", version {contentVersion}");
+        string said = string.Create(
+            CultureInfo.InvariantCulture,
+            $"rookery index {number} of {database.HistoryId}{version}\n"
+        );
         return said + DataDirectory.CheckLine(said);
     }
 
@@ -149,9 +165,16 @@ internal sealed class IndexFolders(IDisk disk, string root)
     }
 
     private long[] Numbers(string path) =>
-        [.. disk.List(path).Select(static name => long.TryParse(name, NumberStyles.None, CultureInfo.InvariantCulture, out long number) ? number : -1).Where(static number => number >= 0)];
+        [
+            .. disk.List(path)
+                .Select(static name =>
+                    long.TryParse(name, NumberStyles.None, CultureInfo.InvariantCulture, out long number) ? number : -1
+                )
+                .Where(static number => number >= 0),
+        ];
 
     private string PathOf(uint database) => Path.Combine(root, database.ToString(CultureInfo.InvariantCulture));
 
-    private string PathOf(uint database, long number) => Path.Combine(PathOf(database), number.ToString(CultureInfo.InvariantCulture));
+    private string PathOf(uint database, long number) =>
+        Path.Combine(PathOf(database), number.ToString(CultureInfo.InvariantCulture));
 }

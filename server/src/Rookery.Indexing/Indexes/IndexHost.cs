@@ -8,7 +8,8 @@ using Rookery.Storage;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// The indexes of a node. Whatever thread calls <see cref="Step"/> does all the work, one thread at a time; any may look something up. <see cref="IndexingThread"/> does it beside others; simulation does it step by step.
+/// The indexes of a node. Whatever thread calls <see cref="Step"/> does all the work, one thread at a time; any may
+/// look something up. <see cref="IndexingThread"/> does it beside others; simulation does it step by step.
 /// </summary>
 public sealed class IndexHost : IDisposable
 {
@@ -18,11 +19,13 @@ public sealed class IndexHost : IDisposable
 
     private const int RowsFraction = 8;
 
-    // Of each map/reduce index, of what all of them may have: for the rows that it reads, and for what was not written yet.
+    // Of each map/reduce index, of what all of them may have: for the rows that it reads, and for what was not written
+    // yet.
     private const long LeastRowsBytes = 8 << 20;
     private const long MostRowsBytes = 64 << 20;
 
-    // What an index that rests holds of its rows is missed by one that works: they share that memory, and a few would hold all of it.
+    // What an index that rests holds of its rows is missed by one that works: they share that memory, and a few would
+    // hold all of it.
     private static readonly TimeSpan TrimInterval = TimeSpan.FromSeconds(30);
 
     private readonly DatabaseCatalog _databases;
@@ -40,7 +43,13 @@ public sealed class IndexHost : IDisposable
     private bool _isSwept;
     private SegmentCache? _cache;
 
-    internal IndexHost(DatabaseCatalog databases, IDisk disk, IndexHostOptions options, TimeProvider time, OpenIndexStore openStore)
+    internal IndexHost(
+        DatabaseCatalog databases,
+        IDisk disk,
+        IndexHostOptions options,
+        TimeProvider time,
+        OpenIndexStore openStore
+    )
     {
         (_databases, _options, _time) = (databases, options, time);
         _trimmedAt = time.GetTimestamp();
@@ -55,12 +64,15 @@ public sealed class IndexHost : IDisposable
             Quota = Quota,
             Options = options.Pump,
             OpenStore = openStore,
-            OpenRows = (folder, reducer) => ReduceStore.Open(disk, folder, reducer, new MemoryBudget(rowsBytes, rows), options.Io, time),
+            OpenRows = (folder, reducer) =>
+                ReduceStore.Open(disk, folder, reducer, new MemoryBudget(rowsBytes, rows), options.Io, time),
             TroubleFound = options.TroubleFound,
         };
     }
 
-    /// <summary>Documents and deletions that were read since the start, each once for all the indexes that it was fed to.</summary>
+    /// <summary>
+    /// Documents and deletions that were read since the start, each once for all the indexes that it was fed to.
+    /// </summary>
     public long DocumentsRead => Volatile.Read(ref _documentsRead);
 
     /// <summary>How many indexes the node keeps.</summary>
@@ -73,13 +85,17 @@ public sealed class IndexHost : IDisposable
     internal TimeSpan PendingAge => _options.Pump.PendingAge;
 
     /// <summary>Whether something waits for its time.</summary>
-    internal bool HasPending => Catalogs.Any(static catalog => catalog.Pump.HasPending || catalog.Pump.IsResting || catalog.IsIncomplete);
+    internal bool HasPending =>
+        Catalogs.Any(static catalog => catalog.Pump.HasPending || catalog.Pump.IsResting || catalog.IsIncomplete);
 
     /// <summary>Whether the disk has room for what indexing writes.</summary>
     internal bool HasRoom => _options.HasRoom();
 
     /// <summary>Whether somebody waits for an index.</summary>
-    internal bool IsAwaited => Catalogs.Any(static catalog => catalog.Slots.Values.Any(static slot => slot.All.Any(static index => index.IsAwaited)));
+    internal bool IsAwaited =>
+        Catalogs.Any(static catalog =>
+            catalog.Slots.Values.Any(static slot => slot.All.Any(static index => index.IsAwaited))
+        );
 
     /// <summary>Called when somebody begins to wait for an index, or asked something of one. From any thread.</summary>
     internal Action? Asked { get; set; }
@@ -94,29 +110,70 @@ public sealed class IndexHost : IDisposable
     public static IndexHost Open(DatabaseCatalog databases, IDisk disk, IndexHostOptions options, TimeProvider time)
     {
         var cache = new SegmentCache(options.Memory.AddShare("index cache", options.Memory.TotalBytes / CacheFraction));
-        var context = new SegmentStoreContext(disk, cache, options.Memory.AddShare("indexing", options.Memory.TotalBytes / WorkFraction), options.Io);
-        return new IndexHost(databases, disk, options, time, folder => SegmentStore.Open(context, folder)) { _cache = cache };
+        var context = new SegmentStoreContext(
+            disk,
+            cache,
+            options.Memory.AddShare("indexing", options.Memory.TotalBytes / WorkFraction),
+            options.Io
+        );
+        return new IndexHost(databases, disk, options, time, folder => SegmentStore.Open(context, folder))
+        {
+            _cache = cache,
+        };
     }
 
     /// <summary>Whether a query had an index made.</summary>
     public static bool IsAutomatic(IndexRecord record) => IndexQuota.PlaceOf(record) == IndexPlace.Automatic;
 
     /// <summary>How the indexes of a database are on this node, by name.</summary>
-    public IReadOnlyList<IndexStatus> ReadStatus(Database database) => TryGetCatalog(database, out var catalog) ? catalog.ReadStatus() : [];
+    public IReadOnlyList<IndexStatus> ReadStatus(Database database) =>
+        TryGetCatalog(database, out var catalog) ? catalog.ReadStatus() : [];
 
     /// <summary>The automatic indexes of a database on this node.</summary>
-    public IReadOnlyList<AutoIndexCandidate> ReadAutoIndexes(Database database) => TryGetCatalog(database, out var catalog)
-        ? [.. catalog.Slots.Values.Select(static slot => slot.Serving).SelectMany(static index => index.Map is AutoIndexMap map
-            ? new[] { new AutoIndexCandidate(index.Record.Name, map.Definition, index.State, index.VisibleEtag) }
-            : [])]
-        : [];
+    public IReadOnlyList<AutoIndexCandidate> ReadAutoIndexes(Database database) =>
+        TryGetCatalog(database, out var catalog)
+            ?
+            [
+                .. catalog
+                    .Slots.Values.Select(static slot => slot.Serving)
+                    .SelectMany(static index =>
+                        index.Map is AutoIndexMap map
+                            ? new[]
+                            {
+                                new AutoIndexCandidate(
+                                    index.Record.Name,
+                                    map.Definition,
+                                    index.State,
+                                    index.VisibleEtag
+                                ),
+                            }
+                            : []
+                    ),
+            ]
+            : [];
 
     /// <summary>The automatic map/reduce indexes of a database on this node.</summary>
-    public IReadOnlyList<AutoReduceCandidate> ReadAutoReduces(Database database) => TryGetCatalog(database, out var catalog)
-        ? [.. catalog.Slots.Values.Select(static slot => slot.Serving).SelectMany(static index => index.Map is AutoReduceMap map
-            ? new[] { new AutoReduceCandidate(index.Record.Name, map.Definition, index.State, index.VisibleEtag) }
-            : [])]
-        : [];
+    public IReadOnlyList<AutoReduceCandidate> ReadAutoReduces(Database database) =>
+        TryGetCatalog(database, out var catalog)
+            ?
+            [
+                .. catalog
+                    .Slots.Values.Select(static slot => slot.Serving)
+                    .SelectMany(static index =>
+                        index.Map is AutoReduceMap map
+                            ? new[]
+                            {
+                                new AutoReduceCandidate(
+                                    index.Record.Name,
+                                    map.Definition,
+                                    index.State,
+                                    index.VisibleEtag
+                                ),
+                            }
+                            : []
+                    ),
+            ]
+            : [];
 
     /// <summary>
     /// The errors of an index, the oldest first, and behind them why its newest definition is not followed; empty when
@@ -133,14 +190,22 @@ public sealed class IndexHost : IDisposable
             : errors;
     }
 
-    /// <summary>A stream of how the indexes of all databases come further, from now on. It ends with the node.</summary>
+    /// <summary>
+    /// A stream of how the indexes of all databases come further, from now on. It ends with the node.
+    /// </summary>
     public ChangeSubscription<IndexBatch> SubscribeToBatches() => _batches.Subscribe();
 
-    /// <summary>Where an index that answers is: the etag through which its answers follow the documents, and when it last took something. Null when there is none on this node.</summary>
+    /// <summary>
+    /// Where an index that answers is: the etag through which its answers follow the documents, and when it last took
+    /// something. Null when there is none on this node.
+    /// </summary>
     public (long VisibleEtag, DateTimeOffset? LastIndexed)? ReadPosition(Database database, string name) =>
         TryGetSlot(database, name, out var slot) ? (slot.Serving.VisibleEtag, slot.Serving.LastIndexed) : null;
 
-    /// <summary>Gives memory back that a node which nobody asks does not need. That of the indexes themselves goes with the next step of the work.</summary>
+    /// <summary>
+    /// Gives memory back that a node which nobody asks does not need. That of the indexes themselves goes with the next
+    /// step of the work.
+    /// </summary>
     public void TrimMemory()
     {
         _cache?.Trim();
@@ -165,9 +230,13 @@ public sealed class IndexHost : IDisposable
     /// <param name="database">Its database.</param>
     /// <param name="name">Its name.</param>
     /// <param name="ofReplacement">Of the one that is built to take its place.</param>
-    public void ClearErrors(Database database, string name, bool ofReplacement = false) => ErrorsOf(database, name, ofReplacement)?.Clear();
+    public void ClearErrors(Database database, string name, bool ofReplacement = false) =>
+        ErrorsOf(database, name, ofReplacement)?.Clear();
 
-    /// <summary>Waits until the answers of an index follow the documents through an etag. One that the log has just defined is waited for too.</summary>
+    /// <summary>
+    /// Waits until the answers of an index follow the documents through an etag. One that the log has just defined is
+    /// waited for too.
+    /// </summary>
     /// <param name="database">The database.</param>
     /// <param name="name">The index.</param>
     /// <param name="etag">The etag.</param>
@@ -177,7 +246,13 @@ public sealed class IndexHost : IDisposable
     /// meanwhile.</param>
     /// <returns>Whether they do.</returns>
     public async Task<bool> WaitAsync(
-        Database database, string name, long etag, TimeSpan timeout, CancellationToken cancellationToken, bool evenAtRest = false)
+        Database database,
+        string name,
+        long etag,
+        TimeSpan timeout,
+        CancellationToken cancellationToken,
+        bool evenAtRest = false
+    )
     {
         long begun = _time.GetTimestamp();
         while (true)
@@ -196,12 +271,20 @@ public sealed class IndexHost : IDisposable
                 }
 
                 // It was closed: another takes its place, which may not be there yet.
-                if (TryGetSlot(database, name, out var now) && now.Serving == slot.Serving && !await WaitAsync(followed, left, cancellationToken))
+                if (
+                    TryGetSlot(database, name, out var now)
+                    && now.Serving == slot.Serving
+                    && !await WaitAsync(followed, left, cancellationToken)
+                )
                 {
                     return false;
                 }
             }
-            else if (left <= TimeSpan.Zero || !IsDefined(database, name) || !await WaitAsync(followed, left, cancellationToken))
+            else if (
+                left <= TimeSpan.Zero
+                || !IsDefined(database, name)
+                || !await WaitAsync(followed, left, cancellationToken)
+            )
             {
                 return false;
             }
@@ -282,7 +365,9 @@ public sealed class IndexHost : IDisposable
         return worked;
     }
 
-    /// <summary>Goes by what the log defines now and by what was asked: the part of the work that reads no documents.</summary>
+    /// <summary>
+    /// Goes by what the log defines now and by what was asked: the part of the work that reads no documents.
+    /// </summary>
     /// <returns>Whether something changed.</returns>
     internal bool Follow()
     {
@@ -295,14 +380,17 @@ public sealed class IndexHost : IDisposable
 
         if (changed)
         {
-            Interlocked.Exchange(ref _followed, new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).SetResult();
+            Interlocked
+                .Exchange(ref _followed, new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously))
+                .SetResult();
         }
 
         TrimIdle();
         return changed;
     }
 
-    // What is fed from a database that is not there any more would look whole, and empty. Its catalog is closed when the databases are looked at again.
+    // What is fed from a database that is not there any more would look whole, and empty. Its catalog is closed when
+    // the databases are looked at again.
     private static bool UnlessGone(Func<bool> work)
     {
         try
@@ -315,7 +403,7 @@ public sealed class IndexHost : IDisposable
         }
         catch (SnapshotEndedException)
         {
-            return true;                                // it begins again where the indexes stand
+            return true; // it begins again where the indexes stand
         }
     }
 
@@ -325,7 +413,8 @@ public sealed class IndexHost : IDisposable
     /// <summary>Tells the owner.</summary>
     internal void Tell(string trouble) => _options.TroubleFound(trouble);
 
-    internal bool TryGetCatalog(Database database, [NotNullWhen(true)] out IndexCatalog? catalog) => Volatile.Read(ref _catalogs).TryGetValue(database.Number, out catalog);
+    internal bool TryGetCatalog(Database database, [NotNullWhen(true)] out IndexCatalog? catalog) =>
+        Volatile.Read(ref _catalogs).TryGetValue(database.Number, out catalog);
 
     internal bool TryGetSlot(Database database, string name, [NotNullWhen(true)] out IndexSlot? slot)
     {
@@ -349,7 +438,9 @@ public sealed class IndexHost : IDisposable
         TryGetCatalog(database, out var catalog) ? catalog.WhyNotKept(name) : null;
 
     private IndexErrors? ErrorsOf(Database database, string name, bool ofReplacement) =>
-        !TryGetSlot(database, name, out var slot) ? null : ofReplacement ? slot.Replacement?.Errors : slot.Serving.Errors;
+        !TryGetSlot(database, name, out var slot) ? null
+        : ofReplacement ? slot.Replacement?.Errors
+        : slot.Serving.Errors;
 
     private void TrimIdle()
     {
@@ -412,7 +503,12 @@ public sealed class IndexHost : IDisposable
         var catalogs = new Dictionary<uint, IndexCatalog>();
         foreach (var database in databases)
         {
-            catalogs.Add(database.Number, TryGetCatalog(database, out var there) && there.Database == database ? there : new IndexCatalog(database, _folders, _workshop));
+            catalogs.Add(
+                database.Number,
+                TryGetCatalog(database, out var there) && there.Database == database
+                    ? there
+                    : new IndexCatalog(database, _folders, _workshop)
+            );
         }
 
         foreach (var gone in Catalogs.Where(catalog => !catalogs.ContainsValue(catalog)))
@@ -421,7 +517,9 @@ public sealed class IndexHost : IDisposable
         }
 
         Volatile.Write(ref _catalogs, catalogs);
-        foreach (uint number in _folders.Databases().Where(number => number <= lastNumber && !catalogs.ContainsKey(number)))
+        foreach (
+            uint number in _folders.Databases().Where(number => number <= lastNumber && !catalogs.ContainsKey(number))
+        )
         {
             try
             {

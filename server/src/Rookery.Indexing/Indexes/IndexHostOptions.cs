@@ -8,10 +8,16 @@ public sealed record IndexHostOptions
     /// <summary>The data directory, absolute.</summary>
     public required string DataDirectory { get; init; }
 
-    /// <summary>How much of one core indexing may take now, 0 to 1; at 0 nothing is indexed that nobody waits for. Asked again and again.</summary>
+    /// <summary>
+    /// How much of one core indexing may take now, 0 to 1; at 0 nothing is indexed that nobody waits for. Asked again
+    /// and again.
+    /// </summary>
     public required Func<double> ShareOfCore { get; init; }
 
-    /// <summary>Knows how long requests wait for a thread, to which indexing gives way; null where it gives way to nothing but the board.</summary>
+    /// <summary>
+    /// Knows how long requests wait for a thread, to which indexing gives way; null where it gives way to nothing but
+    /// the board.
+    /// </summary>
     public ForegroundDelay? Foreground { get; init; }
 
     /// <summary>Whether the disk has room for what grows; asked before something is indexed.</summary>

@@ -4,7 +4,8 @@ namespace Rookery.Indexing.Indexes;
 /// <param name="Done">Documents and deletions that it has taken since it began to catch up.</param>
 /// <param name="Total">Those and, as far as it can be told, those that it still has to look at.</param>
 /// <param name="PerSecond">How many it took a second lately.</param>
-/// <param name="TimeLeft">How long the rest takes at that rate; null while that cannot be told, zero when nothing is left.</param>
+/// <param name="TimeLeft">How long the rest takes at that rate; null while that cannot be told, zero when nothing is
+/// left.</param>
 public readonly record struct IndexProgress(long Done, long Total, double PerSecond, TimeSpan? TimeLeft);
 
 /// <summary>Measures how fast an index catches up. One thread writes, any reads.</summary>
@@ -47,7 +48,10 @@ internal sealed class ProgressMeter(TimeProvider time)
     {
         long done = Volatile.Read(ref _done);
         double perSecond = Volatile.Read(ref _perSecond);
-        TimeSpan? timeLeft = left == 0 ? TimeSpan.Zero : perSecond > 0 ? TimeSpan.FromSeconds(Math.Min(left / perSecond, TimeSpan.FromDays(365).TotalSeconds)) : null;
+        TimeSpan? timeLeft =
+            left == 0 ? TimeSpan.Zero
+            : perSecond > 0 ? TimeSpan.FromSeconds(Math.Min(left / perSecond, TimeSpan.FromDays(365).TotalSeconds))
+            : null;
         return new IndexProgress(done, done + left, perSecond, timeLeft);
     }
 }

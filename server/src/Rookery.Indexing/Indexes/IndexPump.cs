@@ -7,8 +7,9 @@ using Rookery.Storage;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// Feeds the indexes of one database, a small step at a time. New ones walk over all documents first; from then on each follows the changes. Those that stand at the same etag are fed by one pass; one that is behind
-/// is fed no further than where the next one stands, so that they go on together. One thread at a time.
+/// Feeds the indexes of one database, a small step at a time. New ones walk over all documents first; from then on each
+/// follows the changes. Those that stand at the same etag are fed by one pass; one that is behind is fed no further
+/// than where the next one stands, so that they go on together. One thread at a time.
 /// </summary>
 internal sealed class IndexPump(Database database, PumpOptions options, TimeProvider time)
 {
@@ -67,10 +68,14 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
             }
         }
 
-        return worked || _indexes.Exists(static index => index.State == IndexState.Normal && !index.IsHeldUp && index.MergeOnce());
+        return worked
+            || _indexes.Exists(static index =>
+                index.State == IndexState.Normal && !index.IsHeldUp && index.MergeOnce()
+            );
     }
 
-    private static bool IsRunning(RunningIndex index) => index.State == IndexState.Normal && !index.IsResetAsked && !index.IsHeldUp;
+    private static bool IsRunning(RunningIndex index) =>
+        index.State == IndexState.Normal && !index.IsResetAsked && !index.IsHeldUp;
 
     private static bool IsFollowing(RunningIndex index) => IsRunning(index) && !index.HasDependents;
 
@@ -90,7 +95,8 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
         _turn++;
         try
         {
-            // Many documents may have loaded one that changed: those of one index get every third turn, and two of three while somebody waits for it.
+            // Many documents may have loaded one that changed: those of one index get every third turn, and two of
+            // three while somebody waits for it.
             var dependent = NextDependent();
             return dependent is not null && (_turn % 3 == 0 || (_turn % 3 == 1 && dependent.IsAwaited))
                 ? FeedDependents(dependent)
@@ -112,11 +118,16 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
     private bool FollowOrBuild()
     {
         // Who is waited for has three turns of four: the others come on, however often somebody waits.
-        bool followsFirst = _turn % 2 == 0 || (_turn % 4 != 3 && _indexes.Exists(static index => index.IsAwaited && index.Position > 0));
+        bool followsFirst =
+            _turn % 2 == 0
+            || (_turn % 4 != 3 && _indexes.Exists(static index => index.IsAwaited && index.Position > 0));
         return followsFirst ? Follow() || Build() : Build() || Follow();
     }
 
-    /// <summary>Whose dependents are next: one after the other of those that somebody waits for, else of all; null when there are none.</summary>
+    /// <summary>
+    /// Whose dependents are next: one after the other of those that somebody waits for, else of all; null when there
+    /// are none.
+    /// </summary>
     private RunningIndex? NextDependent()
     {
         bool isOneAwaited = _indexes.Exists(static index => index.IsAwaited && index.HasDependents && IsRunning(index));
@@ -137,7 +148,9 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
         return next ?? first;
     }
 
-    /// <summary>Feeds documents again that loaded others which changed. Until there are no more, their index goes no further.</summary>
+    /// <summary>
+    /// Feeds documents again that loaded others which changed. Until there are no more, their index goes no further.
+    /// </summary>
     private bool FeedDependents(RunningIndex index)
     {
         _lastDependent = index;
@@ -146,11 +159,14 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
         using var reader = database.OpenReader();
         var documents = reader;
         long bytes = 0;
-        index.FeedDependents(options.DocumentsPerStep, id =>
-        {
-            bytes += FeedAgain(documents, id);
-            return bytes < options.BytesPerStep && !RunningIndex.IsFull(_group, _pendingBytes);
-        });
+        index.FeedDependents(
+            options.DocumentsPerStep,
+            id =>
+            {
+                bytes += FeedAgain(documents, id);
+                return bytes < options.BytesPerStep && !RunningIndex.IsFull(_group, _pendingBytes);
+            }
+        );
         return true;
     }
 
@@ -172,7 +188,11 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
 
     private bool Build()
     {
-        var unbuilt = _indexes.Where(index => index.Position == 0 && IsRunning(index) && !_builds.Exists(build => build.Indexes.Contains(index))).ToList();
+        var unbuilt = _indexes
+            .Where(index =>
+                index.Position == 0 && IsRunning(index) && !_builds.Exists(build => build.Indexes.Contains(index))
+            )
+            .ToList();
         if (unbuilt.Count > 0)
         {
             _builds.Add(new IndexBuild(database, unbuilt));
@@ -190,7 +210,10 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
         }
 
         // Those of the highest priority have three turns of four; in the fourth comes who waits longest.
-        int rank = ++_walk % 4 != 3 ? _builds.Where(static build => IsRunning(build.Indexes[0])).Select(RankOf).DefaultIfEmpty().Max() : 0;
+        int rank =
+            ++_walk % 4 != 3
+                ? _builds.Where(static build => IsRunning(build.Indexes[0])).Select(RankOf).DefaultIfEmpty().Max()
+                : 0;
         var next = _builds.Find(build => IsRunning(build.Indexes[0]) && RankOf(build) >= rank);
         if (next is null)
         {
@@ -243,7 +266,11 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
 
         _group.Clear();
         _group.AddRange(_indexes.Where(index => index.Position == position && IsFollowing(index)));
-        long limit = _indexes.Where(index => index.Position > position && IsRunning(index)).Select(static index => index.Position).DefaultIfEmpty(long.MaxValue).Min();
+        long limit = _indexes
+            .Where(index => index.Position > position && IsRunning(index))
+            .Select(static index => index.Position)
+            .DefaultIfEmpty(long.MaxValue)
+            .Min();
         long reached = Pass(position, limit, out long read);
         DocumentsRead += read;
         using (var reader = database.OpenReader())
@@ -261,8 +288,9 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
     }
 
     /// <summary>
-    /// Where the next pass begins: at those that somebody waits for, else at those that are most behind, so that they join the others. Those that are nearly up to date get every other turn, so that they stay so. Of both
-    /// only those of the highest priority count in three turns of four. Null when all are up to date.
+    /// Where the next pass begins: at those that somebody waits for, else at those that are most behind, so that they
+    /// join the others. Those that are nearly up to date get every other turn, so that they stay so. Of both only those
+    /// of the highest priority count in three turns of four. Null when all are up to date.
     /// </summary>
     private long? NextPosition(long last)
     {
@@ -273,7 +301,10 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
         bool isTurnOfOthers = _pass % 4 == 3 && IsAnyBehindBelow(highest, last);
         foreach (var index in _indexes)
         {
-            if (IsBehind(index, last) && (isTurnOfOthers ? index.Rank < highest : index.Rank >= highest || index.IsAwaited))
+            if (
+                IsBehind(index, last)
+                && (isTurnOfOthers ? index.Rank < highest : index.Rank >= highest || index.IsAwaited)
+            )
             {
                 least = Math.Min(least, index.Position);
                 most = Math.Max(most, index.Position);
@@ -282,10 +313,14 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
         }
 
         bool isNearlyThere = last - most <= (long)NearSteps * options.DocumentsPerStep;
-        return most < 0 ? null : awaited < long.MaxValue && _pass % 4 != 3 ? awaited : isNearlyThere && _pass % 4 < 2 ? most : least;
+        return most < 0 ? null
+            : awaited < long.MaxValue && _pass % 4 != 3 ? awaited
+            : isNearlyThere && _pass % 4 < 2 ? most
+            : least;
     }
 
-    private static bool IsBehind(RunningIndex index, long last) => index.Position > 0 && index.Position < last && IsFollowing(index);
+    private static bool IsBehind(RunningIndex index, long last) =>
+        index.Position > 0 && index.Position < last && IsFollowing(index);
 
     private bool IsAnyBehindBelow(int rank, long last)
     {
@@ -330,7 +365,14 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
             }
 
             // A document that moved between collections is two changes of one etag.
-            if (changes.Etag != at && (read >= options.DocumentsPerStep || bytes >= options.BytesPerStep || RunningIndex.IsFull(_group, _pendingBytes)))
+            if (
+                changes.Etag != at
+                && (
+                    read >= options.DocumentsPerStep
+                    || bytes >= options.BytesPerStep
+                    || RunningIndex.IsFull(_group, _pendingBytes)
+                )
+            )
             {
                 return at;
             }

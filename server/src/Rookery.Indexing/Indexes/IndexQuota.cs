@@ -40,10 +40,12 @@ internal sealed class IndexQuota(long memoryBytes, Action<string> tell)
     public int AutomaticBeyond => Math.Max(0, TakenBy(IndexPlace.Automatic) - MostAutomaticNow);
 
     /// <summary>Why an index is not kept, as a sentence.</summary>
-    public string Reason => string.Create(
-        CultureInfo.InvariantCulture,
-        $"This node's memory of {memoryBytes >> 20} MiB keeps {Most} indexes, {MostAutomatic} of them automatic, "
-        + $"and there are more. Delete some that nobody needs, or give the node more memory.");
+    public string Reason =>
+        string.Create(
+            CultureInfo.InvariantCulture,
+            $"This node's memory of {memoryBytes >> 20} MiB keeps {Most} indexes, {MostAutomatic} of them automatic, "
+                + $"and there are more. Delete some that nobody needs, or give the node more memory."
+        );
 
     private int MostAutomaticNow => Math.Min(MostAutomatic, Most - TakenBy(IndexPlace.Defined));
 
@@ -52,30 +54,38 @@ internal sealed class IndexQuota(long memoryBytes, Action<string> tell)
     {
         try
         {
-            return AutoIndexDefinition.TryRead(record.Definition) is not null
+            return
+                AutoIndexDefinition.TryRead(record.Definition) is not null
                 || AutoReduceDefinition.TryRead(record.Definition) is not null
                 ? IndexPlace.Automatic
                 : IndexPlace.Defined;
         }
         catch (IndexDefinitionException)
         {
-            return IndexPlace.Defined;                  // opening it says why
+            return IndexPlace.Defined; // opening it says why
         }
     }
 
     /// <summary>Whether one more would be kept.</summary>
-    public bool HasRoom(IndexPlace place) => TakenBy(place) < place switch
-    {
-        IndexPlace.Defined => Most,
-        IndexPlace.Automatic => MostAutomaticNow,
-        _ => MostReplacements,
-    };
+    public bool HasRoom(IndexPlace place) =>
+        TakenBy(place)
+        < place switch
+        {
+            IndexPlace.Defined => Most,
+            IndexPlace.Automatic => MostAutomaticNow,
+            _ => MostReplacements,
+        };
 
     /// <summary>Why an index has no place, as a sentence or two.</summary>
-    public string WhyNone(IndexPlace place) => place != IndexPlace.Replacement ? Reason : string.Create(
-        CultureInfo.InvariantCulture,
-        $"This node builds {MostReplacements} changed definitions at a time, and others are before it. It is its turn "
-        + $"when one of them is built, resumed, corrected or deleted.");
+    public string WhyNone(IndexPlace place) =>
+        place != IndexPlace.Replacement
+            ? Reason
+            : string.Create(
+                CultureInfo.InvariantCulture,
+                $"This node builds {MostReplacements} changed definitions at a time, and others are before "
+                    + $"it. It is its turn "
+                    + $"when one of them is built, resumed, corrected or deleted."
+            );
 
     /// <summary>Takes the place of one that is opened.</summary>
     /// <returns>Whether there is room; the owner is told once when there is none.</returns>
@@ -86,8 +96,10 @@ internal sealed class IndexQuota(long memoryBytes, Action<string> tell)
             if (!_isTold && place != IndexPlace.Replacement)
             {
                 _isTold = true;
-                tell($"{Reason} Queries that need one which is not kept here look at documents; "
-                    + "those that name one are refused.");
+                tell(
+                    $"{Reason} Queries that need one which is not kept here look at documents; "
+                        + "those that name one are refused."
+                );
             }
 
             return false;
@@ -113,13 +125,19 @@ internal sealed class IndexQuota(long memoryBytes, Action<string> tell)
     /// <summary>
     /// A way by which a query can be answered: without an index where it would have to be one too many.
     /// </summary>
-    public QueryRoute Bound(QueryRoute route) => route.ToDefine is null || HasRoom(IndexPlace.Automatic)
-        ? route
-        : new QueryRoute(null, null, IsBuilt: false, NeedsIndex: false,
-            [
-                .. route.Reasons.Select(static reason => reason with { IsChosen = false }),
-                PlanReason.OfDocuments($"Documents are looked at: {Reason}"),
-            ]);
+    public QueryRoute Bound(QueryRoute route) =>
+        route.ToDefine is null || HasRoom(IndexPlace.Automatic)
+            ? route
+            : new QueryRoute(
+                null,
+                null,
+                IsBuilt: false,
+                NeedsIndex: false,
+                [
+                    .. route.Reasons.Select(static reason => reason with { IsChosen = false }),
+                    PlanReason.OfDocuments($"Documents are looked at: {Reason}"),
+                ]
+            );
 
     private int TakenBy(IndexPlace place) => Volatile.Read(ref _taken[(int)place]);
 }

@@ -1,6 +1,9 @@
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>What a name stands for on this node: the index that answers, and the one that is built to take its place. Immutable: readers see one state or the next.</summary>
+/// <summary>
+/// What a name stands for on this node: the index that answers, and the one that is built to take its place. Immutable:
+/// readers see one state or the next.
+/// </summary>
 /// <param name="Serving">Answers queries.</param>
 /// <param name="Replacement">Is built by the newest definition; null when that one serves.</param>
 internal sealed record IndexSlot(RunningIndex Serving, RunningIndex? Replacement)

@@ -61,7 +61,12 @@ internal sealed class IndexWorkshop
 
         store?.Dispose();
         folders.Delete(database.Number, record.Number);
-        return Running(database, record, map, OpenStoreOf(map, folders, folders.Open(database, record.Number, map.ContentVersion)));
+        return Running(
+            database,
+            record,
+            map,
+            OpenStoreOf(map, folders, folders.Open(database, record.Number, map.ContentVersion))
+        );
     }
 
     // Reads and writes nothing. Each member opens what the log defines, so a definition that broke the thread would
@@ -81,18 +86,29 @@ internal sealed class IndexWorkshop
         }
     }
 
-    private static (IReducer Reducer, IReducedRowWriter Writer)? ReduceOf(IIndexMap map) => map switch
-    {
-        StaticIndexMap { Definition.CompiledReduce: { } reduce } defined => (new ReduceRunner(reduce), new StaticRowWriter(defined.Definition, defined.Fields)),
-        AutoReduceMap { Definition: var grouped } => (new GroupReducer(grouped.Keys.Count, grouped.Aggregates.Select(static aggregate => aggregate.Kind)), new GroupRowWriter(grouped)),
-        _ => null,
-    };
+    private static (IReducer Reducer, IReducedRowWriter Writer)? ReduceOf(IIndexMap map) =>
+        map switch
+        {
+            StaticIndexMap { Definition.CompiledReduce: { } reduce } defined => (
+                new ReduceRunner(reduce),
+                new StaticRowWriter(defined.Definition, defined.Fields)
+            ),
+            AutoReduceMap { Definition: var grouped } => (
+                new GroupReducer(grouped.Keys.Count, grouped.Aggregates.Select(static aggregate => aggregate.Kind)),
+                new GroupRowWriter(grouped)
+            ),
+            _ => null,
+        };
 
     private RunningIndex Running(Database database, IndexRecord record, IIndexMap map, IIndexStore store)
     {
         var index = new RunningIndex(record, map, store, Time)
         {
-            Stopped = (stopped, why) => TroubleFound($"The {(stopped.IsReplacement ? "changed definition of the index" : "index")} {record.Name} of database {database.Name}: {why}"),
+            Stopped = (stopped, why) =>
+                TroubleFound(
+                    $"The {(stopped.IsReplacement ? "changed definition of the index" : "index")} "
+                        + $"{record.Name} of database {database.Name}: {why}"
+                ),
         };
         if (store is ReducedIndexStore or LoadTrackingStore { Inner: ReducedIndexStore })
         {
@@ -113,7 +129,9 @@ internal sealed class IndexWorkshop
                 opened = OpenReduced(opened, reducer, writer, folders, folder);
             }
 
-            return map.LoadedCollections.Count > 0 ? new LoadTrackingStore(opened, OpenStore(folders.OpenPart(folder, IndexFolders.Loads))) : opened;
+            return map.LoadedCollections.Count > 0
+                ? new LoadTrackingStore(opened, OpenStore(folders.OpenPart(folder, IndexFolders.Loads)))
+                : opened;
         }
         catch
         {
@@ -122,8 +140,15 @@ internal sealed class IndexWorkshop
         }
     }
 
-    // What it leaves half opened is closed here, or the next try would find the rows locked: putting both together writes what a crash left out, which the disk may refuse.
-    private ReducedIndexStore OpenReduced(IIndexStore entries, IReducer reducer, IReducedRowWriter writer, IndexFolders folders, string folder)
+    // What it leaves half opened is closed here, or the next try would find the rows locked: putting both together
+    // writes what a crash left out, which the disk may refuse.
+    private ReducedIndexStore OpenReduced(
+        IIndexStore entries,
+        IReducer reducer,
+        IReducedRowWriter writer,
+        IndexFolders folders,
+        string folder
+    )
     {
         ReduceStore? rows = null;
         try

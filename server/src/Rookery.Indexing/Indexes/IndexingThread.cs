@@ -4,7 +4,8 @@ using Rookery.Storage;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// The one low-priority thread that keeps the indexes of a node. It takes the share of a core that the board allows, and sleeps while nothing changes; what is written in a burst is looked at together.
+/// The one low-priority thread that keeps the indexes of a node. It takes the share of a core that the board allows,
+/// and sleeps while nothing changes; what is written in a burst is looked at together.
 /// </summary>
 public sealed class IndexingThread : IDisposable
 {
@@ -33,7 +34,12 @@ public sealed class IndexingThread : IDisposable
         _pacer = new DutyCyclePacer(time);
         host.Asked = () => _asked.Set();
         databases.Applied = Applied;
-        _thread = new Thread(Run) { Name = "indexing", IsBackground = true, Priority = ThreadPriority.BelowNormal };
+        _thread = new Thread(Run)
+        {
+            Name = "indexing",
+            IsBackground = true,
+            Priority = ThreadPriority.BelowNormal,
+        };
         _thread.Start();
     }
 
@@ -52,7 +58,7 @@ public sealed class IndexingThread : IDisposable
         _databases.Applied = null;
         _host.Asked = null;
         _stopping.Set();
-        _pacer.Dispose();                               // ends its rests
+        _pacer.Dispose(); // ends its rests
         _thread.Join();
         _host.Dispose();
 
@@ -79,7 +85,12 @@ public sealed class IndexingThread : IDisposable
             Volatile.Write(ref _isWorking, true);
             bool failed = !TryWork();
             Volatile.Write(ref _isWorking, false);
-            int woken = WaitHandle.WaitAny(work, failed || _host.HasPending || !_host.HasRoom || _pacer.IsPaused ? _host.PendingAge : Timeout.InfiniteTimeSpan);
+            int woken = WaitHandle.WaitAny(
+                work,
+                failed || _host.HasPending || !_host.HasRoom || _pacer.IsPaused
+                    ? _host.PendingAge
+                    : Timeout.InfiniteTimeSpan
+            );
             if (woken == 2 && !_host.IsAwaited)
             {
                 WaitHandle.WaitAny(gathering, Gathering);
@@ -87,7 +98,8 @@ public sealed class IndexingThread : IDisposable
         }
     }
 
-    // What lies on disk may fail where no single index answers for it. Documents are served all the same, and it is tried again.
+    // What lies on disk may fail where no single index answers for it. Documents are served all the same, and it is
+    // tried again.
     private bool TryWork()
     {
         try

@@ -5,12 +5,14 @@ namespace Rookery.Indexing.Indexes;
 
 /// <summary>A document that changed or went, and may have been loaded.</summary>
 /// <param name="LowerId">Its lower-cased id.</param>
-/// <param name="IsElsewhere">Whether it is in none of the collections that the map names: then few documents have loaded it.</param>
+/// <param name="IsElsewhere">Whether it is in none of the collections that the map names: then few documents have
+/// loaded it.</param>
 internal readonly record struct ChangedLoad(byte[] LowerId, bool IsElsewhere);
 
 /// <summary>
-/// What an index keeps whose map loads documents: beside its entries, which documents each one loaded, so that those which loaded a document that changed are mapped again. Also kept of documents that gave no
-/// entry. What was loaded is durable before the entries are: after a crash it may be ahead, and is fed again with them.
+/// What an index keeps whose map loads documents: beside its entries, which documents each one loaded, so that those
+/// which loaded a document that changed are mapped again. Also kept of documents that gave no entry. What was loaded is
+/// durable before the entries are: after a crash it may be ahead, and is fed again with them.
 /// </summary>
 /// <param name="entries">The entries.</param>
 /// <param name="loads">What was loaded, as terms.</param>
@@ -38,7 +40,10 @@ internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) 
     public long Documents => entries.Documents;
 
     /// <inheritdoc/>
-    public long PendingBytes => entries.PendingBytes is long.MaxValue || loads.PendingBytes is long.MaxValue ? long.MaxValue : entries.PendingBytes + loads.PendingBytes;
+    public long PendingBytes =>
+        entries.PendingBytes is long.MaxValue || loads.PendingBytes is long.MaxValue
+            ? long.MaxValue
+            : entries.PendingBytes + loads.PendingBytes;
 
     /// <inheritdoc/>
     public void Put(ReadOnlySpan<byte> lowerId, long etag, IndexEntry entry)
@@ -104,11 +109,19 @@ internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) 
         loads.TrimIdle();
     }
 
-    /// <summary>The documents that loaded one of these when they were last mapped; some of them more than once. Read while it goes on.</summary>
+    /// <summary>
+    /// The documents that loaded one of these when they were last mapped; some of them more than once. Read while it
+    /// goes on.
+    /// </summary>
     /// <param name="loaded">What changed.</param>
     public IEnumerable<byte[]> DependentsOf(IReadOnlyList<ChangedLoad> loaded)
     {
-        var waiting = loaded.SelectMany(changed => _pending.TryGetValue(Encoding.UTF8.GetString(changed.LowerId), out var documents) ? documents : []).Distinct(StringComparer.Ordinal).ToList();
+        var waiting = loaded
+            .SelectMany(changed =>
+                _pending.TryGetValue(Encoding.UTF8.GetString(changed.LowerId), out var documents) ? documents : []
+            )
+            .Distinct(StringComparer.Ordinal)
+            .ToList();
         using var snapshot = loads.OpenSnapshot();
         foreach (string id in waiting)
         {
@@ -126,7 +139,11 @@ internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) 
             var documents = segment.Reader.Documents();
             foreach (var (id, isElsewhere) in loaded)
             {
-                for (var postings = isElsewhere ? elsewhere?.Postings(id) : named.Postings(id); postings is not null && postings.MoveNext() != EntryCursor.End;)
+                for (
+                    var postings = isElsewhere ? elsewhere?.Postings(id) : named.Postings(id);
+                    postings is not null && postings.MoveNext() != EntryCursor.End;
+
+                )
                 {
                     if (segment.Live.IsLive(postings.Current))
                     {

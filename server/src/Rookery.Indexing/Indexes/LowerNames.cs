@@ -12,7 +12,8 @@ internal static class LowerNames
     public const int RoomBytes = Key.MaxBytes + DocumentId.MaxBytes;
 
     /// <summary>A document's id.</summary>
-    public static ReadOnlySpan<byte> Id(scoped ReadOnlySpan<byte> id, Span<byte> room) => room[..DocumentId.ToLower(id, room)];
+    public static ReadOnlySpan<byte> Id(scoped ReadOnlySpan<byte> id, Span<byte> room) =>
+        room[..DocumentId.ToLower(id, room)];
 
     /// <inheritdoc cref="Id(ReadOnlySpan{byte}, Span{byte})"/>
     public static ReadOnlySpan<byte> Id(string id, Span<byte> room)
@@ -22,10 +23,12 @@ internal static class LowerNames
     }
 
     /// <summary>A collection, <c>@empty</c> where there is none.</summary>
-    public static ReadOnlySpan<byte> Collection(scoped ReadOnlySpan<byte> collection, Span<byte> room) => room[..Key.LowerCollection(collection, room)];
+    public static ReadOnlySpan<byte> Collection(scoped ReadOnlySpan<byte> collection, Span<byte> room) =>
+        room[..Key.LowerCollection(collection, room)];
 
     /// <inheritdoc cref="Collection(ReadOnlySpan{byte}, Span{byte})"/>
-    public static byte[] Collection(string collection) => Collection(Encoding.UTF8.GetBytes(collection), new byte[RoomBytes]).ToArray();
+    public static byte[] Collection(string collection) =>
+        Collection(Encoding.UTF8.GetBytes(collection), new byte[RoomBytes]).ToArray();
 
     /// <summary>Whether a lower-cased name is among others.</summary>
     public static bool Contains(byte[][] lowerNames, ReadOnlySpan<byte> lowerName)
@@ -42,5 +45,6 @@ internal static class LowerNames
     }
 
     /// <summary>An index.</summary>
-    public static string Index(string name) => Ascii.IsValid(name) ? name.ToLowerInvariant() : Encoding.UTF8.GetString(IndexRecord.LowerBytes(name));
+    public static string Index(string name) =>
+        Ascii.IsValid(name) ? name.ToLowerInvariant() : Encoding.UTF8.GetString(IndexRecord.LowerBytes(name));
 }

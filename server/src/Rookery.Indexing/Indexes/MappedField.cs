@@ -3,8 +3,9 @@ using Rookery.Indexing.Analysis;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// A field of an index, and what is held of it. Each field of an index has <see cref="Numbers"/> numbers, one after the other: of its values without case, of the greatest of several, of whether there are any, of its
-/// values with case, of its words.
+/// A field of an index, and what is held of it. Each field of an index has <see cref="Numbers"/> numbers, one after the
+/// other: of its values without case, of the greatest of several, of whether there are any, of its values with case, of
+/// its words.
 /// </summary>
 /// <param name="Path">Names of members from the top of the document, or of the row.</param>
 /// <param name="HasExactValues">Whether its values with case are held.</param>
@@ -20,7 +21,9 @@ internal sealed record MappedField(IReadOnlyList<string> Path, bool HasExactValu
     /// <summary>The number of a field's values without case. The sort key is the least of them.</summary>
     public static int ValuesOf(int field) => Numbers * field;
 
-    /// <summary>The number under which the sort key is the greatest of a field's values, where that is another than the least.</summary>
+    /// <summary>
+    /// The number under which the sort key is the greatest of a field's values, where that is another than the least.
+    /// </summary>
     public static int GreatestOf(int field) => ValuesOf(field) + 1;
 
     /// <summary>The number under which entries that have a value stand by <see cref="AnyValue"/>.</summary>

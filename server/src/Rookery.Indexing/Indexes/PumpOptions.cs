@@ -1,6 +1,8 @@
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>Sizes of the work of indexing. Parameters, so that simulation meets the ends of batches in every run.</summary>
+/// <summary>
+/// Sizes of the work of indexing. Parameters, so that simulation meets the ends of batches in every run.
+/// </summary>
 public sealed record PumpOptions
 {
     /// <summary>Documents and deletions that are looked at before others get their turn.</summary>
@@ -14,15 +16,21 @@ public sealed record PumpOptions
 
     /// <summary>The sizes for a node of so much memory: what is gathered takes at most a sixteenth of it.</summary>
     /// <param name="memoryBytes">What bounds the memory of the process, in bytes.</param>
-    public static PumpOptions For(long memoryBytes) => new() { PendingBytes = Math.Clamp(memoryBytes / 16, 1 << 20, 64 << 20) };
+    public static PumpOptions For(long memoryBytes) =>
+        new() { PendingBytes = Math.Clamp(memoryBytes / 16, 1 << 20, 64 << 20) };
 
-    /// <summary>What each index may gather in any case, in bytes, so that a node of many does not write in crumbs.</summary>
+    /// <summary>
+    /// What each index may gather in any case, in bytes, so that a node of many does not write in crumbs.
+    /// </summary>
     public long LeastPendingBytes { get; init; } = 64 << 10;
 
     /// <summary>After so long what was gathered is written, however little it is.</summary>
     public TimeSpan PendingAge { get; init; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>After so many operations of which none concerned an index, it is written how far it has come: a restart looks at them again.</summary>
+    /// <summary>
+    /// After so many operations of which none concerned an index, it is written how far it has come: a restart looks at
+    /// them again.
+    /// </summary>
     public long EtagsUnnoted { get; init; } = 64 << 10;
 
     /// <summary>How long an index rests that met what cannot be read.</summary>

@@ -11,7 +11,8 @@ using Rookery.Storage;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// One definition of an index at work on this node. The thread that indexes feeds it and applies what it gathered; any other may ask how it is, wait for it, pause it and read what it holds.
+/// One definition of an index at work on this node. The thread that indexes feeds it and applies what it gathered; any
+/// other may ask how it is, wait for it, pause it and read what it holds.
 /// </summary>
 internal sealed class RunningIndex : IDisposable
 {
@@ -123,7 +124,8 @@ internal sealed class RunningIndex : IDisposable
     public bool IsResetAsked => Volatile.Read(ref _isResetAsked);
 
     /// <summary>When it last took something; null when it did not since the node started.</summary>
-    public DateTimeOffset? LastIndexed => Volatile.Read(ref _lastIndexedTicks) is not 0 and long ticks ? new DateTimeOffset(ticks, TimeSpan.Zero) : null;
+    public DateTimeOffset? LastIndexed =>
+        Volatile.Read(ref _lastIndexedTicks) is not 0 and long ticks ? new DateTimeOffset(ticks, TimeSpan.Zero) : null;
 
     /// <summary>The etag of which those who listen were told; kept by the thread that indexes.</summary>
     public long ToldEtag { get; set; }
@@ -137,28 +139,37 @@ internal sealed class RunningIndex : IDisposable
     /// <summary>Told once, in a sentence, why it stopped: because it cannot take too many of the documents.</summary>
     public Action<RunningIndex, string>? Stopped { get; init; }
 
-    /// <summary>Whether it stopped because it cannot take too many of the documents. Until it is opened again: then it may have been the documents that were mended.</summary>
+    /// <summary>
+    /// Whether it stopped because it cannot take too many of the documents. Until it is opened again: then it may have
+    /// been the documents that were mended.
+    /// </summary>
     public bool HasStopped => Volatile.Read(ref _whyStopped) is not null;
 
     /// <summary>What it does.</summary>
-    public IndexState State => Record.Settings.IsDisabled ? IndexState.Disabled
+    public IndexState State =>
+        Record.Settings.IsDisabled ? IndexState.Disabled
         : HasStopped ? IndexState.Error
         : IsPaused ? IndexState.Paused
         : IndexState.Normal;
 
     /// <summary>Its place among others that have work to do: the higher, the more turns.</summary>
-    public int Rank => Record.Settings.Priority switch
-    {
-        IndexPriority.High => 2,
-        IndexPriority.Normal => 1,
-        _ => 0,
-    };
+    public int Rank =>
+        Record.Settings.Priority switch
+        {
+            IndexPriority.High => 2,
+            IndexPriority.Normal => 1,
+            _ => 0,
+        };
 
     /// <summary>Whether somebody waits for something that it has not shown yet.</summary>
     public bool IsAwaited => _waiters.Least > VisibleEtag;
 
-    /// <summary>Whether a document of this collection, lower-cased as <see cref="LowerNames"/> does, is among those that it is of.</summary>
-    public bool Concerns(ReadOnlySpan<byte> lowerCollection) => _lowerCollections.Length == 0 || LowerNames.Contains(_lowerCollections, lowerCollection);
+    /// <summary>
+    /// Whether a document of this collection, lower-cased as <see cref="LowerNames"/> does, is among those that it is
+    /// of.
+    /// </summary>
+    public bool Concerns(ReadOnlySpan<byte> lowerCollection) =>
+        _lowerCollections.Length == 0 || LowerNames.Contains(_lowerCollections, lowerCollection);
 
     /// <summary>Whether documents that loaded one which changed have to be fed before it goes on.</summary>
     public bool HasDependents => _dependents is not null || _changedLoads.Count > 0;
@@ -208,9 +219,13 @@ internal sealed class RunningIndex : IDisposable
         }
     }
 
-    /// <summary>Feeds some of the documents that loaded one which changed; when there are no more, it has come as far as <see cref="AdvanceTo"/> said.</summary>
+    /// <summary>
+    /// Feeds some of the documents that loaded one which changed; when there are no more, it has come as far as
+    /// <see cref="AdvanceTo"/> said.
+    /// </summary>
     /// <param name="documents">How many.</param>
-    /// <param name="feed">Feeds the document of an id, if there is one, and says whether more may be fed now. One that it could not feed comes again.</param>
+    /// <param name="feed">Feeds the document of an id, if there is one, and says whether more may be fed now. One that
+    /// it could not feed comes again.</param>
     public void FeedDependents(int documents, Func<byte[], bool> feed)
     {
         for (int fed = 0; fed < documents; fed++)
@@ -248,7 +263,9 @@ internal sealed class RunningIndex : IDisposable
         Store.Delete(lowerId);
     }
 
-    /// <summary>It was fed everything through this etag. One that stopped on the way was not, and stays where it was.</summary>
+    /// <summary>
+    /// It was fed everything through this etag. One that stopped on the way was not, and stays where it was.
+    /// </summary>
     /// <param name="etag">The etag.</param>
     /// <param name="looked">Documents and deletions that were looked at for it.</param>
     public void AdvanceTo(long etag, long looked)
@@ -280,7 +297,10 @@ internal sealed class RunningIndex : IDisposable
         _meter.Measure();
     }
 
-    /// <summary>Whether what it was fed should be applied now: there is much of it, or it is old, or it is what somebody waits for. What comes before that is applied with it.</summary>
+    /// <summary>
+    /// Whether what it was fed should be applied now: there is much of it, or it is old, or it is what somebody waits
+    /// for. What comes before that is applied with it.
+    /// </summary>
     /// <param name="bytes">From so many bytes on.</param>
     /// <param name="age">When it waited so long.</param>
     /// <param name="etagsUnnoted">When nothing of so many operations concerned it.</param>
@@ -305,9 +325,11 @@ internal sealed class RunningIndex : IDisposable
         // A build that has just ended is shown at once: it happens once, and clients that poll the statistics
         // waited 5 s.
         return Position > 0
-            && (Store.Watermark == 0
+            && (
+                Store.Watermark == 0
                 || (IsAwaited && Position >= _waiters.Least)
-                || _time.GetElapsedTime(_pendingSince) >= age);
+                || _time.GetElapsedTime(_pendingSince) >= age
+            );
     }
 
     /// <summary>Applies what it was fed. What the disk refuses is tried again later.</summary>
@@ -357,8 +379,12 @@ internal sealed class RunningIndex : IDisposable
         }
     }
 
-    /// <summary>Whether what was thrown by the store of an index says that its files are damaged: segments, or the rows that a map/reduce index keeps in an engine of their own.</summary>
-    public static bool IsDamage(Exception thrown) => thrown is SegmentDamagedException or InvalidDataException or DamagedException or StorageFormatException;
+    /// <summary>
+    /// Whether what was thrown by the store of an index says that its files are damaged: segments, or the rows that a
+    /// map/reduce index keeps in an engine of their own.
+    /// </summary>
+    public static bool IsDamage(Exception thrown) =>
+        thrown is SegmentDamagedException or InvalidDataException or DamagedException or StorageFormatException;
 
     /// <summary>What it holds turned out to be damaged: it is built from the beginning. From any thread.</summary>
     public void BuildAgain(Exception damaged)
@@ -377,7 +403,12 @@ internal sealed class RunningIndex : IDisposable
     /// <param name="evenAtRest">Whether an index that is paused, disabled or stopped is waited for too: it may go on
     /// meanwhile.</param>
     /// <returns>Whether they do.</returns>
-    public async Task<bool> WaitAsync(long etag, TimeSpan timeout, CancellationToken cancellationToken, bool evenAtRest = false)
+    public async Task<bool> WaitAsync(
+        long etag,
+        TimeSpan timeout,
+        CancellationToken cancellationToken,
+        bool evenAtRest = false
+    )
     {
         if (VisibleEtag >= etag || (State != IndexState.Normal && !evenAtRest) || timeout <= TimeSpan.Zero)
         {
@@ -401,7 +432,8 @@ internal sealed class RunningIndex : IDisposable
 
     /// <summary>How it is.</summary>
     /// <param name="lastEtag">The etag of the last operation on the database.</param>
-    /// <param name="documentsLeft">Documents that it still has to look at, when that is known better than by etags.</param>
+    /// <param name="documentsLeft">Documents that it still has to look at, when that is known better than by
+    /// etags.</param>
     public IndexStatus ReadStatus(long lastEtag, long? documentsLeft)
     {
         long visible = VisibleEtag;
@@ -476,7 +508,9 @@ internal sealed class RunningIndex : IDisposable
         Errors.Add(new IndexError(_time.GetUtcNow(), documentId, "Map", message));
         if (!HasStopped && _looked >= JudgedFrom && Errors.Count * 100 > _looked * MostFailedPercent)
         {
-            string why = $"{Errors.Count} of {_looked} documents could not be indexed; it stopped. Correct its definition, or reset it.";
+            string why =
+                $"{Errors.Count} of {_looked} documents could not be indexed; it stopped. Correct its "
+                + $"definition, or reset it.";
             Volatile.Write(ref _whyStopped, why);
             Stopped?.Invoke(this, why);
         }

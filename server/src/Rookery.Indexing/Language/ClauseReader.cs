@@ -1,8 +1,8 @@
 namespace Rookery.Indexing.Language;
 
 /// <summary>
-/// Reads what stands behind <c>from</c>. Clauses that say which documents are in any order; behind them <c>select</c> or <c>update</c>, then <c>include</c>,
-/// then the page. Each stands once.
+/// Reads what stands behind <c>from</c>. Clauses that say which documents are in any order; behind them <c>select</c>
+/// or <c>update</c>, then <c>include</c>, then the page. Each stands once.
 /// </summary>
 internal sealed class ClauseReader
 {
@@ -32,7 +32,12 @@ internal sealed class ClauseReader
     /// <exception cref="QueryException">One is wrong, or something else follows.</exception>
     public Query Read(Source source)
     {
-        var query = new Query { Text = _reader.Text, Source = source, Functions = _functions };
+        var query = new Query
+        {
+            Text = _reader.Text,
+            Source = source,
+            Functions = _functions,
+        };
         while (_reader.Current.Kind == RqlTokenKind.Word && Rank(_reader.Current.Text) > 0)
         {
             var clause = TakeClause();
@@ -64,25 +69,36 @@ internal sealed class ClauseReader
         throw _reader.Unexpected("a clause or the end of the query");
     }
 
-    // What is loaded is there for results only; a field of it would be taken for one of the document, which has none such, and nothing would be found.
+    // What is loaded is there for results only; a field of it would be taken for one of the document, which has none
+    // such, and nothing would be found.
     private void RefuseLoaded(IReadOnlyList<LoadClause> loads)
     {
-        if (_compared.Find(path => loads.Any(load => string.Equals(load.Alias, path.Steps[0].Name, StringComparison.Ordinal))) is { } path)
+        if (
+            _compared.Find(path =>
+                loads.Any(load => string.Equals(load.Alias, path.Steps[0].Name, StringComparison.Ordinal))
+            ) is
+            { } path
+        )
         {
             throw new QueryException(
-                QueryFault.NotSupported, $"'{path}' is of a loaded document, and only 'select' may speak of those in this version. A static index with LoadDocument finds by such a field.", path.Position);
+                QueryFault.NotSupported,
+                $"'{path}' is of a loaded document, and only 'select' may speak of those in this version. A "
+                    + $"static index with LoadDocument finds by such a field.",
+                path.Position
+            );
         }
     }
 
     /// <summary>In which part of a query a clause stands; 0 for no clause.</summary>
-    private static int Rank(string word) => word.ToLowerInvariant() switch
-    {
-        "group" or "where" or "order" or "load" or "filter" => 1,
-        "select" or "update" => 2,
-        "include" => 3,
-        "limit" or "offset" or "filter_limit" => 4,
-        _ => 0,
-    };
+    private static int Rank(string word) =>
+        word.ToLowerInvariant() switch
+        {
+            "group" or "where" or "order" or "load" or "filter" => 1,
+            "select" or "update" => 2,
+            "include" => 3,
+            "limit" or "offset" or "filter_limit" => 4,
+            _ => 0,
+        };
 
     private RqlToken TakeClause()
     {
@@ -116,8 +132,7 @@ internal sealed class ClauseReader
         do
         {
             list.Add(read());
-        }
-        while (_reader.AcceptSymbol(","));
+        } while (_reader.AcceptSymbol(","));
         return list;
     }
 
@@ -161,13 +176,23 @@ internal sealed class ClauseReader
         return new LoadClause(path, alias, isMany);
     }
 
-    /// <summary>RavenDB takes a value in the place of some fields; read as the name of a field, it would mean another one.</summary>
+    /// <summary>
+    /// RavenDB takes a value in the place of some fields; read as the name of a field, it would mean another one.
+    /// </summary>
     private void RefuseValue(string clause)
     {
         var start = _reader.Current;
-        if (start.Kind is RqlTokenKind.Number or RqlTokenKind.Parameter || start.IsKeyword("null") || start.IsKeyword("true") || start.IsKeyword("false"))
+        if (
+            start.Kind is RqlTokenKind.Number or RqlTokenKind.Parameter
+            || start.IsKeyword("null")
+            || start.IsKeyword("true")
+            || start.IsKeyword("false")
+        )
         {
-            throw UnsupportedParts.Refusal($"{clause} {(start.Kind == RqlTokenKind.Parameter ? "$" : "")}{start.Text}", start.Position);
+            throw UnsupportedParts.Refusal(
+                $"{clause} {(start.Kind == RqlTokenKind.Parameter ? "$" : "")}{start.Text}",
+                start.Position
+            );
         }
     }
 
@@ -182,11 +207,27 @@ internal sealed class ClauseReader
         }
 
         return query.Offset is null
-            ? query with { Offset = first, Limit = OperandReader.ReadCount(_reader) }
-            : throw new QueryException(QueryFault.Invalid, "'offset' and the first number of 'limit' are the same; one of them must go.", position);
+            ? query with
+            {
+                Offset = first,
+                Limit = OperandReader.ReadCount(_reader),
+            }
+            : throw new QueryException(
+                QueryFault.Invalid,
+                "'offset' and the first number of 'limit' are the same; one of them must go.",
+                position
+            );
     }
 
-    private Query ReadOffset(Query query, in RqlToken clause) => query.Offset is null
-        ? query with { Offset = OperandReader.ReadCount(_reader) }
-        : throw new QueryException(QueryFault.Invalid, "'offset' and the first number of 'limit' are the same; one of them must go.", clause.Position);
+    private Query ReadOffset(Query query, in RqlToken clause) =>
+        query.Offset is null
+            ? query with
+            {
+                Offset = OperandReader.ReadCount(_reader),
+            }
+            : throw new QueryException(
+                QueryFault.Invalid,
+                "'offset' and the first number of 'limit' are the same; one of them must go.",
+                clause.Position
+            );
 }

@@ -50,21 +50,24 @@ public enum ComparisonOperator
 /// <param name="Operator">How.</param>
 /// <param name="Value">The value.</param>
 /// <param name="Position">Characters of the text before it.</param>
-public sealed record ComparisonCondition(FieldReference Field, ComparisonOperator Operator, Operand Value, int Position) : Condition(Position);
+public sealed record ComparisonCondition(FieldReference Field, ComparisonOperator Operator, Operand Value, int Position)
+    : Condition(Position);
 
 /// <summary><c>between low and high</c>, both included.</summary>
 /// <param name="Field">The field.</param>
 /// <param name="Low">The least.</param>
 /// <param name="High">The greatest.</param>
 /// <param name="Position">Characters of the text before it.</param>
-public sealed record BetweenCondition(FieldReference Field, Operand Low, Operand High, int Position) : Condition(Position);
+public sealed record BetweenCondition(FieldReference Field, Operand Low, Operand High, int Position)
+    : Condition(Position);
 
 /// <summary><c>in (…)</c>, <c>all in (…)</c>. A parameter among the values may hold a list.</summary>
 /// <param name="Field">The field.</param>
 /// <param name="Values">The values; none matches nothing.</param>
 /// <param name="IsAll">Whether each value must be among the field's.</param>
 /// <param name="Position">Characters of the text before it.</param>
-public sealed record InCondition(FieldReference Field, IReadOnlyList<Operand> Values, bool IsAll, int Position) : Condition(Position);
+public sealed record InCondition(FieldReference Field, IReadOnlyList<Operand> Values, bool IsAll, int Position)
+    : Condition(Position);
 
 /// <summary><c>exists(field)</c>.</summary>
 /// <param name="Field">The field.</param>
@@ -89,7 +92,8 @@ public enum TextConditionKind
 /// <param name="Field">The field.</param>
 /// <param name="Text">What is looked for.</param>
 /// <param name="Position">Characters of the text before it.</param>
-public sealed record TextCondition(TextConditionKind Kind, FieldReference Field, Operand Text, int Position) : Condition(Position);
+public sealed record TextCondition(TextConditionKind Kind, FieldReference Field, Operand Text, int Position)
+    : Condition(Position);
 
 /// <summary><c>lucene(field, clause)</c>: a clause of Lucene's query language.</summary>
 /// <param name="Field">The field of terms that name none.</param>
@@ -102,7 +106,8 @@ public sealed record LuceneCondition(FieldReference Field, Operand Clause, int P
 /// <param name="Terms">Words, phrases in quotes, wildcards.</param>
 /// <param name="NeedsAll">Whether each term must be there; one of them otherwise.</param>
 /// <param name="Position">Characters of the text before it.</param>
-public sealed record SearchCondition(FieldReference Field, Operand Terms, bool NeedsAll, int Position) : Condition(Position);
+public sealed record SearchCondition(FieldReference Field, Operand Terms, bool NeedsAll, int Position)
+    : Condition(Position);
 
 /// <summary><c>exact(condition)</c>: letters count with their case.</summary>
 /// <param name="Inner">What is compared so.</param>
@@ -137,4 +142,5 @@ public sealed record IntersectCondition(IReadOnlyList<Condition> Conditions, int
 /// <param name="Condition">The condition that finds the document, instead of <paramref name="Document"/>.</param>
 /// <param name="Options">A JSON text of options, or null.</param>
 /// <param name="Position">Characters of the text before it.</param>
-public sealed record MoreLikeThisCondition(Operand? Document, Condition? Condition, Operand? Options, int Position) : Condition(Position);
+public sealed record MoreLikeThisCondition(Operand? Document, Condition? Condition, Operand? Options, int Position)
+    : Condition(Position);

@@ -49,14 +49,21 @@ internal sealed class FacetReader(RqlReader reader, RqlFieldReader fields, Condi
             }
             else
             {
-                throw new QueryException(QueryFault.Invalid, "A facet has one field, or ranges; behind them stand aggregates and options.", start);
+                throw new QueryException(
+                    QueryFault.Invalid,
+                    "A facet has one field, or ranges; behind them stand aggregates and options.",
+                    start
+                );
             }
-        }
-        while (reader.AcceptSymbol(","));
+        } while (reader.AcceptSymbol(","));
         reader.ExpectSymbol(")");
         return field is not null || ranges.Count > 0 || aggregates.Count > 0 || setup is not null
             ? new SelectedFacet(field, ranges, aggregates, options, setup)
-            : throw new QueryException(QueryFault.Invalid, "A facet needs a field, ranges, aggregates, or the id of a stored set-up.", position);
+            : throw new QueryException(
+                QueryFault.Invalid,
+                "A facet needs a field, ranges, aggregates, or the id of a stored set-up.",
+                position
+            );
     }
 
     private Operand ReadSetup()

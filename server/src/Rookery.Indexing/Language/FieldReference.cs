@@ -5,7 +5,10 @@ namespace Rookery.Indexing.Language;
 /// <param name="IsEach"><c>[]</c> behind it: each element of the array that stands there.</param>
 public readonly record struct PathStep(string Name, bool IsEach);
 
-/// <summary>Where a value stands in a document: <c>address.city</c>, <c>lines[].product</c>, <c>@metadata.@collection</c>. Without the query's alias.</summary>
+/// <summary>
+/// Where a value stands in a document: <c>address.city</c>, <c>lines[].product</c>, <c>@metadata.@collection</c>.
+/// Without the query's alias.
+/// </summary>
 /// <param name="Steps">At least one.</param>
 /// <param name="Position">Characters of the text before it.</param>
 public sealed record FieldPath(IReadOnlyList<PathStep> Steps, int Position)
@@ -26,7 +29,8 @@ public sealed record FieldPath(IReadOnlyList<PathStep> Steps, int Position)
     }
 
     /// <summary>The path as RavenDB writes it: <c>lines[].product</c>.</summary>
-    public override string ToString() => string.Join('.', Steps.Select(static step => step.IsEach ? step.Name + "[]" : step.Name));
+    public override string ToString() =>
+        string.Join('.', Steps.Select(static step => step.IsEach ? step.Name + "[]" : step.Name));
 
     /// <summary>Paths are the same when their steps are, wherever they were written.</summary>
     public bool Equals(FieldPath? other) => other is not null && Steps.SequenceEqual(other.Steps);

@@ -22,15 +22,21 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
         {
             "" => Documents(start, name.Path.ToString()),
             "timings" => new IncludeClause(IncludeKind.Timings, null, ReadArguments("timings", 0), start.Position),
-            "explanations" =>
-                new IncludeClause(IncludeKind.Explanations, null, ReadArguments("explanations", 1), start.Position),
+            "explanations" => new IncludeClause(
+                IncludeKind.Explanations,
+                null,
+                ReadArguments("explanations", 1),
+                start.Position
+            ),
             "highlight" => ReadHighlight(start.Position),
             _ => throw RqlFieldReader.UnknownFunction(name),
         };
     }
 
     private string WithoutAlias(string path) =>
-        fields.Alias is { } alias && path.StartsWith(alias + ".", StringComparison.Ordinal) ? path[(alias.Length + 1)..] : path;
+        fields.Alias is { } alias && path.StartsWith(alias + ".", StringComparison.Ordinal)
+            ? path[(alias.Length + 1)..]
+            : path;
 
     private IncludeClause Documents(RqlToken start, string path) =>
         new(IncludeKind.Documents, PathOf(start, path), [], start.Position);
@@ -61,11 +67,13 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
     private bool IsOfLoaded(FieldPath path) =>
         loads.Any(load => IsNamed(load, path.Steps[0].Name) && load.Path.Position < path.Position);
 
-    private static QueryException OfLoaded(string path, LoadClause load, int position) => new(
-        QueryFault.NotSupported,
-        $"'{path}' is of a document loaded as '{load.Alias}', and 'include' follows results only in this version: "
-        + "select the id, and load that document by another request.",
-        position);
+    private static QueryException OfLoaded(string path, LoadClause load, int position) =>
+        new(
+            QueryFault.NotSupported,
+            $"'{path}' is of a document loaded as '{load.Alias}', and 'include' follows results only in this version: "
+                + "select the id, and load that document by another request.",
+            position
+        );
 
     private List<Operand> ReadArguments(string function, int most)
     {
@@ -79,7 +87,8 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
                 throw new QueryException(
                     QueryFault.Invalid,
                     $"'{function}()' takes {(most == 0 ? "nothing" : "one object of options")} between its brackets.",
-                    arguments[^1].Position);
+                    arguments[^1].Position
+                );
             }
         }
 
@@ -97,8 +106,9 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
             throw new QueryException(
                 QueryFault.NotSupported,
                 $"'highlight' of '{path}' is not supported by this version: it marks words of the results, "
-                + $"and '{load.Alias}' is loaded.",
-                start.Position);
+                    + $"and '{load.Alias}' is loaded.",
+                start.Position
+            );
         }
 
         reader.ExpectSymbol(",");

@@ -4,8 +4,9 @@ using System.Text;
 namespace Rookery.Indexing.Language;
 
 /// <summary>
-/// Reads a clause of Lucene's query language by the classic rules: terms side by side are optional, <c>AND</c> makes the
-/// ones beside it required, <c>OR</c> changes nothing, <c>NOT</c>, <c>!</c> and <c>-</c> exclude, <c>+</c> requires.
+/// Reads a clause of Lucene's query language by the classic rules: terms side by side are optional, <c>AND</c> makes
+/// the ones beside it required, <c>OR</c> changes nothing, <c>NOT</c>, <c>!</c> and <c>-</c> exclude, <c>+</c>
+/// requires.
 /// </summary>
 public sealed class LuceneParser
 {
@@ -68,8 +69,7 @@ public sealed class LuceneParser
 
             parts.Add((isAnd && occur == LuceneOccur.Should ? LuceneOccur.Must : occur, ReadClause(field)));
             SkipSpaces();
-        }
-        while (!IsAtEnd && _clause[_at] != ')');
+        } while (!IsAtEnd && _clause[_at] != ')');
         _depth--;
         return new LuceneBoolean(parts);
     }
@@ -110,7 +110,8 @@ public sealed class LuceneParser
     {
         SkipSpaces();
         int start = _at;
-        string? name = TryTake('*') ? "*"
+        string? name =
+            TryTake('*') ? "*"
             : IsTermStart() && ReadTerm(out bool isPattern) is var term && !isPattern ? term
             : null;
         if (name is not null && TryTake(':'))
@@ -156,7 +157,8 @@ public sealed class LuceneParser
         if (!IsTermStart() && (IsAtEnd || _clause[_at] is not ('*' or '?')))
         {
             throw Invalid(
-                IsAtEnd ? "a term is missing at its end" : $"'{_clause[_at]}' stands where a term must stand");
+                IsAtEnd ? "a term is missing at its end" : $"'{_clause[_at]}' stands where a term must stand"
+            );
         }
 
         string text = ReadTerm(out bool isPattern);
@@ -247,7 +249,8 @@ public sealed class LuceneParser
         }
 
         string text = _clause[start.._at];
-        return double.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double number)
+        return
+            double.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double number)
             && number <= most
             ? number
             : throw Invalid($"'{text}' is no number up to {most.ToString(CultureInfo.InvariantCulture)}");
@@ -289,7 +292,11 @@ public sealed class LuceneParser
             }
 
             isPattern |= current is '*' or '?';
-            term.Append(current == '*' ? LucenePattern.Many : current == '?' ? LucenePattern.One : current);
+            term.Append(
+                current == '*' ? LucenePattern.Many
+                : current == '?' ? LucenePattern.One
+                : current
+            );
             _at++;
         }
 
@@ -310,8 +317,10 @@ public sealed class LuceneParser
         }
 
         const NumberStyles Hex = NumberStyles.AllowHexSpecifier;
-        if (_at + 4 <= _clause.Length
-            && ushort.TryParse(_clause.AsSpan(_at, 4), Hex, CultureInfo.InvariantCulture, out ushort code))
+        if (
+            _at + 4 <= _clause.Length
+            && ushort.TryParse(_clause.AsSpan(_at, 4), Hex, CultureInfo.InvariantCulture, out ushort code)
+        )
         {
             _at += 4;
             return (char)code;
@@ -367,8 +376,10 @@ public sealed class LuceneParser
     {
         SkipSpaces();
         int end = _at + word.Length;
-        if (string.CompareOrdinal(_clause, _at, word, 0, word.Length) != 0
-            || (end < _clause.Length && !EndsTerm(_clause[end])))
+        if (
+            string.CompareOrdinal(_clause, _at, word, 0, word.Length) != 0
+            || (end < _clause.Length && !EndsTerm(_clause[end]))
+        )
         {
             return false;
         }
@@ -377,8 +388,7 @@ public sealed class LuceneParser
         return true;
     }
 
-    private static bool EndsTerm(char c) =>
-        IsSpace(c) || (IsSpecial(c) && c is not ('*' or '?' or '-' or '+' or '\\'));
+    private static bool EndsTerm(char c) => IsSpace(c) || (IsSpecial(c) && c is not ('*' or '?' or '-' or '+' or '\\'));
 
     private QueryException Invalid(string what) =>
         new(QueryFault.Invalid, $"The Lucene clause is wrong: {what}.", _position);

@@ -42,14 +42,17 @@ internal sealed class OrderReader(RqlReader reader, RqlFieldReader fields)
             return OrderKind.Natural;
         }
 
-        var kind = reader.Current.Kind != RqlTokenKind.Word ? OrderKind.Natural : reader.Current.Text.ToLowerInvariant() switch
-        {
-            "string" => OrderKind.Text,
-            "long" => OrderKind.Long,
-            "double" => OrderKind.Double,
-            "alphanumeric" => OrderKind.AlphaNumeric,
-            _ => OrderKind.Natural,
-        };
+        var kind =
+            reader.Current.Kind != RqlTokenKind.Word
+                ? OrderKind.Natural
+                : reader.Current.Text.ToLowerInvariant() switch
+                {
+                    "string" => OrderKind.Text,
+                    "long" => OrderKind.Long,
+                    "double" => OrderKind.Double,
+                    "alphanumeric" => OrderKind.AlphaNumeric,
+                    _ => OrderKind.Natural,
+                };
         if (kind == OrderKind.Natural)
         {
             throw reader.Unexpected("'string', 'long', 'double' or 'alphaNumeric'");
@@ -70,5 +73,7 @@ internal sealed class OrderReader(RqlReader reader, RqlFieldReader fields)
     }
 
     private bool ReadDirection(bool isDescending) =>
-        reader.Accept("desc") || reader.Accept("descending") || (!reader.Accept("asc") && !reader.Accept("ascending") && isDescending);
+        reader.Accept("desc")
+        || reader.Accept("descending")
+        || (!reader.Accept("asc") && !reader.Accept("ascending") && isDescending);
 }

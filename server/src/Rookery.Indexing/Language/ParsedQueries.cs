@@ -17,7 +17,10 @@ public sealed class ParsedQuery(Query query)
     }
 }
 
-/// <summary>Queries that were parsed a moment ago: applications send the same few texts, and differ in parameters. Each text has one place; thread-safe.</summary>
+/// <summary>
+/// Queries that were parsed a moment ago: applications send the same few texts, and differ in parameters. Each text has
+/// one place; thread-safe.
+/// </summary>
 public static class ParsedQueries
 {
     private const int Places = 64;

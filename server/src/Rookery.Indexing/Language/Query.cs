@@ -1,6 +1,8 @@
 namespace Rookery.Indexing.Language;
 
-/// <summary>A query as it was written, RavenDB's RQL. Parameters are still names: one parsed query serves every set of values.</summary>
+/// <summary>
+/// A query as it was written, RavenDB's RQL. Parameters are still names: one parsed query serves every set of values.
+/// </summary>
 public sealed record Query
 {
     /// <summary>Its text.</summary>
@@ -120,7 +122,14 @@ public enum NullPlace
 /// <param name="Seed">Of <c>random('seed')</c>, or null.</param>
 /// <param name="Position">Characters of the text before it.</param>
 /// <param name="Nulls">Where null stands.</param>
-public sealed record OrderKey(FieldReference? Field, OrderKind Kind, bool IsDescending, Operand? Seed, int Position, NullPlace Nulls = NullPlace.Default);
+public sealed record OrderKey(
+    FieldReference? Field,
+    OrderKind Kind,
+    bool IsDescending,
+    Operand? Seed,
+    int Position,
+    NullPlace Nulls = NullPlace.Default
+);
 
 /// <summary><c>load path as alias</c>.</summary>
 /// <param name="Path">Where the id of the document stands.</param>
@@ -157,7 +166,8 @@ public enum IncludeKind
 
 /// <summary>One thing that <c>include</c> asks for.</summary>
 /// <param name="Kind">What.</param>
-/// <param name="Path">The path of ids, or the field to highlight; null otherwise. As text, because RavenDB answers it back.</param>
+/// <param name="Path">The path of ids, or the field to highlight; null otherwise. As text, because RavenDB answers it
+/// back.</param>
 /// <param name="Arguments">Further arguments.</param>
 /// <param name="Position">Characters of the text before it.</param>
 public sealed record IncludeClause(IncludeKind Kind, string? Path, IReadOnlyList<Operand> Arguments, int Position);

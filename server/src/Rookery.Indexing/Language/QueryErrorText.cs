@@ -28,15 +28,22 @@ public static class QueryErrorText
         var shown = line.Slice(left, Math.Min(CharactersShown, line.Length - left));
         return string.Create(
             CultureInfo.InvariantCulture,
-            $"{error.Message}\nLine {number}, column {column + 1}:\n{shown}\n{Blanks(query.AsSpan(start + left, column - left))}^");
+            $"{error.Message}\nLine {number}, column {column + 1}:\n{shown}"
+                + $"\n{Blanks(query.AsSpan(start + left, column - left))}^"
+        );
     }
 
     /// <summary>As wide as the text before the place, tabs included, so that the caret stands below it.</summary>
-    private static string Blanks(ReadOnlySpan<char> before) => string.Create(before.Length, before, static (blanks, text) =>
-    {
-        for (int i = 0; i < text.Length; i++)
-        {
-            blanks[i] = text[i] == '\t' ? '\t' : ' ';
-        }
-    });
+    private static string Blanks(ReadOnlySpan<char> before) =>
+        string.Create(
+            before.Length,
+            before,
+            static (blanks, text) =>
+            {
+                for (int i = 0; i < text.Length; i++)
+                {
+                    blanks[i] = text[i] == '\t' ? '\t' : ' ';
+                }
+            }
+        );
 }

@@ -3,7 +3,9 @@ namespace Rookery.Indexing.Language;
 /// <summary>Comments of a query and of the scripts in it: <c>//</c> to the end of the line, <c>/* … */</c>.</summary>
 internal static class RqlComment
 {
-    /// <summary>Finds the end of the comment that begins at <paramref name="position"/>; false when none begins there.</summary>
+    /// <summary>
+    /// Finds the end of the comment that begins at <paramref name="position"/>; false when none begins there.
+    /// </summary>
     /// <exception cref="QueryException">It does not end.</exception>
     public static bool TrySkip(string text, int position, out int end)
     {
@@ -22,7 +24,10 @@ internal static class RqlComment
         }
 
         int close = text.IndexOf("*/", position + 2, StringComparison.Ordinal);
-        end = close >= 0 ? close + 2 : throw new QueryException(QueryFault.Invalid, "This comment does not end: '*/' is missing.", position);
+        end =
+            close >= 0
+                ? close + 2
+                : throw new QueryException(QueryFault.Invalid, "This comment does not end: '*/' is missing.", position);
         return true;
     }
 }

@@ -6,7 +6,9 @@ internal sealed class RqlFieldReader(RqlReader reader)
     /// <summary>The alias of <c>from</c>, which paths may begin with, or null.</summary>
     public string? Alias { get; set; }
 
-    /// <summary>Where paths of several steps are noted that do not begin with <see cref="Alias"/>; null where they need not be.</summary>
+    /// <summary>
+    /// Where paths of several steps are noted that do not begin with <see cref="Alias"/>; null where they need not be.
+    /// </summary>
     public List<FieldPath>? Noted { get; set; }
 
     /// <summary>A path.</summary>
@@ -36,11 +38,15 @@ internal sealed class RqlFieldReader(RqlReader reader)
         {
             isPlain &= reader.Current.Kind == RqlTokenKind.Word;
             AddSteps(steps, wanted);
-        }
-        while (reader.AcceptSymbol("."));
+        } while (reader.AcceptSymbol("."));
 
         bool isFunction = isPlain && reader.Current.IsSymbol("(") && !steps.Exists(static step => step.IsEach);
-        if (!isFunction && steps.Count > 1 && !steps[0].IsEach && string.Equals(steps[0].Name, Alias, StringComparison.Ordinal))
+        if (
+            !isFunction
+            && steps.Count > 1
+            && !steps[0].IsEach
+            && string.Equals(steps[0].Name, Alias, StringComparison.Ordinal)
+        )
         {
             steps.RemoveAt(0);
             return new FieldName(new FieldPath(steps, position), isFunction);
@@ -55,7 +61,10 @@ internal sealed class RqlFieldReader(RqlReader reader)
         return new FieldName(path, isFunction);
     }
 
-    /// <summary>The field of a name, or the function of it with its arguments; null when it is another function, whose arguments are in view.</summary>
+    /// <summary>
+    /// The field of a name, or the function of it with its arguments; null when it is another function, whose arguments
+    /// are in view.
+    /// </summary>
     /// <exception cref="QueryException">Its arguments are none.</exception>
     public FieldReference? TryReadFunction(FieldName name)
     {
@@ -74,7 +83,9 @@ internal sealed class RqlFieldReader(RqlReader reader)
         };
     }
 
-    /// <summary>An aggregate with its arguments; null when it is another function, whose arguments are in view.</summary>
+    /// <summary>
+    /// An aggregate with its arguments; null when it is another function, whose arguments are in view.
+    /// </summary>
     /// <exception cref="QueryException">Its arguments are none.</exception>
     public AggregateReference? TryReadAggregate(FieldName name)
     {
@@ -140,7 +151,11 @@ internal sealed class RqlFieldReader(RqlReader reader)
             var alias = reader.Take();
             if (!string.Equals(alias.Text, Alias, StringComparison.Ordinal))
             {
-                throw new QueryException(QueryFault.Invalid, $"'{alias.Text}' is not the alias of 'from'; id() takes that alias or nothing.", alias.Position);
+                throw new QueryException(
+                    QueryFault.Invalid,
+                    $"'{alias.Text}' is not the alias of 'from'; id() takes that alias or nothing.",
+                    alias.Position
+                );
             }
         }
 
@@ -148,7 +163,9 @@ internal sealed class RqlFieldReader(RqlReader reader)
         return new IdReference(position);
     }
 
-    /// <summary>One step, or all that stand in quotes: <c>'address.street name'</c> are two, as RavenDB's clients write them.</summary>
+    /// <summary>
+    /// One step, or all that stand in quotes: <c>'address.street name'</c> are two, as RavenDB's clients write them.
+    /// </summary>
     private void AddSteps(List<PathStep> steps, string wanted)
     {
         int position = reader.Current.Position;

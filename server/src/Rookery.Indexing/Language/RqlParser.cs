@@ -31,10 +31,16 @@ public static class RqlParser
 
             reader.Expect("function");
             var name = reader.Current;
-            functions.Add(new DeclaredFunction(TakeWord(reader, "a function's name"), ReadParameters(reader), reader.TakeScript()));
+            functions.Add(
+                new DeclaredFunction(TakeWord(reader, "a function's name"), ReadParameters(reader), reader.TakeScript())
+            );
             if (!names.Add(name.Text))
             {
-                throw new QueryException(QueryFault.Invalid, $"The function '{name.Text}' is declared twice.", name.Position);
+                throw new QueryException(
+                    QueryFault.Invalid,
+                    $"The function '{name.Text}' is declared twice.",
+                    name.Position
+                );
             }
         }
 
@@ -59,7 +65,9 @@ public static class RqlParser
         UnsupportedParts.RefuseClause(reader.Current);
         reader.Expect("from");
         var start = reader.Current;
-        var first = reader.Current.Kind is RqlTokenKind.Word or RqlTokenKind.Text ? reader.Take() : throw reader.Unexpected("the name of a collection");
+        var first = reader.Current.Kind is RqlTokenKind.Word or RqlTokenKind.Text
+            ? reader.Take()
+            : throw reader.Unexpected("the name of a collection");
         bool isIndex = first.IsKeyword("index");
         string name = isIndex ? reader.TakeName("the name of an index") : first.Text;
         while (reader.AcceptSymbol("."))
@@ -68,13 +76,18 @@ public static class RqlParser
         }
 
         string? alias = null;
-        if (reader.Accept("as") || (reader.Current.Kind == RqlTokenKind.Word && !ClauseReader.IsClause(reader.Current.Text)))
+        if (
+            reader.Accept("as")
+            || (reader.Current.Kind == RqlTokenKind.Word && !ClauseReader.IsClause(reader.Current.Text))
+        )
         {
             alias = TakeWord(reader, "an alias");
         }
 
-        var kind = isIndex ? SourceKind.Index
-            : name.Equals("@all_docs", StringComparison.OrdinalIgnoreCase) ? SourceKind.AllDocuments : SourceKind.Collection;
+        var kind =
+            isIndex ? SourceKind.Index
+            : name.Equals("@all_docs", StringComparison.OrdinalIgnoreCase) ? SourceKind.AllDocuments
+            : SourceKind.Collection;
         return new Source(kind, name, alias, start.Position);
     }
 

@@ -4,12 +4,14 @@ using System.Text;
 namespace Rookery.Indexing.Language;
 
 /// <summary>
-/// Texts in quotes. A doubled quote stands for one; a backslash escapes quotes, itself and JSON's control characters. Before any other character it is kept,
-/// so that a pattern like <c>'\d+'</c> need not be doubled.
+/// Texts in quotes. A doubled quote stands for one; a backslash escapes quotes, itself and JSON's control characters.
+/// Before any other character it is kept, so that a pattern like <c>'\d+'</c> need not be doubled.
 /// </summary>
 internal static class RqlQuotedText
 {
-    /// <summary>Reads the text whose opening quote stands at <paramref name="start"/>. Gives the place behind its closing one.</summary>
+    /// <summary>
+    /// Reads the text whose opening quote stands at <paramref name="start"/>. Gives the place behind its closing one.
+    /// </summary>
     /// <exception cref="QueryException">It does not end.</exception>
     public static int Read(string text, int start, out string value)
     {
@@ -44,8 +46,16 @@ internal static class RqlQuotedText
     private static int ReadEscaped(string text, int position, StringBuilder read)
     {
         char escaped = text[position];
-        if (escaped == 'u' && text.Length - position > 4
-            && ushort.TryParse(text.AsSpan(position + 1, 4), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out ushort code))
+        if (
+            escaped == 'u'
+            && text.Length - position > 4
+            && ushort.TryParse(
+                text.AsSpan(position + 1, 4),
+                NumberStyles.AllowHexSpecifier,
+                CultureInfo.InvariantCulture,
+                out ushort code
+            )
+        )
         {
             read.Append((char)code);
             return position + 5;

@@ -3,7 +3,9 @@ namespace Rookery.Indexing.Language;
 /// <summary>The words of a query one after the other, with one in view.</summary>
 internal sealed class RqlReader
 {
-    /// <summary>Brackets, functions and negations within each other, at most. Whoever walks a query may recurse.</summary>
+    /// <summary>
+    /// Brackets, functions and negations within each other, at most. Whoever walks a query may recurse.
+    /// </summary>
     public const int MaxDepth = 128;
 
     private readonly RqlTokenizer _tokenizer;
@@ -65,7 +67,8 @@ internal sealed class RqlReader
 
     /// <summary>Takes a name: a word, or a text in quotes.</summary>
     /// <exception cref="QueryException">Something else is in view.</exception>
-    public string TakeName(string wanted) => Current.Kind is RqlTokenKind.Word or RqlTokenKind.Text ? Take().Text : throw Unexpected(wanted);
+    public string TakeName(string wanted) =>
+        Current.Kind is RqlTokenKind.Word or RqlTokenKind.Text ? Take().Text : throw Unexpected(wanted);
 
     /// <summary>Takes a script in braces.</summary>
     /// <exception cref="QueryException">No brace is in view, or it is not closed.</exception>
@@ -89,7 +92,11 @@ internal sealed class RqlReader
     {
         if (++_depth > MaxDepth)
         {
-            throw new QueryException(QueryFault.Invalid, $"Conditions are nested deeper than {MaxDepth} levels.", Current.Position);
+            throw new QueryException(
+                QueryFault.Invalid,
+                $"Conditions are nested deeper than {MaxDepth} levels.",
+                Current.Position
+            );
         }
     }
 
@@ -97,10 +104,14 @@ internal sealed class RqlReader
     public void Leave() => _depth--;
 
     /// <summary>What to throw when the word in view cannot stand there.</summary>
-    public QueryException Unexpected(string wanted) => new(
-        QueryFault.Invalid,
-        Current.Kind == RqlTokenKind.End ? $"The query ends where {wanted} must follow." : $"{Shown(Current)} stands where {wanted} must stand.",
-        Current.Position);
+    public QueryException Unexpected(string wanted) =>
+        new(
+            QueryFault.Invalid,
+            Current.Kind == RqlTokenKind.End
+                ? $"The query ends where {wanted} must follow."
+                : $"{Shown(Current)} stands where {wanted} must stand.",
+            Current.Position
+        );
 
     private static string Shown(in RqlToken token)
     {

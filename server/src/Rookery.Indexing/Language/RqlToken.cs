@@ -29,7 +29,8 @@ internal enum RqlTokenKind
 internal readonly record struct RqlToken(RqlTokenKind Kind, string Text, int Position)
 {
     /// <summary>Whether it is this keyword; keywords have no case.</summary>
-    public bool IsKeyword(string keyword) => Kind == RqlTokenKind.Word && Text.Equals(keyword, StringComparison.OrdinalIgnoreCase);
+    public bool IsKeyword(string keyword) =>
+        Kind == RqlTokenKind.Word && Text.Equals(keyword, StringComparison.OrdinalIgnoreCase);
 
     /// <summary>Whether it is this punctuation or operator.</summary>
     public bool IsSymbol(string symbol) => Kind == RqlTokenKind.Symbol && Text.Equals(symbol, StringComparison.Ordinal);

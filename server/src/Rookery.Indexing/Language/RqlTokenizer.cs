@@ -40,10 +40,15 @@ internal sealed class RqlTokenizer(string text)
 
         if (IsNameStart(first) || (isStep && char.IsAsciiDigit(first)))
         {
-            return new RqlToken(RqlTokenKind.Word, ReadWhile(static c => IsNameStart(c) || char.IsDigit(c) || c == '-'), start);
+            return new RqlToken(
+                RqlTokenKind.Word,
+                ReadWhile(static c => IsNameStart(c) || char.IsDigit(c) || c == '-'),
+                start
+            );
         }
 
-        return char.IsAsciiDigit(first) || (first == '-' && start + 1 < text.Length && char.IsAsciiDigit(text[start + 1]))
+        return
+            char.IsAsciiDigit(first) || (first == '-' && start + 1 < text.Length && char.IsAsciiDigit(text[start + 1]))
             ? new RqlToken(RqlTokenKind.Number, ReadNumber(), start)
             : new RqlToken(RqlTokenKind.Symbol, ReadSymbol(), start);
     }
@@ -73,7 +78,9 @@ internal sealed class RqlTokenizer(string text)
     {
         int start = Position++;
         string name = ReadWhile(static c => char.IsLetterOrDigit(c) || c == '_');
-        return name.Length > 0 ? name : throw new QueryException(QueryFault.Invalid, "A parameter needs a name behind its '$'.", start);
+        return name.Length > 0
+            ? name
+            : throw new QueryException(QueryFault.Invalid, "A parameter needs a name behind its '$'.", start);
     }
 
     private string ReadWhile(Func<char, bool> belongs)
@@ -87,13 +94,18 @@ internal sealed class RqlTokenizer(string text)
         return text[start..Position];
     }
 
-    /// <summary>Digits with <c>_</c> between them, a fraction, an exponent; leading zeros and underscores are left out of what it gives.</summary>
+    /// <summary>
+    /// Digits with <c>_</c> between them, a fraction, an exponent; leading zeros and underscores are left out of what
+    /// it gives.
+    /// </summary>
     private string ReadNumber()
     {
         int start = Position;
         bool isNegative = text[Position] == '-';
         Position += isNegative ? 1 : 0;
-        string whole = ReadWhile(static c => char.IsAsciiDigit(c) || c == '_').Replace("_", "", StringComparison.Ordinal).TrimStart('0');
+        string whole = ReadWhile(static c => char.IsAsciiDigit(c) || c == '_')
+            .Replace("_", "", StringComparison.Ordinal)
+            .TrimStart('0');
         int rest = Position;
         if (IsDigitAt(Position + 1) && text[Position] == '.')
         {
@@ -113,10 +125,18 @@ internal sealed class RqlTokenizer(string text)
 
         if (Position < text.Length && IsNameStart(text[Position]))
         {
-            throw new QueryException(QueryFault.Invalid, $"A number ends where '{text[Position]}' stands; a name that begins with a digit needs quotes.", Position);
+            throw new QueryException(
+                QueryFault.Invalid,
+                $"A number ends where '{text[Position]}' stands; a name that begins with a digit needs quotes.",
+                Position
+            );
         }
 
-        return string.Concat(isNegative ? "-" : "", whole.Length == 0 ? "0" : whole, text.AsSpan(rest, Position - rest));
+        return string.Concat(
+            isNegative ? "-" : "",
+            whole.Length == 0 ? "0" : whole,
+            text.AsSpan(rest, Position - rest)
+        );
     }
 
     private bool IsDigitAt(int position) => position < text.Length && char.IsAsciiDigit(text[position]);

@@ -1,7 +1,8 @@
 namespace Rookery.Indexing.Language;
 
 /// <summary>
-/// Finds where a script in braces ends, without understanding it: braces are counted outside of its texts, templates, comments and regular expressions.
+/// Finds where a script in braces ends, without understanding it: braces are counted outside of its texts, templates,
+/// comments and regular expressions.
 /// </summary>
 internal ref struct ScriptEnd
 {
@@ -68,7 +69,18 @@ internal ref struct ScriptEnd
 
     /// <summary>A slash divides behind a value and begins a regular expression where a value must follow.</summary>
     private readonly bool IsOperandNext() =>
-        _previous is "return" or "typeof" or "case" or "in" or "of" or "delete" or "void" or "throw" or "new" or "else" or "do"
+        _previous
+            is "return"
+                or "typeof"
+                or "case"
+                or "in"
+                or "of"
+                or "delete"
+                or "void"
+                or "throw"
+                or "new"
+                or "else"
+                or "do"
         || (_previous.Length == 1 && BeforeOperand.Contains(_previous[0], StringComparison.Ordinal));
 
     private void SkipWord(char first)
@@ -94,7 +106,11 @@ internal ref struct ScriptEnd
             _position += _text[_position] == '\\' ? 1 : 0;
         }
 
-        throw new QueryException(QueryFault.Invalid, $"This text of the script does not end: a closing {quote} is missing.", start);
+        throw new QueryException(
+            QueryFault.Invalid,
+            $"This text of the script does not end: a closing {quote} is missing.",
+            start
+        );
     }
 
     private void SkipTemplate(int start)
@@ -116,7 +132,11 @@ internal ref struct ScriptEnd
             }
         }
 
-        throw new QueryException(QueryFault.Invalid, "This template of the script does not end: a closing ` is missing.", start);
+        throw new QueryException(
+            QueryFault.Invalid,
+            "This template of the script does not end: a closing ` is missing.",
+            start
+        );
     }
 
     private void SkipRegularExpression(int start)
@@ -135,6 +155,10 @@ internal ref struct ScriptEnd
             _position += current == '\\' ? 1 : 0;
         }
 
-        throw new QueryException(QueryFault.Invalid, "This regular expression of the script does not end: a closing / is missing.", start);
+        throw new QueryException(
+            QueryFault.Invalid,
+            "This regular expression of the script does not end: a closing / is missing.",
+            start
+        );
     }
 }

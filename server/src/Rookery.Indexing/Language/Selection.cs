@@ -50,7 +50,13 @@ public sealed record SelectedOperand(Operand Value) : SelectedSource;
 /// <param name="Aggregates">What is computed of each bucket.</param>
 /// <param name="Options">A parameter or JSON text of options, or null.</param>
 /// <param name="SetupDocument">The id of a stored set-up instead: <c>facet(id('facets/cameras'))</c>.</param>
-public sealed record SelectedFacet(FieldPath? Field, IReadOnlyList<Condition> Ranges, IReadOnlyList<FacetAggregate> Aggregates, Operand? Options, Operand? SetupDocument) : SelectedSource;
+public sealed record SelectedFacet(
+    FieldPath? Field,
+    IReadOnlyList<Condition> Ranges,
+    IReadOnlyList<FacetAggregate> Aggregates,
+    Operand? Options,
+    Operand? SetupDocument
+) : SelectedSource;
 
 /// <summary>What is computed of each bucket of a facet.</summary>
 /// <param name="Aggregate">How, and of what.</param>

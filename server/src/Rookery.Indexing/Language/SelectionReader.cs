@@ -5,7 +5,12 @@ namespace Rookery.Indexing.Language;
 /// <param name="fields">Reads fields.</param>
 /// <param name="facets">Reads facets.</param>
 /// <param name="functions">Declared before.</param>
-internal sealed class SelectionReader(RqlReader reader, RqlFieldReader fields, FacetReader facets, IReadOnlyList<DeclaredFunction> functions)
+internal sealed class SelectionReader(
+    RqlReader reader,
+    RqlFieldReader fields,
+    FacetReader facets,
+    IReadOnlyList<DeclaredFunction> functions
+)
 {
     /// <summary>What stands behind <c>select</c>.</summary>
     /// <exception cref="QueryException">It is no selection.</exception>
@@ -20,7 +25,9 @@ internal sealed class SelectionReader(RqlReader reader, RqlFieldReader fields, F
 
         if (reader.Current.IsSymbol("{"))
         {
-            return isDistinct ? throw UnsupportedParts.Refusal("select distinct { … }", start.Position) : new ScriptSelection(reader.TakeScript());
+            return isDistinct
+                ? throw UnsupportedParts.Refusal("select distinct { … }", start.Position)
+                : new ScriptSelection(reader.TakeScript());
         }
 
         var items = new List<SelectedField>();
@@ -31,12 +38,14 @@ internal sealed class SelectionReader(RqlReader reader, RqlFieldReader fields, F
             {
                 return items.Count == 0 && !isDistinct && !reader.Current.IsSymbol(",")
                     ? call
-                    : throw UnsupportedParts.Refusal($"{call.Function}() beside other parts of a selection", call.Position);
+                    : throw UnsupportedParts.Refusal(
+                        $"{call.Function}() beside other parts of a selection",
+                        call.Position
+                    );
             }
 
             items.Add(item.Field!);
-        }
-        while (reader.AcceptSymbol(","));
+        } while (reader.AcceptSymbol(","));
         RefuseMixed(items);
         return new FieldSelection(items, isDistinct);
     }
@@ -52,7 +61,12 @@ internal sealed class SelectionReader(RqlReader reader, RqlFieldReader fields, F
         else
         {
             var name = fields.ReadName("a field, a value or '{'");
-            if (name.IsFunction && functions.Any(declared => string.Equals(declared.Name, name.Path.ToString(), StringComparison.Ordinal)))
+            if (
+                name.IsFunction
+                && functions.Any(declared =>
+                    string.Equals(declared.Name, name.Path.ToString(), StringComparison.Ordinal)
+                )
+            )
             {
                 return (null, new CallSelection(name.Path.ToString(), ReadArguments(), position));
             }
@@ -101,10 +115,17 @@ internal sealed class SelectionReader(RqlReader reader, RqlFieldReader fields, F
 
     private void RefuseWholeDocument(FieldName name, int position)
     {
-        if (!name.IsFunction && name.Path.Steps.Count == 1 && string.Equals(name.Path.Steps[0].Name, fields.Alias, StringComparison.Ordinal))
+        if (
+            !name.IsFunction
+            && name.Path.Steps.Count == 1
+            && string.Equals(name.Path.Steps[0].Name, fields.Alias, StringComparison.Ordinal)
+        )
         {
             throw new QueryException(
-                QueryFault.NotSupported, $"'select {fields.Alias}', the whole document, is not supported by this version: leave 'select' out.", position);
+                QueryFault.NotSupported,
+                $"'select {fields.Alias}', the whole document, is not supported by this version: leave 'select' out.",
+                position
+            );
         }
     }
 
@@ -113,14 +134,19 @@ internal sealed class SelectionReader(RqlReader reader, RqlFieldReader fields, F
         var other = items.Find(item => Kind(item) != Kind(items[0]));
         if (other is not null)
         {
-            throw new QueryException(QueryFault.Invalid, "facet() and suggest() cannot stand beside other parts of a selection.", other.Position);
+            throw new QueryException(
+                QueryFault.Invalid,
+                "facet() and suggest() cannot stand beside other parts of a selection.",
+                other.Position
+            );
         }
     }
 
-    private static int Kind(SelectedField item) => item.Source switch
-    {
-        SelectedFacet => 1,
-        SelectedSuggestion => 2,
-        _ => 0,
-    };
+    private static int Kind(SelectedField item) =>
+        item.Source switch
+        {
+            SelectedFacet => 1,
+            SelectedSuggestion => 2,
+            _ => 0,
+        };
 }

@@ -7,8 +7,28 @@ internal static class UnsupportedParts
 {
     private static readonly FrozenSet<string> Functions = new[]
     {
-        "ai", "cmpxchg", "contains", "counter", "counterraw", "counters", "custom", "disjoint", "embedding", "first", "getmetadata", "last", "lastmodified", "metadatafor", "now", "revisions",
-        "spatial", "timeseries", "today", "vector", "when", "within",
+        "ai",
+        "cmpxchg",
+        "contains",
+        "counter",
+        "counterraw",
+        "counters",
+        "custom",
+        "disjoint",
+        "embedding",
+        "first",
+        "getmetadata",
+        "last",
+        "lastmodified",
+        "metadatafor",
+        "now",
+        "revisions",
+        "spatial",
+        "timeseries",
+        "today",
+        "vector",
+        "when",
+        "within",
     }.ToFrozenSet(StringComparer.OrdinalIgnoreCase);
 
     /// <summary>Refuses a function that RavenDB has; returns for any other name.</summary>

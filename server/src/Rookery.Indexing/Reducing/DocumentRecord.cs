@@ -4,7 +4,9 @@ using Rookery.Disk;
 
 namespace Rookery.Indexing.Reducing;
 
-/// <summary>Which rows of which groups are a document's: runs of numbers, by group. So they are found when it changes.</summary>
+/// <summary>
+/// Which rows of which groups are a document's: runs of numbers, by group. So they are found when it changes.
+/// </summary>
 /// <param name="stored">As it is stored; empty for a document without rows.</param>
 internal readonly ref struct DocumentRecord(ReadOnlySpan<byte> stored)
 {
@@ -25,7 +27,8 @@ internal readonly ref struct DocumentRecord(ReadOnlySpan<byte> stored)
             return new RowRun(
                 BinaryPrimitives.ReadUInt128BigEndian(run),
                 BinaryPrimitives.ReadUInt128LittleEndian(run[ReduceKeys.GroupIdBytes..]),
-                BinaryPrimitives.ReadInt32LittleEndian(run[(ReduceKeys.GroupIdBytes + ReduceKeys.NumberBytes)..]));
+                BinaryPrimitives.ReadInt32LittleEndian(run[(ReduceKeys.GroupIdBytes + ReduceKeys.NumberBytes)..])
+            );
         }
     }
 

@@ -18,7 +18,10 @@ internal sealed class GroupOperations
     /// <summary>Sorts by number; of several with one number the last counts.</summary>
     internal void Sort()
     {
-        _operations.Sort(static (left, right) => left.Number != right.Number ? left.Number.CompareTo(right.Number) : left.Order.CompareTo(right.Order));
+        _operations.Sort(
+            static (left, right) =>
+                left.Number != right.Number ? left.Number.CompareTo(right.Number) : left.Order.CompareTo(right.Order)
+        );
         int kept = 0;
         for (int i = 0; i < _operations.Count; i++)
         {

@@ -29,14 +29,22 @@ internal readonly ref struct GroupRecord(ReadOnlySpan<byte> stored)
         get
         {
             int length = BinaryPrimitives.ReadInt32LittleEndian(_stored[(1 + ReduceKeys.NumberBytes)..]);
-            Invariant.Holds(length >= 0 && length <= _stored.Length - HeaderBytes, "the record of a group holds its whole key");
+            Invariant.Holds(
+                length >= 0 && length <= _stored.Length - HeaderBytes,
+                "the record of a group holds its whole key"
+            );
             return length;
         }
     }
 
     /// <summary>Writes a record.</summary>
     internal static void Write(
-        int height, UInt128 fence, ReadOnlySpan<byte> key, ReadOnlySpan<byte> row, IBufferWriter<byte> record)
+        int height,
+        UInt128 fence,
+        ReadOnlySpan<byte> key,
+        ReadOnlySpan<byte> row,
+        IBufferWriter<byte> record
+    )
     {
         var header = record.GetSpan(HeaderBytes);
         header[0] = checked((byte)height);

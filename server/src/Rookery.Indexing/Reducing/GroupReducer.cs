@@ -5,7 +5,10 @@ using Rookery.Indexing.Scanning;
 
 namespace Rookery.Indexing.Reducing;
 
-/// <summary>Puts the rows of a group together for an automatic map/reduce index: counts and sums are added, and of least and greatest values the first and the last stay. One thread at a time.</summary>
+/// <summary>
+/// Puts the rows of a group together for an automatic map/reduce index: counts and sums are added, and of least and
+/// greatest values the first and the last stay. One thread at a time.
+/// </summary>
 internal sealed class GroupReducer : IReducer, IDisposable
 {
     private readonly int _keys;

@@ -5,7 +5,10 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Reducing;
 
-/// <summary>Writes the reduced rows of an automatic map/reduce index as entries: the row as a scan makes it of a group, whose members are its fields. One thread at a time.</summary>
+/// <summary>
+/// Writes the reduced rows of an automatic map/reduce index as entries: the row as a scan makes it of a group, whose
+/// members are its fields. One thread at a time.
+/// </summary>
 internal sealed class GroupRowWriter : IReducedRowWriter
 {
     private readonly AutoReduceDefinition _definition;
@@ -26,7 +29,8 @@ internal sealed class GroupRowWriter : IReducedRowWriter
     }
 
     /// <summary>The number under which groups are marked that need care.</summary>
-    public static int MarksOf(AutoReduceDefinition definition) => MappedField.PresenceOf(definition.Keys.Count + definition.Aggregates.Count);
+    public static int MarksOf(AutoReduceDefinition definition) =>
+        MappedField.PresenceOf(definition.Keys.Count + definition.Aggregates.Count);
 
     /// <inheritdoc/>
     public void Write(ReadOnlySpan<byte> key, ReadOnlySpan<byte> row, IndexEntry entry)

@@ -39,7 +39,9 @@ public readonly ref struct ReduceRows
     /// <summary>How many.</summary>
     public int Count { get; }
 
-    /// <summary>One of them: a JSON object without whitespace between its tokens, as maps and reduces write it.</summary>
+    /// <summary>
+    /// One of them: a JSON object without whitespace between its tokens, as maps and reduces write it.
+    /// </summary>
     public ReadOnlySpan<byte> this[int index]
     {
         get

@@ -3,7 +3,10 @@ using Rookery.Documents.Json;
 
 namespace Rookery.Indexing.Reducing;
 
-/// <summary>What the maps of an index make of one document: rows, each with the key that it is reduced by. Reused from document to document.</summary>
+/// <summary>
+/// What the maps of an index make of one document: rows, each with the key that it is reduced by. Reused from document
+/// to document.
+/// </summary>
 public sealed class MappedRows
 {
     /// <summary>Rows of one document: which groups they are in is one row of the store, of 64 KiB at most.</summary>
@@ -42,7 +45,10 @@ public sealed class MappedRows
 
         if (key.Length > LongestKeyBytes || row.Length > LongestRowBytes)
         {
-            throw new ReduceException($"A row for a reduce has at most {LongestRowBytes / 1024} KiB and its key {LongestKeyBytes / 1024} KiB; here are {row.Length} and {key.Length} bytes.");
+            throw new ReduceException(
+                $"A row for a reduce has at most {LongestRowBytes / 1024} KiB and its key "
+                    + $"{LongestKeyBytes / 1024} KiB; here are {row.Length} and {key.Length} bytes."
+            );
         }
 
         _rows.Add((_bytes.Length, key.Length, row.Length));
@@ -52,5 +58,6 @@ public sealed class MappedRows
 
     internal ReadOnlySpan<byte> Key(int index) => _bytes.Written.Slice(_rows[index].Offset, _rows[index].KeyLength);
 
-    internal ReadOnlySpan<byte> Row(int index) => _bytes.Written.Slice(_rows[index].Offset + _rows[index].KeyLength, _rows[index].RowLength);
+    internal ReadOnlySpan<byte> Row(int index) =>
+        _bytes.Written.Slice(_rows[index].Offset + _rows[index].KeyLength, _rows[index].RowLength);
 }

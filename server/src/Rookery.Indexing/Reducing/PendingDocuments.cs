@@ -3,7 +3,9 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Reducing;
 
-/// <summary>Documents that changed and the rows they have now, in the order in which they came, until they are applied.</summary>
+/// <summary>
+/// Documents that changed and the rows they have now, in the order in which they came, until they are applied.
+/// </summary>
 internal sealed class PendingDocuments
 {
     // A group of many rows is named once: SHA-256 of each row's key was a tenth of a build.
@@ -44,7 +46,8 @@ internal sealed class PendingDocuments
         _rows.Sort(_documents[^1].FirstRow, _documents[^1].RowCount, PendingRowOrder.Instance);
     }
 
-    internal ReadOnlySpan<byte> Id(int index) => _bytes.Written.Slice(_documents[index].IdOffset, _documents[index].IdLength);
+    internal ReadOnlySpan<byte> Id(int index) =>
+        _bytes.Written.Slice(_documents[index].IdOffset, _documents[index].IdLength);
 
     /// <summary>The documents by their ids; one that came several times as it came.</summary>
     internal IEnumerable<int> InOrderOfIds()
@@ -103,7 +106,8 @@ internal sealed class PendingDocuments
     {
         internal static readonly PendingRowOrder Instance = new();
 
-        public int Compare(PendingRow x, PendingRow y) => x.Group != y.Group ? x.Group.CompareTo(y.Group) : x.Order.CompareTo(y.Order);
+        public int Compare(PendingRow x, PendingRow y) =>
+            x.Group != y.Group ? x.Group.CompareTo(y.Group) : x.Order.CompareTo(y.Order);
     }
 }
 

@@ -11,7 +11,12 @@ namespace Rookery.Indexing.Reducing;
 /// <param name="nextNumber">Rows that there ever were, and one.</param>
 /// <param name="hasOrder">Whether the order of rows counts.</param>
 internal sealed class ReduceBatch(
-    WriteBatch batch, PendingDocuments pending, ReduceTree tree, long nextNumber, bool hasOrder)
+    WriteBatch batch,
+    PendingDocuments pending,
+    ReduceTree tree,
+    long nextNumber,
+    bool hasOrder
+)
 {
     private readonly Dictionary<UInt128, GroupOperations> _groups = [];
     private readonly ArrayBufferWriter<byte> _oldRecord = new();
@@ -24,7 +29,8 @@ internal sealed class ReduceBatch(
     /// <summary>Does it all.</summary>
     internal void Run()
     {
-        // In the order in which records and pages lie, so that each block of either is read once, however small the cache.
+        // In the order in which records and pages lie, so that each block of either is read once, however small the
+        // cache.
         foreach (int document in pending.InOrderOfIds())
         {
             Compare(document);
@@ -49,7 +55,7 @@ internal sealed class ReduceBatch(
             var old = new DocumentRecord(_oldRecord.WrittenSpan);
             int run = 0;
             int end = pending[document].FirstRow + pending[document].RowCount;
-            for (int row = pending[document].FirstRow; row < end;)
+            for (int row = pending[document].FirstRow; row < end; )
             {
                 var group = pending.Row(row).Group;
                 int count = 1;
@@ -136,7 +142,10 @@ internal sealed class ReduceBatch(
         Read(key, _oldRecord);
         bool isNew = _oldRecord.WrittenCount is 0;
         var old = new GroupRecord(_oldRecord.WrittenSpan);
-        Invariant.Holds(isNew || changes.Key.Length is 0 || old.Key.SequenceEqual(changes.Key), "no two reduce keys have one hash");
+        Invariant.Holds(
+            isNew || changes.Key.Length is 0 || old.Key.SequenceEqual(changes.Key),
+            "no two reduce keys have one hash"
+        );
         int height = isNew ? -1 : old.Height;
         var fence = isNew ? UInt128.Zero : old.Fence;
         if (tree.Apply(batch, group, ref height, ref fence, changes.Operations, pending.Bytes) is not { } top)

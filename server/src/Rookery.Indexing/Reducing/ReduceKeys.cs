@@ -35,7 +35,9 @@ internal static class ReduceKeys
 
     internal static byte[] AfterChanged { get; } = [0, 0, 0, 1, Changed + 1];
 
-    /// <summary>Names a group: the first half of the SHA-256 of its key. The key is stored with the group and compared.</summary>
+    /// <summary>
+    /// Names a group: the first half of the SHA-256 of its key. The key is stored with the group and compared.
+    /// </summary>
     internal static UInt128 GroupId(ReadOnlySpan<byte> key)
     {
         Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
@@ -87,7 +89,8 @@ internal static class ReduceKeys
     }
 
     /// <summary>The group that a changed key names.</summary>
-    internal static UInt128 GroupOf(ReadOnlySpan<byte> changedKey) => BinaryPrimitives.ReadUInt128BigEndian(changedKey[PrefixBytes..]);
+    internal static UInt128 GroupOf(ReadOnlySpan<byte> changedKey) =>
+        BinaryPrimitives.ReadUInt128BigEndian(changedKey[PrefixBytes..]);
 
     private static ReadOnlySpan<byte> OfGroup(byte table, UInt128 group, Span<byte> key)
     {

@@ -5,12 +5,16 @@ using Rookery.Documents.Json;
 namespace Rookery.Indexing.Reducing;
 
 /// <summary>
-/// Entries of one page of a reduce tree, or of several that are about to be written. In a leaf an entry is a mapped row under its number; above, it is a page below, under the least
-/// number that may be in it, with that page's reduced row, which is empty when it could not be reduced.
+/// Entries of one page of a reduce tree, or of several that are about to be written. In a leaf an entry is a mapped row
+/// under its number; above, it is a page below, under the least number that may be in it, with that page's reduced row,
+/// which is empty when it could not be reduced.
 /// </summary>
 internal sealed class ReducePage
 {
-    /// <summary>Entries of a page. An edit reads, reduces and writes one page of each level, so that few are quick; with fewer still, levels and what a page costs by itself weigh more.</summary>
+    /// <summary>
+    /// Entries of a page. An edit reads, reduces and writes one page of each level, so that few are quick; with fewer
+    /// still, levels and what a page costs by itself weigh more.
+    /// </summary>
     internal const int MostEntries = 16;
 
     /// <summary>Bytes of a page of more than two entries.</summary>
@@ -35,11 +39,14 @@ internal sealed class ReducePage
 
     /// <summary>What the page below an entry holds; nothing in a leaf.</summary>
     internal (int Entries, int Bytes) Child(int entry) =>
-        (BinaryPrimitives.ReadInt32LittleEndian(Header(entry)[EntriesAt..]),
-            BinaryPrimitives.ReadInt32LittleEndian(Header(entry)[BytesAt..]));
+        (
+            BinaryPrimitives.ReadInt32LittleEndian(Header(entry)[EntriesAt..]),
+            BinaryPrimitives.ReadInt32LittleEndian(Header(entry)[BytesAt..])
+        );
 
     /// <summary>The row of an entry.</summary>
-    internal ReadOnlySpan<byte> Row(int entry) => _bytes.Written.Slice(_places[entry].Offset + HeaderBytes, _places[entry].RowLength);
+    internal ReadOnlySpan<byte> Row(int entry) =>
+        _bytes.Written.Slice(_places[entry].Offset + HeaderBytes, _places[entry].RowLength);
 
     /// <summary>Bytes of an entry.</summary>
     internal int EntryBytes(int entry) => HeaderBytes + _places[entry].RowLength;
@@ -53,7 +60,8 @@ internal sealed class ReducePage
     }
 
     /// <summary>Whether two pages have an entry that is the same in all.</summary>
-    internal bool HasSame(int entry, ReducePage other, int otherEntry) => Stored(entry, 1).SequenceEqual(other.Stored(otherEntry, 1));
+    internal bool HasSame(int entry, ReducePage other, int otherEntry) =>
+        Stored(entry, 1).SequenceEqual(other.Stored(otherEntry, 1));
 
     internal void Clear()
     {
@@ -77,7 +85,10 @@ internal sealed class ReducePage
     /// <summary>Adds an entry.</summary>
     internal void Add(UInt128 number, ReadOnlySpan<byte> row, int childEntries = 0, int childBytes = 0)
     {
-        Invariant.Holds(Count is 0 || Number(Count - 1) < number, "entries of a page are in the order of their numbers");
+        Invariant.Holds(
+            Count is 0 || Number(Count - 1) < number,
+            "entries of a page are in the order of their numbers"
+        );
         Span<byte> header = stackalloc byte[HeaderBytes];
         BinaryPrimitives.WriteUInt128LittleEndian(header, number);
         BinaryPrimitives.WriteInt32LittleEndian(header[EntriesAt..], childEntries);

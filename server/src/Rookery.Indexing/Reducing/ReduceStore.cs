@@ -16,9 +16,10 @@ public interface IGroupChanges
 }
 
 /// <summary>
-/// What a map/reduce index keeps to follow its documents: the rows of each document, and for each reduce key a tree of them with what they reduce to. Lies in a directory of its own,
-/// without a journal: after a crash it is what it was at some <see cref="Watermark"/>, from which documents are given to it again. Groups stay marked as changed, through a crash
-/// too, until <see cref="AcknowledgeChanges"/>. Changed by one thread at a time.
+/// What a map/reduce index keeps to follow its documents: the rows of each document, and for each reduce key a tree of
+/// them with what they reduce to. Lies in a directory of its own, without a journal: after a crash it is what it was at
+/// some <see cref="Watermark"/>, from which documents are given to it again. Groups stay marked as changed, through a
+/// crash too, until <see cref="AcknowledgeChanges"/>. Changed by one thread at a time.
 /// </summary>
 public sealed class ReduceStore : IDisposable
 {
@@ -47,12 +48,32 @@ public sealed class ReduceStore : IDisposable
     /// <param name="io">Takes notes of disk work.</param>
     /// <param name="time">The clock.</param>
     /// <param name="pacer">Slows background work down; null lets it run free.</param>
-    /// <exception cref="StorageFormatException">It was written by a newer version, or no manifest can be trusted: it is to be built again.</exception>
+    /// <exception cref="StorageFormatException">It was written by a newer version, or no manifest can be trusted: it is
+    /// to be built again.</exception>
     /// <exception cref="DamagedException">What lies there cannot be read: it is to be built again.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
-    public static ReduceStore Open(IDisk disk, string directory, IReducer reducer, MemoryBudget budget, IIoRecorder io, TimeProvider time, IBackgroundPacer? pacer = null)
+    public static ReduceStore Open(
+        IDisk disk,
+        string directory,
+        IReducer reducer,
+        MemoryBudget budget,
+        IIoRecorder io,
+        TimeProvider time,
+        IBackgroundPacer? pacer = null
+    )
     {
-        var opened = StorageEngine.Open(disk, new StorageOptions { Directory = directory, Tables = ReduceKeys.Tables, Pacer = pacer }, budget, io, time);
+        var opened = StorageEngine.Open(
+            disk,
+            new StorageOptions
+            {
+                Directory = directory,
+                Tables = ReduceKeys.Tables,
+                Pacer = pacer,
+            },
+            budget,
+            io,
+            time
+        );
         try
         {
             opened.DeleteLeftOvers();
@@ -77,10 +98,15 @@ public sealed class ReduceStore : IDisposable
     /// <summary>Rows given to the reducer since it was opened.</summary>
     public long RowsReduced => _tree.RowsReduced;
 
-    /// <summary>Why the last flush or merge failed, in a sentence; null when it did not. Until it succeeds nothing is to be applied, because what is applied stays in memory.</summary>
+    /// <summary>
+    /// Why the last flush or merge failed, in a sentence; null when it did not. Until it succeeds nothing is to be
+    /// applied, because what is applied stays in memory.
+    /// </summary>
     public string? Failure => _engine.Failure;
 
-    /// <summary>Told in a sentence why rows of a group could not be reduced. The group has no reduced row until its rows change.</summary>
+    /// <summary>
+    /// Told in a sentence why rows of a group could not be reduced. The group has no reduced row until its rows change.
+    /// </summary>
     public Action<string>? ReduceFailed { get; set; }
 
     /// <summary>Holds the rows of a document, in the place of those it had.</summary>
@@ -121,7 +147,9 @@ public sealed class ReduceStore : IDisposable
         (Watermark, _nextNumber) = (watermark, next);
     }
 
-    /// <summary>Shows the groups that changed since the last acknowledgement, each once, with what they are now.</summary>
+    /// <summary>
+    /// Shows the groups that changed since the last acknowledgement, each once, with what they are now.
+    /// </summary>
     public void VisitChanges(IGroupChanges changes)
     {
         using var snapshot = _engine.OpenSnapshot();
@@ -166,8 +194,7 @@ public sealed class ReduceStore : IDisposable
             do
             {
                 batch.Delete(cursor.Key, batch.Index);
-            }
-            while (cursor.MoveNext());
+            } while (cursor.MoveNext());
             _engine.Apply(batch, batch.Index);
         }
         catch
@@ -216,7 +243,10 @@ public sealed class ReduceStore : IDisposable
     /// <returns>Whether there was any.</returns>
     public bool MergeOnce() => _engine.CompactOnce();
 
-    /// <summary>Gives memory back that is not in use, and that of what nobody asked for since the last call: about every half minute.</summary>
+    /// <summary>
+    /// Gives memory back that is not in use, and that of what nobody asked for since the last call: about every half
+    /// minute.
+    /// </summary>
     public void TrimIdle() => _engine.TrimIdle();
 
     /// <summary>Closes the files. What was not flushed is given to it again.</summary>
@@ -240,7 +270,10 @@ public sealed class ReduceStore : IDisposable
             var state = row.Value;
             if (state.Length is not StateBytes || state[0] is not Format)
             {
-                throw new StorageFormatException("The rows of a map/reduce index were written in a format that this version does not know: the index is built again.");
+                throw new StorageFormatException(
+                    "The rows of a map/reduce index were written in a format that this version does not know: "
+                        + "the index is built again."
+                );
             }
 
             Watermark = BinaryPrimitives.ReadInt64LittleEndian(state[1..]);

@@ -5,10 +5,10 @@ using Rookery.Storage;
 namespace Rookery.Indexing.Reducing;
 
 /// <summary>
-/// The rows of a group as a tree of pages: leaves hold mapped rows by number, each page above the reduced rows of those below, so that a change recomputes its leaf and one page of
-/// each level above, whatever the size of the group. Where the order of rows does not count new ones have the highest
-/// numbers and go to the right edge, which fills pages whole; small pages join a neighbour. Changes pages through a
-/// batch; for one group after the other.
+/// The rows of a group as a tree of pages: leaves hold mapped rows by number, each page above the reduced rows of those
+/// below, so that a change recomputes its leaf and one page of each level above, whatever the size of the group. Where
+/// the order of rows does not count new ones have the highest numbers and go to the right edge, which fills pages
+/// whole; small pages join a neighbour. Changes pages through a batch; for one group after the other.
 /// </summary>
 /// <param name="reducer">Makes one row of several.</param>
 /// <param name="failed">Told why rows could not be reduced.</param>
@@ -32,14 +32,16 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
     /// <param name="fence">The fence of the topmost page. Changed.</param>
     /// <param name="operations">Sorted.</param>
     /// <param name="rows">The bytes that operations speak of.</param>
-    /// <returns>The topmost page as one entry, or none when the group has no rows any more; to be given back. Null when nothing changed.</returns>
+    /// <returns>The topmost page as one entry, or none when the group has no rows any more; to be given back. Null when
+    /// nothing changed.</returns>
     internal ReducePage? Apply(
         WriteBatch target,
         UInt128 id,
         ref int height,
         ref UInt128 fence,
         ReadOnlySpan<RowOperation> operations,
-        ReadOnlySpan<byte> rows)
+        ReadOnlySpan<byte> rows
+    )
     {
         (_batch, _group) = (target, id);
         var top = Rent();
@@ -105,7 +107,8 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
         bool isNew,
         ReadOnlySpan<RowOperation> operations,
         ReadOnlySpan<byte> rows,
-        ReducePage above)
+        ReducePage above
+    )
     {
         var old = Rent();
         var changed = Rent();
@@ -114,7 +117,9 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
             Load(level, fence, old);
         }
 
-        bool hasChanged = level is 0 ? ChangeRows(old, operations, rows, changed) : ChangePages(level, old, operations, rows, changed);
+        bool hasChanged = level is 0
+            ? ChangeRows(old, operations, rows, changed)
+            : ChangePages(level, old, operations, rows, changed);
         if (hasChanged)
         {
             if (level > 0)
@@ -135,7 +140,12 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
         return hasChanged;
     }
 
-    private static bool ChangeRows(ReducePage old, ReadOnlySpan<RowOperation> operations, ReadOnlySpan<byte> rows, ReducePage changed)
+    private static bool ChangeRows(
+        ReducePage old,
+        ReadOnlySpan<RowOperation> operations,
+        ReadOnlySpan<byte> rows,
+        ReducePage changed
+    )
     {
         bool hasChanged = false;
         int entry = 0;
@@ -166,7 +176,13 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
         return hasChanged;
     }
 
-    private bool ChangePages(int level, ReducePage old, ReadOnlySpan<RowOperation> operations, ReadOnlySpan<byte> rows, ReducePage changed)
+    private bool ChangePages(
+        int level,
+        ReducePage old,
+        ReadOnlySpan<RowOperation> operations,
+        ReadOnlySpan<byte> rows,
+        ReducePage changed
+    )
     {
         bool hasChanged = false;
         for (int child = 0; child < old.Count; child++)
@@ -175,9 +191,7 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
             if (child + 1 < old.Count)
             {
                 UInt128 next = old.Number(child + 1);
-                for (own = 0; own < operations.Length && operations[own].Number < next; own++)
-                {
-                }
+                for (own = 0; own < operations.Length && operations[own].Number < next; own++) { }
             }
 
             int before = changed.Count;
@@ -204,7 +218,11 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
         {
             var (entries, bytes) = pages.Child(page);
             int last = page;
-            while (last + 1 < pages.Count && entries + pages.Child(last + 1).Entries <= SmallEntries && bytes + pages.Child(last + 1).Bytes <= SmallBytes)
+            while (
+                last + 1 < pages.Count
+                && entries + pages.Child(last + 1).Entries <= SmallEntries
+                && bytes + pages.Child(last + 1).Bytes <= SmallBytes
+            )
             {
                 last++;
                 entries += pages.Child(last).Entries;
@@ -247,7 +265,7 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
         }
 
         Span<byte> key = stackalloc byte[ReduceKeys.PageKeyBytes];
-        for (int first = 0; first < entries.Count;)
+        for (int first = 0; first < entries.Count; )
         {
             int count = entries.CountOfPage(first);
             var stored = entries.Stored(first, count);
@@ -276,7 +294,10 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
             reducer.Reduce(new ReduceRows(entries, first, count), _reduced);
             if (_reduced.WrittenCount is 0 or > MappedRows.LongestRowBytes)
             {
-                throw new ReduceException($"A reduced row has 1 to {MappedRows.LongestRowBytes} bytes; this one would have {_reduced.WrittenCount}.");
+                throw new ReduceException(
+                    $"A reduced row has 1 to {MappedRows.LongestRowBytes} bytes; this one would have "
+                        + $"{_reduced.WrittenCount}."
+                );
             }
         }
         catch (ReduceException reason)

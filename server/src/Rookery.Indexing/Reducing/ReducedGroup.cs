@@ -2,7 +2,10 @@ using Rookery.Documents.Json;
 
 namespace Rookery.Indexing.Reducing;
 
-/// <summary>The rows of groups as an automatic map/reduce index keeps them: JSON objects with the members of the keys and then those of the aggregates, in the order of the definition.</summary>
+/// <summary>
+/// The rows of groups as an automatic map/reduce index keeps them: JSON objects with the members of the keys and then
+/// those of the aggregates, in the order of the definition.
+/// </summary>
 internal static class ReducedGroup
 {
     /// <summary>The key of the group of documents that the index cannot hold. No other begins so.</summary>
@@ -11,7 +14,10 @@ internal static class ReducedGroup
     /// <summary>The row of such a document.</summary>
     public static ReadOnlySpan<byte> UnheldRow => "{\"unheld\":1}"u8;
 
-    /// <summary>The term under <see cref="Indexes.MappedField.PresenceOf"/> of the field behind the last: of <see cref="UnheldKey"/>.</summary>
+    /// <summary>
+    /// The term under <see cref="Indexes.MappedField.PresenceOf"/> of the field behind the last: of
+    /// <see cref="UnheldKey"/>.
+    /// </summary>
     public static ReadOnlySpan<byte> UnheldTerm => [1];
 
     /// <summary>The term there of a group whose id does not say where it stands in the order of groups.</summary>

@@ -5,8 +5,9 @@ using Rookery.Indexing.Segments;
 namespace Rookery.Indexing.Reducing;
 
 /// <summary>
-/// What a map/reduce index keeps: the rows of its documents in a <see cref="ReduceStore"/>, and an entry for each reduced row, by its key, in the store that queries read. The rows are durable before the
-/// entries; groups stay marked as changed until their entries are durable, so that what power cut off is written when it is opened again.
+/// What a map/reduce index keeps: the rows of its documents in a <see cref="ReduceStore"/>, and an entry for each
+/// reduced row, by its key, in the store that queries read. The rows are durable before the entries; groups stay marked
+/// as changed until their entries are durable, so that what power cut off is written when it is opened again.
 /// </summary>
 internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
 {
@@ -24,7 +25,13 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
     /// <param name="reducer">The reduce; disposed with this. All three are still the caller's if this throws.</param>
     /// <param name="writer">Makes entries of rows.</param>
     /// <param name="folder">Where the rows lie, for messages.</param>
-    public ReducedIndexStore(ReduceStore rows, IIndexStore entries, IReducer reducer, IReducedRowWriter writer, string folder)
+    public ReducedIndexStore(
+        ReduceStore rows,
+        IIndexStore entries,
+        IReducer reducer,
+        IReducedRowWriter writer,
+        string folder
+    )
     {
         (_rows, _entries, _reducer, _writer, _folder) = (rows, entries, reducer, writer, folder);
         if (_rows.Watermark > _entries.Watermark)

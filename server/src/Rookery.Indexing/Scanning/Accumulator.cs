@@ -4,7 +4,9 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Scanning;
 
-/// <summary>One aggregate of one group, as far as its values were added. Its outcome does not depend on their order.</summary>
+/// <summary>
+/// One aggregate of one group, as far as its values were added. Its outcome does not depend on their order.
+/// </summary>
 internal sealed class Accumulator
 {
     /// <summary>Memory of one without the value it keeps.</summary>
@@ -39,7 +41,10 @@ internal sealed class Accumulator
         }
     }
 
-    /// <summary>Adds what another one of the same kind, but <see cref="AggregateKind.Count"/>, appended with <see cref="AppendPart"/>.</summary>
+    /// <summary>
+    /// Adds what another one of the same kind, but <see cref="AggregateKind.Count"/>, appended with
+    /// <see cref="AppendPart"/>.
+    /// </summary>
     public void AddPart(AggregateKind kind, ReadOnlySpan<byte> json)
     {
         if (kind is AggregateKind.Sum or AggregateKind.Average)
@@ -95,7 +100,8 @@ internal sealed class Accumulator
     {
         Span<byte> a = stackalloc byte[TermKey.MaxBytes];
         Span<byte> b = stackalloc byte[TermKey.MaxBytes];
-        int order = a[..TermKey.Write(one, isExact: false, a)].SequenceCompareTo(b[..TermKey.Write(other, isExact: false, b)]);
+        int order = a[..TermKey.Write(one, isExact: false, a)]
+            .SequenceCompareTo(b[..TermKey.Write(other, isExact: false, b)]);
         return (order == 0 ? one.SequenceCompareTo(other) : order) < 0;
     }
 }

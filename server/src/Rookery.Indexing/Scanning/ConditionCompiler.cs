@@ -17,7 +17,9 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
     /// <summary>Values behind <c>in</c> of one query: they are held for its time.</summary>
     private const int MaxValues = 65_536;
 
-    /// <summary>Bytes of all values that conditions compare with, a parameter once for each use: each use is read and hashed.</summary>
+    /// <summary>
+    /// Bytes of all values that conditions compare with, a parameter once for each use: each use is read and hashed.
+    /// </summary>
     private const long MaxValueBytes = 8 * 1024 * 1024;
 
     /// <summary>Bytes of one text that other texts are to look like: each condition holds a copy.</summary>
@@ -41,7 +43,8 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
     /// <summary>Makes a condition ready.</summary>
     /// <param name="condition">The condition; null holds always.</param>
     /// <exception cref="QueryException">It is wrong, not supported here, or too large.</exception>
-    public Predicate Compile(Condition? condition) => condition is null ? new ConstantPredicate(true) : Compile(condition, isExact: false);
+    public Predicate Compile(Condition? condition) =>
+        condition is null ? new ConstantPredicate(true) : Compile(condition, isExact: false);
 
     /// <summary>The keys that a range of a condition means.</summary>
     /// <param name="low">The least; null or a text <c>*</c> or <c>NULL</c> when it has none.</param>
@@ -57,7 +60,11 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         Bound(++_conditions, MaxConditions, "conditions: use 'in' with a list", condition.Position);
         if (++_depth > MaxDepth)
         {
-            throw new QueryException(QueryFault.TooCostly, $"Conditions are nested deeper than {MaxDepth} levels.", condition.Position);
+            throw new QueryException(
+                QueryFault.TooCostly,
+                $"Conditions are nested deeper than {MaxDepth} levels.",
+                condition.Position
+            );
         }
 
         Predicate made = condition switch
@@ -69,7 +76,11 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             EveryCondition => new ConstantPredicate(true),
             ExactCondition exact => Compile(exact.Inner, isExact: true),
             ComparisonCondition comparison => CompileComparison(comparison, isExact),
-            BetweenCondition between => CompileRange(between.Field, Range(between.Low, true, between.High, true, isExact), isExact),
+            BetweenCondition between => CompileRange(
+                between.Field,
+                Range(between.Low, true, between.High, true, isExact),
+                isExact
+            ),
             InCondition isIn => CompileIn(isIn, isExact),
             ExistsCondition exists => new ExistsPredicate(fields.Reader(exists.Field)),
             TextCondition text => CompileText(text, isExact),
@@ -105,9 +116,29 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             case ComparisonOperator.NotEqual:
                 return new NotPredicate(CompileTerms(comparison.Field, [Scalar(comparison.Value)], isExact));
             case ComparisonOperator.Less or ComparisonOperator.LessOrEqual:
-                return CompileRange(comparison.Field, Range(null, false, comparison.Value, comparison.Operator == ComparisonOperator.LessOrEqual, isExact), isExact);
+                return CompileRange(
+                    comparison.Field,
+                    Range(
+                        null,
+                        false,
+                        comparison.Value,
+                        comparison.Operator == ComparisonOperator.LessOrEqual,
+                        isExact
+                    ),
+                    isExact
+                );
             default:
-                return CompileRange(comparison.Field, Range(comparison.Value, comparison.Operator == ComparisonOperator.GreaterOrEqual, null, false, isExact), isExact);
+                return CompileRange(
+                    comparison.Field,
+                    Range(
+                        comparison.Value,
+                        comparison.Operator == ComparisonOperator.GreaterOrEqual,
+                        null,
+                        false,
+                        isExact
+                    ),
+                    isExact
+                );
         }
     }
 
@@ -125,10 +156,13 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             return new ConstantPredicate(false);
         }
 
-        return isIn.IsAll ? new AllTermsPredicate(fields.Reader(isIn.Field), new TermSet(wanted, isExact), isExact) : CompileTerms(isIn.Field, wanted, isExact);
+        return isIn.IsAll
+            ? new AllTermsPredicate(fields.Reader(isIn.Field), new TermSet(wanted, isExact), isExact)
+            : CompileTerms(isIn.Field, wanted, isExact);
     }
 
-    private TermsPredicate CompileTerms(FieldReference field, IReadOnlyList<byte[]> values, bool isExact) => new(fields.Reader(field), new TermSet(values, isExact), isExact);
+    private TermsPredicate CompileTerms(FieldReference field, IReadOnlyList<byte[]> values, bool isExact) =>
+        new(fields.Reader(field), new TermSet(values, isExact), isExact);
 
     private Predicate CompileRange(FieldReference field, KeyRange range, bool isExact) =>
         range.IsEmpty ? new ConstantPredicate(false) : new RangePredicate(fields.Reader(field), range, isExact);
@@ -177,20 +211,39 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         }
 
         var clause = LuceneParser.Parse(Text(lucene.Clause, "lucene"), lucene.Clause.Position);
-        return fullText is null ? throw NotSupported("lucene", lucene) : new LucenePredicates(fields, fullText, lucene, isExact).Make(clause);
+        return fullText is null
+            ? throw NotSupported("lucene", lucene)
+            : new LucenePredicates(fields, fullText, lucene, isExact).Make(clause);
     }
 
-    private FullTextPredicate CompileSearch(SearchCondition search) => fullText is null
-        ? throw NotSupported("search", search)
-        : new FullTextPredicate(fullText.Search(search, fields.Reader(search.Field), Text(search.Terms, "search")));
+    private FullTextPredicate CompileSearch(SearchCondition search) =>
+        fullText is null
+            ? throw NotSupported("search", search)
+            : new FullTextPredicate(fullText.Search(search, fields.Reader(search.Field), Text(search.Terms, "search")));
 
-    private FullTextPredicate CompileFuzzy(FuzzyCondition fuzzy) => fullText is null
-        ? throw NotSupported("fuzzy", fuzzy)
-        : new FullTextPredicate(fullText.Fuzzy(fuzzy, fields.Reader(fuzzy.Inner.Field), Text(fuzzy.Inner.Value, "fuzzy"), Similarity(fuzzy.Similarity)));
+    private FullTextPredicate CompileFuzzy(FuzzyCondition fuzzy) =>
+        fullText is null
+            ? throw NotSupported("fuzzy", fuzzy)
+            : new FullTextPredicate(
+                fullText.Fuzzy(
+                    fuzzy,
+                    fields.Reader(fuzzy.Inner.Field),
+                    Text(fuzzy.Inner.Value, "fuzzy"),
+                    Similarity(fuzzy.Similarity)
+                )
+            );
 
-    private FullTextPredicate CompileProximity(ProximityCondition proximity) => fullText is null
-        ? throw NotSupported("proximity", proximity)
-        : new FullTextPredicate(fullText.Proximity(proximity, fields.Reader(proximity.Inner.Field), Text(proximity.Inner.Terms, "proximity"), operands.Count(proximity.Distance, "proximity") ?? 0));
+    private FullTextPredicate CompileProximity(ProximityCondition proximity) =>
+        fullText is null
+            ? throw NotSupported("proximity", proximity)
+            : new FullTextPredicate(
+                fullText.Proximity(
+                    proximity,
+                    fields.Reader(proximity.Inner.Field),
+                    Text(proximity.Inner.Terms, "proximity"),
+                    operands.Count(proximity.Distance, "proximity") ?? 0
+                )
+            );
 
     private FullTextPredicate CompileLikeness(MoreLikeThisCondition likeness)
     {
@@ -211,11 +264,23 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         json = json[0] == (byte)'"' ? operands.Text(given, "moreLikeThis") : json;
         if (json.AsSpan().TrimStart(" \t\r\n"u8) is [(byte)'{', ..])
         {
-            made.Learn(new QueriedDocument(QueryParameters.MembersOf(json, "The document of 'moreLikeThis'", given.Position)));
+            made.Learn(
+                new QueriedDocument(QueryParameters.MembersOf(json, "The document of 'moreLikeThis'", given.Position))
+            );
         }
         else
         {
-            _likenesses.Add((new ComparisonCondition(new IdReference(given.Position), ComparisonOperator.Equal, given, given.Position), made));
+            _likenesses.Add(
+                (
+                    new ComparisonCondition(
+                        new IdReference(given.Position),
+                        ComparisonOperator.Equal,
+                        given,
+                        given.Position
+                    ),
+                    made
+                )
+            );
         }
 
         return new FullTextPredicate(made);
@@ -224,28 +289,42 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
     private string Text(Operand operand, string clause) => Encoding.UTF8.GetString(TextOf(operand, clause));
 
     private double Similarity(Operand operand) =>
-        double.TryParse(operands.Scalar(operand), NumberStyles.Float, CultureInfo.InvariantCulture, out double value) && value is >= 0 and <= 1
+        double.TryParse(operands.Scalar(operand), NumberStyles.Float, CultureInfo.InvariantCulture, out double value)
+        && value is >= 0 and <= 1
             ? value
             : throw new QueryException(QueryFault.Invalid, "'fuzzy' needs a similarity from 0 to 1.", operand.Position);
 
     private double Factor(Operand operand) =>
-        double.TryParse(operands.Scalar(operand), NumberStyles.Float, CultureInfo.InvariantCulture, out double value) && value > 0 && double.IsFinite(value)
+        double.TryParse(operands.Scalar(operand), NumberStyles.Float, CultureInfo.InvariantCulture, out double value)
+        && value > 0
+        && double.IsFinite(value)
             ? value
             : throw new QueryException(QueryFault.Invalid, "'boost' needs a factor above 0.", operand.Position);
 
     private byte[] Scalar(Operand operand) => Counted(operands.Scalar(operand), operand.Position);
 
     /// <summary>A text that others are to look like; its length is looked at before it is copied.</summary>
-    private byte[] TextOf(Operand operand, string clause) => operands.Json(operand).Length <= (MaxTextBytes * 6) + 2 && operands.Text(operand, clause) is { Length: <= MaxTextBytes } text
-        ? text
-        : throw new QueryException(QueryFault.TooCostly, $"'{clause}' takes a text of at most {MaxTextBytes} bytes.", operand.Position);
+    private byte[] TextOf(Operand operand, string clause) =>
+        operands.Json(operand).Length <= (MaxTextBytes * 6) + 2
+        && operands.Text(operand, clause) is { Length: <= MaxTextBytes } text
+            ? text
+            : throw new QueryException(
+                QueryFault.TooCostly,
+                $"'{clause}' takes a text of at most {MaxTextBytes} bytes.",
+                operand.Position
+            );
 
     private byte[] Counted(byte[] json, int position)
     {
         _valueBytes += json.Length;
         return _valueBytes <= MaxValueBytes
             ? json
-            : throw new QueryException(QueryFault.TooCostly, $"The values that a query compares with take at most {MaxValueBytes / (1024 * 1024)} MiB, a parameter once for each use: use it fewer times.", position);
+            : throw new QueryException(
+                QueryFault.TooCostly,
+                $"The values that a query compares with take at most {MaxValueBytes / (1024 * 1024)} MiB, a "
+                    + $"parameter once for each use: use it fewer times.",
+                position
+            );
     }
 
     private static void Bound(int count, int most, string what, int position)
@@ -262,5 +341,10 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         return folded[..TextFolding.FoldAll(text, folded)];
     }
 
-    private static QueryException NotSupported(string clause, Condition condition) => new(QueryFault.NotSupported, $"'{clause}' is not supported here: it needs a full-text index.", condition.Position);
+    private static QueryException NotSupported(string clause, Condition condition) =>
+        new(
+            QueryFault.NotSupported,
+            $"'{clause}' is not supported here: it needs a full-text index.",
+            condition.Position
+        );
 }

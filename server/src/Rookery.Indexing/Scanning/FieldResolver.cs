@@ -14,24 +14,26 @@ internal abstract class FieldResolver
     public FieldReader Reader(FieldReference field) => new(Resolve(field));
 
     /// <summary>What a refusal calls a field.</summary>
-    protected static string NameOf(FieldReference field) => field switch
-    {
-        PathReference path => path.Path.ToString(),
-        IdReference => "id()",
-        GroupKeyReference => "key()",
-        ScoreReference => "score()",
-        AggregateReference { Kind: AggregateKind.Count } => "count()",
-        AggregateReference aggregate => $"{AggregateName(aggregate.Kind)}({aggregate.Path})",
-        _ => field.GetType().Name,
-    };
+    protected static string NameOf(FieldReference field) =>
+        field switch
+        {
+            PathReference path => path.Path.ToString(),
+            IdReference => "id()",
+            GroupKeyReference => "key()",
+            ScoreReference => "score()",
+            AggregateReference { Kind: AggregateKind.Count } => "count()",
+            AggregateReference aggregate => $"{AggregateName(aggregate.Kind)}({aggregate.Path})",
+            _ => field.GetType().Name,
+        };
 
-    private static string AggregateName(AggregateKind kind) => kind switch
-    {
-        AggregateKind.Sum => "sum",
-        AggregateKind.Min => "min",
-        AggregateKind.Max => "max",
-        _ => "avg",
-    };
+    private static string AggregateName(AggregateKind kind) =>
+        kind switch
+        {
+            AggregateKind.Sum => "sum",
+            AggregateKind.Min => "min",
+            AggregateKind.Max => "max",
+            _ => "avg",
+        };
 }
 
 /// <summary>Fields of documents.</summary>
@@ -39,11 +41,16 @@ internal sealed class DocumentFields : FieldResolver
 {
     internal static readonly FieldPath Id = new([new("@metadata", false), new("@id", false)], 0);
 
-    public override FieldPath Resolve(FieldReference field) => field switch
-    {
-        PathReference path => path.Path,
-        IdReference => Id,
-        ScoreReference => throw new QueryException(QueryFault.Invalid, "'score()' belongs behind 'order by' or 'select'.", field.Position),
-        _ => throw new QueryException(QueryFault.Invalid, $"'{NameOf(field)}' needs 'group by'.", field.Position),
-    };
+    public override FieldPath Resolve(FieldReference field) =>
+        field switch
+        {
+            PathReference path => path.Path,
+            IdReference => Id,
+            ScoreReference => throw new QueryException(
+                QueryFault.Invalid,
+                "'score()' belongs behind 'order by' or 'select'.",
+                field.Position
+            ),
+            _ => throw new QueryException(QueryFault.Invalid, $"'{NameOf(field)}' needs 'group by'.", field.Position),
+        };
 }

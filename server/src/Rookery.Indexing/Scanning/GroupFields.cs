@@ -3,8 +3,8 @@ using Rookery.Indexing.Language;
 namespace Rookery.Indexing.Scanning;
 
 /// <summary>
-/// Fields of the rows of a grouped query, which are written as members <c>k0</c>, <c>k1</c>… for keys, <c>a0</c>… for aggregates and <c>key</c>. Aggregates are computed because a part of the query
-/// speaks of them.
+/// Fields of the rows of a grouped query, which are written as members <c>k0</c>, <c>k1</c>… for keys, <c>a0</c>… for
+/// aggregates and <c>key</c>. Aggregates are computed because a part of the query speaks of them.
 /// </summary>
 /// <param name="query">The query.</param>
 internal sealed class GroupFields(Query query) : FieldResolver
@@ -31,7 +31,11 @@ internal sealed class GroupFields(Query query) : FieldResolver
             case PathReference path when SelectedAs(path.Path) is { } selected:
                 return Resolve(selected);
             default:
-                throw new QueryException(QueryFault.Invalid, $"'{NameOf(field)}' is neither a key of 'group by' nor an aggregate.", field.Position);
+                throw new QueryException(
+                    QueryFault.Invalid,
+                    $"'{NameOf(field)}' is neither a key of 'group by' nor an aggregate.",
+                    field.Position
+                );
         }
     }
 
@@ -54,8 +58,12 @@ internal sealed class GroupFields(Query query) : FieldResolver
         for (int key = 0; key < query.GroupBy.Count; key++)
         {
             GroupKey known = query.GroupBy[key];
-            if (known.Path.Steps.Select(static step => step.Name).SequenceEqual(path.Steps.Select(static step => step.Name), StringComparer.Ordinal)
-                || (known.Alias is not null && IsName(path, known.Alias)))
+            if (
+                known
+                    .Path.Steps.Select(static step => step.Name)
+                    .SequenceEqual(path.Steps.Select(static step => step.Name), StringComparer.Ordinal)
+                || (known.Alias is not null && IsName(path, known.Alias))
+            )
             {
                 return key;
             }
@@ -65,10 +73,15 @@ internal sealed class GroupFields(Query query) : FieldResolver
     }
 
     /// <summary>What the selection names so; not a path, which would be looked up again.</summary>
-    private FieldReference? SelectedAs(FieldPath path) => (query.Select as FieldSelection)?.Items
-        .Where(item => IsName(path, Projection.NameOf(item)))
-        .Select(static item => (item.Source as SelectedReference)?.Field)
-        .FirstOrDefault(selected => selected is AggregateReference or GroupKeyReference || (selected is PathReference key && KeyOf(key.Path) >= 0));
+    private FieldReference? SelectedAs(FieldPath path) =>
+        (query.Select as FieldSelection)
+            ?.Items.Where(item => IsName(path, Projection.NameOf(item)))
+            .Select(static item => (item.Source as SelectedReference)?.Field)
+            .FirstOrDefault(selected =>
+                selected is AggregateReference or GroupKeyReference
+                || (selected is PathReference key && KeyOf(key.Path) >= 0)
+            );
 
-    private static bool IsName(FieldPath path, string name) => string.Equals(path.ToString(), name, StringComparison.Ordinal);
+    private static bool IsName(FieldPath path, string name) =>
+        string.Equals(path.ToString(), name, StringComparison.Ordinal);
 }

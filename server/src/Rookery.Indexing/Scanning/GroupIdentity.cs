@@ -5,10 +5,16 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Scanning;
 
-/// <summary>The bytes by which groups are told apart, and whose order is that of the groups: of each key those of its value with case, and their length.</summary>
+/// <summary>
+/// The bytes by which groups are told apart, and whose order is that of the groups: of each key those of its value with
+/// case, and their length.
+/// </summary>
 internal static class GroupIdentity
 {
-    /// <summary>Bytes of an identity that an index takes as an id: one byte less than an id may have, so that one that was cut is told by its length.</summary>
+    /// <summary>
+    /// Bytes of an identity that an index takes as an id: one byte less than an id may have, so that one that was cut
+    /// is told by its length.
+    /// </summary>
     public const int MaxWholeBytes = TermKey.MaxBytes - 1;
 
     /// <summary>Appends what a key adds.</summary>
@@ -41,6 +47,8 @@ internal static class GroupIdentity
         return destination[..TermKey.MaxBytes];
     }
 
-    /// <summary>Whether an id holds only the beginning of its identity: then it does not say where its group stands.</summary>
+    /// <summary>
+    /// Whether an id holds only the beginning of its identity: then it does not say where its group stands.
+    /// </summary>
     public static bool IsCut(ReadOnlySpan<byte> id) => id.Length > MaxWholeBytes;
 }

@@ -5,8 +5,9 @@ using Rookery.Indexing.Values;
 namespace Rookery.Indexing.Scanning;
 
 /// <summary>
-/// What <c>group by</c> computes. Keys whose path has <c>[]</c> (outside of <c>array(…)</c>) make an entry of each element of that array; the keys and aggregates below the same array are read from the
-/// element, all others from the document.
+/// What <c>group by</c> computes. Keys whose path has <c>[]</c> (outside of <c>array(…)</c>) make an entry of each
+/// element of that array; the keys and aggregates below the same array are read from the element, all others from the
+/// document.
 /// </summary>
 internal sealed class GroupPlan
 {
@@ -17,13 +18,26 @@ internal sealed class GroupPlan
     public GroupPlan(IReadOnlyList<GroupKey> keys, GroupFields fields)
     {
         string[]? array = null;
-        foreach (GroupKey key in keys.Where(static key => !key.IsWholeArray && key.Path.Steps.Any(static step => step.IsEach)))
+        foreach (
+            GroupKey key in keys.Where(static key =>
+                !key.IsWholeArray && key.Path.Steps.Any(static step => step.IsEach)
+            )
+        )
         {
-            string[] found = [.. key.Path.Steps.Take(key.Path.Steps.Index().Last(static step => step.Item.IsEach).Index + 1).Select(static step => step.Name)];
+            string[] found =
+            [
+                .. key
+                    .Path.Steps.Take(key.Path.Steps.Index().Last(static step => step.Item.IsEach).Index + 1)
+                    .Select(static step => step.Name),
+            ];
             array ??= found;
             if (!array.SequenceEqual(found, StringComparer.Ordinal))
             {
-                throw new QueryException(QueryFault.NotSupported, "'group by' through several arrays is not supported: use array(…) for all but one.", key.Path.Position);
+                throw new QueryException(
+                    QueryFault.NotSupported,
+                    "'group by' through several arrays is not supported: use array(…) for all but one.",
+                    key.Path.Position
+                );
             }
         }
 
@@ -31,7 +45,12 @@ internal sealed class GroupPlan
         Keys = [.. keys.Select(key => GroupedField.Of(key.Path, key.IsWholeArray ? null : array))];
         Names = [.. keys.Select(static key => key.Alias ?? key.Path.ToString())];
         NeedsWholeKey = fields.NeedsWholeKey;
-        Aggregates = [.. fields.Aggregates.Select(aggregate => (aggregate.Kind, aggregate.Path is null ? null : GroupedField.Of(aggregate.Path, array)))];
+        Aggregates =
+        [
+            .. fields.Aggregates.Select(aggregate =>
+                (aggregate.Kind, aggregate.Path is null ? null : GroupedField.Of(aggregate.Path, array))
+            ),
+        ];
     }
 
     /// <summary>What an index computes of the groups that it holds.</summary>
@@ -41,7 +60,12 @@ internal sealed class GroupPlan
         Array = array is null ? null : new FieldReader(array);
         Keys = [.. definition.Keys.Select(key => GroupedField.Of(ToPath(key.Path), key.IsOfElement ? array : null))];
         Names = [.. definition.Keys.Select(static key => key.Name)];
-        Aggregates = [.. definition.Aggregates.Select(aggregate => (aggregate.Kind, aggregate.Path.Count == 0 ? null : GroupedField.Of(ToPath(aggregate.Path), array)))];
+        Aggregates =
+        [
+            .. definition.Aggregates.Select(aggregate =>
+                (aggregate.Kind, aggregate.Path.Count == 0 ? null : GroupedField.Of(ToPath(aggregate.Path), array))
+            ),
+        ];
     }
 
     /// <summary>The array whose elements are entries; null when each document is one.</summary>
@@ -60,9 +84,11 @@ internal sealed class GroupPlan
     public (AggregateKind Kind, GroupedField? Field)[] Aggregates { get; }
 
     /// <summary>Names of members from the document's top to a key or to what an aggregate is of.</summary>
-    public IReadOnlyList<string> PathOf(GroupedField field) => field.IsOfElement ? [.. Array!.Names, .. field.Reader?.Names ?? []] : field.Reader!.Names;
+    public IReadOnlyList<string> PathOf(GroupedField field) =>
+        field.IsOfElement ? [.. Array!.Names, .. field.Reader?.Names ?? []] : field.Reader!.Names;
 
-    private static FieldPath ToPath(IReadOnlyList<string> names) => new([.. names.Select(static name => new PathStep(name, false))], 0);
+    private static FieldPath ToPath(IReadOnlyList<string> names) =>
+        new([.. names.Select(static name => new PathStep(name, false))], 0);
 }
 
 /// <summary>A field of an entry: of the document, or of the array's element.</summary>
@@ -76,7 +102,12 @@ internal sealed record GroupedField(bool IsOfElement, FieldReader? Reader, Field
     /// <param name="array">Names of the steps to the array of entries; null without one.</param>
     public static GroupedField Of(FieldPath path, string[]? array)
     {
-        bool isOfElement = array is not null && path.Steps.Count >= array.Length && path.Steps.Take(array.Length).Select(static step => step.Name).SequenceEqual(array, StringComparer.Ordinal);
+        bool isOfElement =
+            array is not null
+            && path.Steps.Count >= array.Length
+            && path.Steps.Take(array.Length)
+                .Select(static step => step.Name)
+                .SequenceEqual(array, StringComparer.Ordinal);
         if (!isOfElement)
         {
             return new(false, new FieldReader(path), new FieldWriter(path));

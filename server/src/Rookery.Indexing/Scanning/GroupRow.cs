@@ -5,7 +5,10 @@ using Rookery.Documents.Json;
 
 namespace Rookery.Indexing.Scanning;
 
-/// <summary>Writes the members of the row of a group: <c>k0</c>, <c>k1</c>… of its keys, <c>a0</c>… of its aggregates, and <c>key</c>, all keys as one value.</summary>
+/// <summary>
+/// Writes the members of the row of a group: <c>k0</c>, <c>k1</c>… of its keys, <c>a0</c>… of its aggregates, and
+/// <c>key</c>, all keys as one value.
+/// </summary>
 internal static class GroupRow
 {
     private const int MostDigits = 10;

@@ -47,7 +47,9 @@ internal sealed class GroupTable(GroupPlan plan, ScanMemory? memory, int mostGro
         plan.Array.Read(document, ref entries);
     }
 
-    /// <summary>The groups as rows, in the order of their keys: <c>k0</c>, <c>k1</c>…, <c>a0</c>…, <c>key</c>.</summary>
+    /// <summary>
+    /// The groups as rows, in the order of their keys: <c>k0</c>, <c>k1</c>…, <c>a0</c>…, <c>key</c>.
+    /// </summary>
     public IEnumerable<byte[]> Rows()
     {
         byte[][] order = [.. _groups.Keys];
@@ -113,7 +115,12 @@ internal sealed class GroupTable(GroupPlan plan, ScanMemory? memory, int mostGro
     }
 
     /// <summary>Reads a key: arrays and objects in one form, so that equal ones are equal bytes.</summary>
-    private ReadOnlySpan<byte> ReadKey(GroupedField key, in QueriedDocument document, ReadOnlySpan<byte> element, ScanWork work)
+    private ReadOnlySpan<byte> ReadKey(
+        GroupedField key,
+        in QueriedDocument document,
+        ReadOnlySpan<byte> element,
+        ScanWork work
+    )
     {
         WriteKey(key, document, element, work);
         if (_value.WrittenSpan[0] is not ((byte)'[' or (byte)'{'))
@@ -150,7 +157,13 @@ internal sealed class GroupTable(GroupPlan plan, ScanMemory? memory, int mostGro
         }
     }
 
-    private static void Read(GroupedField field, in QueriedDocument document, ReadOnlySpan<byte> element, ScanWork work, ref Aggregation visitor)
+    private static void Read(
+        GroupedField field,
+        in QueriedDocument document,
+        ReadOnlySpan<byte> element,
+        ScanWork work,
+        ref Aggregation visitor
+    )
     {
         if (!field.IsOfElement)
         {

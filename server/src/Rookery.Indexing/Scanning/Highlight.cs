@@ -32,7 +32,21 @@ internal sealed class Highlight
     public Highlight(IncludeClause include, FieldResolver fields, OperandValues operands, Predicate condition)
     {
         Field = include.Path!;
-        _reader = fields.Reader(new PathReference(new FieldPath([.. Field.Split('.').Select(static name => new PathStep(name.Replace("[]", "", StringComparison.Ordinal), false))], include.Position)));
+        _reader = fields.Reader(
+            new PathReference(
+                new FieldPath(
+                    [
+                        .. Field
+                            .Split('.')
+                            .Select(static name => new PathStep(
+                                name.Replace("[]", "", StringComparison.Ordinal),
+                                false
+                            )),
+                    ],
+                    include.Position
+                )
+            )
+        );
         _length = Number(include.Arguments[0], operands, LongestFragment);
         _most = Number(include.Arguments[1], operands, MostFragments);
         var options = new ClauseOptions(include.Arguments is [_, _, var given] ? given : null, "highlight", operands);
@@ -40,7 +54,12 @@ internal sealed class Highlight
         _behind = options.Texts("PostTags") is { Length: > 0 and <= MostTags } ends ? ends : UsualBehind;
         GroupKey = options.Text("GroupKey") is { Length: > 0 } key ? key : null;
         options.RefuseOthers();
-        _finders = [.. SearchesOf(condition).Where(one => one.Reader.Names.SequenceEqual(_reader.Names, StringComparer.Ordinal)).Select(static one => new WordFinder(one.Query))];
+        _finders =
+        [
+            .. SearchesOf(condition)
+                .Where(one => one.Reader.Names.SequenceEqual(_reader.Names, StringComparer.Ordinal))
+                .Select(static one => new WordFinder(one.Query)),
+        ];
     }
 
     /// <summary>The field, as the answer names it.</summary>
@@ -64,21 +83,29 @@ internal sealed class Highlight
     private static int Number(Operand operand, OperandValues operands, int most)
     {
         long number = operands.Count(operand, "highlight") ?? 0;
-        return number is > 0 && number <= most ? (int)number : throw new QueryException(QueryFault.Invalid, string.Create(CultureInfo.InvariantCulture, $"'highlight' takes a number from 1 to {most} here."), operand.Position);
+        return number is > 0 && number <= most
+            ? (int)number
+            : throw new QueryException(
+                QueryFault.Invalid,
+                string.Create(CultureInfo.InvariantCulture, $"'highlight' takes a number from 1 to {most} here."),
+                operand.Position
+            );
     }
 
     /// <summary>What is looked for; what must not be there is marked nowhere.</summary>
-    private static IEnumerable<SearchedField> SearchesOf(Predicate condition) => condition switch
-    {
-        AndPredicate and => and.Inner.ToArray().SelectMany(SearchesOf),
-        OrPredicate or => or.Inner.ToArray().SelectMany(SearchesOf),
-        BoostPredicate boost => SearchesOf(boost.Inner),
-        OptionalPredicate optional => SearchesOf(optional.Inner),
-        FullTextPredicate { Condition: SearchedField searched } => [searched],
-        _ => [],
-    };
+    private static IEnumerable<SearchedField> SearchesOf(Predicate condition) =>
+        condition switch
+        {
+            AndPredicate and => and.Inner.ToArray().SelectMany(SearchesOf),
+            OrPredicate or => or.Inner.ToArray().SelectMany(SearchesOf),
+            BoostPredicate boost => SearchesOf(boost.Inner),
+            OptionalPredicate optional => SearchesOf(optional.Inner),
+            FullTextPredicate { Condition: SearchedField searched } => [searched],
+            _ => [],
+        };
 
-    private readonly struct Visitor(Highlight highlight, SearchableText room, ScanWork work, List<string> pieces) : IValueVisitor
+    private readonly struct Visitor(Highlight highlight, SearchableText room, ScanWork work, List<string> pieces)
+        : IValueVisitor
     {
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
@@ -90,7 +117,16 @@ internal sealed class Highlight
                 finder.Find(text, found, work);
             }
 
-            pieces.AddRange(HighlightedText.Cut(text, found, highlight._length, highlight._most - pieces.Count, highlight._before, highlight._behind));
+            pieces.AddRange(
+                HighlightedText.Cut(
+                    text,
+                    found,
+                    highlight._length,
+                    highlight._most - pieces.Count,
+                    highlight._before,
+                    highlight._behind
+                )
+            );
             return pieces.Count < highlight._most;
         }
     }

@@ -5,14 +5,20 @@ namespace Rookery.Indexing.Scanning;
 /// <param name="capacity">How many are wanted.</param>
 internal sealed class HitHeap(SortKeys keys, long capacity)
 {
-    private readonly PriorityQueue<ScanHit, ScanHit> _lastFirst = new(Comparer<ScanHit>.Create((one, other) => Compare(keys, other, one)));
+    private readonly PriorityQueue<ScanHit, ScanHit> _lastFirst = new(
+        Comparer<ScanHit>.Create((one, other) => Compare(keys, other, one))
+    );
 
     /// <summary>Whether a result with this key would stay.</summary>
     /// <param name="sortKey">What it is sorted by.</param>
     /// <param name="ordinal">Its place among equal ones.</param>
     public bool Wants(ReadOnlySpan<byte> sortKey, long ordinal) =>
         _lastFirst.Count < capacity
-        || (capacity > 0 && keys.Compare(sortKey, _lastFirst.Peek().SortKey) is var order && (order < 0 || (order == 0 && ordinal < _lastFirst.Peek().Ordinal)));
+        || (
+            capacity > 0
+            && keys.Compare(sortKey, _lastFirst.Peek().SortKey) is var order
+            && (order < 0 || (order == 0 && ordinal < _lastFirst.Peek().Ordinal))
+        );
 
     /// <summary>The last of as many results as are wanted; null while there are fewer.</summary>
     public ScanHit? Last => capacity > 0 && _lastFirst.Count >= capacity ? _lastFirst.Peek() : null;

@@ -27,7 +27,8 @@ public interface ILikenessCondition : IDocumentCondition
 
     /// <summary>Takes the given document, before others are counted.</summary>
     /// <param name="document">The document.</param>
-    /// <param name="rows">What an index holds of it, to be read in its place: members without braces; null where the document is read itself.</param>
+    /// <param name="rows">What an index holds of it, to be read in its place: members without braces; null where the
+    /// document is read itself.</param>
     void Learn(in QueriedDocument document, IReadOnlyList<byte[]>? rows = null);
 }
 

@@ -2,7 +2,10 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Scanning;
 
-/// <summary>Keys between two others. Without one of them it ends where the kind of the other does; without both it holds all values but null.</summary>
+/// <summary>
+/// Keys between two others. Without one of them it ends where the kind of the other does; without both it holds all
+/// values but null.
+/// </summary>
 /// <param name="Low">The least, or null.</param>
 /// <param name="IsLowIncluded">Whether the least belongs to it.</param>
 /// <param name="High">The greatest, or null.</param>
@@ -10,8 +13,14 @@ namespace Rookery.Indexing.Scanning;
 public sealed record KeyRange(byte[]? Low, bool IsLowIncluded, byte[]? High, bool IsHighIncluded)
 {
     /// <summary>Whether no key can be in it: its ends are of different kinds, or cross.</summary>
-    public bool IsEmpty => Low is not null && High is not null
-        && (TermKey.KindOf(Low) != TermKey.KindOf(High) || Low.AsSpan().SequenceCompareTo(High) is var order && (order > 0 || (order == 0 && !(IsLowIncluded && IsHighIncluded))));
+    public bool IsEmpty =>
+        Low is not null
+        && High is not null
+        && (
+            TermKey.KindOf(Low) != TermKey.KindOf(High)
+            || Low.AsSpan().SequenceCompareTo(High) is var order
+                && (order > 0 || (order == 0 && !(IsLowIncluded && IsHighIncluded)))
+        );
 
     /// <summary>Whether a key is in it.</summary>
     public bool Contains(ReadOnlySpan<byte> key)

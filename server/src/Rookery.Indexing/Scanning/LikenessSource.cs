@@ -11,7 +11,9 @@ public sealed record LikenessSource(ScanPlan Finder, ILikenessCondition Conditio
     /// <summary>What a query is refused with whose <see cref="Finder"/> finds nothing.</summary>
     public const string NotFound = "'moreLikeThis' names a document, or a condition that finds one; there is none.";
 
-    /// <summary>Learns a document, or a reduced row, if it is a result of the finder by what an index holds of it.</summary>
+    /// <summary>
+    /// Learns a document, or a reduced row, if it is a result of the finder by what an index holds of it.
+    /// </summary>
     /// <param name="document">The document; none of a reduced row.</param>
     /// <param name="rows">The members of its rows, without braces.</param>
     /// <param name="run">A run of the finder.</param>

@@ -8,34 +8,41 @@ namespace Rookery.Indexing.Scanning;
 
 /// <summary>
 /// Makes a condition of a Lucene clause. It is asked of the document: each term of all values of its field. Where the
-/// field has words, terms are made as those were; else a term stands for a whole value: with <c>exact()</c>, of ids, and
-/// of fields of a static index that hold no words.
+/// field has words, terms are made as those were; else a term stands for a whole value: with <c>exact()</c>, of ids,
+/// and of fields of a static index that hold no words.
 /// </summary>
 /// <param name="fields">Says where fields stand.</param>
 /// <param name="fullText">Makes conditions of words.</param>
 /// <param name="condition">The condition.</param>
 /// <param name="isExact">Whether letters count with their case.</param>
 internal sealed class LucenePredicates(
-    FieldResolver fields, IFullTextConditions fullText, LuceneCondition condition, bool isExact)
+    FieldResolver fields,
+    IFullTextConditions fullText,
+    LuceneCondition condition,
+    bool isExact
+)
 {
     /// <summary>The condition that a clause means.</summary>
     /// <exception cref="QueryException">It names a field that cannot be asked, or is too large.</exception>
     public Predicate Make(LuceneClause clause) => TryMake(clause) ?? new ConstantPredicate(false);
 
     /// <summary>The same; null where no term is left of it: of one that is a stop word, say.</summary>
-    private Predicate? TryMake(LuceneClause clause) => clause switch
-    {
-        LuceneEvery => new ConstantPredicate(true),
-        LuceneBoosted boosted => TryMake(boosted.Inner) is { } inner ? new BoostPredicate(inner, boosted.Factor) : null,
-        LuceneBoolean boolean => TryMakeBoolean(boolean),
-        LuceneLeaf leaf => TryMakeLeaf(leaf, FieldOf(leaf)),
-        _ => throw new NotSupportedException(clause.GetType().Name),
-    };
+    private Predicate? TryMake(LuceneClause clause) =>
+        clause switch
+        {
+            LuceneEvery => new ConstantPredicate(true),
+            LuceneBoosted boosted => TryMake(boosted.Inner) is { } inner
+                ? new BoostPredicate(inner, boosted.Factor)
+                : null,
+            LuceneBoolean boolean => TryMakeBoolean(boolean),
+            LuceneLeaf leaf => TryMakeLeaf(leaf, FieldOf(leaf)),
+            _ => throw new NotSupportedException(clause.GetType().Name),
+        };
 
     private Predicate? TryMakeBoolean(LuceneBoolean boolean)
     {
-        var made = boolean.Parts
-            .Select(part => (part.Occur, Predicate: TryMake(part.Clause)))
+        var made = boolean
+            .Parts.Select(part => (part.Occur, Predicate: TryMake(part.Clause)))
             .Where(static part => part.Predicate is not null)
             .ToLookup(static part => part.Occur, static part => part.Predicate!);
         if (made.Count == 0)
@@ -71,11 +78,14 @@ internal sealed class LucenePredicates(
         // RavenDB's automatic indexes hold the field of the condition only; that of the prefix would be found nowhere.
         int position = condition.Clause.Position;
         return fields is RowFields
-            ? new PathReference(new FieldPath([.. name.Split('.').Select(static step => new PathStep(step, false))], position))
+            ? new PathReference(
+                new FieldPath([.. name.Split('.').Select(static step => new PathStep(step, false))], position)
+            )
             : throw new QueryException(
                 QueryFault.NotSupported,
                 $"'{name}:' in a Lucene clause is not supported outside of static indexes: join several conditions.",
-                position);
+                position
+            );
     }
 
     private Predicate? TryMakeLeaf(LuceneLeaf leaf, FieldReference field)
@@ -90,20 +100,25 @@ internal sealed class LucenePredicates(
             : null;
     }
 
-    private Predicate WholeValues(LuceneLeaf leaf, FieldReader reader) => leaf switch
-    {
-        LucenePattern pattern =>
-            new TextPredicate(reader, new WildcardPattern(PatternOf(pattern.Text, TextOf)), isExact),
-        LuceneSimilar similar => new TextPredicate(
-            reader,
-            new SimilarPattern(new FuzzyText(TextOf(similar.Text), similar.Similarity, condition.Clause.Position)),
-            isExact),
-        LuceneRange range => RangeOf(range) is { IsEmpty: false } keys
-            ? new RangePredicate(reader, keys, isExact)
-            : new ConstantPredicate(false),
-        LuceneText text => new TermsPredicate(reader, new TermSet(ValuesOf(text.Text), isExact), isExact),
-        _ => throw new NotSupportedException(leaf.GetType().Name),
-    };
+    private Predicate WholeValues(LuceneLeaf leaf, FieldReader reader) =>
+        leaf switch
+        {
+            LucenePattern pattern => new TextPredicate(
+                reader,
+                new WildcardPattern(PatternOf(pattern.Text, TextOf)),
+                isExact
+            ),
+            LuceneSimilar similar => new TextPredicate(
+                reader,
+                new SimilarPattern(new FuzzyText(TextOf(similar.Text), similar.Similarity, condition.Clause.Position)),
+                isExact
+            ),
+            LuceneRange range => RangeOf(range) is { IsEmpty: false } keys
+                ? new RangePredicate(reader, keys, isExact)
+                : new ConstantPredicate(false),
+            LuceneText text => new TermsPredicate(reader, new TermSet(ValuesOf(text.Text), isExact), isExact),
+            _ => throw new NotSupportedException(leaf.GetType().Name),
+        };
 
     private KeyRange RangeOf(LuceneRange range) =>
         new(KeyOf(range.Low), range.IsIncluded, KeyOf(range.High), range.IsIncluded);
@@ -114,7 +129,7 @@ internal sealed class LucenePredicates(
     internal static byte[] PatternOf(string pattern, Func<string, byte[]> fold)
     {
         var bytes = new List<byte>();
-        for (int at = 0; at < pattern.Length;)
+        for (int at = 0; at < pattern.Length; )
         {
             int length = pattern.AsSpan(at).IndexOfAny(LucenePattern.Many, LucenePattern.One);
             length = length < 0 ? pattern.Length - at : length;
@@ -146,8 +161,10 @@ internal sealed class LucenePredicates(
     {
         List<byte[]> values = [OperandValues.Quote(text)];
         const NumberStyles Plain = NumberStyles.AllowLeadingSign | NumberStyles.AllowDecimalPoint;
-        if (text is "true" or "false"
-            || (double.TryParse(text, Plain, CultureInfo.InvariantCulture, out _) && IsJsonNumber(text)))
+        if (
+            text is "true" or "false"
+            || (double.TryParse(text, Plain, CultureInfo.InvariantCulture, out _) && IsJsonNumber(text))
+        )
         {
             values.Add(Encoding.UTF8.GetBytes(text));
         }

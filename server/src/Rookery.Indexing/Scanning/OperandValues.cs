@@ -14,20 +14,29 @@ public sealed class OperandValues(QueryParameters parameters)
     {
         byte[] json = Json(operand);
         return json[0] is (byte)'{' or (byte)'['
-            ? throw new QueryException(QueryFault.Invalid, "A field is compared with a text, a number, true, false or null; lists belong behind 'in'.", operand.Position)
+            ? throw new QueryException(
+                QueryFault.Invalid,
+                "A field is compared with a text, a number, true, false or null; lists belong behind 'in'.",
+                operand.Position
+            )
             : json;
     }
 
     /// <summary>The value as JSON.</summary>
-    public byte[] Json(Operand operand) => operand switch
-    {
-        NullOperand => "null"u8.ToArray(),
-        BooleanOperand boolean => boolean.Value ? "true"u8.ToArray() : "false"u8.ToArray(),
-        NumberOperand number => Encoding.UTF8.GetBytes(number.Text),
-        TextOperand text => Quote(text.Value),
-        ParameterOperand parameter => parameters.Find(parameter),
-        _ => throw new QueryException(QueryFault.NotSupported, $"'{operand.GetType().Name}' is not supported as a value.", operand.Position),
-    };
+    public byte[] Json(Operand operand) =>
+        operand switch
+        {
+            NullOperand => "null"u8.ToArray(),
+            BooleanOperand boolean => boolean.Value ? "true"u8.ToArray() : "false"u8.ToArray(),
+            NumberOperand number => Encoding.UTF8.GetBytes(number.Text),
+            TextOperand text => Quote(text.Value),
+            ParameterOperand parameter => parameters.Find(parameter),
+            _ => throw new QueryException(
+                QueryFault.NotSupported,
+                $"'{operand.GetType().Name}' is not supported as a value.",
+                operand.Position
+            ),
+        };
 
     /// <summary>The values of a list: those written out, and the elements of parameters that hold lists.</summary>
     public IEnumerable<byte[]> Elements(IReadOnlyList<Operand> operands)
@@ -41,12 +50,16 @@ public sealed class OperandValues(QueryParameters parameters)
                 continue;
             }
 
-            for (int at = 1; json[at] != (byte)']';)
+            for (int at = 1; json[at] != (byte)']'; )
             {
                 at = json[at] == (byte)',' ? at + 1 : at;
                 int end = StoredJson.SkipValue(json, at);
                 yield return json[at] is (byte)'{' or (byte)'['
-                    ? throw new QueryException(QueryFault.Invalid, "A list behind 'in' holds texts, numbers, true, false or null.", operand.Position)
+                    ? throw new QueryException(
+                        QueryFault.Invalid,
+                        "A list behind 'in' holds texts, numbers, true, false or null.",
+                        operand.Position
+                    )
                     : json[at..end];
                 at = end;
             }
@@ -84,7 +97,11 @@ public sealed class OperandValues(QueryParameters parameters)
 
         return long.TryParse(json, NumberStyles.None, CultureInfo.InvariantCulture, out long count)
             ? count
-            : throw new QueryException(QueryFault.Invalid, $"'{clause}' needs a whole number from 0.", operand.Position);
+            : throw new QueryException(
+                QueryFault.Invalid,
+                $"'{clause}' needs a whole number from 0.",
+                operand.Position
+            );
     }
 
     /// <summary>A text as JSON.</summary>

@@ -2,7 +2,9 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Scanning;
 
-/// <summary>A condition, ready to be asked of documents. Thread-safe; what changes is in <see cref="ScanWork"/>.</summary>
+/// <summary>
+/// A condition, ready to be asked of documents. Thread-safe; what changes is in <see cref="ScanWork"/>.
+/// </summary>
 internal abstract class Predicate
 {
     /// <summary>Whether a document satisfies it.</summary>

@@ -24,19 +24,27 @@ internal sealed class Projection
     /// <param name="operands">Parameters filled in.</param>
     /// <param name="behavior">Where the request wants fields to be read from.</param>
     /// <exception cref="QueryException">A part is not supported, or two members have one name.</exception>
-    public Projection(IReadOnlyList<SelectedField> items, FieldResolver fields, OperandValues operands, ProjectionBehavior behavior)
+    public Projection(
+        IReadOnlyList<SelectedField> items,
+        FieldResolver fields,
+        OperandValues operands,
+        ProjectionBehavior behavior
+    )
     {
         var source = new ProjectionSource(fields, behavior);
         var names = new HashSet<string>(StringComparer.Ordinal);
         _members =
         [
-            .. items.Where(source.IsSelected).Select(item => new Member(
-                Quote(NameOf(item, names)),
-                FieldOf(item, fields),
-                ValueOf(item, operands),
-                source.IsOfRow(item),
-                source.IsLeftOut(item),
-                source.IsNeeded(item) ? NameOf(item) : null)),
+            .. items
+                .Where(source.IsSelected)
+                .Select(item => new Member(
+                    Quote(NameOf(item, names)),
+                    FieldOf(item, fields),
+                    ValueOf(item, operands),
+                    source.IsOfRow(item),
+                    source.IsLeftOut(item),
+                    source.IsNeeded(item) ? NameOf(item) : null
+                )),
         ];
     }
 
@@ -59,10 +67,14 @@ internal sealed class Projection
 
             if (member.Needed is { } needed && !member.Field!.IsIn(source))
             {
-                string where = document.IsStored ? $"the document '{Encoding.UTF8.GetString(document.View.Id)}'" : "a row";
+                string where = document.IsStored
+                    ? $"the document '{Encoding.UTF8.GetString(document.View.Id)}'"
+                    : "a row";
                 throw new QueryException(
                     QueryFault.Invalid,
-                    $"'{needed}' does not stand in {where}, and the request asks for an error then (ProjectionBehavior).");
+                    $"'{needed}' does not stand in {where}, and the request asks for an error then "
+                        + $"(ProjectionBehavior)."
+                );
             }
 
             output.Write(isBehind ? ","u8 : ""u8);
@@ -91,20 +103,22 @@ internal sealed class Projection
     }
 
     /// <summary>The name of a member: its alias, or how RavenDB names it.</summary>
-    public static string NameOf(SelectedField item) => item.Alias ?? item.Source switch
-    {
-        SelectedReference { Field: PathReference path } => path.Path.ToString(),
-        SelectedReference { Field: AggregateReference { Path: { } path } } => path.ToString(),
-        SelectedReference { Field: AggregateReference } => "Count",
-        SelectedReference { Field: GroupKeyReference } => "Key",
-        SelectedReference { Field: IdReference } => "id()",
-        SelectedReference { Field: ScoreReference } => "score()",
-        SelectedOperand { Value: NumberOperand number } => number.Text,
-        SelectedOperand { Value: TextOperand text } => text.Value,
-        SelectedOperand { Value: ParameterOperand parameter } => parameter.Name,
-        SelectedOperand { Value: BooleanOperand boolean } => boolean.Value ? "true" : "false",
-        _ => "null",
-    };
+    public static string NameOf(SelectedField item) =>
+        item.Alias
+        ?? item.Source switch
+        {
+            SelectedReference { Field: PathReference path } => path.Path.ToString(),
+            SelectedReference { Field: AggregateReference { Path: { } path } } => path.ToString(),
+            SelectedReference { Field: AggregateReference } => "Count",
+            SelectedReference { Field: GroupKeyReference } => "Key",
+            SelectedReference { Field: IdReference } => "id()",
+            SelectedReference { Field: ScoreReference } => "score()",
+            SelectedOperand { Value: NumberOperand number } => number.Text,
+            SelectedOperand { Value: TextOperand text } => text.Value,
+            SelectedOperand { Value: ParameterOperand parameter } => parameter.Name,
+            SelectedOperand { Value: BooleanOperand boolean } => boolean.Value ? "true" : "false",
+            _ => "null",
+        };
 
     /// <summary>Writes a score as JSON.</summary>
     public static void WriteScore(double score, IBufferWriter<byte> output)
@@ -117,18 +131,30 @@ internal sealed class Projection
     private static string NameOf(SelectedField item, HashSet<string> names)
     {
         string name = NameOf(item);
-        return names.Add(name) ? name : throw new QueryException(QueryFault.Invalid, $"Two selected members are named '{name}': give one another name with 'as'.", item.Position);
+        return names.Add(name)
+            ? name
+            : throw new QueryException(
+                QueryFault.Invalid,
+                $"Two selected members are named '{name}': give one another name with 'as'.",
+                item.Position
+            );
     }
 
-    private static FieldWriter? FieldOf(SelectedField item, FieldResolver fields) => item.Source switch
-    {
-        SelectedReference { Field: ScoreReference } when fields is not GroupFields => null,
-        SelectedReference reference => new FieldWriter(fields.Resolve(reference.Field), keepsPlaces: true),
-        SelectedOperand => null,
-        _ => throw new QueryException(QueryFault.NotSupported, $"'{item.Source.GetType().Name}' is not supported.", item.Position),
-    };
+    private static FieldWriter? FieldOf(SelectedField item, FieldResolver fields) =>
+        item.Source switch
+        {
+            SelectedReference { Field: ScoreReference } when fields is not GroupFields => null,
+            SelectedReference reference => new FieldWriter(fields.Resolve(reference.Field), keepsPlaces: true),
+            SelectedOperand => null,
+            _ => throw new QueryException(
+                QueryFault.NotSupported,
+                $"'{item.Source.GetType().Name}' is not supported.",
+                item.Position
+            ),
+        };
 
-    private static byte[]? ValueOf(SelectedField item, OperandValues operands) => item.Source is SelectedOperand value ? operands.Json(value.Value) : null;
+    private static byte[]? ValueOf(SelectedField item, OperandValues operands) =>
+        item.Source is SelectedOperand value ? operands.Json(value.Value) : null;
 
     private static byte[] Quote(string name)
     {
@@ -145,5 +171,12 @@ internal sealed class Projection
     /// <param name="IsOfRow">Whether it is read from the row that an index holds.</param>
     /// <param name="IsLeftOut">Whether there is no such member where nothing stands at the path.</param>
     /// <param name="Needed">What has to stand there, for the error; null where it need not.</param>
-    private sealed record Member(byte[] Name, FieldWriter? Field, byte[]? Value, bool IsOfRow, bool IsLeftOut, string? Needed);
+    private sealed record Member(
+        byte[] Name,
+        FieldWriter? Field,
+        byte[]? Value,
+        bool IsOfRow,
+        bool IsLeftOut,
+        string? Needed
+    );
 }

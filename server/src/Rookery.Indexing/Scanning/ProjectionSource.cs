@@ -23,11 +23,17 @@ internal sealed class ProjectionSource(FieldResolver fields, ProjectionBehavior 
         {
             throw new QueryException(
                 QueryFault.NotSupported,
-                $"'ProjectionBehavior' {behavior} is not supported of groups and reduced rows: no one document stands behind them.",
-                item.Position);
+                $"'ProjectionBehavior' {behavior} is not supported of groups and reduced rows: no one "
+                    + $"document stands behind them.",
+                item.Position
+            );
         }
 
-        if (isOfRow || behavior is ProjectionBehavior.FromDocument or ProjectionBehavior.FromDocumentOrThrow || (fields is SelectedFields && IsOfRow(item)))
+        if (
+            isOfRow
+            || behavior is ProjectionBehavior.FromDocument or ProjectionBehavior.FromDocumentOrThrow
+            || (fields is SelectedFields && IsOfRow(item))
+        )
         {
             return true;
         }
@@ -39,16 +45,26 @@ internal sealed class ProjectionSource(FieldResolver fields, ProjectionBehavior 
     public bool IsOfRow(SelectedField item) => fields is not SelectedFields selected || selected.AreOfRow(item);
 
     /// <summary>Whether a member is left out where nothing stands.</summary>
-    public bool IsLeftOut(SelectedField item) => IsOfField(item) && behavior is ProjectionBehavior.FromIndex or ProjectionBehavior.FromDocument;
+    public bool IsLeftOut(SelectedField item) =>
+        IsOfField(item) && behavior is ProjectionBehavior.FromIndex or ProjectionBehavior.FromDocument;
 
     /// <summary>Whether it is an error where nothing stands.</summary>
-    public bool IsNeeded(SelectedField item) => IsOfField(item) && behavior is ProjectionBehavior.FromIndexOrThrow or ProjectionBehavior.FromDocumentOrThrow;
+    public bool IsNeeded(SelectedField item) =>
+        IsOfField(item) && behavior is ProjectionBehavior.FromIndexOrThrow or ProjectionBehavior.FromDocumentOrThrow;
 
     // Metadata is no field of an index, and clients select types of nested objects from it each time.
-    private static bool IsOfField(SelectedField item) => item.Source is SelectedReference { Field: PathReference { Path.Steps: [{ Name: not "@metadata" }, ..] } };
+    private static bool IsOfField(SelectedField item) =>
+        item.Source is SelectedReference { Field: PathReference { Path.Steps: [{ Name: not "@metadata" }, ..] } };
 
-    private QueryException NotStored(SelectedField item) => new(
-        QueryFault.Invalid,
-        $"{(fields is SelectedFields { Rows.IndexName: var name } ? $"The index '{name}' does not store" : "Automatic indexes store no values, so none has")} '{Projection.NameOf(item)}', and the request asks for an error then (ProjectionBehavior).",
-        item.Position);
+    private QueryException NotStored(SelectedField item)
+    {
+        string reason = fields is SelectedFields { Rows.IndexName: var name }
+            ? $"The index '{name}' does not store"
+            : "Automatic indexes store no values, so none has";
+        return new(
+            QueryFault.Invalid,
+            $"{reason} '{Projection.NameOf(item)}', and the request asks for an error then (ProjectionBehavior).",
+            item.Position
+        );
+    }
 }

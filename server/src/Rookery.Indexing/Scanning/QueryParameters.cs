@@ -5,7 +5,9 @@ using Rookery.Indexing.Language;
 
 namespace Rookery.Indexing.Scanning;
 
-/// <summary>The values that a query's text refers to by <c>$name</c>, as JSON without whitespace between its tokens.</summary>
+/// <summary>
+/// The values that a query's text refers to by <c>$name</c>, as JSON without whitespace between its tokens.
+/// </summary>
 public sealed class QueryParameters
 {
     private readonly Dictionary<string, byte[]> _values = new(StringComparer.Ordinal);
@@ -67,7 +69,12 @@ public sealed class QueryParameters
     {
         using DocumentParser parser = DocumentParser.Rent();
         return parser.TryParse(json, out ParsedDocument document, out InputError error)
-            ? [.. document.BodyHead, .. document.BodyHead.IsEmpty || document.BodyTail.IsEmpty ? ""u8 : ","u8, .. document.BodyTail]
+            ?
+            [
+                .. document.BodyHead,
+                .. document.BodyHead.IsEmpty || document.BodyTail.IsEmpty ? ""u8 : ","u8,
+                .. document.BodyTail,
+            ]
             : throw new QueryException(QueryFault.Invalid, $"{what} is not a JSON object: {error}.", position);
     }
 
@@ -76,5 +83,9 @@ public sealed class QueryParameters
     internal byte[] Find(ParameterOperand operand) =>
         _values.TryGetValue(operand.Name, out byte[]? json)
             ? json
-            : throw new QueryException(QueryFault.Invalid, $"QueryParameters has no '{operand.Name}'.", operand.Position);
+            : throw new QueryException(
+                QueryFault.Invalid,
+                $"QueryParameters has no '{operand.Name}'.",
+                operand.Position
+            );
 }

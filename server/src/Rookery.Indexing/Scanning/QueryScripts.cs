@@ -4,7 +4,10 @@ using Rookery.Indexing.Language;
 
 namespace Rookery.Indexing.Scanning;
 
-/// <summary>Compiles what queries write in JavaScript: <c>select { … }</c>, <c>select f(…)</c>, fields of loaded documents, <c>update { … }</c>.</summary>
+/// <summary>
+/// Compiles what queries write in JavaScript: <c>select { … }</c>, <c>select f(…)</c>, fields of loaded documents,
+/// <c>update { … }</c>.
+/// </summary>
 public static class QueryScripts
 {
     /// <summary>The script of a query's selection; null where it has none.</summary>
@@ -15,7 +18,11 @@ public static class QueryScripts
         {
             ScriptSelection script => new ScriptPart("{" + script.Script.Text + "}", script.Script.Position - 1),
             CallSelection call => PartOf(query, call),
-            FieldSelection { Items.Count: > 0 } fields when query.Loads.Count > 0 => PartOf(query, fields, new OperandValues(parameters)),
+            FieldSelection { Items.Count: > 0 } fields when query.Loads.Count > 0 => PartOf(
+                query,
+                fields,
+                new OperandValues(parameters)
+            ),
             _ => null,
         };
         if (expression is not { } part)
@@ -25,10 +32,17 @@ public static class QueryScripts
 
         if (query.GroupBy.Count > 0)
         {
-            throw new QueryException(QueryFault.NotSupported, "A script in the selection of groups is not supported by this version: select keys and aggregates.", part.Position);
+            throw new QueryException(
+                QueryFault.NotSupported,
+                "A script in the selection of groups is not supported by this version: select keys and aggregates.",
+                part.Position
+            );
         }
 
-        var source = SourceOf(query) with { Definitions = [.. query.Loads.Select(load => new ScriptDefinition(load.Alias, PartOf(query, load)))] };
+        var source = SourceOf(query) with
+        {
+            Definitions = [.. query.Loads.Select(load => new ScriptDefinition(load.Alias, PartOf(query, load)))],
+        };
         return new SelectionScript(Compile(() => source.CompileSelection(part)), parameters.ToJson(), part.Position);
     }
 
@@ -38,18 +52,36 @@ public static class QueryScripts
     {
         if (query.Loads.Count > 0)
         {
-            throw new QueryException(QueryFault.NotSupported, "'load' of a patch by query is not supported by this version: a patch sees one document.", query.Loads[0].Path.Position);
+            throw new QueryException(
+                QueryFault.NotSupported,
+                "'load' of a patch by query is not supported by this version: a patch sees one document.",
+                query.Loads[0].Path.Position
+            );
         }
 
-        var update = query.Update ?? throw new QueryException(QueryFault.Invalid, "A patch by query needs 'update { … }' behind its conditions.", query.Text.Length);
+        var update =
+            query.Update
+            ?? throw new QueryException(
+                QueryFault.Invalid,
+                "A patch by query needs 'update { … }' behind its conditions.",
+                query.Text.Length
+            );
         return Compile(() => SourceOf(query).CompileUpdate(new ScriptPart(update.Text, update.Position)));
     }
 
-    private static QueryScript SourceOf(Query query) => new()
-    {
-        Alias = query.Source.Alias,
-        Functions = [.. query.Functions.Select(static function => new ScriptDeclaration(function.Name, function.Parameters, new ScriptPart(function.Body.Text, function.Body.Position)))],
-    };
+    private static QueryScript SourceOf(Query query) =>
+        new()
+        {
+            Alias = query.Source.Alias,
+            Functions =
+            [
+                .. query.Functions.Select(static function => new ScriptDeclaration(
+                    function.Name,
+                    function.Parameters,
+                    new ScriptPart(function.Body.Text, function.Body.Position)
+                )),
+            ],
+        };
 
     private static ScriptProgram Compile(Func<ScriptProgram> compile)
     {
@@ -59,7 +91,11 @@ public static class QueryScripts
         }
         catch (ScriptException refusal)
         {
-            throw new QueryException(refusal.Fault == ScriptFault.NotSupported ? QueryFault.NotSupported : QueryFault.Invalid, refusal.Message + ".", refusal.Position);
+            throw new QueryException(
+                refusal.Fault == ScriptFault.NotSupported ? QueryFault.NotSupported : QueryFault.Invalid,
+                refusal.Message + ".",
+                refusal.Position
+            );
         }
     }
 
@@ -74,14 +110,21 @@ public static class QueryScripts
     private static ScriptPart PartOf(Query query, LoadClause load)
     {
         string path = PathOf(query, load.Path);
-        return new ScriptPart(load.IsMany ? $"load([].concat({path}).filter(id => id))" : $"load({path})", load.Path.Position);
+        return new ScriptPart(
+            load.IsMany ? $"load([].concat({path}).filter(id => id))" : $"load({path})",
+            load.Path.Position
+        );
     }
 
     private static ScriptPart PartOf(Query query, FieldSelection fields, OperandValues operands)
     {
         if (fields.IsDistinct)
         {
-            throw new QueryException(QueryFault.NotSupported, "'select distinct' of loaded documents is not supported by this version.", fields.Items[0].Position);
+            throw new QueryException(
+                QueryFault.NotSupported,
+                "'select distinct' of loaded documents is not supported by this version.",
+                fields.Items[0].Position
+            );
         }
 
         var members = fields.Items.Select(item => $"{Quote(Projection.NameOf(item))}:{ValueOf(query, item, operands)}");
@@ -107,7 +150,11 @@ public static class QueryScripts
                     _ => "null",
                 };
             default:
-                throw new QueryException(QueryFault.NotSupported, "This part of a selection is not supported beside 'load'.", item.Position);
+                throw new QueryException(
+                    QueryFault.NotSupported,
+                    "This part of a selection is not supported beside 'load'.",
+                    item.Position
+                );
         }
     }
 
@@ -115,7 +162,9 @@ public static class QueryScripts
     private static string PathOf(Query query, FieldPath path)
     {
         var steps = path.Steps;
-        var loaded = query.Loads.FirstOrDefault(load => string.Equals(load.Alias, steps[0].Name, StringComparison.Ordinal) && load.Path.Position < path.Position);
+        var loaded = query.Loads.FirstOrDefault(load =>
+            string.Equals(load.Alias, steps[0].Name, StringComparison.Ordinal) && load.Path.Position < path.Position
+        );
         string text = loaded is null ? $"this[{Quote(steps[0].Name)}]" : loaded.Alias;
         int open = 0;
         for (int step = 0; step < steps.Count; step++)

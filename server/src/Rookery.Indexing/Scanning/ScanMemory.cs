@@ -3,7 +3,9 @@ using Rookery.Indexing.Language;
 
 namespace Rookery.Indexing.Scanning;
 
-/// <summary>What one query holds, drawn from the budget before it is allocated and given back at its end. For one thread.</summary>
+/// <summary>
+/// What one query holds, drawn from the budget before it is allocated and given back at its end. For one thread.
+/// </summary>
 /// <param name="share">Where it is drawn from.</param>
 internal sealed class ScanMemory(MemoryShare share) : IDisposable
 {
@@ -15,7 +17,11 @@ internal sealed class ScanMemory(MemoryShare share) : IDisposable
     {
         if (!share.TryReserve(bytes))
         {
-            throw new QueryException(QueryFault.TooCostly, $"The query needs more memory than the {share.LimitBytes / (1024 * 1024)} MiB there are for queries: ask for fewer results, groups or distinct values at once.");
+            throw new QueryException(
+                QueryFault.TooCostly,
+                $"The query needs more memory than the {share.LimitBytes / (1024 * 1024)} MiB there are for "
+                    + $"queries: ask for fewer results, groups or distinct values at once."
+            );
         }
 
         _heldBytes += bytes;

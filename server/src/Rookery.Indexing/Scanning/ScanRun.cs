@@ -58,11 +58,18 @@ public sealed class ScanRun : IDisposable
     /// <summary>Whether no further document can change the answer.</summary>
     public bool IsComplete { get; private set; }
 
-    /// <summary>How relevant the result is that is to be written now; null where the query does not ask for that.</summary>
+    /// <summary>
+    /// How relevant the result is that is to be written now; null where the query does not ask for that.
+    /// </summary>
     public double? Score { get; private set; }
 
-    /// <summary>Whether a document satisfies the conditions of the query. Of a grouped query all do: its conditions are on groups.</summary>
-    public bool Matches(in QueriedDocument document) => _groups is not null || (_plan.Matches(document, _work) && (_plan.Filter is null || _plan.Filter.Matches(document.Whole, _work)));
+    /// <summary>
+    /// Whether a document satisfies the conditions of the query. Of a grouped query all do: its conditions are on
+    /// groups.
+    /// </summary>
+    public bool Matches(in QueriedDocument document) =>
+        _groups is not null
+        || (_plan.Matches(document, _work) && (_plan.Filter is null || _plan.Filter.Matches(document.Whole, _work)));
 
     /// <summary>Looks at the next document.</summary>
     /// <param name="document">The document.</param>
@@ -78,7 +85,10 @@ public sealed class ScanRun : IDisposable
         return Consider(document, row: null);
     }
 
-    /// <summary>Looks at what an index holds of a document. One document is one result, in the place of its first row in the order; rows of which the query wants stored values are a result each, and so are reduced ones.</summary>
+    /// <summary>
+    /// Looks at what an index holds of a document. One document is one result, in the place of its first row in the
+    /// order; rows of which the query wants stored values are a result each, and so are reduced ones.
+    /// </summary>
     /// <param name="document">The document; a row where the index has reduced ones.</param>
     /// <param name="rows">The members of its rows, without braces.</param>
     public void AddRows(in QueriedDocument document, IReadOnlyList<byte[]> rows)
@@ -127,7 +137,9 @@ public sealed class ScanRun : IDisposable
         }
     }
 
-    /// <summary>Takes a group that an index holds, in the place of its documents. Groups are given in the order of their keys.</summary>
+    /// <summary>
+    /// Takes a group that an index holds, in the place of its documents. Groups are given in the order of their keys.
+    /// </summary>
     /// <param name="row">The members of its row, without braces.</param>
     internal void AddGroup(byte[] row) => Consider(new QueriedDocument(row), row);
 
@@ -144,7 +156,9 @@ public sealed class ScanRun : IDisposable
             return new ScanResults(_plan, ArraySegment<ScanHit>.Empty, _total);
         }
 
-        ScanHit[] sorted = _firstOfContent is null ? _hits!.InOrder() : HitHeap.Sort(_plan.Sort, _firstOfContent.Values);
+        ScanHit[] sorted = _firstOfContent is null
+            ? _hits!.InOrder()
+            : HitHeap.Sort(_plan.Sort, _firstOfContent.Values);
         if (_plan.FilterLimit is not null)
         {
             sorted = Filtered(sorted);
@@ -274,7 +288,9 @@ public sealed class ScanRun : IDisposable
         };
     }
 
-    /// <summary>Of the results that <c>filter</c> may look at, those that pass; each once when they are to be distinct.</summary>
+    /// <summary>
+    /// Of the results that <c>filter</c> may look at, those that pass; each once when they are to be distinct.
+    /// </summary>
     private ScanHit[] Filtered(ScanHit[] sorted)
     {
         IEnumerable<ScanHit> passing = sorted.Where(static hit => hit.Passes);

@@ -8,12 +8,17 @@ namespace Rookery.Indexing.Scanning;
 /// <summary>Who lets a scan go on.</summary>
 public interface IScanClock
 {
-    /// <summary>Asked at least once for each MiB of JSON that conditions walked over. May wait, so that others get their turn.</summary>
+    /// <summary>
+    /// Asked at least once for each MiB of JSON that conditions walked over. May wait, so that others get their turn.
+    /// </summary>
     /// <exception cref="Language.QueryException">The time of the query is over.</exception>
     void OnWork();
 }
 
-/// <summary>What a scan needs while it looks at one document after the other: a meter of its work, and room for texts. For one thread.</summary>
+/// <summary>
+/// What a scan needs while it looks at one document after the other: a meter of its work, and room for texts. For one
+/// thread.
+/// </summary>
 /// <param name="clock">Is asked as the work goes on.</param>
 public sealed class ScanWork(IScanClock clock)
 {
@@ -56,7 +61,9 @@ public sealed class ScanWork(IScanClock clock)
         Flags.AsSpan(0, words).Clear();
     }
 
-    /// <summary>The text of a JSON string as conditions compare it: without case and dates in UTC, or exactly as it is.</summary>
+    /// <summary>
+    /// The text of a JSON string as conditions compare it: without case and dates in UTC, or exactly as it is.
+    /// </summary>
     /// <param name="json">The string with its quotes.</param>
     /// <param name="isExact">Whether letters count with their case.</param>
     /// <returns>Valid until the next call.</returns>

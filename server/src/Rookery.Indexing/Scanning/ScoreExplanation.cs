@@ -66,20 +66,28 @@ internal sealed class ScoreExplanation(ScanWork work)
         }
     }
 
-    private void Line(int depth, double score, string what) => _text.Append(' ', 2 * depth).Append(score.ToString("0.######", CultureInfo.InvariantCulture)).Append(" = ").Append(what).Append('\n');
+    private void Line(int depth, double score, string what) =>
+        _text
+            .Append(' ', 2 * depth)
+            .Append(score.ToString("0.######", CultureInfo.InvariantCulture))
+            .Append(" = ")
+            .Append(what)
+            .Append('\n');
 
-    private static string Describe(Predicate condition) => condition switch
-    {
-        NotPredicate => "a 'not', which adds nothing",
-        TermsPredicate one => $"'{NameOf(one.Reader)}' has a value that was asked for",
-        AllTermsPredicate all => $"'{NameOf(all.Reader)}' has all values that were asked for",
-        RangePredicate range => $"'{NameOf(range.Reader)}' has a value in the range",
-        ExistsPredicate exists => $"'{NameOf(exists.Reader)}' is there",
-        TextPredicate text => $"'{NameOf(text.Reader)}' has a text that looks so",
-        FullTextPredicate { Condition: FuzzyField fuzzy } => $"'{NameOf(fuzzy.Reader)}' has a similar text",
-        FullTextPredicate => "words that it shares with the given document",
-        _ => "every document",
-    };
+    private static string Describe(Predicate condition) =>
+        condition switch
+        {
+            NotPredicate => "a 'not', which adds nothing",
+            TermsPredicate one => $"'{NameOf(one.Reader)}' has a value that was asked for",
+            AllTermsPredicate all => $"'{NameOf(all.Reader)}' has all values that were asked for",
+            RangePredicate range => $"'{NameOf(range.Reader)}' has a value in the range",
+            ExistsPredicate exists => $"'{NameOf(exists.Reader)}' is there",
+            TextPredicate text => $"'{NameOf(text.Reader)}' has a text that looks so",
+            FullTextPredicate { Condition: FuzzyField fuzzy } => $"'{NameOf(fuzzy.Reader)}' has a similar text",
+            FullTextPredicate => "words that it shares with the given document",
+            _ => "every document",
+        };
 
-    private static string NameOf(FieldReader reader) => reader.IsMetadata && reader.Names is [_, "@id"] ? "id()" : string.Join('.', reader.Names);
+    private static string NameOf(FieldReader reader) =>
+        reader.IsMetadata && reader.Names is [_, "@id"] ? "id()" : string.Join('.', reader.Names);
 }

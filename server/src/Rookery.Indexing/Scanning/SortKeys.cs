@@ -10,12 +10,22 @@ namespace Rookery.Indexing.Scanning;
 /// <summary>One key of <c>order by</c>.</summary>
 /// <param name="Kind">How values compare.</param>
 /// <param name="IsDescending">Whether the greatest comes first.</param>
-/// <param name="Field">Where the values stand; null when it is none of a field: with <see cref="OrderKind.Natural"/> the key of a reduced row or of a group.</param>
+/// <param name="Field">Where the values stand; null when it is none of a field: with <see cref="OrderKind.Natural"/>
+/// the key of a reduced row or of a group.</param>
 /// <param name="Seed">Of a shuffled order.</param>
 /// <param name="IsNullGreatest">Whether null counts as greater than all others; else as less.</param>
-internal sealed record SortKey(OrderKind Kind, bool IsDescending, FieldReader? Field, byte[] Seed, bool IsNullGreatest = false);
+internal sealed record SortKey(
+    OrderKind Kind,
+    bool IsDescending,
+    FieldReader? Field,
+    byte[] Seed,
+    bool IsNullGreatest = false
+);
 
-/// <summary>The keys of <c>order by</c>. What one result is sorted by is written as one byte string: of each key its length in two bytes, and its bytes. Thread-safe.</summary>
+/// <summary>
+/// The keys of <c>order by</c>. What one result is sorted by is written as one byte string: of each key its length in
+/// two bytes, and its bytes. Thread-safe.
+/// </summary>
 internal sealed class SortKeys
 {
     private readonly SortKey[] _keys;
@@ -24,14 +34,26 @@ internal sealed class SortKeys
     /// <param name="orders">As they were written.</param>
     /// <param name="fields">Says where fields stand.</param>
     /// <param name="operands">Parameters filled in.</param>
-    /// <param name="endsWithKey">Whether equal ones stand by the keys of their rows or groups, which is how a scan meets them.</param>
-    public SortKeys(IReadOnlyList<OrderKey> orders, FieldResolver fields, OperandValues operands, bool endsWithKey = false)
+    /// <param name="endsWithKey">Whether equal ones stand by the keys of their rows or groups, which is how a scan
+    /// meets them.</param>
+    public SortKeys(
+        IReadOnlyList<OrderKey> orders,
+        FieldResolver fields,
+        OperandValues operands,
+        bool endsWithKey = false
+    )
     {
         _keys = orders.Count == 0 && !endsWithKey ? [] : new SortKey[orders.Count + (endsWithKey ? 1 : 0)];
         for (int i = 0; i < orders.Count; i++)
         {
             var order = orders[i];
-            _keys[i] = new SortKey(order.Kind, order.IsDescending, order.Field is null ? null : fields.Reader(order.Field), SeedOf(order, operands), order.Nulls == (order.IsDescending ? NullPlace.First : NullPlace.Last));
+            _keys[i] = new SortKey(
+                order.Kind,
+                order.IsDescending,
+                order.Field is null ? null : fields.Reader(order.Field),
+                SeedOf(order, operands),
+                order.Nulls == (order.IsDescending ? NullPlace.First : NullPlace.Last)
+            );
         }
 
         if (endsWithKey)
@@ -68,14 +90,16 @@ internal sealed class SortKeys
             }
             else if (kind == OrderKind.Score)
             {
-                BinaryPrimitives.WriteDoubleBigEndian(value, document.Score); // from 0: the order of the bytes is that of the numbers
+                // from 0: the order of the bytes is that of the numbers
+                BinaryPrimitives.WriteDoubleBigEndian(value, document.Score);
                 length = sizeof(double);
             }
             else if (kind == OrderKind.Random)
             {
-                length = document.IsStored ? WriteShuffledById(document.View.Id, seed, value) : WriteShuffled(document.Members, seed, value);
+                length = document.IsStored
+                    ? WriteShuffledById(document.View.Id, seed, value)
+                    : WriteShuffled(document.Members, seed, value);
             }
-
             else if (kind == OrderKind.Score)
             {
                 length = WriteScore(score, value);
@@ -117,20 +141,32 @@ internal sealed class SortKeys
         return key;
     }
 
-    private static byte[] SeedOf(OrderKey order, OperandValues operands) => order switch
-    {
-        { Kind: not OrderKind.Random } => [],
-        { Seed: null } => RandomNumberGenerator.GetBytes(sizeof(ulong)),
-        { Seed: { } seed } => SHA256.HashData(operands.Scalar(seed)),
-    };
+    private static byte[] SeedOf(OrderKey order, OperandValues operands) =>
+        order switch
+        {
+            { Kind: not OrderKind.Random } => [],
+            { Seed: null } => RandomNumberGenerator.GetBytes(sizeof(ulong)),
+            { Seed: { } seed } => SHA256.HashData(operands.Scalar(seed)),
+        };
 
-    /// <summary>Of several values the one counts that comes first: the least, or of a descending order the greatest.</summary>
-    private static int WriteField(in QueriedDocument document, FieldReader field, OrderKind kind, bool isDescending, bool isNullGreatest, Span<byte> destination)
+    /// <summary>
+    /// Of several values the one counts that comes first: the least, or of a descending order the greatest.
+    /// </summary>
+    private static int WriteField(
+        in QueriedDocument document,
+        FieldReader field,
+        OrderKind kind,
+        bool isDescending,
+        bool isNullGreatest,
+        Span<byte> destination
+    )
     {
         Span<byte> candidate = stackalloc byte[SortValue.MaxBytes];
         var visitor = new FirstValue(kind, isDescending, isNullGreatest, destination, candidate);
         field.Read(document, ref visitor);
-        return visitor.Length > 0 ? visitor.Length : isNullGreatest ? SortValue.WriteGreatestNull(destination) : TermKey.WriteNull(destination);
+        return visitor.Length > 0 ? visitor.Length
+            : isNullGreatest ? SortValue.WriteGreatestNull(destination)
+            : TermKey.WriteNull(destination);
     }
 
     private static int WriteShuffledById(ReadOnlySpan<byte> id, byte[] seed, Span<byte> destination)
@@ -163,7 +199,13 @@ internal sealed class SortKeys
         return sizeof(ulong);
     }
 
-    private ref struct FirstValue(OrderKind kind, bool isDescending, bool isNullGreatest, Span<byte> best, Span<byte> candidate) : IValueVisitor
+    private ref struct FirstValue(
+        OrderKind kind,
+        bool isDescending,
+        bool isNullGreatest,
+        Span<byte> best,
+        Span<byte> candidate
+    ) : IValueVisitor
     {
         private readonly Span<byte> _best = best;
         private readonly Span<byte> _candidate = candidate;

@@ -34,7 +34,7 @@ public static class SortValue
     /// <returns>Bytes written.</returns>
     internal static int WriteGreatestNull(Span<byte> destination)
     {
-        destination[0] = byte.MaxValue;                 // above the first byte of each kind of value
+        destination[0] = byte.MaxValue; // above the first byte of each kind of value
         return 1;
     }
 
@@ -64,7 +64,11 @@ public static class SortValue
             return TermKey.WriteNull(destination);
         }
 
-        if (kind is OrderKind.Natural or OrderKind.Double || valueKind == ValueKind.Null || (kind == OrderKind.Text && valueKind == ValueKind.Text))
+        if (
+            kind is OrderKind.Natural or OrderKind.Double
+            || valueKind == ValueKind.Null
+            || (kind == OrderKind.Text && valueKind == ValueKind.Text)
+        )
         {
             key.CopyTo(destination);
             return key.Length;
@@ -73,7 +77,11 @@ public static class SortValue
         return valueKind switch
         {
             ValueKind.Text => WriteRuns(key[1..Math.Min(key.Length, 1 + TermKey.MaxTextBytes)], destination),
-            ValueKind.Boolean => Write(kind, key[0] == TermKey.LastByteOf(ValueKind.Boolean) ? "true"u8 : "false"u8, destination),
+            ValueKind.Boolean => Write(
+                kind,
+                key[0] == TermKey.LastByteOf(ValueKind.Boolean) ? "true"u8 : "false"u8,
+                destination
+            ),
             _ => TermKey.IsCut(key) ? -1 : Write(kind, key[1..], destination),
         };
     }
@@ -83,12 +91,17 @@ public static class SortValue
         Span<byte> key = stackalloc byte[NumberKey.MaxBytes];
         Span<byte> text = stackalloc byte[NumberKey.MaxJsonBytes];
         int length = NumberKey.WriteJson(key[..NumberKey.Write(json, key)], text);
-        return kind == OrderKind.Text ? TermKey.WriteText(text[..length], isExact: false, destination) : WriteRuns(text[..length], destination);
+        return kind == OrderKind.Text
+            ? TermKey.WriteText(text[..length], isExact: false, destination)
+            : WriteRuns(text[..length], destination);
     }
 
     private static int WriteText(OrderKind kind, ReadOnlySpan<byte> json, Span<byte> destination)
     {
-        int length = json[0] == (byte)'"' ? TermKey.Write(json, isExact: false, destination) : TermKey.WriteText(json, isExact: false, destination);
+        int length =
+            json[0] == (byte)'"'
+                ? TermKey.Write(json, isExact: false, destination)
+                : TermKey.WriteText(json, isExact: false, destination);
         if (kind == OrderKind.Text)
         {
             return length;
@@ -100,7 +113,10 @@ public static class SortValue
         return WriteRuns(text[..held], destination);
     }
 
-    /// <summary>Writes a text whose runs of digits compare as numbers: each as a zero, how many digits it has without leading zeros, and those. What has no room does not count.</summary>
+    /// <summary>
+    /// Writes a text whose runs of digits compare as numbers: each as a zero, how many digits it has without leading
+    /// zeros, and those. What has no room does not count.
+    /// </summary>
     private static int WriteRuns(ReadOnlySpan<byte> text, Span<byte> destination)
     {
         const int RunHeadBytes = 3;

@@ -37,7 +37,8 @@ internal sealed class TextPredicate(FieldReader reader, TextPattern pattern, boo
 
     private readonly struct Visitor(TextPattern pattern, bool isExact, ScanWork work) : IValueVisitor
     {
-        public bool Visit(scoped ReadOnlySpan<byte> json) => json[0] != (byte)'"' || !pattern.Matches(work.TextOf(json, isExact), work);
+        public bool Visit(scoped ReadOnlySpan<byte> json) =>
+            json[0] != (byte)'"' || !pattern.Matches(work.TextOf(json, isExact), work);
     }
 }
 
@@ -57,13 +58,17 @@ internal sealed class EndPattern(byte[] end) : TextPattern
     public override bool Matches(ReadOnlySpan<byte> text, ScanWork work) => text.EndsWith(end);
 }
 
-/// <summary>Texts in which a regular expression finds something. It runs in time that grows with the text alone.</summary>
+/// <summary>
+/// Texts in which a regular expression finds something. It runs in time that grows with the text alone.
+/// </summary>
 internal sealed class RegexPattern : TextPattern
 {
     /// <summary>Characters a pattern may have.</summary>
     public const int MaxCharacters = 1000;
 
-    /// <summary>What the counts in braces may multiply up to: an automaton holds what it counts once for each.</summary>
+    /// <summary>
+    /// What the counts in braces may multiply up to: an automaton holds what it counts once for each.
+    /// </summary>
     private const long MaxRepeats = 1_000;
 
     private static readonly TimeSpan MaxTime = TimeSpan.FromSeconds(1);
@@ -78,18 +83,34 @@ internal sealed class RegexPattern : TextPattern
     {
         if (pattern.Length > MaxCharacters || Repeats(pattern) > MaxRepeats)
         {
-            throw new QueryException(QueryFault.TooCostly, $"A regular expression takes at most {MaxCharacters} characters, and counts in braces that multiply to at most {MaxRepeats}.", position);
+            throw new QueryException(
+                QueryFault.TooCostly,
+                $"A regular expression takes at most {MaxCharacters} characters, and counts in braces that "
+                    + $"multiply to at most {MaxRepeats}.",
+                position
+            );
         }
 
         _position = position;
         _statesPerByte = (int)(Math.Max(pattern.Length, 1) * Repeats(pattern));
         try
         {
-            _regex = new Regex(pattern, RegexOptions.NonBacktracking | RegexOptions.CultureInvariant | (isExact ? RegexOptions.None : RegexOptions.IgnoreCase), MaxTime);
+            _regex = new Regex(
+                pattern,
+                RegexOptions.NonBacktracking
+                    | RegexOptions.CultureInvariant
+                    | (isExact ? RegexOptions.None : RegexOptions.IgnoreCase),
+                MaxTime
+            );
         }
         catch (NotSupportedException)
         {
-            throw new QueryException(QueryFault.NotSupported, "'regex' with lookarounds, back references or conditions is not supported: it could take time without bound.", position);
+            throw new QueryException(
+                QueryFault.NotSupported,
+                "'regex' with lookarounds, back references or conditions is not supported: it could take time "
+                    + "without bound.",
+                position
+            );
         }
         catch (ArgumentException error)
         {
@@ -106,7 +127,11 @@ internal sealed class RegexPattern : TextPattern
         }
         catch (RegexMatchTimeoutException)
         {
-            throw new QueryException(QueryFault.TooCostly, $"The regular expression took more than {MaxTime.TotalSeconds} s on one text.", _position);
+            throw new QueryException(
+                QueryFault.TooCostly,
+                $"The regular expression took more than {MaxTime.TotalSeconds} s on one text.",
+                _position
+            );
         }
     }
 

@@ -1,7 +1,10 @@
 namespace Rookery.Indexing.Scanning;
 
-/// <summary>Texts that a pattern describes. Takes at most as many steps as pattern and text have bytes, multiplied.</summary>
-/// <param name="pattern">The pattern, without case unless it is compared exactly: UTF-8 with <see cref="Many"/> and <see cref="One"/> in it.</param>
+/// <summary>
+/// Texts that a pattern describes. Takes at most as many steps as pattern and text have bytes, multiplied.
+/// </summary>
+/// <param name="pattern">The pattern, without case unless it is compared exactly: UTF-8 with <see cref="Many"/> and
+/// <see cref="One"/> in it.</param>
 internal sealed class WildcardPattern(byte[] pattern) : TextPattern
 {
     /// <summary>Stands for any characters: a byte that UTF-8 does not have.</summary>
@@ -19,7 +22,8 @@ internal sealed class WildcardPattern(byte[] pattern) : TextPattern
     public override bool Matches(ReadOnlySpan<byte> text, ScanWork work) => Matches(pattern, text, work);
 
     /// <summary>Bytes of a pattern before what may be anything.</summary>
-    public static int PlainBytes(ReadOnlySpan<byte> pattern) => pattern.IndexOfAny(Many, One) is >= 0 and int first ? first : pattern.Length;
+    public static int PlainBytes(ReadOnlySpan<byte> pattern) =>
+        pattern.IndexOfAny(Many, One) is >= 0 and int first ? first : pattern.Length;
 
     /// <summary>Whether a pattern describes a text.</summary>
     /// <param name="pattern">The pattern.</param>

@@ -42,39 +42,59 @@ internal sealed class ClauseOptions
         }
         catch (Exception malformed) when (malformed is JsonException or InvalidOperationException)
         {
-            throw new QueryException(QueryFault.Invalid, $"The options of '{clause}' are not a JSON object.", _position);
+            throw new QueryException(
+                QueryFault.Invalid,
+                $"The options of '{clause}' are not a JSON object.",
+                _position
+            );
         }
     }
 
     /// <summary>A whole number from 0.</summary>
-    public long Count(string name, long usual) => Find(name) is not { } member ? usual
+    public long Count(string name, long usual) =>
+        Find(name) is not { } member ? usual
         : member.ValueKind == JsonValueKind.Number && member.TryGetInt64(out long number) && number >= 0 ? number
         : throw Wrong(name, "a whole number from 0");
 
     /// <summary>A number from 0.</summary>
-    public double Number(string name, double usual) => Find(name) is not { } member ? usual
-        : member.ValueKind == JsonValueKind.Number && member.GetDouble() is >= 0 and <= float.MaxValue and var number ? number
+    public double Number(string name, double usual) =>
+        Find(name) is not { } member ? usual
+        : member.ValueKind == JsonValueKind.Number && member.GetDouble() is >= 0 and <= float.MaxValue and var number
+            ? number
         : throw Wrong(name, "a number from 0");
 
     /// <summary>A flag.</summary>
-    public bool Flag(string name) => Find(name) is { } member
-        && (member.ValueKind is JsonValueKind.True or JsonValueKind.False ? member.GetBoolean() : throw Wrong(name, "true or false"));
+    public bool Flag(string name) =>
+        Find(name) is { } member
+        && (
+            member.ValueKind is JsonValueKind.True or JsonValueKind.False
+                ? member.GetBoolean()
+                : throw Wrong(name, "true or false")
+        );
 
     /// <summary>One of several words, without case.</summary>
     public T Word<T>(string name, T usual)
-        where T : struct, Enum => Find(name) is not { } member ? usual
-        : member.ValueKind == JsonValueKind.String && Enum.TryParse(member.GetString(), ignoreCase: true, out T word) && Enum.IsDefined(word) ? word
+        where T : struct, Enum =>
+        Find(name) is not { } member ? usual
+        : member.ValueKind == JsonValueKind.String
+        && Enum.TryParse(member.GetString(), ignoreCase: true, out T word)
+        && Enum.IsDefined(word)
+            ? word
         : throw Wrong(name, "one of " + string.Join(", ", Enum.GetNames<T>()));
 
     /// <summary>A text; null without.</summary>
-    public string? Text(string name) => Find(name) is not { } member ? null
-        : member.ValueKind == JsonValueKind.String ? member.GetString() : throw Wrong(name, "a text");
+    public string? Text(string name) =>
+        Find(name) is not { } member ? null
+        : member.ValueKind == JsonValueKind.String ? member.GetString()
+        : throw Wrong(name, "a text");
 
     /// <summary>Texts; null without.</summary>
-    public string[]? Texts(string name) => Find(name) is not { } member ? null
-        : member.ValueKind == JsonValueKind.Array && member.EnumerateArray().All(static item => item.ValueKind == JsonValueKind.String)
+    public string[]? Texts(string name) =>
+        Find(name) is not { } member ? null
+        : member.ValueKind == JsonValueKind.Array
+        && member.EnumerateArray().All(static item => item.ValueKind == JsonValueKind.String)
             ? [.. member.EnumerateArray().Select(static item => item.GetString()!)]
-            : throw Wrong(name, "a list of texts");
+        : throw Wrong(name, "a list of texts");
 
     /// <summary>To be called once all options were read: refuses the others.</summary>
     /// <exception cref="QueryException">A member is no option.</exception>
@@ -85,7 +105,8 @@ internal sealed class ClauseOptions
             throw new QueryException(
                 QueryFault.Invalid,
                 $"'{unknown}' is no option of '{_clause}', which takes {string.Join(", ", _known)}.",
-                _position);
+                _position
+            );
         }
     }
 
@@ -96,5 +117,6 @@ internal sealed class ClauseOptions
         return isGiven ? member : null;
     }
 
-    private QueryException Wrong(string name, string wanted) => new(QueryFault.Invalid, $"The option '{name}' of '{_clause}' is {wanted}.", _position);
+    private QueryException Wrong(string name, string wanted) =>
+        new(QueryFault.Invalid, $"The option '{name}' of '{_clause}' is {wanted}.", _position);
 }

@@ -42,7 +42,9 @@ internal sealed class FacetSummary(FacetPlan[] facets) : QuerySummary
     }
 }
 
-/// <summary>The buckets of one facet. A document counts once in each bucket that one of its values belongs to. For one thread.</summary>
+/// <summary>
+/// The buckets of one facet. A document counts once in each bucket that one of its values belongs to. For one thread.
+/// </summary>
 internal sealed class FacetTable
 {
     // Objects, references and a place in the table, of one bucket.
@@ -90,7 +92,10 @@ internal sealed class FacetTable
         }
     }
 
-    /// <summary>Writes the facet as RavenDB does: <c>{"Name","Values":[{"Name","Range","Count",…}],"RemainingHits","RemainingTermsCount","RemainingTerms"}</c>.</summary>
+    /// <summary>
+    /// Writes the facet as RavenDB does:
+    /// <c>{"Name","Values":[{"Name","Range","Count",…}],"RemainingHits","RemainingTermsCount","RemainingTerms"}</c>.
+    /// </summary>
     public void Write(IBufferWriter<byte> output)
     {
         (string Text, Bucket Bucket)[] all = _plan.Field is null
@@ -108,8 +113,15 @@ internal sealed class FacetTable
         }
 
         var remaining = all[to..];
-        output.Write(Encoding.UTF8.GetBytes(string.Create(
-            CultureInfo.InvariantCulture, $"],\"RemainingHits\":{remaining.Sum(static one => one.Bucket.Count)},\"RemainingTermsCount\":{remaining.Length},\"RemainingTerms\":[")));
+        output.Write(
+            Encoding.UTF8.GetBytes(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"],\"RemainingHits\":{remaining.Sum(static one => one.Bucket.Count)}"
+                        + $",\"RemainingTermsCount\":{remaining.Length},\"RemainingTerms\":["
+                )
+            )
+        );
         for (int term = 0; _plan.NamesRemaining && term < remaining.Length; term++)
         {
             output.Write(term == 0 ? ""u8 : ","u8);
@@ -124,11 +136,14 @@ internal sealed class FacetTable
         KeyValuePair<byte[], Bucket>[] all = [.. _buckets];
         int turn = _plan.Order is FacetOrder.ValueDesc or FacetOrder.CountDesc ? -1 : 1;
         bool isByCount = _plan.Order is FacetOrder.CountAsc or FacetOrder.CountDesc;
-        Array.Sort(all, (one, other) =>
-        {
-            int order = isByCount ? turn * one.Value.Count.CompareTo(other.Value.Count) : 0;
-            return order != 0 ? order : one.Key.AsSpan().SequenceCompareTo(other.Key) * (isByCount ? 1 : turn);
-        });
+        Array.Sort(
+            all,
+            (one, other) =>
+            {
+                int order = isByCount ? turn * one.Value.Count.CompareTo(other.Value.Count) : 0;
+                return order != 0 ? order : one.Key.AsSpan().SequenceCompareTo(other.Key) * (isByCount ? 1 : turn);
+            }
+        );
         return [.. all.Select(static one => (TextOf(one.Key), one.Value))];
     }
 
@@ -141,7 +156,9 @@ internal sealed class FacetTable
                 return "NULL_VALUE";
             case ValueKind.Text:
                 string text = Encoding.UTF8.GetString(key, 1, Math.Min(key.Length - 1, TermKey.MaxTextBytes));
-                return TermKey.IsCut(key) ? text.TrimEnd('\uFFFD') + "…" : text.Length == 0 ? "EMPTY_STRING" : text;
+                return TermKey.IsCut(key) ? text.TrimEnd('\uFFFD') + "…"
+                    : text.Length == 0 ? "EMPTY_STRING"
+                    : text;
             default:
                 var output = new ArrayBufferWriter<byte>();
                 TermKey.WriteJson(key, output);
@@ -166,7 +183,9 @@ internal sealed class FacetTable
 
             output.Write(",\"Range\":"u8);
             WriteText(text, output);
-            output.Write(Encoding.UTF8.GetBytes(string.Create(CultureInfo.InvariantCulture, $",\"Count\":{bucket.Count}")));
+            output.Write(
+                Encoding.UTF8.GetBytes(string.Create(CultureInfo.InvariantCulture, $",\"Count\":{bucket.Count}"))
+            );
             if (_plan.Numbers.Length > 0)
             {
                 bucket.WriteNumbers(numbers, _plan.Numbers[numbers].Kinds, output);
@@ -176,14 +195,19 @@ internal sealed class FacetTable
         }
     }
 
-    private static void WriteText(string text, IBufferWriter<byte> output) => DocumentWriter.WriteString(output, Encoding.UTF8.GetBytes(text));
+    private static void WriteText(string text, IBufferWriter<byte> output) =>
+        DocumentWriter.WriteString(output, Encoding.UTF8.GetBytes(text));
 
     private Bucket Take(ReadOnlySpan<byte> key, ScanMemory memory)
     {
         var lookup = _buckets.GetAlternateLookup<ReadOnlySpan<byte>>();
         if (!lookup.TryGetValue(key, out Bucket? bucket))
         {
-            memory.Take(BytesPerBucket + key.Length + (_plan.Numbers.Sum(static numbers => numbers.Kinds.Length) * Accumulator.Bytes));
+            memory.Take(
+                BytesPerBucket
+                    + key.Length
+                    + (_plan.Numbers.Sum(static numbers => numbers.Kinds.Length) * Accumulator.Bytes)
+            );
             bucket = new Bucket(_plan.Numbers);
             _buckets.Add(key.ToArray(), bucket);
         }
@@ -193,7 +217,10 @@ internal sealed class FacetTable
 
     private sealed class Bucket(FacetNumbers[] numbers)
     {
-        private readonly Accumulator[][] _accumulators = [.. numbers.Select(static field => field.Kinds.Select(static _ => new Accumulator()).ToArray())];
+        private readonly Accumulator[][] _accumulators =
+        [
+            .. numbers.Select(static field => field.Kinds.Select(static _ => new Accumulator()).ToArray()),
+        ];
 
         public long Count { get; set; }
 
@@ -213,13 +240,15 @@ internal sealed class FacetTable
             var json = new PooledBytes();
             for (int kind = 0; kind < kinds.Length; kind++)
             {
-                output.Write(kinds[kind] switch
-                {
-                    AggregateKind.Sum => ",\"Sum\":"u8,
-                    AggregateKind.Min => ",\"Min\":"u8,
-                    AggregateKind.Max => ",\"Max\":"u8,
-                    _ => ",\"Average\":"u8,
-                });
+                output.Write(
+                    kinds[kind] switch
+                    {
+                        AggregateKind.Sum => ",\"Sum\":"u8,
+                        AggregateKind.Min => ",\"Min\":"u8,
+                        AggregateKind.Max => ",\"Max\":"u8,
+                        _ => ",\"Average\":"u8,
+                    }
+                );
                 json.Clear();
                 _accumulators[field][kind].Append(kinds[kind], Count, json);
                 output.Write(json.Written);

@@ -6,7 +6,10 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Summaries;
 
-/// <summary>What a query computes of its results instead of giving them: <c>facet(…)</c>, <c>suggest(…)</c>. Thread-safe; each answer has a <see cref="SummaryRun"/> of its own.</summary>
+/// <summary>
+/// What a query computes of its results instead of giving them: <c>facet(…)</c>, <c>suggest(…)</c>. Thread-safe; each
+/// answer has a <see cref="SummaryRun"/> of its own.
+/// </summary>
 public abstract class QuerySummary
 {
     /// <summary>Begins an answer.</summary>
@@ -15,11 +18,17 @@ public abstract class QuerySummary
     public abstract SummaryRun Start(MemoryShare share, IScanClock clock);
 
     /// <summary>Whether a query selects a summary.</summary>
-    internal static bool IsPartOf(Query query) => query.Select is FieldSelection { Items: [{ Source: SelectedFacet or SelectedSuggestion }, ..] };
+    internal static bool IsPartOf(Query query) =>
+        query.Select is FieldSelection { Items: [{ Source: SelectedFacet or SelectedSuggestion }, ..] };
 
     /// <summary>The summary that a query selects; null when it selects none.</summary>
     /// <exception cref="QueryException">It is wrong, or not supported.</exception>
-    internal static QuerySummary? Of(Query query, FieldResolver fields, ConditionCompiler conditions, OperandValues operands)
+    internal static QuerySummary? Of(
+        Query query,
+        FieldResolver fields,
+        ConditionCompiler conditions,
+        OperandValues operands
+    )
     {
         if (!IsPartOf(query))
         {
@@ -31,12 +40,22 @@ public abstract class QuerySummary
         string name = first.Source is SelectedFacet ? "facet" : "suggest";
         if (query.GroupBy.Count > 0 || query.Loads.Count > 0 || query.OrderBy.Count > 0)
         {
-            throw new QueryException(QueryFault.Invalid, $"'{name}' cannot stand beside 'group by', 'load' and 'order by'.", first.Position);
+            throw new QueryException(
+                QueryFault.Invalid,
+                $"'{name}' cannot stand beside 'group by', 'load' and 'order by'.",
+                first.Position
+            );
         }
 
         return first.Source is SelectedFacet
-            ? new FacetSummary([.. items.Select(item => FacetPlan.Of((SelectedFacet)item.Source, item.Alias, fields, conditions, operands))])
-            : new SuggestionSummary([.. items.Select(item => SuggestionPlan.Of((SelectedSuggestion)item.Source, item, operands))]);
+            ? new FacetSummary([
+                .. items.Select(item =>
+                    FacetPlan.Of((SelectedFacet)item.Source, item.Alias, fields, conditions, operands)
+                ),
+            ])
+            : new SuggestionSummary([
+                .. items.Select(item => SuggestionPlan.Of((SelectedSuggestion)item.Source, item, operands)),
+            ]);
     }
 }
 

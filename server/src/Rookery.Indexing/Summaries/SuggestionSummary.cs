@@ -27,7 +27,15 @@ internal enum SuggestionOrder
 /// <param name="Measure">How similarity is measured.</param>
 /// <param name="Accuracy">How similar they are at least.</param>
 /// <param name="Order">In which order they stand.</param>
-internal sealed record SuggestionPlan(string Name, FieldReader Field, int[][] Terms, long PageSize, SimilarityMeasure Measure, double Accuracy, SuggestionOrder Order)
+internal sealed record SuggestionPlan(
+    string Name,
+    FieldReader Field,
+    int[][] Terms,
+    long PageSize,
+    SimilarityMeasure Measure,
+    double Accuracy,
+    SuggestionOrder Order
+)
 {
     /// <summary>Given words of one suggestion, at most: each is compared with every word of the field.</summary>
     public const int MostTerms = 64;
@@ -43,7 +51,11 @@ internal sealed record SuggestionPlan(string Name, FieldReader Field, int[][] Te
         byte[][] terms = [.. operands.Elements([suggestion.Term])];
         if (terms.Length > MostTerms || Array.Exists(terms, static term => term[0] != (byte)'"'))
         {
-            throw new QueryException(terms.Length > MostTerms ? QueryFault.TooCostly : QueryFault.Invalid, $"'suggest' takes a text, or a list of up to {MostTerms}.", position);
+            throw new QueryException(
+                terms.Length > MostTerms ? QueryFault.TooCostly : QueryFault.Invalid,
+                $"'suggest' takes a text, or a list of up to {MostTerms}.",
+                position
+            );
         }
 
         var options = new ClauseOptions(suggestion.Options, "suggest", operands);
@@ -54,7 +66,8 @@ internal sealed record SuggestionPlan(string Name, FieldReader Field, int[][] Te
             options.Count("PageSize", UsualPageSize),
             options.Word("Distance", SimilarityMeasure.Levenshtein),
             options.Number("Accuracy", UsualAccuracy),
-            options.Word("SortMode", SuggestionOrder.Popularity));
+            options.Word("SortMode", SuggestionOrder.Popularity)
+        );
         options.RefuseOthers();
         return plan;
     }
@@ -62,10 +75,16 @@ internal sealed record SuggestionPlan(string Name, FieldReader Field, int[][] Te
     private static int[] CharactersOf(byte[] json, int position)
     {
         byte[] text = new byte[json.Length];
-        byte[] folded = AnalyzerCatalog.Default.Fold(text.AsSpan(0, JsonText.Unescape(json.AsSpan(1, json.Length - 2), text)));
+        byte[] folded = AnalyzerCatalog.Default.Fold(
+            text.AsSpan(0, JsonText.Unescape(json.AsSpan(1, json.Length - 2), text))
+        );
         return folded.Length <= Analyzer.LongestTokenBytes
             ? [.. Encoding.UTF8.GetString(folded).EnumerateRunes().Select(static rune => rune.Value)]
-            : throw new QueryException(QueryFault.TooCostly, $"A word of more than {Analyzer.LongestTokenBytes} bytes has no suggestions.", position);
+            : throw new QueryException(
+                QueryFault.TooCostly,
+                $"A word of more than {Analyzer.LongestTokenBytes} bytes has no suggestions.",
+                position
+            );
     }
 }
 
@@ -81,7 +100,10 @@ internal sealed class SuggestionSummary(SuggestionPlan[] suggestions) : QuerySum
         private readonly ScanMemory _memory = new(share);
         private readonly ScanWork _work = new(clock);
         private readonly SearchableText _room = new();
-        private readonly SuggestionTable[] _tables = [.. suggestions.Select(static suggestion => new SuggestionTable(suggestion))];
+        private readonly SuggestionTable[] _tables =
+        [
+            .. suggestions.Select(static suggestion => new SuggestionTable(suggestion)),
+        ];
 
         public override int Count => _tables.Length;
 
@@ -104,7 +126,9 @@ internal sealed class SuggestionSummary(SuggestionPlan[] suggestions) : QuerySum
     }
 }
 
-/// <summary>The words of a field that are similar to given ones, and how often they are there. For one thread.</summary>
+/// <summary>
+/// The words of a field that are similar to given ones, and how often they are there. For one thread.
+/// </summary>
 /// <param name="plan">What is computed.</param>
 internal sealed class SuggestionTable(SuggestionPlan plan)
 {
@@ -125,7 +149,9 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
         plan.Field.Read(document, ref visitor);
     }
 
-    /// <summary>Writes them as RavenDB does: <c>{"Name","Suggestions":[…]}</c>. Those of several given words follow each other.</summary>
+    /// <summary>
+    /// Writes them as RavenDB does: <c>{"Name","Suggestions":[…]}</c>. Those of several given words follow each other.
+    /// </summary>
     public void Write(IBufferWriter<byte> output, ScanWork work)
     {
         output.Write("{\"Name\":"u8);
@@ -151,11 +177,19 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
     private IEnumerable<byte[]> Best(int term)
     {
         var similar = _candidates.Where(one => one.Value.Similarities[term] > 0);
-        var ordered = plan.Order == SuggestionOrder.Popularity
-            ? similar.OrderByDescending(static one => one.Value.Frequency).ThenByDescending(one => one.Value.Similarities[term])
-            : similar.OrderByDescending(one => one.Value.Similarities[term]).ThenByDescending(static one => one.Value.Frequency);
+        var ordered =
+            plan.Order == SuggestionOrder.Popularity
+                ? similar
+                    .OrderByDescending(static one => one.Value.Frequency)
+                    .ThenByDescending(one => one.Value.Similarities[term])
+                : similar
+                    .OrderByDescending(one => one.Value.Similarities[term])
+                    .ThenByDescending(static one => one.Value.Frequency);
         return ordered
-            .ThenBy(static one => one.Key, Comparer<byte[]>.Create(static (one, other) => one.AsSpan().SequenceCompareTo(other)))
+            .ThenBy(
+                static one => one.Key,
+                Comparer<byte[]>.Create(static (one, other) => one.AsSpan().SequenceCompareTo(other))
+            )
             .Take((int)Math.Min(plan.PageSize, int.MaxValue))
             .Select(static one => one.Key);
     }
@@ -171,7 +205,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
 
         Span<int> characters = stackalloc int[Analyzer.LongestTokenBytes];
         int length = 0;
-        for (var rest = word; !rest.IsEmpty;)
+        for (var rest = word; !rest.IsEmpty; )
         {
             Rune.DecodeFromUtf8(rest, out Rune rune, out int bytes);
             characters[length++] = rune.Value;
@@ -182,7 +216,9 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
         for (int term = 0; term < plan.Terms.Length; term++)
         {
             // A word is no suggestion for itself.
-            double similarity = characters[..length].SequenceEqual(plan.Terms[term]) ? 0 : TextSimilarity.Of(plan.Measure, plan.Terms[term], characters[..length], plan.Accuracy);
+            double similarity = characters[..length].SequenceEqual(plan.Terms[term])
+                ? 0
+                : TextSimilarity.Of(plan.Measure, plan.Terms[term], characters[..length], plan.Accuracy);
             if (similarity > 0)
             {
                 similarities ??= new double[plan.Terms.Length];

@@ -92,12 +92,19 @@ internal static class TextSimilarity
             }
         }
 
-        double jaro = (((double)matches / one.Length) + ((double)matches / other.Length) + ((matches - (misplaced / 2)) / (double)matches)) / 3;
+        double jaro =
+            (
+                ((double)matches / one.Length)
+                + ((double)matches / other.Length)
+                + ((matches - (misplaced / 2)) / (double)matches)
+            ) / 3;
         int prefix = one.CommonPrefixLength(other);
         return jaro < PrefixThreshold ? jaro : jaro + (Math.Min(prefix, MostPrefix) * PrefixWeight * (1 - jaro));
     }
 
-    /// <summary>Kondrak's distance over pairs ("N-gram similarity and distance", 2005): a missing first character counts, too.</summary>
+    /// <summary>
+    /// Kondrak's distance over pairs ("N-gram similarity and distance", 2005): a missing first character counts, too.
+    /// </summary>
     private static double Pairs(ReadOnlySpan<int> one, ReadOnlySpan<int> other)
     {
         if (one.IsEmpty || other.IsEmpty)

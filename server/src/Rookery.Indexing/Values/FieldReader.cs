@@ -8,14 +8,16 @@ namespace Rookery.Indexing.Values;
 public interface IValueVisitor
 {
     /// <summary>Takes a value.</summary>
-    /// <param name="json">The value as it is stored: JSON without whitespace between its tokens; never an array.</param>
+    /// <param name="json">The value as it is stored: JSON without whitespace between its tokens; never an
+    /// array.</param>
     /// <returns>False when no further value is wanted.</returns>
     bool Visit(scoped ReadOnlySpan<byte> json);
 }
 
 /// <summary>
-/// Reads the values at one path, in place. Wherever an array stands, on the way or at the end, each of its elements counts, with or without <c>[]</c>, and those of arrays in it; null is a value; what is
-/// missing and an empty array are none. The last step may be a <see cref="PseudoMember"/>. Thread-safe.
+/// Reads the values at one path, in place. Wherever an array stands, on the way or at the end, each of its elements
+/// counts, with or without <c>[]</c>, and those of arrays in it; null is a value; what is missing and an empty array
+/// are none. The last step may be a <see cref="PseudoMember"/>. Thread-safe.
 /// </summary>
 public sealed class FieldReader
 {
@@ -29,9 +31,7 @@ public sealed class FieldReader
     /// <summary>A reader of one path.</summary>
     /// <param name="path">The path.</param>
     public FieldReader(FieldPath path)
-        : this(path.Names)
-    {
-    }
+        : this(path.Names) { }
 
     internal FieldReader(IReadOnlyList<string> names)
     {
@@ -64,7 +64,9 @@ public sealed class FieldReader
         return !document.IsStored || MetadataValues.Read(document, this, ref visitor);
     }
 
-    /// <summary>Gives the values of an element to a visitor: of an array's element, by the steps behind the array.</summary>
+    /// <summary>
+    /// Gives the values of an element to a visitor: of an array's element, by the steps behind the array.
+    /// </summary>
     /// <param name="json">The text that holds the element.</param>
     /// <param name="at">Where the element is.</param>
     /// <param name="step">The first of the steps from there.</param>
@@ -123,7 +125,13 @@ public sealed class FieldReader
     /// <summary>Members without braces begin as if behind a brace here.</summary>
     internal const int BeforeMembers = -1;
 
-    internal bool ReadMember<TVisitor>(scoped ReadOnlySpan<byte> json, int container, int step, scoped ref TVisitor visitor)
+    internal bool ReadMember<TVisitor>(
+        scoped ReadOnlySpan<byte> json,
+        int container,
+        int step,
+        scoped ref TVisitor visitor
+    )
         where TVisitor : struct, IValueVisitor, allows ref struct =>
-        !StoredJson.TryFindMember(json, container, _steps[step], out _, out int at) || ReadFrom(json, at, step + 1, ref visitor);
+        !StoredJson.TryFindMember(json, container, _steps[step], out _, out int at)
+        || ReadFrom(json, at, step + 1, ref visitor);
 }

@@ -5,11 +5,13 @@ using Rookery.Indexing.Language;
 namespace Rookery.Indexing.Values;
 
 /// <summary>
-/// Writes what stands at a path as one JSON value, as projections and group keys need it: the value itself, arrays and objects whole; where the path leads through an array, an array of what stands
-/// there in its elements; null where nothing stands. Thread-safe.
+/// Writes what stands at a path as one JSON value, as projections and group keys need it: the value itself, arrays and
+/// objects whole; where the path leads through an array, an array of what stands there in its elements; null where
+/// nothing stands. Thread-safe.
 /// </summary>
 /// <param name="path">The path.</param>
-/// <param name="keepsPlaces">Whether an element in which nothing stands is null in that array; else it is left out.</param>
+/// <param name="keepsPlaces">Whether an element in which nothing stands is null in that array; else it is left
+/// out.</param>
 public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
 {
     private readonly FieldReader _reader = new(path);
@@ -37,7 +39,11 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
         }
 
         ReadOnlySpan<byte[]> steps = _reader.Steps;
-        if (!steps.IsEmpty && document.IsStored && StoredJson.TryFindMember(document.View.Metadata, FieldReader.BeforeMembers, steps[0], out _, out _))
+        if (
+            !steps.IsEmpty
+            && document.IsStored
+            && StoredJson.TryFindMember(document.View.Metadata, FieldReader.BeforeMembers, steps[0], out _, out _)
+        )
         {
             return TryWriteMember(document.View.Metadata, output);
         }
@@ -50,7 +56,11 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
     {
         int container = FieldReader.BeforeMembers;
         ReadOnlySpan<byte[]> steps = _reader.Steps;
-        for (int step = 0; step < steps.Length && StoredJson.TryFindMember(json, container, steps[step], out _, out int at); step++)
+        for (
+            int step = 0;
+            step < steps.Length && StoredJson.TryFindMember(json, container, steps[step], out _, out int at);
+            step++
+        )
         {
             if (step == steps.Length - 1)
             {
@@ -126,7 +136,11 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
             return;
         }
 
-        if (step < steps.Length && json[at] == (byte)'{' && StoredJson.TryFindMember(json, at, steps[step], out _, out int member))
+        if (
+            step < steps.Length
+            && json[at] == (byte)'{'
+            && StoredJson.TryFindMember(json, at, steps[step], out _, out int member)
+        )
         {
             WriteElement(json, member, step + 1, output, ref isBehind);
         }

@@ -1,6 +1,9 @@
 namespace Rookery.Indexing.Values;
 
-/// <summary>Compares keys by content, in sets that are also asked with spans. Hashing is seeded per process: keys made to collide are made for one process.</summary>
+/// <summary>
+/// Compares keys by content, in sets that are also asked with spans. Hashing is seeded per process: keys made to
+/// collide are made for one process.
+/// </summary>
 internal sealed class KeyComparer : IEqualityComparer<byte[]>, IAlternateEqualityComparer<ReadOnlySpan<byte>, byte[]>
 {
     public static KeyComparer Instance { get; } = new();

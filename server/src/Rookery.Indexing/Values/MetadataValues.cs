@@ -4,7 +4,10 @@ using Rookery.Documents.Json;
 
 namespace Rookery.Indexing.Values;
 
-/// <summary>Values below <c>@metadata</c>: the user's members, and what is stored beside them and written as members only in answers.</summary>
+/// <summary>
+/// Values below <c>@metadata</c>: the user's members, and what is stored beside them and written as members only in
+/// answers.
+/// </summary>
 internal static class MetadataValues
 {
     private const int MaxTextBytes = (DocumentLimits.MaxCollectionBytes * 6) + 2;
@@ -63,7 +66,11 @@ internal static class MetadataValues
         return length + 2;
     }
 
-    private static bool ReadWhole<TVisitor>(in QueriedDocument document, FieldReader reader, scoped ref TVisitor visitor)
+    private static bool ReadWhole<TVisitor>(
+        in QueriedDocument document,
+        FieldReader reader,
+        scoped ref TVisitor visitor
+    )
         where TVisitor : struct, IValueVisitor, allows ref struct
     {
         var output = new ArrayBufferWriter<byte>();

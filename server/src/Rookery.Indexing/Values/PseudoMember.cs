@@ -6,15 +6,29 @@ using Rookery.Documents.Scripting;
 namespace Rookery.Indexing.Values;
 
 /// <summary>
-/// Members that values have which are no objects, as queries of RavenDB's clients ask for them: <c>lines.Count</c> of an array, <c>name.Length</c> of a text, <c>at.Year</c> of a text that is a date. What a document
-/// holds under such a name comes first.
+/// Members that values have which are no objects, as queries of RavenDB's clients ask for them: <c>lines.Count</c> of
+/// an array, <c>name.Length</c> of a text, <c>at.Year</c> of a text that is a date. What a document holds under such a
+/// name comes first.
 /// </summary>
 internal sealed class PseudoMember
 {
     /// <summary>Bytes that its value takes at most.</summary>
     public const int MostBytes = CSharpDate.MostBytes + 2;
 
-    private static readonly string[] Parts = ["Year", "Month", "Day", "Hour", "Minute", "Second", "Millisecond", "Ticks", "DayOfYear", "DayOfWeek", "Date"];
+    private static readonly string[] Parts =
+    [
+        "Year",
+        "Month",
+        "Day",
+        "Hour",
+        "Minute",
+        "Second",
+        "Millisecond",
+        "Ticks",
+        "DayOfYear",
+        "DayOfWeek",
+        "Date",
+    ];
 
     private readonly byte[] _name;
     private readonly string _part;
@@ -29,7 +43,9 @@ internal sealed class PseudoMember
             return new PseudoMember(name, name);
         }
 
-        return Parts.FirstOrDefault(part => string.Equals(part, name, StringComparison.OrdinalIgnoreCase)) is { } known ? new PseudoMember(name, known) : null;
+        return Parts.FirstOrDefault(part => string.Equals(part, name, StringComparison.OrdinalIgnoreCase)) is { } known
+            ? new PseudoMember(name, known)
+            : null;
     }
 
     /// <summary>Writes the value that a value's member has as JSON; returns its bytes, 0 where there is none.</summary>
@@ -50,10 +66,15 @@ internal sealed class PseudoMember
         }
 
         var text = json[(at + 1)..(StoredJson.SkipValue(json, at) - 1)];
-        return isLength ? Write(LengthOf(text), destination) : _part is not "Count" && CSharpDate.TryParse(text, out var date) ? WritePart(date, destination) : 0;
+        return isLength ? Write(LengthOf(text), destination)
+            : _part is not "Count" && CSharpDate.TryParse(text, out var date) ? WritePart(date, destination)
+            : 0;
     }
 
-    /// <summary>How many elements an array has; nothing where they are objects that have such a member, or may have: one in small letters is data.</summary>
+    /// <summary>
+    /// How many elements an array has; nothing where they are objects that have such a member, or may have: one in
+    /// small letters is data.
+    /// </summary>
     private int WriteCount(ReadOnlySpan<byte> json, int at, Span<byte> destination)
     {
         bool isSmall = char.IsAsciiLetterLower((char)_name[0]);
@@ -79,7 +100,12 @@ internal sealed class PseudoMember
         {
             case "Date":
                 destination[0] = (byte)'"';
-                int length = 1 + new CSharpDate(value.Date.Ticks, date.Form == DateForm.Utc ? DateForm.Utc : DateForm.Unspecified).Write(destination[1..]);
+                int length =
+                    1
+                    + new CSharpDate(
+                        value.Date.Ticks,
+                        date.Form == DateForm.Utc ? DateForm.Utc : DateForm.Unspecified
+                    ).Write(destination[1..]);
                 destination[length] = (byte)'"';
                 return length + 1;
             case "DayOfWeek":
@@ -99,7 +125,8 @@ internal sealed class PseudoMember
                         "Ticks" => value.Ticks,
                         _ => 0,
                     },
-                    destination);
+                    destination
+                );
         }
     }
 
@@ -112,7 +139,8 @@ internal sealed class PseudoMember
     /// <summary>UTF-16 units of the inside of a JSON string.</summary>
     private static int LengthOf(ReadOnlySpan<byte> text)
     {
-        const int UnicodeEscape = 6, OtherEscape = 2;
+        const int UnicodeEscape = 6,
+            OtherEscape = 2;
         int length = 0;
         while (text.IndexOf((byte)'\\') is >= 0 and int plain)
         {

@@ -46,7 +46,10 @@ public readonly ref struct QueriedDocument
     /// <summary>Whether it is a stored document, or a row of one.</summary>
     public bool IsStored { get; }
 
-    /// <summary>A row that an index holds of the document: fields are read from there, its id and its metadata are the document's.</summary>
+    /// <summary>
+    /// A row that an index holds of the document: fields are read from there, its id and its metadata are the
+    /// document's.
+    /// </summary>
     /// <param name="members">The members of the row, without braces.</param>
     public QueriedDocument WithRow(ReadOnlySpan<byte> members) => this with { Members = members };
 }

@@ -5,13 +5,16 @@ using Rookery.Documents.Json;
 namespace Rookery.Indexing.Values;
 
 /// <summary>
-/// The bytes of a value whose order, byte by byte, is the order of values, and which are equal when the values are: null, false, true, numbers by value, texts without case, exact texts,
-/// objects and arrays by their JSON text. Scans, dictionaries of indexes and sort columns use the same ones.
+/// The bytes of a value whose order, byte by byte, is the order of values, and which are equal when the values are:
+/// null, false, true, numbers by value, texts without case, exact texts, objects and arrays by their JSON text. Scans,
+/// dictionaries of indexes and sort columns use the same ones.
 /// </summary>
 /// <remarks>
-/// <para>The first byte is the kind; numbers follow <see cref="NumberKey"/>, dates <see cref="DateText"/>, cases <see cref="TextFolding"/>.</para>
-/// <para>Of a text over <see cref="MaxTextBytes"/> bytes the key holds so many and 16 bytes of a hash (SHA-256) of all: equal keys are equal texts, but among texts that begin with the same 512 bytes the order is that of
-/// the hash. Who looks into the text behind its beginning reads the document where <see cref="IsCut"/>.</para>
+/// <para>The first byte is the kind; numbers follow <see cref="NumberKey"/>, dates <see cref="DateText"/>, cases
+/// <see cref="TextFolding"/>.</para>
+/// <para>Of a text over <see cref="MaxTextBytes"/> bytes the key holds so many and 16 bytes of a hash (SHA-256) of all:
+/// equal keys are equal texts, but among texts that begin with the same 512 bytes the order is that of the hash. Who
+/// looks into the text behind its beginning reads the document where <see cref="IsCut"/>.</para>
 /// </remarks>
 public static class TermKey
 {
@@ -21,7 +24,9 @@ public static class TermKey
     /// <summary>Bytes of a text that its key holds.</summary>
     public const int MaxTextBytes = 512;
 
-    /// <summary>First byte of the keys of texts without case: the key of a text's beginning is the beginning of its key.</summary>
+    /// <summary>
+    /// First byte of the keys of texts without case: the key of a text's beginning is the beginning of its key.
+    /// </summary>
     public const byte TextByte = 0x40;
 
     /// <summary>First byte of the keys of texts with case.</summary>
@@ -92,39 +97,45 @@ public static class TermKey
     }
 
     /// <summary>The kind of a key's value.</summary>
-    public static ValueKind KindOf(ReadOnlySpan<byte> key) => key[0] switch
-    {
-        NullByte => ValueKind.Null,
-        FalseByte or TrueByte => ValueKind.Boolean,
-        TextByte => ValueKind.Text,
-        ExactTextByte => ValueKind.ExactText,
-        ContainerByte => ValueKind.Container,
-        _ => ValueKind.Number,
-    };
+    public static ValueKind KindOf(ReadOnlySpan<byte> key) =>
+        key[0] switch
+        {
+            NullByte => ValueKind.Null,
+            FalseByte or TrueByte => ValueKind.Boolean,
+            TextByte => ValueKind.Text,
+            ExactTextByte => ValueKind.ExactText,
+            ContainerByte => ValueKind.Container,
+            _ => ValueKind.Number,
+        };
 
     /// <summary>The least first byte of the keys of a kind: all keys of the kind are at or after it.</summary>
-    public static byte FirstByteOf(ValueKind kind) => kind switch
-    {
-        ValueKind.Null => NullByte,
-        ValueKind.Boolean => FalseByte,
-        ValueKind.Number => NumberKey.Negative,
-        ValueKind.Text => TextByte,
-        ValueKind.ExactText => ExactTextByte,
-        _ => ContainerByte,
-    };
+    public static byte FirstByteOf(ValueKind kind) =>
+        kind switch
+        {
+            ValueKind.Null => NullByte,
+            ValueKind.Boolean => FalseByte,
+            ValueKind.Number => NumberKey.Negative,
+            ValueKind.Text => TextByte,
+            ValueKind.ExactText => ExactTextByte,
+            _ => ContainerByte,
+        };
 
     /// <summary>The greatest first byte of the keys of a kind.</summary>
-    public static byte LastByteOf(ValueKind kind) => kind switch
-    {
-        ValueKind.Boolean => TrueByte,
-        ValueKind.Number => NumberKey.Positive,
-        _ => FirstByteOf(kind),
-    };
+    public static byte LastByteOf(ValueKind kind) =>
+        kind switch
+        {
+            ValueKind.Boolean => TrueByte,
+            ValueKind.Number => NumberKey.Positive,
+            _ => FirstByteOf(kind),
+        };
 
     /// <summary>Whether a key holds only the beginning of its text, and a hash.</summary>
     public static bool IsCut(ReadOnlySpan<byte> key) => key.Length == MaxBytes;
 
-    /// <summary>Writes the value of a key as JSON: a number in its one form, a text as the key holds it (without case unless it is exact, a date in UTC).</summary>
+    /// <summary>
+    /// Writes the value of a key as JSON: a number in its one form, a text as the key holds it (without case unless it
+    /// is exact, a date in UTC).
+    /// </summary>
     /// <param name="key">A key that is not cut.</param>
     /// <param name="output">Where to.</param>
     public static void WriteJson(ReadOnlySpan<byte> key, IBufferWriter<byte> output)
@@ -186,7 +197,7 @@ public static class TermKey
     {
         Span<byte> piece = stackalloc byte[PieceBytes];
         IncrementalHash hash = _hasher ??= IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
-        for (int held = 0; !text.IsEmpty;)
+        for (int held = 0; !text.IsEmpty; )
         {
             ReadOnlySpan<byte> folded = piece[..TextFolding.Fold(ref text, piece)];
             hash.AppendData(folded);

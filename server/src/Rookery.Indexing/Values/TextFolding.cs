@@ -4,12 +4,14 @@ using System.Text;
 namespace Rookery.Indexing.Values;
 
 /// <summary>
-/// Takes the case out of texts: each character becomes its lower-case one by Unicode's simple mapping, without culture; only <c>İ</c> stays. One character stays one: <c>ß</c> is not <c>ss</c>, and
-/// accents stay.
+/// Takes the case out of texts: each character becomes its lower-case one by Unicode's simple mapping, without culture;
+/// only <c>İ</c> stays. One character stays one: <c>ß</c> is not <c>ss</c>, and accents stay.
 /// </summary>
 internal static class TextFolding
 {
-    /// <summary>Bytes that a text of so many bytes can take without case: a character of two bytes may become one of three.</summary>
+    /// <summary>
+    /// Bytes that a text of so many bytes can take without case: a character of two bytes may become one of three.
+    /// </summary>
     public static int MaxBytes(int textBytes) => checked(textBytes + (textBytes / 2) + 4);
 
     /// <summary>Folds as much of a text as there is room for.</summary>
@@ -46,5 +48,7 @@ internal static class TextFolding
     /// <param name="destination">At least <see cref="MaxBytes"/> bytes of it.</param>
     /// <returns>Bytes written.</returns>
     public static int FoldAll(ReadOnlySpan<byte> text, Span<byte> destination) =>
-        Ascii.ToLower(text, destination, out int written) == OperationStatus.Done ? written : Fold(ref text, destination);
+        Ascii.ToLower(text, destination, out int written) == OperationStatus.Done
+            ? written
+            : Fold(ref text, destination);
 }

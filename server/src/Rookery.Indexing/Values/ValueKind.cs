@@ -1,6 +1,8 @@
 namespace Rookery.Indexing.Values;
 
-/// <summary>The kinds of values, in the order in which they are sorted. A range matches values of one kind only.</summary>
+/// <summary>
+/// The kinds of values, in the order in which they are sorted. A range matches values of one kind only.
+/// </summary>
 public enum ValueKind : byte
 {
     /// <summary><c>null</c>.</summary>

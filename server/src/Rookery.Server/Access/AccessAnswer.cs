@@ -13,14 +13,21 @@ internal static class AccessAnswer
     public const int BodyBytes = 64 << 10;
 
     /// <summary>Reads the members of the one object of a body.</summary>
-    public static void ReadMembers(ReadOnlySpan<byte> body, JsonMember member) => JsonBody.Read(body, (ref Utf8JsonReader json) =>
-    {
-        JsonBody.ForEachMember(ref json, member);
-        return true;
-    });
+    public static void ReadMembers(ReadOnlySpan<byte> body, JsonMember member) =>
+        JsonBody.Read(
+            body,
+            (ref Utf8JsonReader json) =>
+            {
+                JsonBody.ForEachMember(ref json, member);
+                return true;
+            }
+        );
 
-    /// <summary>A member that would be ignored is refused: here a misspelt one gives more rights than were meant.</summary>
-    public static RefusedException UnknownMember(string name) => RefusedException.BadRequest($"The body has the unknown member '{name}'.");
+    /// <summary>
+    /// A member that would be ignored is refused: here a misspelt one gives more rights than were meant.
+    /// </summary>
+    public static RefusedException UnknownMember(string name) =>
+        RefusedException.BadRequest($"The body has the unknown member '{name}'.");
 
     /// <summary>Stores records, all or none.</summary>
     /// <param name="context">What the routes share.</param>
@@ -44,16 +51,26 @@ internal static class AccessAnswer
     {
         if (!await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None))
         {
-            throw new RefusedException(StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, RavenRoute.NotFresh(context).Message);
+            throw new RefusedException(
+                StatusCodes.Status503ServiceUnavailable,
+                ErrorAnswer.RavenException,
+                RavenRoute.NotFresh(context).Message
+            );
         }
     }
 
-    /// <summary>What to remark on the databases that a new credential names, in a sentence; null for nothing. As in RavenDB they may be made later; or a name is misspelt.</summary>
+    /// <summary>
+    /// What to remark on the databases that a new credential names, in a sentence; null for nothing. As in RavenDB they
+    /// may be made later; or a name is misspelt.
+    /// </summary>
     public static string? NoticeOf(ServerContext context, IEnumerable<string>? databases)
     {
         string[] missing = [.. (databases ?? []).Where(name => !context.Node.Databases.TryGet(name, out _))];
-        return missing.Length == 0 ? null
-            : $"There is no database {string.Join(" and none ", missing.Select(static name => $"'{name}'"))} yet: what is given there holds from when it is made. If the name is misspelt, withdraw this and make another.";
+        return missing.Length == 0
+            ? null
+            : $"There is no database {string.Join(" and none ", missing.Select(static name => $"'{name}'"))} "
+                + $"yet: what is given there holds from when it is made. If the name is misspelt, withdraw this "
+                + $"and make another.";
     }
 
     /// <summary>Writes it, if there is one.</summary>
@@ -66,15 +83,17 @@ internal static class AccessAnswer
     }
 
     /// <summary>Answers with a new token, which is not shown again.</summary>
-    public static Task SendTokenAsync(HttpContext http, MadeToken made, string? notice = null) => JsonAnswer.SendAsync(
-        http,
-        json =>
-        {
-            json.WriteString("Token"u8, made.Token);
-            WriteToken(json, made.Record);
-            WriteNotice(json, notice);
-        },
-        StatusCodes.Status201Created);
+    public static Task SendTokenAsync(HttpContext http, MadeToken made, string? notice = null) =>
+        JsonAnswer.SendAsync(
+            http,
+            json =>
+            {
+                json.WriteString("Token"u8, made.Token);
+                WriteToken(json, made.Record);
+                WriteNotice(json, notice);
+            },
+            StatusCodes.Status201Created
+        );
 
     /// <summary>Writes what is kept of a token.</summary>
     public static void WriteToken(Utf8JsonWriter json, TokenRecord token)

@@ -9,7 +9,8 @@ namespace Rookery.Server;
 /// <summary>A request that its sender may not make.</summary>
 /// <param name="Status">The status.</param>
 /// <param name="Sentence">Why, and what to do.</param>
-/// <param name="MayBeBehind">The credential is not known here, or no owner is; a node that is behind may know it later.</param>
+/// <param name="MayBeBehind">The credential is not known here, or no owner is; a node that is behind may know it
+/// later.</param>
 internal readonly record struct AccessRefusal(int Status, string Sentence, bool MayBeBehind = false);
 
 /// <summary>By what a request shows who sends it.</summary>
@@ -29,8 +30,9 @@ internal enum CredentialKind
 }
 
 /// <summary>
-/// Decides who may use which route (docs/reference/access.md). Plain HTTP is for this machine, or for everybody by the owner's word, and asks nobody who he is. Over TLS each request brings a
-/// bearer token, or its connection a client certificate, or it the cookie of a session that a token began.
+/// Decides who may use which route (docs/reference/access.md). Plain HTTP is for this machine, or for everybody by the
+/// owner's word, and asks nobody who he is. Over TLS each request brings a bearer token, or its connection a client
+/// certificate, or it the cookie of a session that a token began.
 /// </summary>
 internal sealed class AccessGate(ServerContext context)
 {
@@ -46,7 +48,9 @@ internal sealed class AccessGate(ServerContext context)
     /// <param name="node">Its opened data.</param>
     public bool IsClaimed(Node node) => Table(node).IsClaimed;
 
-    /// <summary>Why a request is refused; null when it is not. For plain HTTP without a credential: three comparisons.</summary>
+    /// <summary>
+    /// Why a request is refused; null when it is not. For plain HTTP without a credential: three comparisons.
+    /// </summary>
     public AccessRefusal? Refusal(HttpContext http, Endpoint? endpoint)
     {
         string? authorization = http.Request.Headers.Authorization;
@@ -59,14 +63,18 @@ internal sealed class AccessGate(ServerContext context)
         return scope == RouteScope.Open ? null : Judge(http, scope, authorization);
     }
 
-    /// <summary>Whether who makes a request of a route that is open to everybody could also use those of a scope.</summary>
+    /// <summary>
+    /// Whether who makes a request of a route that is open to everybody could also use those of a scope.
+    /// </summary>
     public bool May(HttpContext http, RouteScope scope)
     {
         string? authorization = http.Request.Headers.Authorization;
         return (!context.Options.IsSecure && authorization is null) || Judge(http, scope, authorization) is null;
     }
 
-    /// <summary>Who makes a request, by the first credential that it brings; null when that opens nothing, or it brings none.</summary>
+    /// <summary>
+    /// Who makes a request, by the first credential that it brings; null when that opens nothing, or it brings none.
+    /// </summary>
     /// <param name="http">The request.</param>
     /// <param name="kind">What was brought.</param>
     public Principal? Who(HttpContext http, out CredentialKind kind)
@@ -82,11 +90,18 @@ internal sealed class AccessGate(ServerContext context)
         return principal;
     }
 
-    /// <summary>Why nobody may sign in with a token, or null; then <paramref name="hash"/> is its hash, for <see cref="Sessions"/>.</summary>
+    /// <summary>
+    /// Why nobody may sign in with a token, or null; then <paramref name="hash"/> is its hash, for
+    /// <see cref="Sessions"/>.
+    /// </summary>
     public AccessRefusal? WhyNoSession(string token, Span<byte> hash) =>
-        AccessToken.TryHash(token.AsSpan().Trim(), hash) ? WhoHoldsToken(hash, out _) : Unknown("That is no token of Rookery, which looks like 'rookery_…'.");
+        AccessToken.TryHash(token.AsSpan().Trim(), hash)
+            ? WhoHoldsToken(hash, out _)
+            : Unknown("That is no token of Rookery, which looks like 'rookery_…'.");
 
-    /// <summary>Plain HTTP asks nobody who he is; who brings a credential of Rookery all the same has its rights only.</summary>
+    /// <summary>
+    /// Plain HTTP asks nobody who he is; who brings a credential of Rookery all the same has its rights only.
+    /// </summary>
     private bool AsksNobody(HttpContext http, string? authorization) =>
         !context.Options.IsSecure && (authorization is null ? !HasSession(http) : !AccessToken.IsMeant(authorization));
 
@@ -100,17 +115,28 @@ internal sealed class AccessGate(ServerContext context)
             return refusal;
         }
 
-        string? database = scope.IsNamedInQuery ? new Raven.QueryParameters(http).Text("name") : http.Request.RouteValues["database"] as string;
+        string? database = scope.IsNamedInQuery
+            ? new Raven.QueryParameters(http).Text("name")
+            : http.Request.RouteValues["database"] as string;
         if (!scope.Admits(principal!, string.IsNullOrEmpty(database) ? null : database))
         {
             string where = string.IsNullOrEmpty(database) ? string.Empty : $" in database '{database}'";
             return new AccessRefusal(
                 StatusCodes.Status403Forbidden,
-                $"{http.Request.Method} {http.Request.Path} needs the scope {scope.Name}{where}, which '{principal!.Name}' does not have. An admin can give it: `rookery token create` or `rookery cert create`.");
+                $"{http.Request.Method} {http.Request.Path} needs the scope {scope.Name}{where}, which "
+                    + $"'{principal!.Name}' does not have. An admin can give it: `rookery token create` or "
+                    + $"`rookery cert create`."
+            );
         }
 
-        // Whom it knew may look what is wrong; whether they may still change anything only a node can say that hears of what was withdrawn.
-        if (!ReferenceEquals(principal, Principal.Everything) && context.Readiness.Node is { Diagnosis: not null } && !HttpMethods.IsGet(http.Request.Method) && !HttpMethods.IsHead(http.Request.Method))
+        // Whom it knew may look what is wrong; whether they may still change anything only a node can say that hears of
+        // what was withdrawn.
+        if (
+            !ReferenceEquals(principal, Principal.Everything)
+            && context.Readiness.Node is { Diagnosis: not null }
+            && !HttpMethods.IsGet(http.Request.Method)
+            && !HttpMethods.IsHead(http.Request.Method)
+        )
         {
             return NotKnownYet();
         }
@@ -120,7 +146,12 @@ internal sealed class AccessGate(ServerContext context)
     }
 
     /// <summary>Why nobody is known to ask, or null and who does.</summary>
-    private AccessRefusal? WhoAsks(HttpContext http, string? authorization, out CredentialKind kind, out Principal? principal)
+    private AccessRefusal? WhoAsks(
+        HttpContext http,
+        string? authorization,
+        out CredentialKind kind,
+        out Principal? principal
+    )
     {
         principal = null;
         if (authorization is not null)
@@ -141,8 +172,10 @@ internal sealed class AccessGate(ServerContext context)
         if (SessionCookie.Of(http) is { } cookie)
         {
             kind = CredentialKind.Session;
-            return !Sessions.TryUse(cookie, out var tokenHash) ? Unknown("The session of this browser has ended, or is another node's: sign in again.")
-                : !SessionCookie.IsOwnRequest(http) ? new AccessRefusal(StatusCodes.Status403Forbidden, SessionCookie.HeaderMissing)
+            return !Sessions.TryUse(cookie, out var tokenHash)
+                    ? Unknown("The session of this browser has ended, or is another node's: sign in again.")
+                : !SessionCookie.IsOwnRequest(http)
+                    ? new AccessRefusal(StatusCodes.Status403Forbidden, SessionCookie.HeaderMissing)
                 : WhoHoldsToken(tokenHash, out principal);
         }
 
@@ -153,7 +186,10 @@ internal sealed class AccessGate(ServerContext context)
     private AccessRefusal? WhoHoldsToken(ReadOnlySpan<byte> hash, out Principal? principal)
     {
         principal = null;
-        if (context.Options.LocalKeyHash is { Length: AccessToken.HashBytes } local && CryptographicOperations.FixedTimeEquals(local.Span, hash))
+        if (
+            context.Options.LocalKeyHash is { Length: AccessToken.HashBytes } local
+            && CryptographicOperations.FixedTimeEquals(local.Span, hash)
+        )
         {
             principal = Principal.Everything;
             return null;
@@ -166,7 +202,12 @@ internal sealed class AccessGate(ServerContext context)
 
         if (!Table(node).TryFindToken(hash, out var found, out var expires))
         {
-            return node.Diagnosis is not null ? NotKnownYet() : Unknown("The token is not known: it was withdrawn, or belongs to another cluster.") with { MayBeBehind = true };
+            return node.Diagnosis is not null
+                ? NotKnownYet()
+                : Unknown("The token is not known: it was withdrawn, or belongs to another cluster.") with
+                {
+                    MayBeBehind = true,
+                };
         }
 
         if (HasEnded(node, expires))
@@ -189,7 +230,13 @@ internal sealed class AccessGate(ServerContext context)
 
         var current = Table(node);
         var items = http.Features.Get<IConnectionItemsFeature>()?.Items;
-        if (items is not null && items.TryGetValue(OfConnection, out object? kept) && kept is Known known && ReferenceEquals(known.From, current) && !HasEnded(node, known.Expires))
+        if (
+            items is not null
+            && items.TryGetValue(OfConnection, out object? kept)
+            && kept is Known known
+            && ReferenceEquals(known.From, current)
+            && !HasEnded(node, known.Expires)
+        )
         {
             principal = known.Principal;
             return null;
@@ -198,15 +245,23 @@ internal sealed class AccessGate(ServerContext context)
         string thumbprint = ThumbprintOf(certificate);
         if (!current.TryFindCertificate(thumbprint, out var found))
         {
-            return node.Diagnosis is not null ? NotKnownYet() : new AccessRefusal(
-                StatusCodes.Status403Forbidden,
-                $"The client certificate of {certificate.Subject} with SHA-256 thumbprint {thumbprint} is not registered here: it was withdrawn, or belongs to another cluster. {WayIn(current.IsClaimed)}",
-                MayBeBehind: true);
+            return node.Diagnosis is not null
+                ? NotKnownYet()
+                : new AccessRefusal(
+                    StatusCodes.Status403Forbidden,
+                    $"The client certificate of {certificate.Subject} with SHA-256 thumbprint {thumbprint} "
+                        + $"is not registered here: it was withdrawn, or belongs to another cluster. "
+                        + $"{WayIn(current.IsClaimed)}",
+                    MayBeBehind: true
+                );
         }
 
         if (context.Options.Identity?.Invoke()?.WhyRefused(certificate, node.Consensus.Time) is { } reason)
         {
-            return new AccessRefusal(StatusCodes.Status403Forbidden, $"{reason} Make another with `rookery cert create`.");
+            return new AccessRefusal(
+                StatusCodes.Status403Forbidden,
+                $"{reason} Make another with `rookery cert create`."
+            );
         }
 
         if (items is not null)
@@ -219,10 +274,12 @@ internal sealed class AccessGate(ServerContext context)
     }
 
     /// <summary>The name under which a certificate is registered: its SHA-256.</summary>
-    public static string ThumbprintOf(X509Certificate2 certificate) => Convert.ToHexStringLower(SHA256.HashData(certificate.RawDataMemory.Span));
+    public static string ThumbprintOf(X509Certificate2 certificate) =>
+        Convert.ToHexStringLower(SHA256.HashData(certificate.RawDataMemory.Span));
 
     /// <summary>By the cluster's time. Most tokens have no end, and cost no look at it.</summary>
-    private static bool HasEnded(Node node, DateTimeOffset end) => end != DateTimeOffset.MaxValue && node.Consensus.Time.IsPast(end);
+    private static bool HasEnded(Node node, DateTimeOffset end) =>
+        end != DateTimeOffset.MaxValue && node.Consensus.Time.IsPast(end);
 
     private AccessTable Table(Node node)
     {
@@ -244,29 +301,41 @@ internal sealed class AccessGate(ServerContext context)
     }
 
     /// <summary>For a node that cannot say now whether it knows all that was acknowledged.</summary>
-    public AccessRefusal NotKnownYet() => new(
-        StatusCodes.Status503ServiceUnavailable, $"Who you are cannot be checked now. {WhyNotNow()}");
+    public AccessRefusal NotKnownYet() =>
+        new(StatusCodes.Status503ServiceUnavailable, $"Who you are cannot be checked now. {WhyNotNow()}");
 
     // One whose disk failed after it had opened knows whom it knew: its owner has to be able to see why.
-    private Node? KnowingNode => context.Readiness.Node is { } node && (node.Diagnosis is null || node.HasOpened) ? node : null;
+    private Node? KnowingNode =>
+        context.Readiness.Node is { } node && (node.Diagnosis is null || node.HasOpened) ? node : null;
 
-    private string WhyNotNow() => context.Readiness switch
-    {
-        { Reason: { } reason } => reason,
-        { Node: { } node } => node.Consensus.Refusal?.Message ?? "No member leads, or none is known here, and this one may be behind; try again in a second, or another node.",
-        _ => "The node is opening its data.",
-    };
+    private string WhyNotNow() =>
+        context.Readiness switch
+        {
+            { Reason: { } reason } => reason,
+            { Node: { } node } => node.Consensus.Refusal?.Message
+                ?? (
+                    "No member leads, or none is known here, and this one may be behind; try again in a second, or "
+                    + "another node."
+                ),
+            _ => "The node is opening its data.",
+        };
 
     // A member that has just joined has not heard yet of the cluster's owner.
     private AccessRefusal Unknown(string sentence)
     {
         bool isClaimed = context.Readiness.Node is not { Diagnosis: null } node || IsClaimed(node);
-        return new AccessRefusal(StatusCodes.Status401Unauthorized, $"{sentence} {WayIn(isClaimed)}", MayBeBehind: !isClaimed);
+        return new AccessRefusal(
+            StatusCodes.Status401Unauthorized,
+            $"{sentence} {WayIn(isClaimed)}",
+            MayBeBehind: !isClaimed
+        );
     }
 
-    private static string WayIn(bool isClaimed) => isClaimed
-        ? $"{HowToGetIn.ForPrograms} an admin makes them with `rookery token create` and `rookery cert create`."
-        : "This node has no owner yet: claim it with `rookery claim`, or on its page, and the code that it printed at its start or that was preset.";
+    private static string WayIn(bool isClaimed) =>
+        isClaimed
+            ? $"{HowToGetIn.ForPrograms} an admin makes them with `rookery token create` and `rookery cert create`."
+            : "This node has no owner yet: claim it with `rookery claim`, or on its page, and the code that it "
+                + "printed at its start or that was preset.";
 
     private sealed record Known(AccessTable From, Principal Principal, DateTimeOffset Expires);
 }

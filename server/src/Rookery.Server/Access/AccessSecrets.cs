@@ -3,10 +3,17 @@ using System.Text;
 
 namespace Rookery.Server;
 
-/// <summary>What a node makes for its own machine when it starts: a token that may do everything, and a code by which it is claimed. Both end with the process.</summary>
+/// <summary>
+/// What a node makes for its own machine when it starts: a token that may do everything, and a code by which it is
+/// claimed. Both end with the process.
+/// </summary>
 public sealed class AccessSecrets
 {
-    private AccessSecrets(string? presetClaimCode) => (ClaimCode, IsClaimCodePreset) = (presetClaimCode ?? Rookery.Server.ClaimCode.Create(), presetClaimCode is not null);
+    private AccessSecrets(string? presetClaimCode) =>
+        (ClaimCode, IsClaimCodePreset) = (
+            presetClaimCode ?? Rookery.Server.ClaimCode.Create(),
+            presetClaimCode is not null
+        );
 
     /// <summary>Makes both; of the code only what was not preset.</summary>
     public static AccessSecrets Create(string? presetClaimCode) => new(presetClaimCode);

@@ -6,25 +6,42 @@ using Rookery.Documents;
 
 namespace Rookery.Server;
 
-/// <summary>Whom the cluster knows: every token and certificate, as the records were at one <see cref="ClusterRecords.Revision"/>. Immutable, so that asking it takes no lock and allocates nothing.</summary>
+/// <summary>
+/// Whom the cluster knows: every token and certificate, as the records were at one
+/// <see cref="ClusterRecords.Revision"/>. Immutable, so that asking it takes no lock and allocates nothing.
+/// </summary>
 internal sealed class AccessTable
 {
     private readonly FrozenDictionary<long, Token[]> _tokens;
     private readonly FrozenDictionary<string, Principal> _certificates;
 
-    private AccessTable(long revision, bool isClaimed, IEnumerable<Token> tokens, IEnumerable<KeyValuePair<string, CertificateRecord>> certificates)
+    private AccessTable(
+        long revision,
+        bool isClaimed,
+        IEnumerable<Token> tokens,
+        IEnumerable<KeyValuePair<string, CertificateRecord>> certificates
+    )
     {
         Revision = revision;
         // By eight bytes of the hash, which whoever tries tokens cannot steer; the rest is compared in constant time.
-        _tokens = tokens.GroupBy(static token => BinaryPrimitives.ReadInt64LittleEndian(token.Hash)).ToFrozenDictionary(static group => group.Key, static group => group.ToArray());
-        _certificates = certificates.ToFrozenDictionary(static pair => pair.Key, static pair => pair.Value.ToPrincipal(), StringComparer.Ordinal);
+        _tokens = tokens
+            .GroupBy(static token => BinaryPrimitives.ReadInt64LittleEndian(token.Hash))
+            .ToFrozenDictionary(static group => group.Key, static group => group.ToArray());
+        _certificates = certificates.ToFrozenDictionary(
+            static pair => pair.Key,
+            static pair => pair.Value.ToPrincipal(),
+            StringComparer.Ordinal
+        );
         IsClaimed = isClaimed;
     }
 
     /// <summary>The revision of the records that it was made of, or an earlier one.</summary>
     public long Revision { get; }
 
-    /// <summary>Whether the cluster has an owner, who may give access: since its first admin token or certificate, whatever became of that.</summary>
+    /// <summary>
+    /// Whether the cluster has an owner, who may give access: since its first admin token or certificate, whatever
+    /// became of that.
+    /// </summary>
     public bool IsClaimed { get; }
 
     /// <summary>Reads the records.</summary>
@@ -45,7 +62,9 @@ internal sealed class AccessTable
         {
             if (AccessJson.DecodeCertificate(record.Value.Span) is { } certificate)
             {
-                foundCertificates.Add(KeyValuePair.Create(record.Key[ClusterRecordPrefix.ClientCertificate.Length..], certificate));
+                foundCertificates.Add(
+                    KeyValuePair.Create(record.Key[ClusterRecordPrefix.ClientCertificate.Length..], certificate)
+                );
             }
         }
 
@@ -56,7 +75,11 @@ internal sealed class AccessTable
     /// <param name="hash">SHA-256 of the token.</param>
     /// <param name="principal">Who it is.</param>
     /// <param name="expires">When it ends, or ended.</param>
-    public bool TryFindToken(ReadOnlySpan<byte> hash, [NotNullWhen(true)] out Principal? principal, out DateTimeOffset expires)
+    public bool TryFindToken(
+        ReadOnlySpan<byte> hash,
+        [NotNullWhen(true)] out Principal? principal,
+        out DateTimeOffset expires
+    )
     {
         principal = null;
         expires = default;
@@ -75,7 +98,8 @@ internal sealed class AccessTable
     }
 
     /// <summary>Who holds the certificate of a thumbprint.</summary>
-    public bool TryFindCertificate(string thumbprint, [NotNullWhen(true)] out Principal? principal) => _certificates.TryGetValue(thumbprint, out principal);
+    public bool TryFindCertificate(string thumbprint, [NotNullWhen(true)] out Principal? principal) =>
+        _certificates.TryGetValue(thumbprint, out principal);
 
     private sealed record Token(byte[] Hash, Principal Principal, DateTimeOffset Expires);
 }

@@ -5,8 +5,9 @@ using System.Text;
 namespace Rookery.Server;
 
 /// <summary>
-/// Bearer tokens (RFC 6750): <c>rookery_</c> and 32 random bytes in base64url. The prefix lets scanners for leaked secrets find them. A token has 256 bits of its own, so its plain
-/// SHA-256 can be kept: nobody finds the token by trying.
+/// Bearer tokens (RFC 6750): <c>rookery_</c> and 32 random bytes in base64url. The prefix lets scanners for leaked
+/// secrets find them. A token has 256 bits of its own, so its plain SHA-256 can be kept: nobody finds the token by
+/// trying.
 /// </summary>
 internal static class AccessToken
 {
@@ -31,7 +32,8 @@ internal static class AccessToken
     /// <param name="hash"><see cref="HashBytes"/> bytes.</param>
     /// <returns>False when it is not a bearer token of ours.</returns>
     public static bool TryHashHeader(string header, Span<byte> hash) =>
-        header.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase) && TryHash(header.AsSpan(Scheme.Length).Trim(' '), hash);
+        header.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase)
+        && TryHash(header.AsSpan(Scheme.Length).Trim(' '), hash);
 
     /// <summary>Hashes a token.</summary>
     /// <returns>False when it is none.</returns>
@@ -49,13 +51,20 @@ internal static class AccessToken
     }
 
     /// <summary>A hash as it stands in the key of a cluster record.</summary>
-    public static string KeyOf(ReadOnlySpan<byte> hash) => Documents.ClusterRecordPrefix.Access + Base64Url.EncodeToString(hash);
+    public static string KeyOf(ReadOnlySpan<byte> hash) =>
+        Documents.ClusterRecordPrefix.Access + Base64Url.EncodeToString(hash);
 
     /// <summary>The hash in the key of a cluster record; null when it is none.</summary>
     public static byte[]? HashIn(string key)
     {
         byte[] hash = new byte[HashBytes];
         var text = key.AsSpan(Documents.ClusterRecordPrefix.Access.Length);
-        return text.Length == Base64Url.GetEncodedLength(HashBytes) && Base64Url.IsValid(text) && Base64Url.TryDecodeFromChars(text, hash, out int written) && written == HashBytes ? hash : null;
+        return
+            text.Length == Base64Url.GetEncodedLength(HashBytes)
+            && Base64Url.IsValid(text)
+            && Base64Url.TryDecodeFromChars(text, hash, out int written)
+            && written == HashBytes
+            ? hash
+            : null;
     }
 }

@@ -12,8 +12,8 @@ using Rookery.Server.Raven;
 namespace Rookery.Server;
 
 /// <summary>
-/// /admin/access/certificates: GET lists the certificates of clients, POST {"Name","Request","Admin","Databases"} signs one for the key of a PKCS #10 request (PEM), DELETE ?name= withdraws one.
-/// The private key stays with the client.
+/// /admin/access/certificates: GET lists the certificates of clients, POST {"Name","Request","Admin","Databases"} signs
+/// one for the key of a PKCS #10 request (PEM), DELETE ?name= withdraws one. The private key stays with the client.
 /// </summary>
 internal sealed class CertificateRoutes(ServerContext context)
 {
@@ -28,34 +28,52 @@ internal sealed class CertificateRoutes(ServerContext context)
     {
         var certificates = new CertificateRoutes(context);
         routes.MapMethods(Path, [HttpMethods.Get], RavenRoute.OnServer(certificates.ListAsync)).For(RouteScope.Admin);
-        routes.MapMethods(Path, [HttpMethods.Post], RavenRoute.OnServer(certificates.CreateAsync)).For(RouteScope.Admin);
-        routes.MapMethods(Path, [HttpMethods.Delete], RavenRoute.OnServer(certificates.RemoveAsync)).For(RouteScope.Admin);
+        routes
+            .MapMethods(Path, [HttpMethods.Post], RavenRoute.OnServer(certificates.CreateAsync))
+            .For(RouteScope.Admin);
+        routes
+            .MapMethods(Path, [HttpMethods.Delete], RavenRoute.OnServer(certificates.RemoveAsync))
+            .For(RouteScope.Admin);
     }
 
     private async Task ListAsync(HttpContext http)
     {
         await AccessAnswer.ReadBarrierAsync(context);
-        await JsonAnswer.SendAsync(http, json =>
-        {
-            json.WriteStartArray("Certificates"u8);
-            foreach (var (key, certificate) in All().OrderBy(static known => known.Certificate.Name, StringComparer.Ordinal))
+        await JsonAnswer.SendAsync(
+            http,
+            json =>
             {
-                json.WriteStartObject();
-                Write(json, key[ClusterRecordPrefix.ClientCertificate.Length..], certificate);
-                json.WriteEndObject();
-            }
+                json.WriteStartArray("Certificates"u8);
+                foreach (
+                    var (key, certificate) in All()
+                        .OrderBy(static known => known.Certificate.Name, StringComparer.Ordinal)
+                )
+                {
+                    json.WriteStartObject();
+                    Write(json, key[ClusterRecordPrefix.ClientCertificate.Length..], certificate);
+                    json.WriteEndObject();
+                }
 
-            json.WriteEndArray();
-        });
+                json.WriteEndArray();
+            }
+        );
     }
 
     private async Task CreateAsync(HttpContext http)
     {
-        var identity = context.Options.Identity?.Invoke() ?? throw new RefusedException(
-            StatusCodes.Status409Conflict, RavenType.RavenException, "This node has no authority that could sign certificates. Form a cluster first, be it of one node: `rookery cluster init`.");
+        var identity =
+            context.Options.Identity?.Invoke()
+            ?? throw new RefusedException(
+                StatusCodes.Status409Conflict,
+                RavenType.RavenException,
+                "This node has no authority that could sign certificates. Form a cluster first, be it of one "
+                    + "node: `rookery cluster init`."
+            );
         var asked = await ReadAsync(http);
         await AccessAnswer.ReadBarrierAsync(context);
-        string taken = $"There is a certificate '{asked.Name}'. Withdraw it first with `rookery cert rm {asked.Name}`, or choose another name.";
+        string taken =
+            $"There is a certificate '{asked.Name}'. Withdraw it first with `rookery cert rm {asked.Name}`, "
+            + $"or choose another name.";
         if (All().Any(known => string.Equals(known.Certificate.Name, asked.Name, StringComparison.Ordinal)))
         {
             throw new RefusedException(StatusCodes.Status409Conflict, RavenType.Concurrency, taken);
@@ -63,7 +81,13 @@ internal sealed class CertificateRoutes(ServerContext context)
 
         var now = context.KnownTime;
         using var signed = identity.SignClient(asked.Key!, asked.Name!, now);
-        var record = new CertificateRecord(asked.Name!, asked.IsAdmin, asked.Databases, now, new DateTimeOffset(signed.NotAfter));
+        var record = new CertificateRecord(
+            asked.Name!,
+            asked.IsAdmin,
+            asked.Databases,
+            now,
+            new DateTimeOffset(signed.NotAfter)
+        );
         string thumbprint = AccessGate.ThumbprintOf(signed);
         using var writer = new ClusterRecordWriter();
         writer.Set(ClusterRecordPrefix.ClientCertificate + thumbprint, AccessJson.Encode(record), ClusterRecord.Absent);
@@ -74,10 +98,19 @@ internal sealed class CertificateRoutes(ServerContext context)
         }
 
         await AccessAnswer.CommitAsync(context, writer, taken);
-        context.Log.LogInformation(LogEvents.CertificateSigned, "'{Who}' had the certificate '{Name}' signed, with thumbprint {Thumbprint}.", Principal.Of(http).Name, asked.Name, thumbprint);
+        context.Log.LogInformation(
+            LogEvents.CertificateSigned,
+            "'{Who}' had the certificate '{Name}' signed, with thumbprint {Thumbprint}.",
+            Principal.Of(http).Name,
+            asked.Name,
+            thumbprint
+        );
         string? notice = AccessAnswer.NoticeOf(context, asked.Databases.Keys);
         string certificate = signed.ExportCertificatePem();
-        string authorities = string.Join('\n', identity.Authorities.Select(static authority => authority.ExportCertificatePem()));
+        string authorities = string.Join(
+            '\n',
+            identity.Authorities.Select(static authority => authority.ExportCertificatePem())
+        );
         await JsonAnswer.SendAsync(
             http,
             json =>
@@ -87,7 +120,8 @@ internal sealed class CertificateRoutes(ServerContext context)
                 Write(json, thumbprint, record);
                 AccessAnswer.WriteNotice(json, notice);
             },
-            StatusCodes.Status201Created);
+            StatusCodes.Status201Created
+        );
     }
 
     private async Task RemoveAsync(HttpContext http)
@@ -95,19 +129,30 @@ internal sealed class CertificateRoutes(ServerContext context)
         string name = new QueryParameters(http).RequiredText("name");
         await AccessAnswer.ReadBarrierAsync(context);
         using var writer = new ClusterRecordWriter();
-        foreach (var (key, _) in All().Where(known => string.Equals(known.Certificate.Name, name, StringComparison.Ordinal)))
+        foreach (
+            var (key, _) in All().Where(known => string.Equals(known.Certificate.Name, name, StringComparison.Ordinal))
+        )
         {
             writer.Delete(key);
         }
 
         if (writer.Count == 0)
         {
-            throw new RefusedException(StatusCodes.Status404NotFound, RavenType.RavenException, $"There is no certificate '{name}'; `rookery cert ls` names those there are.");
+            throw new RefusedException(
+                StatusCodes.Status404NotFound,
+                RavenType.RavenException,
+                $"There is no certificate '{name}'; `rookery cert ls` names those there are."
+            );
         }
 
         writer.Delete(AccessNames.KeyOfCertificate(name));
         await AccessAnswer.CommitAsync(context, writer);
-        context.Log.LogInformation(LogEvents.CertificateWithdrawn, "'{Who}' withdrew the certificate '{Name}'.", Principal.Of(http).Name, name);
+        context.Log.LogInformation(
+            LogEvents.CertificateWithdrawn,
+            "'{Who}' withdrew the certificate '{Name}'.",
+            Principal.Of(http).Name,
+            name
+        );
         await Empty.NoContent(http);
     }
 
@@ -124,27 +169,51 @@ internal sealed class CertificateRoutes(ServerContext context)
 
     private async Task<Asked> ReadAsync(HttpContext http)
     {
-        using var body = await RequestBody.ReadAsync(http, AccessAnswer.BodyBytes, context.LargeRequests, BodyUse.Objects);
+        using var body = await RequestBody.ReadAsync(
+            http,
+            AccessAnswer.BodyBytes,
+            context.LargeRequests,
+            BodyUse.Objects
+        );
         var asked = new Asked();
-        AccessAnswer.ReadMembers(body.Span, (string member, ref Utf8JsonReader json) =>
-        {
-            switch (member)
+        AccessAnswer.ReadMembers(
+            body.Span,
+            (string member, ref Utf8JsonReader json) =>
             {
-                case "Name": asked.Name = JsonBody.ReadText(ref json, member); break;
-                case "Request": asked.Key = ReadKey(JsonBody.ReadText(ref json, member)); break;
-                case "Admin": asked.IsAdmin = json.TokenType is JsonTokenType.True or JsonTokenType.False ? json.GetBoolean() : throw RefusedException.BadRequest("'Admin' must be true or false."); break;
-                case "Databases": JsonBody.ForEachMember(ref json, asked.AddRight); break;
-                default: throw AccessAnswer.UnknownMember(member);
+                switch (member)
+                {
+                    case "Name":
+                        asked.Name = JsonBody.ReadText(ref json, member);
+                        break;
+                    case "Request":
+                        asked.Key = ReadKey(JsonBody.ReadText(ref json, member));
+                        break;
+                    case "Admin":
+                        asked.IsAdmin = json.TokenType is JsonTokenType.True or JsonTokenType.False
+                            ? json.GetBoolean()
+                            : throw RefusedException.BadRequest("'Admin' must be true or false.");
+                        break;
+                    case "Databases":
+                        JsonBody.ForEachMember(ref json, asked.AddRight);
+                        break;
+                    default:
+                        throw AccessAnswer.UnknownMember(member);
+                }
             }
-        });
+        );
 
         if (asked.Key is null)
         {
-            throw RefusedException.BadRequest("'Request' is missing: a PKCS #10 request in PEM, which proves that its sender holds the key.");
+            throw RefusedException.BadRequest(
+                "'Request' is missing: a PKCS #10 request in PEM, which proves that its sender holds the key."
+            );
         }
 
         return AccessNames.Problem(asked.Name) is { } problem ? throw RefusedException.BadRequest(problem)
-            : !asked.IsAdmin && asked.Databases.Count == 0 ? throw RefusedException.BadRequest("A certificate needs a database, as 'ro' or 'rw', or to be an admin's.")
+            : !asked.IsAdmin && asked.Databases.Count == 0
+                ? throw RefusedException.BadRequest(
+                    "A certificate needs a database, as 'ro' or 'rw', or to be an admin's."
+                )
             : asked;
     }
 
@@ -154,7 +223,12 @@ internal sealed class CertificateRoutes(ServerContext context)
         try
         {
             var key = CertificateRequest.LoadSigningRequestPem(pem ?? string.Empty, HashAlgorithmName.SHA256).PublicKey;
-            return IsStrong(key) ? key : throw RefusedException.BadRequest("The key of 'Request' must be RSA of 2048 to 8192 bits, or on one of the curves P-256, P-384 and P-521.");
+            return IsStrong(key)
+                ? key
+                : throw RefusedException.BadRequest(
+                    "The key of 'Request' must be RSA of 2048 to 8192 bits, or on one of the curves P-256, "
+                        + "P-384 and P-521."
+                );
         }
         catch (Exception wrong) when (wrong is CryptographicException or ArgumentException)
         {
@@ -166,7 +240,9 @@ internal sealed class CertificateRoutes(ServerContext context)
     {
         using var rsa = key.GetRSAPublicKey();
         using var elliptic = key.GetECDsaPublicKey();
-        return rsa is not null ? rsa.KeySize is >= 2048 and <= 8192 : elliptic?.ExportParameters(includePrivateParameters: false).Curve.Oid.Value is P256 or P384 or P521;
+        return rsa is not null
+            ? rsa.KeySize is >= 2048 and <= 8192
+            : elliptic?.ExportParameters(includePrivateParameters: false).Curve.Oid.Value is P256 or P384 or P521;
     }
 
     private static void Write(Utf8JsonWriter json, string thumbprint, CertificateRecord certificate)
@@ -203,9 +279,12 @@ internal sealed class CertificateRoutes(ServerContext context)
                 throw RefusedException.BadRequest(problem);
             }
 
-            Databases[database] = CertificateRecord.ScopesOf(right) == AccessScopes.None
-                ? throw RefusedException.BadRequest($"The right on '{database}' must be 'ro' or 'rw', not '{right}'.")
-                : right;
+            Databases[database] =
+                CertificateRecord.ScopesOf(right) == AccessScopes.None
+                    ? throw RefusedException.BadRequest(
+                        $"The right on '{database}' must be 'ro' or 'rw', not '{right}'."
+                    )
+                    : right;
         }
     }
 }

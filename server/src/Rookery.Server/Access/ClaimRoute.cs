@@ -7,32 +7,48 @@ using Rookery.Server.Raven;
 namespace Rookery.Server;
 
 /// <summary>
-/// POST /claim {"Code","Name"}: gives the first admin token of a node without an owner to whoever knows its <see cref="ClaimCode"/>. The record <see cref="OwnerKey"/> makes sure that this
-/// happens once in the life of a cluster, whichever of its nodes are asked.
+/// POST /claim {"Code","Name"}: gives the first admin token of a node without an owner to whoever knows its
+/// <see cref="ClaimCode"/>. The record <see cref="OwnerKey"/> makes sure that this happens once in the life of a
+/// cluster, whichever of its nodes are asked.
 /// </summary>
 internal sealed class ClaimRoute(ServerContext context)
 {
-    /// <summary>Stored with the first admin token, and never deleted: who withdraws the last one must not open the node to the next who comes.</summary>
+    /// <summary>
+    /// Stored with the first admin token, and never deleted: who withdraws the last one must not open the node to the
+    /// next who comes.
+    /// </summary>
     public const string OwnerKey = Documents.ClusterRecordPrefix.Access + "owner";
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapMethods("/claim", [HttpMethods.Post], RavenRoute.OnServer(new ClaimRoute(context).AnswerAsync)).For(RouteScope.Open);
+        routes
+            .MapMethods("/claim", [HttpMethods.Post], RavenRoute.OnServer(new ClaimRoute(context).AnswerAsync))
+            .For(RouteScope.Open);
 
     private async Task AnswerAsync(HttpContext http)
     {
         string? code = null;
         string? name = "admin";
-        using (var body = await RequestBody.ReadAsync(http, AccessAnswer.BodyBytes, context.LargeRequests, BodyUse.Objects))
+        using (
+            var body = await RequestBody.ReadAsync(http, AccessAnswer.BodyBytes, context.LargeRequests, BodyUse.Objects)
+        )
         {
-            AccessAnswer.ReadMembers(body.Span, (string member, ref System.Text.Json.Utf8JsonReader json) =>
-            {
-                switch (member)
+            AccessAnswer.ReadMembers(
+                body.Span,
+                (string member, ref System.Text.Json.Utf8JsonReader json) =>
                 {
-                    case "Code": code = JsonBody.ReadText(ref json, member); break;
-                    case "Name": name = JsonBody.ReadText(ref json, member); break;
-                    default: throw AccessAnswer.UnknownMember(member);
+                    switch (member)
+                    {
+                        case "Code":
+                            code = JsonBody.ReadText(ref json, member);
+                            break;
+                        case "Name":
+                            name = JsonBody.ReadText(ref json, member);
+                            break;
+                        default:
+                            throw AccessAnswer.UnknownMember(member);
+                    }
                 }
-            });
+            );
         }
 
         // Who has no code must not make the members ask each other.
@@ -40,8 +56,16 @@ internal sealed class ClaimRoute(ServerContext context)
         CheckCode(code);
         await AccessAnswer.ReadBarrierAsync(context);
         CheckUnclaimed();
-        var made = await new TokenMaker(context).MakeAsync(new TokenRequest(name, ["admin"], null, null), taken: null, writer => writer.Set(OwnerKey, "{}"u8, Documents.ClusterRecord.Absent));
-        context.Log.LogInformation(LogEvents.Claimed, "This node was claimed: the admin token '{Name}' was given.", name);
+        var made = await new TokenMaker(context).MakeAsync(
+            new TokenRequest(name, ["admin"], null, null),
+            taken: null,
+            writer => writer.Set(OwnerKey, "{}"u8, Documents.ClusterRecord.Absent)
+        );
+        context.Log.LogInformation(
+            LogEvents.Claimed,
+            "This node was claimed: the admin token '{Name}' was given.",
+            name
+        );
         await AccessAnswer.SendTokenAsync(http, made);
     }
 
@@ -50,7 +74,11 @@ internal sealed class ClaimRoute(ServerContext context)
         if (context.Access.IsClaimed(context.Node))
         {
             throw new RefusedException(
-                StatusCodes.Status409Conflict, ErrorAnswer.Forbidden, "This node has an owner. If the admin token is lost, root on the node's machine replaces it with `rookery token reset`.");
+                StatusCodes.Status409Conflict,
+                ErrorAnswer.Forbidden,
+                "This node has an owner. If the admin token is lost, root on the node's machine replaces it "
+                    + "with `rookery token reset`."
+            );
         }
     }
 
@@ -58,13 +86,22 @@ internal sealed class ClaimRoute(ServerContext context)
     {
         if (context.Options.ClaimCode is not { Length: > 0 } expected)
         {
-            throw new RefusedException(StatusCodes.Status409Conflict, ErrorAnswer.Forbidden, "This node speaks plain HTTP and asks nobody who he is: there is nothing to claim. `rookery token create` makes tokens.");
+            throw new RefusedException(
+                StatusCodes.Status409Conflict,
+                ErrorAnswer.Forbidden,
+                "This node speaks plain HTTP and asks nobody who he is: there is nothing to claim. `rookery "
+                    + "token create` makes tokens."
+            );
         }
 
         if (!ClaimCode.IsSame(code ?? string.Empty, expected))
         {
             throw new RefusedException(
-                StatusCodes.Status403Forbidden, ErrorAnswer.Forbidden, "That is not the code of this node. It is in the file claim-code of its data directory; the node printed it at its start, unless its owner had preset it.");
+                StatusCodes.Status403Forbidden,
+                ErrorAnswer.Forbidden,
+                "That is not the code of this node. It is in the file claim-code of its data directory; the "
+                    + "node printed it at its start, unless its owner had preset it."
+            );
         }
     }
 }

@@ -2,7 +2,10 @@ using Microsoft.AspNetCore.Http;
 
 namespace Rookery.Server;
 
-/// <summary>Whether whoever listens to a feed still may: it goes on for as long as he likes, and his credential may be withdrawn or end meanwhile.</summary>
+/// <summary>
+/// Whether whoever listens to a feed still may: it goes on for as long as he likes, and his credential may be withdrawn
+/// or end meanwhile.
+/// </summary>
 /// <param name="context">What the routes share.</param>
 /// <param name="http">The request that began the feed.</param>
 internal sealed class FeedAccess(ServerContext context, HttpContext http)

@@ -48,7 +48,8 @@ internal sealed class Principal
 
     /// <summary>Whether it has one of these scopes.</summary>
     /// <param name="anyOf">The scopes.</param>
-    /// <param name="database">In which database, in any case; null for what no database is named for, where a right in any of them is enough.</param>
+    /// <param name="database">In which database, in any case; null for what no database is named for, where a right in
+    /// any of them is enough.</param>
     public bool May(AccessScopes anyOf, string? database) =>
         (In(database) & (anyOf | AccessScopes.Admin)) != AccessScopes.None;
 
@@ -72,7 +73,8 @@ internal sealed class Principal
         }
 
         Span<char> lower = stackalloc char[DatabaseName.MaximumLength];
-        return database.Length <= lower.Length
+        return
+            database.Length <= lower.Length
             && _lookup.TryGetValue(lower[..database.AsSpan().ToLowerInvariant(lower)], out var scopes)
             ? _everywhere | scopes
             : _everywhere;

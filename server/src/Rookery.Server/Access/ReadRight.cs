@@ -11,7 +11,9 @@ internal static class ReadRight
     public static bool IsHeld(HttpContext http, Database database) =>
         Principal.Of(http).May(AccessScopes.Read, database.Name);
 
-    /// <summary>A script decides by what it reads; whether it fails, what it says and what it changes tell that.</summary>
+    /// <summary>
+    /// A script decides by what it reads; whether it fails, what it says and what it changes tell that.
+    /// </summary>
     public static RefusedException MissingForScript(HttpContext http, Database database, string instead) =>
         Missing(http, database, "with a script", $"a script reads the document that it changes. {instead}");
 
@@ -19,9 +21,12 @@ internal static class ReadRight
     public static RefusedException MissingForWait(HttpContext http, Database database) =>
         Missing(http, database, "that waits for indexes", "how far an index comes tells what the documents hold.");
 
-    private static RefusedException Missing(HttpContext http, Database database, string what, string why) => new(
-        StatusCodes.Status403Forbidden,
-        ErrorAnswer.Forbidden,
-        $"{http.Request.Method} {http.Request.Path} {what} needs the scope read and write in database '{database.Name}', "
-            + $"and '{Principal.Of(http).Name}' has write only: {why} Nothing was stored.");
+    private static RefusedException Missing(HttpContext http, Database database, string what, string why) =>
+        new(
+            StatusCodes.Status403Forbidden,
+            ErrorAnswer.Forbidden,
+            $"{http.Request.Method} {http.Request.Path} {what} needs the scope read and write in database "
+                + $"'{database.Name}', "
+                + $"and '{Principal.Of(http).Name}' has write only: {why} Nothing was stored."
+        );
 }

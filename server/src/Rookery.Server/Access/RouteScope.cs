@@ -2,12 +2,16 @@ using Microsoft.AspNetCore.Builder;
 
 namespace Rookery.Server;
 
-/// <summary>Endpoint metadata: who may use a route. Every route carries one; the server does not start when one lacks it.</summary>
+/// <summary>
+/// Endpoint metadata: who may use a route. Every route carries one; the server does not start when one lacks it.
+/// </summary>
 internal sealed class RouteScope
 {
     private RouteScope(AccessScopes scopes, string name) => (Scopes, Name) = (scopes, name);
 
-    /// <summary>Everybody who reaches the port: signs of life, the manual, and what tells a client how to get in.</summary>
+    /// <summary>
+    /// Everybody who reaches the port: signs of life, the manual, and what tells a client how to get in.
+    /// </summary>
     public static RouteScope Open { get; } = new(AccessScopes.None, "open");
 
     /// <summary>Reads documents of the database in the path.</summary>
@@ -20,11 +24,14 @@ internal sealed class RouteScope
     public static RouteScope ReadAndWrite { get; } =
         new(AccessScopes.Read | AccessScopes.Write, "read and write") { NeedsAll = true };
 
-    /// <summary>What a client of any database needs before it reads or writes: topology, its own operations, settings.</summary>
+    /// <summary>
+    /// What a client of any database needs before it reads or writes: topology, its own operations, settings.
+    /// </summary>
     public static RouteScope ReadOrWrite { get; } = new(AccessScopes.Read | AccessScopes.Write, "read or write");
 
     /// <summary>As <see cref="ReadOrWrite"/>, of the database that the query parameter <c>name</c> names.</summary>
-    public static RouteScope NamedDatabase { get; } = new(AccessScopes.Read | AccessScopes.Write, "read or write") { IsNamedInQuery = true };
+    public static RouteScope NamedDatabase { get; } =
+        new(AccessScopes.Read | AccessScopes.Write, "read or write") { IsNamedInQuery = true };
 
     /// <summary>Concerns the node or the cluster as a whole.</summary>
     public static RouteScope Admin { get; } = new(AccessScopes.Admin, "admin");

@@ -10,13 +10,22 @@ namespace Rookery.Server;
 /// <param name="Scopes">Names of scopes.</param>
 /// <param name="Databases">The databases in which read and write hold; null for all.</param>
 /// <param name="Lifetime">How long it holds; null for ever.</param>
-internal sealed record TokenRequest(string? Name, IReadOnlyList<string> Scopes, IReadOnlyList<string>? Databases, TimeSpan? Lifetime)
+internal sealed record TokenRequest(
+    string? Name,
+    IReadOnlyList<string> Scopes,
+    IReadOnlyList<string>? Databases,
+    TimeSpan? Lifetime
+)
 {
     /// <summary>Why it cannot be made, in a sentence; null when it can.</summary>
     public string? Problem() =>
         AccessNames.Problem(Name)
         ?? (Scopes.Count == 0 ? $"A token needs a scope: {AccessScopeNames.All}." : null)
-        ?? (Scopes.FirstOrDefault(static scope => AccessScopeNames.Parse(scope) == AccessScopes.None) is { } unknown ? $"'{unknown}' is no scope; there are {AccessScopeNames.All}." : null)
+        ?? (
+            Scopes.FirstOrDefault(static scope => AccessScopeNames.Parse(scope) == AccessScopes.None) is { } unknown
+                ? $"'{unknown}' is no scope; there are {AccessScopeNames.All}."
+                : null
+        )
         ?? Databases?.Select(DatabaseName.Problem).FirstOrDefault(static problem => problem is not null)
         ?? (Databases is { Count: 0 } ? "A token for no database opens none: name some, or leave the list away." : null)
         ?? (Lifetime <= TimeSpan.Zero ? "A token must hold for some time." : null);
@@ -25,7 +34,9 @@ internal sealed record TokenRequest(string? Name, IReadOnlyList<string> Scopes, 
 /// <summary>A token that was made, with what is kept of it. The token itself is shown once.</summary>
 internal sealed record MadeToken(string Token, TokenRecord Record);
 
-/// <summary>Makes tokens, and keeps their hashes. They live by the cluster's time, whatever clock the node that is asked has.</summary>
+/// <summary>
+/// Makes tokens, and keeps their hashes. They live by the cluster's time, whatever clock the node that is asked has.
+/// </summary>
 internal sealed class TokenMaker(ServerContext context)
 {
     /// <summary>Makes one, together with other changes or not at all.</summary>
@@ -43,11 +54,21 @@ internal sealed class TokenMaker(ServerContext context)
         var time = context.Node.Consensus.Time;
         if (request.Lifetime is not null && !time.IsSure)
         {
-            throw new RefusedException(StatusCodes.Status503ServiceUnavailable, RavenType.RavenException, $"The token was not made. {ClusterTime.NoEnds} One that does not end can be made.");
+            throw new RefusedException(
+                StatusCodes.Status503ServiceUnavailable,
+                RavenType.RavenException,
+                $"The token was not made. {ClusterTime.NoEnds} One that does not end can be made."
+            );
         }
 
         var now = time.Known ?? context.Time.GetUtcNow();
-        var record = new TokenRecord(request.Name!, [.. request.Scopes], request.Databases is null ? null : [.. request.Databases], now, request.Lifetime is { } lifetime ? now + lifetime : null);
+        var record = new TokenRecord(
+            request.Name!,
+            [.. request.Scopes],
+            request.Databases is null ? null : [.. request.Databases],
+            now,
+            request.Lifetime is { } lifetime ? now + lifetime : null
+        );
         string token = AccessToken.Create();
         using var writer = new ClusterRecordWriter();
         Span<byte> hash = stackalloc byte[AccessToken.HashBytes];

@@ -9,8 +9,9 @@ using Rookery.Server.Raven;
 namespace Rookery.Server;
 
 /// <summary>
-/// /admin/access/tokens: GET lists what is kept of tokens, POST {"Name","Scopes","Databases","LifetimeSeconds"} makes one, DELETE ?name= withdraws one; POST /admin/access/tokens/reset
-/// {"Name"} replaces an admin token that was lost. Each change is logged with who made it.
+/// /admin/access/tokens: GET lists what is kept of tokens, POST {"Name","Scopes","Databases","LifetimeSeconds"} makes
+/// one, DELETE ?name= withdraws one; POST /admin/access/tokens/reset {"Name"} replaces an admin token that was lost.
+/// Each change is logged with who made it.
 /// </summary>
 internal sealed class TokenRoutes(ServerContext context)
 {
@@ -23,44 +24,67 @@ internal sealed class TokenRoutes(ServerContext context)
         routes.MapMethods(Path, [HttpMethods.Get], RavenRoute.OnServer(tokens.ListAsync)).For(RouteScope.Admin);
         routes.MapMethods(Path, [HttpMethods.Post], RavenRoute.OnServer(tokens.CreateAsync)).For(RouteScope.Admin);
         routes.MapMethods(Path, [HttpMethods.Delete], RavenRoute.OnServer(tokens.RemoveAsync)).For(RouteScope.Admin);
-        routes.MapMethods(Path + "/reset", [HttpMethods.Post], RavenRoute.OnServer(tokens.ResetAsync)).For(RouteScope.Admin);
+        routes
+            .MapMethods(Path + "/reset", [HttpMethods.Post], RavenRoute.OnServer(tokens.ResetAsync))
+            .For(RouteScope.Admin);
     }
 
     private async Task ListAsync(HttpContext http)
     {
         await AccessAnswer.ReadBarrierAsync(context);
-        await JsonAnswer.SendAsync(http, json =>
-        {
-            json.WriteStartArray("Tokens"u8);
-            foreach (var (_, token) in TokenMaker.All(context.Node).OrderBy(static known => known.Token.Name, StringComparer.Ordinal))
+        await JsonAnswer.SendAsync(
+            http,
+            json =>
             {
-                json.WriteStartObject();
-                AccessAnswer.WriteToken(json, token);
-                json.WriteEndObject();
-            }
+                json.WriteStartArray("Tokens"u8);
+                foreach (
+                    var (_, token) in TokenMaker
+                        .All(context.Node)
+                        .OrderBy(static known => known.Token.Name, StringComparer.Ordinal)
+                )
+                {
+                    json.WriteStartObject();
+                    AccessAnswer.WriteToken(json, token);
+                    json.WriteEndObject();
+                }
 
-            json.WriteEndArray();
-        });
+                json.WriteEndArray();
+            }
+        );
     }
 
     private async Task CreateAsync(HttpContext http)
     {
         var request = await ReadAsync(http);
         await AccessAnswer.ReadBarrierAsync(context);
-        if (TokenMaker.All(context.Node).Any(known => string.Equals(known.Token.Name, request.Name, StringComparison.Ordinal)))
+        if (
+            TokenMaker
+                .All(context.Node)
+                .Any(known => string.Equals(known.Token.Name, request.Name, StringComparison.Ordinal))
+        )
         {
             throw new RefusedException(StatusCodes.Status409Conflict, RavenType.Concurrency, Taken(request.Name));
         }
 
         // From the first admin token on the node has an owner, and cannot be claimed any more.
-        var made = await _maker.MakeAsync(request, Taken(request.Name), writer =>
-        {
-            if (request.Scopes.Contains("admin", StringComparer.Ordinal))
+        var made = await _maker.MakeAsync(
+            request,
+            Taken(request.Name),
+            writer =>
             {
-                writer.Set(ClaimRoute.OwnerKey, "{}"u8);
+                if (request.Scopes.Contains("admin", StringComparer.Ordinal))
+                {
+                    writer.Set(ClaimRoute.OwnerKey, "{}"u8);
+                }
             }
-        });
-        context.Log.LogInformation(LogEvents.TokenMade, "'{Who}' made the token '{Name}' with {Scopes}.", Principal.Of(http).Name, request.Name, string.Join(',', request.Scopes));
+        );
+        context.Log.LogInformation(
+            LogEvents.TokenMade,
+            "'{Who}' made the token '{Name}' with {Scopes}.",
+            Principal.Of(http).Name,
+            request.Name,
+            string.Join(',', request.Scopes)
+        );
         await AccessAnswer.SendTokenAsync(http, made, AccessAnswer.NoticeOf(context, request.Databases));
     }
 
@@ -72,13 +96,22 @@ internal sealed class TokenRoutes(ServerContext context)
         DeleteNamed(writer, name);
         if (writer.Count == 0)
         {
-            throw new RefusedException(StatusCodes.Status404NotFound, RavenType.RavenException, $"There is no token '{name}'; `rookery token ls` names those there are.");
+            throw new RefusedException(
+                StatusCodes.Status404NotFound,
+                RavenType.RavenException,
+                $"There is no token '{name}'; `rookery token ls` names those there are."
+            );
         }
 
         writer.Delete(AccessNames.KeyOfToken(name));
 
         await AccessAnswer.CommitAsync(context, writer);
-        context.Log.LogInformation(LogEvents.TokenWithdrawn, "'{Who}' withdrew the token '{Name}'.", Principal.Of(http).Name, name);
+        context.Log.LogInformation(
+            LogEvents.TokenWithdrawn,
+            "'{Who}' withdrew the token '{Name}'.",
+            Principal.Of(http).Name,
+            name
+        );
         await Empty.NoContent(http);
     }
 
@@ -86,20 +119,40 @@ internal sealed class TokenRoutes(ServerContext context)
     {
         var request = await ReadAsync(http);
         await AccessAnswer.ReadBarrierAsync(context);
-        var made = await _maker.MakeAsync(request with { Name = request.Name ?? "admin", Scopes = ["admin"], Databases = null, Lifetime = null }, taken: null, writer =>
-        {
-            DeleteNamed(writer, request.Name ?? "admin");
-            writer.Set(ClaimRoute.OwnerKey, "{}"u8);
-        });
-        context.Log.LogWarning(LogEvents.TokenReplaced, "'{Who}' replaced the admin token '{Name}'; the one before it opens nothing any more.", Principal.Of(http).Name, made.Record.Name);
+        var made = await _maker.MakeAsync(
+            request with
+            {
+                Name = request.Name ?? "admin",
+                Scopes = ["admin"],
+                Databases = null,
+                Lifetime = null,
+            },
+            taken: null,
+            writer =>
+            {
+                DeleteNamed(writer, request.Name ?? "admin");
+                writer.Set(ClaimRoute.OwnerKey, "{}"u8);
+            }
+        );
+        context.Log.LogWarning(
+            LogEvents.TokenReplaced,
+            "'{Who}' replaced the admin token '{Name}'; the one before it opens nothing any more.",
+            Principal.Of(http).Name,
+            made.Record.Name
+        );
         await AccessAnswer.SendTokenAsync(http, made);
     }
 
-    private static string Taken(string? name) => $"There is a token '{name}'. Withdraw it first with `rookery token rm {name}`, or choose another name.";
+    private static string Taken(string? name) =>
+        $"There is a token '{name}'. Withdraw it first with `rookery token rm {name}`, or choose another name.";
 
     private void DeleteNamed(ClusterRecordWriter writer, string name)
     {
-        foreach (var (key, _) in TokenMaker.All(context.Node).Where(known => string.Equals(known.Token.Name, name, StringComparison.Ordinal)))
+        foreach (
+            var (key, _) in TokenMaker
+                .All(context.Node)
+                .Where(known => string.Equals(known.Token.Name, name, StringComparison.Ordinal))
+        )
         {
             writer.Delete(key);
         }
@@ -107,24 +160,40 @@ internal sealed class TokenRoutes(ServerContext context)
 
     private async Task<TokenRequest> ReadAsync(HttpContext http)
     {
-        using var body = await RequestBody.ReadAsync(http, AccessAnswer.BodyBytes, context.LargeRequests, BodyUse.Objects);
+        using var body = await RequestBody.ReadAsync(
+            http,
+            AccessAnswer.BodyBytes,
+            context.LargeRequests,
+            BodyUse.Objects
+        );
         var request = new TokenRequest(null, [], null, null);
-        AccessAnswer.ReadMembers(body.Span, (string member, ref Utf8JsonReader json) => request = member switch
-        {
-            "Name" => request with { Name = JsonBody.ReadText(ref json, member) },
-            "Scopes" => request with { Scopes = JsonBody.ReadTexts(ref json, member) },
-            "Databases" => request with { Databases = json.TokenType == JsonTokenType.Null ? null : JsonBody.ReadTexts(ref json, member) },
-            "LifetimeSeconds" => request with { Lifetime = ReadLifetime(ref json, member) },
-            _ => throw AccessAnswer.UnknownMember(member),
-        });
+        AccessAnswer.ReadMembers(
+            body.Span,
+            (string member, ref Utf8JsonReader json) =>
+                request = member switch
+                {
+                    "Name" => request with { Name = JsonBody.ReadText(ref json, member) },
+                    "Scopes" => request with { Scopes = JsonBody.ReadTexts(ref json, member) },
+                    "Databases" => request with
+                    {
+                        Databases = json.TokenType == JsonTokenType.Null ? null : JsonBody.ReadTexts(ref json, member),
+                    },
+                    "LifetimeSeconds" => request with { Lifetime = ReadLifetime(ref json, member) },
+                    _ => throw AccessAnswer.UnknownMember(member),
+                }
+        );
         return request;
     }
 
-    private static TimeSpan? ReadLifetime(ref Utf8JsonReader json, string member) => json.TokenType switch
-    {
-        JsonTokenType.Null => null,
-        // A century is for ever; more overflows the calendar.
-        JsonTokenType.Number when json.TryGetInt64(out long seconds) && seconds is > 0 and <= 100L * 365 * 86_400 => TimeSpan.FromSeconds(seconds),
-        _ => throw RefusedException.BadRequest($"'{member}' must be a whole number of seconds, at least one and at most a century."),
-    };
+    private static TimeSpan? ReadLifetime(ref Utf8JsonReader json, string member) =>
+        json.TokenType switch
+        {
+            JsonTokenType.Null => null,
+            // A century is for ever; more overflows the calendar.
+            JsonTokenType.Number when json.TryGetInt64(out long seconds) && seconds is > 0 and <= 100L * 365 * 86_400 =>
+                TimeSpan.FromSeconds(seconds),
+            _ => throw RefusedException.BadRequest(
+                $"'{member}' must be a whole number of seconds, at least one and at most a century."
+            ),
+        };
 }

@@ -7,5 +7,14 @@ namespace Rookery.Server;
 /// <param name="Sentence">What is wrong, with its figures.</param>
 /// <param name="Fix">What to do.</param>
 /// <param name="Help">The page of the manual, a path of this node.</param>
-/// <param name="Member">The letter of the other member that it is about; null when it is about the node that says it, or the cluster.</param>
-public sealed record ActiveAlert(string Name, string Severity, DateTimeOffset Since, string Sentence, string Fix, string Help, string? Member = null);
+/// <param name="Member">The letter of the other member that it is about; null when it is about the node that says it,
+/// or the cluster.</param>
+public sealed record ActiveAlert(
+    string Name,
+    string Severity,
+    DateTimeOffset Since,
+    string Sentence,
+    string Fix,
+    string Help,
+    string? Member = null
+);

@@ -4,7 +4,10 @@ using Rookery.Documents;
 
 namespace Rookery.Server;
 
-/// <summary>All alerts: one list for the product, for Prometheus' rules (ansible/roles/monitoring/files/rookery.rules.yml) and for docs/reference/alerts.md; tests hold them together.</summary>
+/// <summary>
+/// All alerts: one list for the product, for Prometheus' rules (ansible/roles/monitoring/files/rookery.rules.yml) and
+/// for docs/reference/alerts.md; tests hold them together.
+/// </summary>
 public static class AlertCatalogue
 {
     private const double SlowSyncSeconds = 0.5;
@@ -26,7 +29,9 @@ public static class AlertCatalogue
             For = TimeSpan.FromMinutes(5),
             Sentence = "A node does not answer Prometheus.",
             Summary = "{{ $labels.instance }} does not answer.",
-            Fix = "Is it switched on, and in the network? `rookery cluster node ls` on another node says when it was last heard.",
+            Fix =
+                "Is it switched on, and in the network? `rookery cluster node ls` on another node says when it "
+                + "was last heard.",
         },
         new()
         {
@@ -44,10 +49,15 @@ public static class AlertCatalogue
             Name = "halted",
             Severity = AlertSeverity.Critical,
             Expression = "rookery_cluster_takes_part == 0",
-            Sentence = "A node takes no part in its cluster any more: it was removed, was refused, cannot write its journal, or halted because what it applied differs from the others.",
+            Sentence =
+                "A node takes no part in its cluster any more: it was removed, was refused, cannot write its "
+                + "journal, or halted because what it applied differs from the others.",
             Summary = "{{ $labels.instance }} takes no part in its cluster any more.",
-            Fix = "Delete nothing. `rookery status` on it says why; take its place with another card or an empty data directory once the others are well.",
-            Judge = static facts => facts.TakesNoPart ? $"This node takes no part in its cluster any more: {facts.Cluster!.Trouble}" : null,
+            Fix =
+                "Delete nothing. `rookery status` on it says why; take its place with another card or an empty "
+                + "data directory once the others are well.",
+            Judge = static facts =>
+                facts.TakesNoPart ? $"This node takes no part in its cluster any more: {facts.Cluster!.Trouble}" : null,
         },
         new()
         {
@@ -57,8 +67,14 @@ public static class AlertCatalogue
             For = TimeSpan.FromMinutes(1),
             Sentence = "Writes do not go through a node: no majority of the voters sees each other, or it catches up.",
             Summary = "Writes do not go through {{ $labels.instance }}.",
-            Fix = "A majority of the voters has to be on and see each other: `rookery status` says who is missed. Documents can be read meanwhile, with `rookery get --local` and `rookery query --local` too.",
-            Judge = static facts => !facts.TakesNoPart && facts.Cluster?.Trouble is { } trouble ? $"Writes do not go through this node: {trouble}" : null,
+            Fix =
+                "A majority of the voters has to be on and see each other: `rookery status` says who is "
+                + "missed. Documents can be read meanwhile, with `rookery get --local` and `rookery query "
+                + "--local` too.",
+            Judge = static facts =>
+                !facts.TakesNoPart && facts.Cluster?.Trouble is { } trouble
+                    ? $"Writes do not go through this node: {trouble}"
+                    : null,
         },
         new()
         {
@@ -68,7 +84,10 @@ public static class AlertCatalogue
             Sentence = "A node found bytes on its card that are not what it wrote.",
             Summary = "{{ $labels.instance }} found {{ $value }} damaged places.",
             Fix = "Its card rots: take a backup, and replace the node with another card.",
-            Judge = static facts => facts.DamagedPlaces > 0 ? $"This node found {Count(facts.DamagedPlaces, "damaged place")} on its card." : null,
+            Judge = static facts =>
+                facts.DamagedPlaces > 0
+                    ? $"This node found {Count(facts.DamagedPlaces, "damaged place")} on its card."
+                    : null,
         },
         new()
         {
@@ -77,11 +96,17 @@ public static class AlertCatalogue
             Expression = "rookery_disk_free_bytes < rookery_disk_reserve_bytes",
             For = TimeSpan.FromMinutes(1),
             KeepFiring = TimeSpan.FromMinutes(5),
-            Sentence = "A card has less free than the node keeps in reserve: writes that grow the data are refused when no majority has more.",
+            Sentence =
+                "A card has less free than the node keeps in reserve: writes that grow the data are refused "
+                + "when no majority has more.",
             Summary = "{{ $labels.instance }} has {{ $value | humanize1024 }}B free, less than its reserve.",
             Fix = "Delete documents or databases that are not needed, or move the node to a larger card or drive.",
-            Judge = static facts => facts.Space is { } space && space.FreeBytes < space.NeededBytes
-                ? $"{(facts.IsAlone ? "Nothing new can be written: this" : "This")} node's card is full; it has {Amount.Bytes(space.FreeBytes)} free, and keeps {Amount.Bytes(space.NeededBytes)} in reserve." : null,
+            Judge = static facts =>
+                facts.Space is { } space && space.FreeBytes < space.NeededBytes
+                    ? $"{(facts.IsAlone ? "Nothing new can be written: this" : "This")} node's card is full; "
+                        + $"it has {Amount.Bytes(space.FreeBytes)} free, and keeps "
+                        + $"{Amount.Bytes(space.NeededBytes)} in reserve."
+                    : null,
         },
         new()
         {
@@ -91,8 +116,13 @@ public static class AlertCatalogue
             KeepFiring = TimeSpan.FromMinutes(15),
             Sentence = "A board's supply falls below 4.63 V: it may stop at any moment.",
             Summary = "The supply of {{ $labels.instance }} does not hold its voltage.",
-            Fix = "Use the supply that the board's maker names and a short, thick cable, and take away USB devices that draw much.",
-            Judge = static facts => facts.Board is { } board && board.Is(Throttling.UnderVoltage) ? "This board's supply fell below 4.63 V: it may stop at any moment." : null,
+            Fix =
+                "Use the supply that the board's maker names and a short, thick cable, and take away USB "
+                + "devices that draw much.",
+            Judge = static facts =>
+                facts.Board is { } board && board.Is(Throttling.UnderVoltage)
+                    ? "This board's supply fell below 4.63 V: it may stop at any moment."
+                    : null,
         },
         new()
         {
@@ -104,8 +134,12 @@ public static class AlertCatalogue
             Summary = "No other voter may fail: with one more off writes stop.",
             Fix = "`rookery cluster node ls` says who is missed: start it, or give a new machine its place.",
             IsOfCluster = true,
-            Judge = static facts => facts.Cluster is { } cluster && ClusterMargin.Of(cluster) == 0 && ClusterMargin.VotersOf(cluster) is > 2 and var voters
-                ? $"No other voter may fail: {(voters / 2) + 1} of {voters} are there, and writes need as many." : null,
+            Judge = static facts =>
+                facts.Cluster is { } cluster
+                && ClusterMargin.Of(cluster) == 0
+                && ClusterMargin.VotersOf(cluster) is > 2 and var voters
+                    ? $"No other voter may fail: {(voters / 2) + 1} of {voters} are there, and writes need as many."
+                    : null,
         },
         new()
         {
@@ -115,11 +149,20 @@ public static class AlertCatalogue
             For = TimeSpan.FromMinutes(5),
             Sentence = "A member does not answer the leader.",
             Summary = "Member {{ $labels.member }} does not answer the leader.",
-            Fix = "Is it switched on, and in the network? `rookery cluster node ls` says when it was last heard; replace_node.yml takes a new machine in its place.",
+            Fix =
+                "Is it switched on, and in the network? `rookery cluster node ls` says when it was last heard; "
+                + "replace_node.yml takes a new machine in its place.",
             IsOfCluster = true,
-            JudgeMembers = static facts => MembersWho(facts, static one => one.IsReachable == false, static one => one.HeardSeconds is { } heard
-                ? $"The leader hears nothing of {one.Member.Name} ({one.Member.Tag}), and did {Amount.Time(TimeSpan.FromSeconds(heard))} ago."
-                : $"The leader hears nothing of {one.Member.Name} ({one.Member.Tag})."),
+            JudgeMembers = static facts =>
+                MembersWho(
+                    facts,
+                    static one => one.IsReachable == false,
+                    static one =>
+                        one.HeardSeconds is { } heard
+                            ? $"The leader hears nothing of {one.Member.Name} ({one.Member.Tag}), and did "
+                                + $"{Amount.Time(TimeSpan.FromSeconds(heard))} ago."
+                            : $"The leader hears nothing of {one.Member.Name} ({one.Member.Tag})."
+                ),
         },
         new()
         {
@@ -131,32 +174,56 @@ public static class AlertCatalogue
             Summary = "Member {{ $labels.member }} lacks {{ $value }} entries.",
             Fix = "A slow card or network: compare the members' sync p99 in `rookery cluster node ls`.",
             IsOfCluster = true,
-            JudgeMembers = static facts => MembersWho(facts, static one => one.LagEntries > LagEntries, static one => $"{one.Member.Name} ({one.Member.Tag}) is {Amount.Number(one.LagEntries ?? 0)} entries behind."),
+            JudgeMembers = static facts =>
+                MembersWho(
+                    facts,
+                    static one => one.LagEntries > LagEntries,
+                    static one =>
+                        $"{one.Member.Name} ({one.Member.Tag}) is {Amount.Number(one.LagEntries ?? 0)} entries behind."
+                ),
         },
         new()
         {
             Name = "sync_slow",
             Severity = AlertSeverity.Warning,
-            Expression = "rookery_io_recent_seconds{kind=\"journal_sync\",quantile=\"0.99\"} > 0.5 and on (instance) rate(rookery_io_operations_total{kind=\"journal_sync\"}[10m]) > 0",
+            Expression =
+                "rookery_io_recent_seconds{kind=\"journal_sync\",quantile=\"0.99\"} > 0.5 and on (instance) "
+                + "rate(rookery_io_operations_total{kind=\"journal_sync\"}[10m]) > 0",
             For = TimeSpan.FromMinutes(10),
             KeepFiring = TimeSpan.FromMinutes(10),
             Sentence = "A card takes long to sync: every write waits for it.",
-            Summary = "One sync of the journal in a hundred takes {{ $value | humanizeDuration }} on {{ $labels.instance }}.",
-            Fix = "A card that stalls is worn, or shared with something else that writes: look at the IO timeline, and try another card or an SSD.",
-            Judge = static facts => facts.SyncMicroseconds / 1e6 > SlowSyncSeconds ? $"One sync of the journal in a hundred takes more than {Amount.Microseconds(facts.SyncMicroseconds ?? 0)} here." : null,
+            Summary =
+                "One sync of the journal in a hundred takes {{ $value | humanizeDuration }} on {{ $labels.instance }}.",
+            Fix =
+                "A card that stalls is worn, or shared with something else that writes: look at the IO "
+                + "timeline, and try another card or an SSD.",
+            Judge = static facts =>
+                facts.SyncMicroseconds / 1e6 > SlowSyncSeconds
+                    ? $"One sync of the journal in a hundred takes more than "
+                        + $"{Amount.Microseconds(facts.SyncMicroseconds ?? 0)} here."
+                    : null,
         },
         new()
         {
             Name = "disk_low",
             Severity = AlertSeverity.Warning,
-            Expression = "rookery_disk_free_bytes < 2 * rookery_disk_reserve_bytes and rookery_disk_free_bytes >= rookery_disk_reserve_bytes",
+            Expression =
+                "rookery_disk_free_bytes < 2 * rookery_disk_reserve_bytes and rookery_disk_free_bytes >= "
+                + "rookery_disk_reserve_bytes",
             For = TimeSpan.FromMinutes(10),
             KeepFiring = TimeSpan.FromMinutes(10),
             Sentence = "A card fills up: less than twice the reserve is free.",
             Summary = "{{ $labels.instance }} has {{ $value | humanize1024 }}B free.",
-            Fix = "Delete what is not needed, or plan a larger card or drive: at the reserve, writes that grow the data are refused when no majority has more.",
-            Judge = static facts => facts.Space is { } space && space.FreeBytes >= space.NeededBytes && space.FreeBytes < 2 * space.NeededBytes
-                ? $"This node's card has {Amount.Bytes(space.FreeBytes)} free; at {Amount.Bytes(space.NeededBytes)} writes that grow the data are refused." : null,
+            Fix =
+                "Delete what is not needed, or plan a larger card or drive: at the reserve, writes that grow "
+                + "the data are refused when no majority has more.",
+            Judge = static facts =>
+                facts.Space is { } space
+                && space.FreeBytes >= space.NeededBytes
+                && space.FreeBytes < 2 * space.NeededBytes
+                    ? $"This node's card has {Amount.Bytes(space.FreeBytes)} free; at "
+                        + $"{Amount.Bytes(space.NeededBytes)} writes that grow the data are refused."
+                    : null,
         },
         new()
         {
@@ -165,22 +232,36 @@ public static class AlertCatalogue
             Expression = "rookery_board_life_used_ratio >= 0.9 or rookery_board_spare_blocks_used >= 2",
             Sentence = "An eMMC says that it is near the end of its life.",
             Summary = "{{ $labels.device }} of {{ $labels.instance }} says that it is near the end of its life.",
-            Fix = "Plan to replace it: take a backup, and give the node another card or drive before it turns read-only.",
-            Judge = static facts => facts.Devices.FirstOrDefault(static device => Math.Max(device.LifeUsedA ?? 0, device.LifeUsedB ?? 0) >= LifeUsed || device.SpareBlocksUsed >= SpareBlocksUsed) is { } worn
-                ? $"{worn.Device} says that it has used {Math.Max(worn.LifeUsedA ?? 0, worn.LifeUsedB ?? 0) * 100:0} % of its life{(worn.SpareBlocksUsed >= SpareBlocksUsed ? " and most of its spare blocks" : string.Empty)}." : null,
+            Fix =
+                "Plan to replace it: take a backup, and give the node another card or drive before it turns read-only.",
+            Judge = static facts =>
+                facts.Devices.FirstOrDefault(static device =>
+                    Math.Max(device.LifeUsedA ?? 0, device.LifeUsedB ?? 0) >= LifeUsed
+                    || device.SpareBlocksUsed >= SpareBlocksUsed
+                )
+                    is { } worn
+                    ? $"{worn.Device} says that it has used "
+                        + $"{Math.Max(worn.LifeUsedA ?? 0, worn.LifeUsedB ?? 0) * 100:0} % of its "
+                        + (worn.SpareBlocksUsed >= SpareBlocksUsed ? "life and most of its spare blocks." : "life.")
+                    : null,
         },
         new()
         {
             Name = "throttled",
             Severity = AlertSeverity.Warning,
-            Expression = "max by (instance) (rookery_board_throttled{kind=~\"throttled|frequency_capped\",when=\"now\"}) == 1",
+            Expression =
+                "max by (instance) (rookery_board_throttled{kind=~\"throttled|frequency_capped\",when=\"now\"}) == 1",
             For = TimeSpan.FromMinutes(1),
             KeepFiring = TimeSpan.FromMinutes(10),
             Sentence = "The firmware slows a processor down, for heat or want of power.",
             Summary = "The firmware slows {{ $labels.instance }} down.",
             Fix = "Give the board air or a heat sink, and look at its supply. Background work pauses meanwhile.",
-            Judge = static facts => facts.Board is { } board && board.Is(Throttling.Throttled | Throttling.FrequencyCapped)
-                ? $"The firmware slows this board's processor down{(board.TemperatureCelsius is { } celsius ? $" ({celsius:0} °C now)" : string.Empty)}." : null,
+            Judge = static facts =>
+                facts.Board is { } board && board.Is(Throttling.Throttled | Throttling.FrequencyCapped)
+                    ? $"The firmware slows this board's processor "
+                        + $"down{(board.TemperatureCelsius is { } celsius ? $" ({celsius:0} °C now)" : string.Empty)}"
+                        + $"."
+                    : null,
         },
         new()
         {
@@ -192,7 +273,10 @@ public static class AlertCatalogue
             Sentence = "A board is hot: background work pauses from 80 °C on.",
             Summary = "{{ $labels.instance }} has {{ $value }} °C.",
             Fix = "Give it air or a heat sink, or another place in the stack.",
-            Judge = static facts => facts.Board?.TemperatureCelsius is >= BoardCare.HotCelsius and var celsius ? $"This board has {celsius:0} °C: background work pauses from {BoardCare.HotCelsius:0} °C on." : null,
+            Judge = static facts =>
+                facts.Board?.TemperatureCelsius is >= BoardCare.HotCelsius and var celsius
+                    ? $"This board has {celsius:0} °C: background work pauses from {BoardCare.HotCelsius:0} °C on."
+                    : null,
         },
         new()
         {
@@ -203,8 +287,13 @@ public static class AlertCatalogue
             KeepFiring = TimeSpan.FromMinutes(15),
             Sentence = "A node cannot write its runs: a flush or compaction fails and is tried again.",
             Summary = "Flushes or compactions fail on {{ $labels.instance }}.",
-            Fix = "`rookery doctor` on its machine looks at card and file system; while it goes on, memory and journal fill.",
-            Judge = static facts => facts.StorageTrouble is { } trouble && facts.DamagedPlaces == 0 ? $"A flush or compaction fails and is tried again: {trouble}" : null,
+            Fix =
+                "`rookery doctor` on its machine looks at card and file system; while it goes on, memory and "
+                + "journal fill.",
+            Judge = static facts =>
+                facts.StorageTrouble is { } trouble && facts.DamagedPlaces == 0
+                    ? $"A flush or compaction fails and is tried again: {trouble}"
+                    : null,
         },
         new()
         {
@@ -215,8 +304,12 @@ public static class AlertCatalogue
             Sentence = "An index cannot go on.",
             Summary = "{{ $value }} indexes of {{ $labels.instance }} cannot go on.",
             Fix = "The page of its indexes, or `rookery index ls`, says why; mend its definition, or reset it.",
-            Judge = static facts => facts.IndexTroubles is [var first, ..] troubles
-                ? troubles.Count == 1 ? $"An index of this node cannot go on: {first}" : $"{troubles.Count} indexes of this node cannot go on; the first is {first}" : null,
+            Judge = static facts =>
+                facts.IndexTroubles is [var first, ..] troubles
+                    ? troubles.Count == 1
+                        ? $"An index of this node cannot go on: {first}"
+                        : $"{troubles.Count} indexes of this node cannot go on; the first is {first}"
+                    : null,
         },
         new()
         {
@@ -226,8 +319,13 @@ public static class AlertCatalogue
             For = TimeSpan.FromMinutes(10),
             Sentence = "The cluster does not know the time: nothing expires.",
             Summary = "The cluster does not know the time: nothing expires.",
-            Fix = "Connect the nodes to a source of time, or see that their clocks are right and run `rookery cluster clock confirm`.",
-            Judge = static facts => facts is { TakesNoPart: false, Cluster.Clock: { Time.IsSure: false } clock } ? $"The cluster's time is in doubt, and nothing expires: {clock.Doubt ?? "it is not known here."}" : null,
+            Fix =
+                "Connect the nodes to a source of time, or see that their clocks are right and run `rookery "
+                + "cluster clock confirm`.",
+            Judge = static facts =>
+                facts is { TakesNoPart: false, Cluster.Clock: { Time.IsSure: false } clock }
+                    ? $"The cluster's time is in doubt, and nothing expires: {clock.Doubt ?? "it is not known here."}"
+                    : null,
         },
         new()
         {
@@ -237,9 +335,16 @@ public static class AlertCatalogue
             For = TimeSpan.FromMinutes(10),
             Sentence = "A machine's clock is more than a minute off the cluster's time.",
             Summary = "The clock of {{ $labels.instance }} is {{ $value | humanizeDuration }} off.",
-            Fix = "Connect it to a source of time (`timedatectl`), or look at its battery: its log and its alerts carry wrong times.",
-            Judge = static facts => facts is { TakesNoPart: false, Cluster.Clock: { Time.UtcTicks: > 0 } clock } && Math.Abs(clock.OwnAheadSeconds) > ClockOffSeconds
-                ? $"This machine's clock is {Amount.Time(TimeSpan.FromSeconds(Math.Abs(clock.OwnAheadSeconds)))} {(clock.OwnAheadSeconds > 0 ? "ahead of" : "behind")} the cluster's time." : null,
+            Fix =
+                "Connect it to a source of time (`timedatectl`), or look at its battery: its log and its "
+                + "alerts carry wrong times.",
+            Judge = static facts =>
+                facts is { TakesNoPart: false, Cluster.Clock: { Time.UtcTicks: > 0 } clock }
+                && Math.Abs(clock.OwnAheadSeconds) > ClockOffSeconds
+                    ? $"This machine's clock is "
+                        + $"{Amount.Time(TimeSpan.FromSeconds(Math.Abs(clock.OwnAheadSeconds)))} "
+                        + $"{(clock.OwnAheadSeconds > 0 ? "ahead of" : "behind")} the cluster's time."
+                    : null,
         },
         new()
         {
@@ -249,18 +354,26 @@ public static class AlertCatalogue
             Sentence = "A node's certificate ends within a month: clients refuse it from then on.",
             Summary = "The certificate of {{ $labels.instance }} ends in {{ $value | humanizeDuration }}.",
             Fix = "A node renews it by itself long before: its log says what keeps it from that.",
-            Judge = static facts => facts.CertificateEnds is { } ends && ends - facts.Now < TimeSpan.FromDays(CertificateDays)
-                ? $"The certificate that clients are shown ends on {ends.UtcDateTime:yyyy-MM-dd}, and was to be renewed long before." : null,
+            Judge = static facts =>
+                facts.CertificateEnds is { } ends && ends - facts.Now < TimeSpan.FromDays(CertificateDays)
+                    ? $"The certificate that clients are shown ends on {ends.UtcDateTime:yyyy-MM-dd}, and was "
+                        + $"to be renewed long before."
+                    : null,
         },
         new()
         {
             Name = "backup_old",
             Severity = AlertSeverity.Warning,
-            Expression = "time() - max(rookery_backup_last_success_timestamp_seconds) > 3 * 86400 or (absent(rookery_backup_last_success_timestamp_seconds) and on () max(time() - process_start_time_seconds{job=\"rookery\"}) > 3 * 86400)",
+            Expression =
+                "time() - max(rookery_backup_last_success_timestamp_seconds) > 3 * 86400 or "
+                + "(absent(rookery_backup_last_success_timestamp_seconds) and on () max(time() - "
+                + "process_start_time_seconds{job=\"rookery\"}) > 3 * 86400)",
             For = TimeSpan.FromHours(1),
             Sentence = "The last backup is older than three days, or none is known.",
             Summary = "The last backup is older than three days, or none is known.",
-            Fix = "backup.yml takes one, notes it on all nodes, and says what keeps it from that. Backups that are taken in another way have to be noted, too.",
+            Fix =
+                "backup.yml takes one, notes it on all nodes, and says what keeps it from that. Backups that "
+                + "are taken in another way have to be noted, too.",
             IsOfCluster = true,
             Judge = JudgeBackup,
         },
@@ -272,8 +385,13 @@ public static class AlertCatalogue
             For = TimeSpan.FromMinutes(20),
             Sentence = "An update of the image runs on trial: after some starts the system before it comes back.",
             Summary = "The update that {{ $labels.instance }} runs is not committed.",
-            Fix = "A slot is committed when its node serves: `rookery status` says why it does not; `sudo rookery-slot commit` keeps it, `sudo rookery-slot rollback` leaves it.",
-            Judge = static facts => facts.Notes.IsSlotOnTrial == true ? "The system that this machine runs is an update on trial that was not committed." : null,
+            Fix =
+                "A slot is committed when its node serves: `rookery status` says why it does not; `sudo "
+                + "rookery-slot commit` keeps it, `sudo rookery-slot rollback` leaves it.",
+            Judge = static facts =>
+                facts.Notes.IsSlotOnTrial == true
+                    ? "The system that this machine runs is an update on trial that was not committed."
+                    : null,
         },
         new()
         {
@@ -282,8 +400,13 @@ public static class AlertCatalogue
             Expression = "rookery_slot_fell_back == 1",
             Sentence = "An update of the image did not come up, and the system before it runs.",
             Summary = "An update of {{ $labels.instance }} did not come up; the system before it runs.",
-            Fix = "`journalctl -u rookery-slot` says which slot; install the update again or wait for the next. The alert ends with the machine's next start.",
-            Judge = static facts => facts.Notes.HasSlotFallenBack == true ? "An update of this machine did not come up, and the system before it runs." : null,
+            Fix =
+                "`journalctl -u rookery-slot` says which slot; install the update again or wait for the next. "
+                + "The alert ends with the machine's next start.",
+            Judge = static facts =>
+                facts.Notes.HasSlotFallenBack == true
+                    ? "An update of this machine did not come up, and the system before it runs."
+                    : null,
         },
         new()
         {
@@ -298,17 +421,34 @@ public static class AlertCatalogue
     ];
 
     /// <summary>The alert of a name; null for one that this version does not know.</summary>
-    public static AlertDefinition? Find(string name) => All.FirstOrDefault(alert => string.Equals(alert.Name, name, StringComparison.Ordinal));
+    public static AlertDefinition? Find(string name) =>
+        All.FirstOrDefault(alert => string.Equals(alert.Name, name, StringComparison.Ordinal));
 
-    /// <summary>Of the cluster, so the leader says it. That no backup is known is said after three days in which this node would have heard of one.</summary>
-    private static string? JudgeBackup(AlertFacts facts) => !facts.IsLeader ? null
-        : facts.Notes.LastBackup is { } last ? facts.Now - last > TimeSpan.FromDays(BackupDays) ? $"The last backup that this node knows of was taken {(facts.Now - last).TotalDays:0.0} days ago." : null
-        : facts.Uptime > TimeSpan.FromDays(BackupDays) ? $"No backup is known to this node since it started {facts.Uptime.TotalDays:0} days ago." : null;
+    /// <summary>
+    /// Of the cluster, so the leader says it. That no backup is known is said after three days in which this node would
+    /// have heard of one.
+    /// </summary>
+    private static string? JudgeBackup(AlertFacts facts) =>
+        !facts.IsLeader ? null
+        : facts.Notes.LastBackup is { } last
+            ? facts.Now - last > TimeSpan.FromDays(BackupDays)
+                    ? $"The last backup that this node knows of was taken {(facts.Now - last).TotalDays:0.0} days ago."
+                : null
+        : facts.Uptime > TimeSpan.FromDays(BackupDays)
+            ? $"No backup is known to this node since it started {facts.Uptime.TotalDays:0} days ago."
+        : null;
 
     /// <summary>The others for which something holds, as the leader sees them.</summary>
-    private static IEnumerable<(string Member, string Sentence)> MembersWho(AlertFacts facts, Func<MemberStatistics, bool> holds, Func<MemberStatistics, string> say) => facts.IsLeader
-        ? facts.Cluster!.Members.Where(one => !one.Member.IsSelf && holds(one)).Select(one => (one.Member.Tag, say(one)))
-        : [];
+    private static IEnumerable<(string Member, string Sentence)> MembersWho(
+        AlertFacts facts,
+        Func<MemberStatistics, bool> holds,
+        Func<MemberStatistics, string> say
+    ) =>
+        facts.IsLeader
+            ? facts
+                .Cluster!.Members.Where(one => !one.Member.IsSelf && holds(one))
+                .Select(one => (one.Member.Tag, say(one)))
+            : [];
 
     private static string Count(int number, string what) => $"{number} {what}{(number == 1 ? string.Empty : "s")}";
 }

@@ -2,7 +2,10 @@ using System.Text;
 
 namespace Rookery.Server;
 
-/// <summary>One thing that may be wrong: how this node finds it out, how Prometheus does, and what to do. docs/reference/alerts.md has them all.</summary>
+/// <summary>
+/// One thing that may be wrong: how this node finds it out, how Prometheus does, and what to do.
+/// docs/reference/alerts.md has them all.
+/// </summary>
 public sealed record AlertDefinition
 {
     /// <summary>The page on which each alert has a section of its name.</summary>
@@ -32,10 +35,15 @@ public sealed record AlertDefinition
     /// <summary>What to do.</summary>
     public required string Fix { get; init; }
 
-    /// <summary>What is wrong by a node's own statistics, with figures; null when it does not hold or is not known. Null itself for what only Prometheus can see from outside, and where <see cref="JudgeMembers"/> does it.</summary>
+    /// <summary>
+    /// What is wrong by a node's own statistics, with figures; null when it does not hold or is not known. Null itself
+    /// for what only Prometheus can see from outside, and where <see cref="JudgeMembers"/> does it.
+    /// </summary>
     public Func<AlertFacts, string?>? Judge { get; init; }
 
-    /// <summary>The same of what is an alert of its own for each member that it holds for, with their letters.</summary>
+    /// <summary>
+    /// The same of what is an alert of its own for each member that it holds for, with their letters.
+    /// </summary>
     public Func<AlertFacts, IEnumerable<(string Member, string Sentence)>>? JudgeMembers { get; init; }
 
     /// <summary>Whether it is of the cluster, and the leader's to say.</summary>
@@ -49,8 +57,11 @@ public sealed record AlertDefinition
 
     /// <summary>What it finds: at most one sentence of this node or of the cluster, or one for each member.</summary>
     public IEnumerable<(string? Member, string Sentence)> Find(AlertFacts facts) =>
-        Judge is not null ? Judge(facts) is { } sentence ? [(null, sentence)] : []
-        : JudgeMembers?.Invoke(facts).Select(static one => ((string?)one.Member, one.Sentence)) ?? [];
+        Judge is not null
+            ? Judge(facts) is { } sentence
+                ? [(null, sentence)]
+                : []
+            : JudgeMembers?.Invoke(facts).Select(static one => ((string?)one.Member, one.Sentence)) ?? [];
 
     /// <summary>Its name among Prometheus' rules ("RookerySyncSlow").</summary>
     public string PrometheusName

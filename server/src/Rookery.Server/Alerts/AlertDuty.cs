@@ -1,7 +1,8 @@
 namespace Rookery.Server;
 
 /// <summary>
-/// What is to be told to the webhook, and by whom. A node whose turn it is not remembers what another has told, so that a new leader does not tell it again. One caller at a time.
+/// What is to be told to the webhook, and by whom. A node whose turn it is not remembers what another has told, so that
+/// a new leader does not tell it again. One caller at a time.
 /// </summary>
 internal sealed class AlertDuty
 {
@@ -13,9 +14,15 @@ internal sealed class AlertDuty
     /// <summary>What begins and ends.</summary>
     /// <param name="alerts">What holds now.</param>
     /// <param name="isMine">Whether this node tells of one.</param>
-    /// <param name="mayBeOver">Whether one that is not said any more is over; otherwise who says it may only not know it yet.</param>
+    /// <param name="mayBeOver">Whether one that is not said any more is over; otherwise who says it may only not know
+    /// it yet.</param>
     /// <param name="now">The time.</param>
-    public IReadOnlyList<(string State, MemberAlert Alert)> Take(IReadOnlyList<MemberAlert> alerts, Func<MemberAlert, bool> isMine, Func<MemberAlert, bool> mayBeOver, DateTimeOffset now)
+    public IReadOnlyList<(string State, MemberAlert Alert)> Take(
+        IReadOnlyList<MemberAlert> alerts,
+        Func<MemberAlert, bool> isMine,
+        Func<MemberAlert, bool> mayBeOver,
+        DateTimeOffset now
+    )
     {
         var told = new List<(string, MemberAlert)>();
         var gone = _seen.Keys.ToHashSet();
@@ -23,7 +30,12 @@ internal sealed class AlertDuty
         {
             var key = (OfWhom(alert), alert.Alert.Name);
             gone.Remove(key);
-            var seen = _seen.TryGetValue(key, out var known) ? known with { Alert = alert } : new Seen(alert, now, IsTold: false);
+            var seen = _seen.TryGetValue(key, out var known)
+                ? known with
+                {
+                    Alert = alert,
+                }
+                : new Seen(alert, now, IsTold: false);
             bool isToldHere = isMine(alert);
             if (!seen.IsTold && (isToldHere || now - seen.Since >= ToldByOthers))
             {
@@ -50,7 +62,9 @@ internal sealed class AlertDuty
     }
 
     /// <summary>What an alert is about: what is of the cluster stays the same when another leads and says it.</summary>
-    private static string OfWhom(MemberAlert alert) => alert.Alert.Member ?? (AlertCatalogue.Find(alert.Alert.Name) is { IsOfCluster: true } ? string.Empty : alert.Node);
+    private static string OfWhom(MemberAlert alert) =>
+        alert.Alert.Member
+        ?? (AlertCatalogue.Find(alert.Alert.Name) is { IsOfCluster: true } ? string.Empty : alert.Node);
 
     private sealed record Seen(MemberAlert Alert, DateTimeOffset Since, bool IsTold);
 }

@@ -4,7 +4,10 @@ using Rookery.Documents;
 
 namespace Rookery.Server;
 
-/// <summary>What alerts are judged by: this node, and of the cluster what it sees, at one moment. What is not known is null, and nothing follows from it.</summary>
+/// <summary>
+/// What alerts are judged by: this node, and of the cluster what it sees, at one moment. What is not known is null, and
+/// nothing follows from it.
+/// </summary>
 public sealed record AlertFacts
 {
     /// <summary>The time: the cluster's where it is known, this machine's otherwise.</summary>
@@ -34,7 +37,9 @@ public sealed record AlertFacts
     /// <summary>The devices below data and journal.</summary>
     public IReadOnlyList<StorageReading> Devices { get; init; } = [];
 
-    /// <summary>What 99 % of the recent syncs of the journal did not exceed; null where none ended in the last ten minutes.</summary>
+    /// <summary>
+    /// What 99 % of the recent syncs of the journal did not exceed; null where none ended in the last ten minutes.
+    /// </summary>
     public long? SyncMicroseconds { get; init; }
 
     /// <summary>When the certificate that clients are shown ends.</summary>
@@ -53,5 +58,6 @@ public sealed record AlertFacts
     public bool IsLeader => Cluster is { } cluster && ClusterMargin.Leads(cluster);
 
     /// <summary>Whether the node was refused, removed or halted.</summary>
-    public bool TakesNoPart => Cluster is { } cluster && string.Equals(cluster.Role, ConsensusStatistics.NoRole, StringComparison.Ordinal);
+    public bool TakesNoPart =>
+        Cluster is { } cluster && string.Equals(cluster.Role, ConsensusStatistics.NoRole, StringComparison.Ordinal);
 }

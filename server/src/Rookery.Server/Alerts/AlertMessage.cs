@@ -9,8 +9,16 @@ namespace Rookery.Server;
 /// <param name="Node">Which node it is of, by letter.</param>
 /// <param name="Alert">The alert.</param>
 /// <param name="Time">When that began or ended.</param>
-/// <param name="Address">Where the node that sends it is reached, for a link to its manual; null when that is not known.</param>
-internal sealed record AlertMessage(string State, string Cluster, string Node, ActiveAlert Alert, DateTimeOffset Time, Uri? Address)
+/// <param name="Address">Where the node that sends it is reached, for a link to its manual; null when that is not
+/// known.</param>
+internal sealed record AlertMessage(
+    string State,
+    string Cluster,
+    string Node,
+    ActiveAlert Alert,
+    DateTimeOffset Time,
+    Uri? Address
+)
 {
     public const string Firing = "firing";
     public const string Resolved = "resolved";
@@ -21,7 +29,9 @@ internal sealed record AlertMessage(string State, string Cluster, string Node, A
 
     private string Help => Address is null ? Alert.Help : new Uri(Address, Alert.Help).ToString();
 
-    private string Title => $"{(Cluster.Length > 0 ? Cluster + " " : string.Empty)}{Alert.Member ?? Node}: {Alert.Name}{(string.Equals(State, Resolved, StringComparison.Ordinal) ? " is over" : string.Empty)}";
+    private string Title =>
+        $"{(Cluster.Length > 0 ? Cluster + " " : string.Empty)}{Alert.Member ?? Node}: {Alert.Name}"
+        + $"{(string.Equals(State, Resolved, StringComparison.Ordinal) ? " is over" : string.Empty)}";
 
     /// <summary>The body of the request.</summary>
     /// <param name="topic">ntfy's topic; null for our own form.</param>
@@ -69,9 +79,18 @@ internal sealed record AlertMessage(string State, string Cluster, string Node, A
         json.WriteString("topic"u8, topic);
         json.WriteString("title"u8, Title);
         json.WriteString("message"u8, isFiring ? $"{Alert.Sentence} {Alert.Fix}" : Alert.Sentence);
-        json.WriteNumber("priority"u8, isCritical ? UsualPriority + 2 : isFiring ? UsualPriority + 1 : UsualPriority);
+        json.WriteNumber(
+            "priority"u8,
+            isCritical ? UsualPriority + 2
+                : isFiring ? UsualPriority + 1
+                : UsualPriority
+        );
         json.WriteStartArray("tags"u8);
-        json.WriteStringValue(isCritical ? "rotating_light" : isFiring ? "warning" : "white_check_mark");
+        json.WriteStringValue(
+            isCritical ? "rotating_light"
+            : isFiring ? "warning"
+            : "white_check_mark"
+        );
         json.WriteEndArray();
         if (Address is not null)
         {

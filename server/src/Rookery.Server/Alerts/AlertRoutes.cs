@@ -6,13 +6,23 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Server;
 
-/// <summary>GET /dashboard/alerts: the whole catalogue, for a page that explains it. POST /admin/alerts/test: sends a message to the webhook and says what came of it.</summary>
+/// <summary>
+/// GET /dashboard/alerts: the whole catalogue, for a page that explains it. POST /admin/alerts/test: sends a message to
+/// the webhook and says what came of it.
+/// </summary>
 internal static class AlertRoutes
 {
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
-        routes.MapWithoutData("/dashboard/alerts", RouteScope.Metrics, static http => JsonAnswer.SendAsync(http, WriteCatalogue));
-        routes.MapMethods("/admin/alerts/test", [HttpMethods.Post], http => TestAsync(http, context)).WithMetadata(WithoutData.Instance).For(RouteScope.Admin);
+        routes.MapWithoutData(
+            "/dashboard/alerts",
+            RouteScope.Metrics,
+            static http => JsonAnswer.SendAsync(http, WriteCatalogue)
+        );
+        routes
+            .MapMethods("/admin/alerts/test", [HttpMethods.Post], http => TestAsync(http, context))
+            .WithMetadata(WithoutData.Instance)
+            .For(RouteScope.Admin);
     }
 
     private static void WriteCatalogue(Utf8JsonWriter json)
@@ -40,7 +50,13 @@ internal static class AlertRoutes
     {
         if (context.AlertSender is not { } sender)
         {
-            await ErrorAnswer.WriteAsync(http, StatusCodes.Status409Conflict, ErrorAnswer.RavenException, "No webhook is set: say where alerts are sent with \"webhook\" in the configuration file of this node, and start it again.");
+            await ErrorAnswer.WriteAsync(
+                http,
+                StatusCodes.Status409Conflict,
+                ErrorAnswer.RavenException,
+                "No webhook is set: say where alerts are sent with \"webhook\" in the configuration file of "
+                    + "this node, and start it again."
+            );
             return;
         }
 
@@ -50,6 +66,9 @@ internal static class AlertRoutes
             return;
         }
 
-        await JsonAnswer.SendAsync(http, json => json.WriteString("Message"u8, $"A test message was taken by {sender.Place}."));
+        await JsonAnswer.SendAsync(
+            http,
+            json => json.WriteString("Message"u8, $"A test message was taken by {sender.Place}.")
+        );
     }
 }

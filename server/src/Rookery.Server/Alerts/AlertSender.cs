@@ -7,9 +7,11 @@ using Rookery.Disk;
 namespace Rookery.Server;
 
 /// <summary>
-/// Sends beginning and end of alerts to a webhook, each once for the cluster: the leader sends those of all members it hears of, who does not know a leader sends his own. Where members do not tell each
-/// other of their alerts, each sends his own, and those of the cluster as a whole are the leader's anyway. A message that is not taken is tried again, ever more seldom; what piles up is bounded, and the
-/// oldest goes first. Where it sends to may be a secret, and is never logged beyond the host.
+/// Sends beginning and end of alerts to a webhook, each once for the cluster: the leader sends those of all members it
+/// hears of, who does not know a leader sends his own. Where members do not tell each other of their alerts, each sends
+/// his own, and those of the cluster as a whole are the leader's anyway. A message that is not taken is tried again,
+/// ever more seldom; what piles up is bounded, and the oldest goes first. Where it sends to may be a secret, and is
+/// never logged beyond the host.
 /// </summary>
 public sealed class AlertSender : IAsyncDisposable
 {
@@ -26,7 +28,9 @@ public sealed class AlertSender : IAsyncDisposable
     private readonly WebhookConfiguration _webhook;
     private readonly HttpClient _client;
     private readonly AlertDuty _duty = new();
-    private readonly Channel<AlertMessage> _waiting = Channel.CreateBounded<AlertMessage>(new BoundedChannelOptions(MostWaiting) { FullMode = BoundedChannelFullMode.DropOldest, SingleReader = true });
+    private readonly Channel<AlertMessage> _waiting = Channel.CreateBounded<AlertMessage>(
+        new BoundedChannelOptions(MostWaiting) { FullMode = BoundedChannelFullMode.DropOldest, SingleReader = true }
+    );
     private readonly CancellationTokenSource _ends = new();
     private readonly ITimer _timer;
     private readonly Task _sending;
@@ -45,15 +49,35 @@ public sealed class AlertSender : IAsyncDisposable
         (_context, _webhook) = (context, webhook);
 
         // A redirect could lead the token elsewhere.
-        _client = new HttpClient(new SocketsHttpHandler { UseCookies = false, AllowAutoRedirect = false, ConnectTimeout = Patience }) { Timeout = Timeout.InfiniteTimeSpan };
-        _client.DefaultRequestHeaders.UserAgent.Add(new ProductInfoHeaderValue("Rookery", ProductVersion.Text.Split('+')[0]));
+        _client = new HttpClient(
+            new SocketsHttpHandler
+            {
+                UseCookies = false,
+                AllowAutoRedirect = false,
+                ConnectTimeout = Patience,
+            }
+        )
+        {
+            Timeout = Timeout.InfiniteTimeSpan,
+        };
+        _client.DefaultRequestHeaders.UserAgent.Add(
+            new ProductInfoHeaderValue("Rookery", ProductVersion.Text.Split('+')[0])
+        );
         if (token is not null)
         {
             _client.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Bearer", token);
         }
 
-        (Target, Topic) = webhook.Form is WebhookSettings.Ntfy ? (new Uri(webhook.Url, "."), Uri.UnescapeDataString(webhook.Url.Segments[^1])) : (webhook.Url, null);
-        _timer = context.Time.CreateTimer(static sender => ((AlertSender)sender!).Look(), this, AlertWatch.Interval, AlertWatch.Interval);
+        (Target, Topic) =
+            webhook.Form is WebhookSettings.Ntfy
+                ? (new Uri(webhook.Url, "."), Uri.UnescapeDataString(webhook.Url.Segments[^1]))
+                : (webhook.Url, null);
+        _timer = context.Time.CreateTimer(
+            static sender => ((AlertSender)sender!).Look(),
+            this,
+            AlertWatch.Interval,
+            AlertWatch.Interval
+        );
         _sending = Task.Run(SendAllAsync);
     }
 
@@ -72,8 +96,20 @@ public sealed class AlertSender : IAsyncDisposable
     public async Task<string?> TestAsync(CancellationToken cancellationToken)
     {
         var now = _context.Time.GetUtcNow();
-        var alert = new ActiveAlert("test", AlertSeverity.Warning, now, "This is a test: alerts of Rookery arrive here.", "Nothing is to be done.", AlertDefinition.Page);
-        return (await SendAsync(MessageOf(AlertMessage.Test, new MemberAlert(_context.Options.NodeTag, alert), now), cancellationToken)).Failure;
+        var alert = new ActiveAlert(
+            "test",
+            AlertSeverity.Warning,
+            now,
+            "This is a test: alerts of Rookery arrive here.",
+            "Nothing is to be done.",
+            AlertDefinition.Page
+        );
+        return (
+            await SendAsync(
+                MessageOf(AlertMessage.Test, new MemberAlert(_context.Options.NodeTag, alert), now),
+                cancellationToken
+            )
+        ).Failure;
     }
 
     /// <inheritdoc/>
@@ -109,7 +145,11 @@ public sealed class AlertSender : IAsyncDisposable
             if (!_hasFailed)
             {
                 _hasFailed = true;
-                _context.Log.LogError(LogEvents.AlertsFail, failure, "Alerts cannot be handed to the webhook because of a fault of the node's own; it goes on trying");
+                _context.Log.LogError(
+                    LogEvents.AlertsFail,
+                    failure,
+                    "Alerts cannot be handed to the webhook because of a fault of the node's own; it goes on trying"
+                );
             }
         }
     }
@@ -121,7 +161,10 @@ public sealed class AlertSender : IAsyncDisposable
         bool isAlone = cluster?.LeaderTag is null;
         var own = _context.ActiveAlerts().Select(alert => new MemberAlert(_context.Options.NodeTag, alert));
         var others = _context.MemberAlerts?.Invoke();
-        bool IsMine(MemberAlert alert) => isForAll || others is null || (isAlone && string.Equals(alert.Node, _context.Options.NodeTag, StringComparison.Ordinal));
+        bool IsMine(MemberAlert alert) =>
+            isForAll
+            || others is null
+            || (isAlone && string.Equals(alert.Node, _context.Options.NodeTag, StringComparison.Ordinal));
         if (!string.Equals(_leader.Tag, cluster?.LeaderTag, StringComparison.Ordinal))
         {
             _leader = (cluster?.LeaderTag, _context.Time.GetTimestamp());
@@ -134,19 +177,40 @@ public sealed class AlertSender : IAsyncDisposable
         }
     }
 
-    private bool MayBeOver(MemberAlert alert) => IsJudgedAgain(alert.Alert.Name, AlertCatalogue.Find(alert.Alert.Name) is { IsOfCluster: true }
-        ? _leader.Tag is null ? TimeSpan.Zero : _context.Time.GetElapsedTime(_leader.Since)
-        : _context.Options.IsObserved ? _context.Observation.Find(alert.Node)?.Word?.Uptime : null);
+    private bool MayBeOver(MemberAlert alert) =>
+        IsJudgedAgain(
+            alert.Alert.Name,
+            AlertCatalogue.Find(alert.Alert.Name) is { IsOfCluster: true }
+                ? _leader.Tag is null
+                    ? TimeSpan.Zero
+                    : _context.Time.GetElapsedTime(_leader.Since)
+                : _context.Options.IsObserved
+                    ? _context.Observation.Find(alert.Node)?.Word?.Uptime
+                    : null
+        );
 
-    /// <summary>Whether who judges an alert has done so for as long as it must hold: who has just started, or leads only now, does not say yet what has been standing all the time.</summary>
+    /// <summary>
+    /// Whether who judges an alert has done so for as long as it must hold: who has just started, or leads only now,
+    /// does not say yet what has been standing all the time.
+    /// </summary>
     /// <param name="name">The alert's name.</param>
     /// <param name="judging">For how long; null when that is not known.</param>
-    internal static bool IsJudgedAgain(string name, TimeSpan? judging) => judging is null || judging >= (AlertCatalogue.Find(name)?.For ?? TimeSpan.Zero) + UntilItIsHeard;
+    internal static bool IsJudgedAgain(string name, TimeSpan? judging) =>
+        judging is null || judging >= (AlertCatalogue.Find(name)?.For ?? TimeSpan.Zero) + UntilItIsHeard;
 
     private AlertMessage MessageOf(string state, MemberAlert alert, DateTimeOffset now)
     {
-        string? url = _context.Readiness.Node is { Diagnosis: null } node ? node.Consensus.View.Members.FirstOrDefault(static member => member.IsSelf)?.Url : null;
-        return new AlertMessage(state, _context.Options.ClusterName, alert.Node, alert.Alert, now, url is not null && Uri.TryCreate(url, UriKind.Absolute, out var address) ? address : null);
+        string? url = _context.Readiness.Node is { Diagnosis: null } node
+            ? node.Consensus.View.Members.FirstOrDefault(static member => member.IsSelf)?.Url
+            : null;
+        return new AlertMessage(
+            state,
+            _context.Options.ClusterName,
+            alert.Node,
+            alert.Alert,
+            now,
+            url is not null && Uri.TryCreate(url, UriKind.Absolute, out var address) ? address : null
+        );
     }
 
     private async Task SendAllAsync()
@@ -173,7 +237,11 @@ public sealed class AlertSender : IAsyncDisposable
             {
                 if (_isFailing)
                 {
-                    _context.Log.LogInformation(LogEvents.WebhookWorks, "The webhook at {Place} takes messages again.", Place);
+                    _context.Log.LogInformation(
+                        LogEvents.WebhookWorks,
+                        "The webhook at {Place} takes messages again.",
+                        Place
+                    );
                 }
 
                 _isFailing = false;
@@ -195,7 +263,10 @@ public sealed class AlertSender : IAsyncDisposable
         }
     }
 
-    private async Task<(string? Failure, bool IsFinal)> SendAsync(AlertMessage message, CancellationToken cancellationToken)
+    private async Task<(string? Failure, bool IsFinal)> SendAsync(
+        AlertMessage message,
+        CancellationToken cancellationToken
+    )
     {
         Volatile.Write(ref _isSending, 1);
         using var late = new CancellationTokenSource(Patience, _context.Time);
@@ -206,8 +277,12 @@ public sealed class AlertSender : IAsyncDisposable
             content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
             using var request = new HttpRequestMessage(HttpMethod.Post, Target) { Content = content };
             using var answer = await _client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, either.Token);
-            return answer.IsSuccessStatusCode ? (null, false)
-                : ($"the webhook at {Place} answered with {(int)answer.StatusCode}{Hint(answer.StatusCode)}.", IsFinal(answer.StatusCode));
+            return answer.IsSuccessStatusCode
+                ? (null, false)
+                : (
+                    $"the webhook at {Place} answered with {(int)answer.StatusCode}{Hint(answer.StatusCode)}.",
+                    IsFinal(answer.StatusCode)
+                );
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
@@ -223,14 +298,27 @@ public sealed class AlertSender : IAsyncDisposable
         }
     }
 
-    private static string Hint(HttpStatusCode status) => status switch
-    {
-        HttpStatusCode.Unauthorized or HttpStatusCode.Forbidden => ": look at the file of its token (webhook.tokenFile)",
-        >= HttpStatusCode.MultipleChoices and < HttpStatusCode.BadRequest => ", which leads elsewhere: set webhook.url to the place itself",
-        HttpStatusCode.NotFound => ": look at webhook.url",
-        _ => string.Empty,
-    };
+    private static string Hint(HttpStatusCode status) =>
+        status switch
+        {
+            HttpStatusCode.Unauthorized or HttpStatusCode.Forbidden =>
+                ": look at the file of its token (webhook.tokenFile)",
+            >= HttpStatusCode.MultipleChoices and < HttpStatusCode.BadRequest =>
+                ", which leads elsewhere: set webhook.url to the place itself",
+            HttpStatusCode.NotFound => ": look at webhook.url",
+            _ => string.Empty,
+        };
 
     /// <summary>Whoever refuses a message will refuse it again; it is not waited for then.</summary>
-    private static bool IsFinal(HttpStatusCode status) => status is >= HttpStatusCode.BadRequest and < HttpStatusCode.InternalServerError and not (HttpStatusCode.RequestTimeout or HttpStatusCode.TooManyRequests or HttpStatusCode.Unauthorized or HttpStatusCode.Forbidden or HttpStatusCode.NotFound);
+    private static bool IsFinal(HttpStatusCode status) =>
+        status
+            is >= HttpStatusCode.BadRequest
+                and < HttpStatusCode.InternalServerError
+                and not (
+                    HttpStatusCode.RequestTimeout
+                    or HttpStatusCode.TooManyRequests
+                    or HttpStatusCode.Unauthorized
+                    or HttpStatusCode.Forbidden
+                    or HttpStatusCode.NotFound
+                );
 }

@@ -5,8 +5,9 @@ using Rookery.Disk;
 namespace Rookery.Server;
 
 /// <summary>
-/// Judges every ten seconds which alerts hold on this node. One that holds for as long as its definition says becomes active; it is over when it did not hold for as long as that says, so that what comes and
-/// goes is told once. Any thread may ask.
+/// Judges every ten seconds which alerts hold on this node. One that holds for as long as its definition says becomes
+/// active; it is over when it did not hold for as long as that says, so that what comes and goes is told once. Any
+/// thread may ask.
 /// </summary>
 public sealed class AlertWatch : IDisposable
 {
@@ -19,7 +20,10 @@ public sealed class AlertWatch : IDisposable
     private readonly ITimer _timer;
 
     // Of each one state, or one for each other member that it is about.
-    private readonly (AlertDefinition Definition, List<State> States)[] _watched = [.. AlertCatalogue.All.Where(static alert => alert.IsOwn).Select(static alert => (alert, new List<State>()))];
+    private readonly (AlertDefinition Definition, List<State> States)[] _watched =
+    [
+        .. AlertCatalogue.All.Where(static alert => alert.IsOwn).Select(static alert => (alert, new List<State>())),
+    ];
     private ImmutableArray<ActiveAlert> _active = [];
     private int _isJudging;
     private bool _hasFailed;
@@ -70,11 +74,16 @@ public sealed class AlertWatch : IDisposable
         }
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
-            // On a timer's thread it would end the process: a node that serves without alerts is better than none. It looks again, and says it once.
+            // On a timer's thread it would end the process: a node that serves without alerts is better than none. It
+            // looks again, and says it once.
             if (!_hasFailed)
             {
                 _hasFailed = true;
-                _log.LogError(LogEvents.AlertsFail, failure, "Alerts cannot be judged because of a fault of the node's own; it goes on trying");
+                _log.LogError(
+                    LogEvents.AlertsFail,
+                    failure,
+                    "Alerts cannot be judged because of a fault of the node's own; it goes on trying"
+                );
             }
         }
         finally
@@ -89,7 +98,11 @@ public sealed class AlertWatch : IDisposable
         foreach (var (definition, states) in _watched)
         {
             var found = definition.Find(facts).ToList();
-            states.AddRange(found.Where(one => !states.Exists(state => state.IsAbout(one.Member))).Select(one => new State(definition, one.Member)));
+            states.AddRange(
+                found
+                    .Where(one => !states.Exists(state => state.IsAbout(one.Member)))
+                    .Select(one => new State(definition, one.Member))
+            );
             foreach (var state in states)
             {
                 hasChanged |= Take(state, found.Find(one => state.IsAbout(one.Member)).Sentence);
@@ -98,7 +111,11 @@ public sealed class AlertWatch : IDisposable
             states.RemoveAll(static state => state.BegunAt is null);
         }
 
-        var active = _watched.SelectMany(static one => one.States).Where(static state => state.IsActive).Select(static state => state.ToAlert()).ToImmutableArray();
+        var active = _watched
+            .SelectMany(static one => one.States)
+            .Where(static state => state.IsActive)
+            .Select(static state => state.ToAlert())
+            .ToImmutableArray();
         ImmutableInterlocked.InterlockedExchange(ref _active, active);
         if (hasChanged)
         {
@@ -127,11 +144,20 @@ public sealed class AlertWatch : IDisposable
             }
 
             state.IsActive = true;
-            _log.LogWarning(LogEvents.AlertBegan, "Alert {Name}: {Sentence} {Fix}", state.Definition.Name, sentence, state.Definition.Fix);
+            _log.LogWarning(
+                LogEvents.AlertBegan,
+                "Alert {Name}: {Sentence} {Fix}",
+                state.Definition.Name,
+                sentence,
+                state.Definition.Fix
+            );
             return true;
         }
 
-        if (state.BegunAt is null || (state.IsActive && _time.GetElapsedTime(state.HeldAt, now) < state.Definition.KeepFiring))
+        if (
+            state.BegunAt is null
+            || (state.IsActive && _time.GetElapsedTime(state.HeldAt, now) < state.Definition.KeepFiring)
+        )
         {
             return false;
         }
@@ -166,7 +192,18 @@ public sealed class AlertWatch : IDisposable
         public bool IsAbout(string? other) => string.Equals(member, other, StringComparison.Ordinal);
 
         // Its figures are those of then, and what they called for may be done.
-        public ActiveAlert ToAlert() => Holds ? new(definition.Name, definition.Severity, Since, Sentence, definition.Fix, definition.Help, member)
-            : new(definition.Name, AlertSeverity.Warning, Since, $"It does not hold any more, and is over when it stays so for {Amount.Time(definition.KeepFiring)}. It was: {Sentence}", definition.Fix, definition.Help, member);
+        public ActiveAlert ToAlert() =>
+            Holds
+                ? new(definition.Name, definition.Severity, Since, Sentence, definition.Fix, definition.Help, member)
+                : new(
+                    definition.Name,
+                    AlertSeverity.Warning,
+                    Since,
+                    $"It does not hold any more, and is over when it stays so for "
+                        + $"{Amount.Time(definition.KeepFiring)}. It was: {Sentence}",
+                    definition.Fix,
+                    definition.Help,
+                    member
+                );
     }
 }

@@ -6,7 +6,8 @@ namespace Rookery.Server;
 internal static class ClusterMargin
 {
     /// <summary>Whether this node leads.</summary>
-    public static bool Leads(ConsensusStatistics cluster) => cluster.Members.Any(static one => one.Member is { IsSelf: true, IsLeader: true });
+    public static bool Leads(ConsensusStatistics cluster) =>
+        cluster.Members.Any(static one => one.Member is { IsSelf: true, IsLeader: true });
 
     /// <summary>By what the leader sees; null where this node does not lead.</summary>
     public static int? Of(ConsensusStatistics cluster)
@@ -17,7 +18,9 @@ internal static class ClusterMargin
         }
 
         int voters = VotersOf(cluster);
-        int answering = cluster.Members.Count(static one => one.Member.IsVoter && (one.Member.IsSelf || one.IsReachable == true));
+        int answering = cluster.Members.Count(static one =>
+            one.Member.IsVoter && (one.Member.IsSelf || one.IsReachable == true)
+        );
         return answering - ((voters / 2) + 1);
     }
 

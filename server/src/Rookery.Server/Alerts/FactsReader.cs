@@ -19,7 +19,7 @@ internal sealed class FactsReader(ServerContext context)
         var readiness = context.Readiness;
         if (readiness.IsPassing && readiness.Node is not null)
         {
-            return null;                                // it stops
+            return null; // it stops
         }
 
         var node = readiness.Node;
@@ -37,7 +37,9 @@ internal sealed class FactsReader(ServerContext context)
             Board = context.Options.Board?.Reading,
             Devices = context.Options.Board?.Board.ReadStorage() ?? [],
             SyncMicroseconds = ReadSync(),
-            CertificateEnds = context.Options.Identity?.Invoke()?.Certificate.NotAfter.ToUniversalTime() is { } ends ? new DateTimeOffset(ends) : null,
+            CertificateEnds = context.Options.Identity?.Invoke()?.Certificate.NotAfter.ToUniversalTime() is { } ends
+                ? new DateTimeOffset(ends)
+                : null,
             Notes = context.Options.MachineNotes?.Invoke() ?? MachineNotes.None,
             IndexTroubles = isHealthy ? ReadIndexes(node!) : [],
         };
@@ -53,7 +55,9 @@ internal sealed class FactsReader(ServerContext context)
             _syncSeenAt = context.Time.GetTimestamp();
         }
 
-        return _syncSeenAt is { } seen && context.Time.GetElapsedTime(seen) < RecentSync ? context.Io.PercentileMicroseconds(IoKind.JournalSync, 0.99) : null;
+        return _syncSeenAt is { } seen && context.Time.GetElapsedTime(seen) < RecentSync
+            ? context.Io.PercentileMicroseconds(IoKind.JournalSync, 0.99)
+            : null;
     }
 
     private List<string> ReadIndexes(Node node)
@@ -65,7 +69,9 @@ internal sealed class FactsReader(ServerContext context)
             {
                 if (index.Trouble is { } trouble)
                 {
-                    troubles.Add($"{database.Name}/{index.Name}{(index.IsReplacement ? ", as it was changed" : "")}: {trouble}");
+                    troubles.Add(
+                        $"{database.Name}/{index.Name}{(index.IsReplacement ? ", as it was changed" : "")}: {trouble}"
+                    );
                 }
             }
         }

@@ -2,7 +2,10 @@ using System.Text;
 
 namespace Rookery.Server;
 
-/// <summary>Writes the catalogue as a file of rules for Prometheus, 2.42 or later. `rookery alerts --prometheus` prints it; ansible/roles/monitoring carries a copy.</summary>
+/// <summary>
+/// Writes the catalogue as a file of rules for Prometheus, 2.42 or later. `rookery alerts --prometheus` prints it;
+/// ansible/roles/monitoring carries a copy.
+/// </summary>
 public static class PrometheusRules
 {
     // What the collection's linter allows is 160.
@@ -11,7 +14,11 @@ public static class PrometheusRules
     /// <summary>The file.</summary>
     public static string Write()
     {
-        var text = new StringBuilder("---\n# Written by `rookery alerts --prometheus`: when Prometheus warns. Each alert: docs/reference/alerts.md; each metric: docs/reference/metrics.md.\ngroups:\n  - name: rookery\n    rules:\n");
+        var text = new StringBuilder(
+            "---\n# Written by `rookery alerts --prometheus`: when Prometheus warns. Each alert: "
+                + "docs/reference/alerts.md; each metric: docs/reference/metrics.md.\ngroups:\n  - name: rookery\n   "
+                + " rules:\n"
+        );
         foreach (var alert in AlertCatalogue.All)
         {
             text.Append($"      - alert: {alert.PrometheusName}\n");
@@ -35,7 +42,9 @@ public static class PrometheusRules
         }
     }
 
-    /// <summary>Text over several lines, which YAML puts together again: a block needs no quotes, whatever stands in it.</summary>
+    /// <summary>
+    /// Text over several lines, which YAML puts together again: a block needs no quotes, whatever stands in it.
+    /// </summary>
     private static void Fold(StringBuilder text, int indent, string name, string value)
     {
         string margin = new(' ', indent + 2);

@@ -3,8 +3,8 @@ using System.Text.Json;
 namespace Rookery.Server;
 
 /// <summary>
-/// Reads a configuration file: one JSON object whose members are named like the options of <c>rookery serve</c>. Unknown members are refused by name and line,
-/// because a misspelt limit that is ignored is found out too late.
+/// Reads a configuration file: one JSON object whose members are named like the options of <c>rookery serve</c>.
+/// Unknown members are refused by name and line, because a misspelt limit that is ignored is found out too late.
 /// </summary>
 public static class ConfigurationFile
 {
@@ -20,7 +20,9 @@ public static class ConfigurationFile
         }
         catch (JsonException malformed)
         {
-            throw new ConfigurationException($"The configuration file {path} is not valid JSON in line {malformed.LineNumber + 1}.");
+            throw new ConfigurationException(
+                $"The configuration file {path} is not valid JSON in line {malformed.LineNumber + 1}."
+            );
         }
     }
 
@@ -42,7 +44,10 @@ public static class ConfigurationFile
             var settings = new ServeSettings();
             var seen = new HashSet<string>(StringComparer.Ordinal);
             _reader.Read();
-            Require(_reader.TokenType == JsonTokenType.StartObject, "must hold one JSON object, and something else begins");
+            Require(
+                _reader.TokenType == JsonTokenType.StartObject,
+                "must hold one JSON object, and something else begins"
+            );
             while (_reader.Read() && _reader.TokenType == JsonTokenType.PropertyName)
             {
                 string name = _reader.GetString()!;
@@ -54,23 +59,24 @@ public static class ConfigurationFile
             return settings;
         }
 
-        private ServeSettings Take(ServeSettings settings, string name) => name switch
-        {
-            "data" => settings with { Data = Text(name) },
-            "journal" => settings with { Journal = Text(name) },
-            "listen" => settings with { Listen = Text(name) },
-            "peerListen" => settings with { PeerListen = Text(name) },
-            "welcome" => settings with { Welcome = Text(name) },
-            "peers" => settings with { Peers = Text(name) },
-            "publicUrl" => settings with { PublicUrl = Text(name) },
-            "memory" => settings with { Memory = Text(name) },
-            "machineMetrics" => settings with { MachineMetrics = Text(name) },
-            "claimCodeFile" => settings with { ClaimCodeFile = Text(name) },
-            "form" => settings with { Form = Form(name) },
-            "webhook" => settings with { Webhook = Webhook(name) },
-            "insecure" => settings with { Insecure = Flag(name) },
-            _ => throw Wrong($"has the unknown setting \"{name}\""),
-        };
+        private ServeSettings Take(ServeSettings settings, string name) =>
+            name switch
+            {
+                "data" => settings with { Data = Text(name) },
+                "journal" => settings with { Journal = Text(name) },
+                "listen" => settings with { Listen = Text(name) },
+                "peerListen" => settings with { PeerListen = Text(name) },
+                "welcome" => settings with { Welcome = Text(name) },
+                "peers" => settings with { Peers = Text(name) },
+                "publicUrl" => settings with { PublicUrl = Text(name) },
+                "memory" => settings with { Memory = Text(name) },
+                "machineMetrics" => settings with { MachineMetrics = Text(name) },
+                "claimCodeFile" => settings with { ClaimCodeFile = Text(name) },
+                "form" => settings with { Form = Form(name) },
+                "webhook" => settings with { Webhook = Webhook(name) },
+                "insecure" => settings with { Insecure = Flag(name) },
+                _ => throw Wrong($"has the unknown setting \"{name}\""),
+            };
 
         private FormSettings Form(string name)
         {
@@ -89,11 +95,17 @@ public static class ConfigurationFile
                 }
 
                 _reader.Read();
-                Require(_reader.TokenType == JsonTokenType.Number && _reader.TryGetInt32(out _), $"gives \"{name}.{member}\" a value that is not a whole number");
+                Require(
+                    _reader.TokenType == JsonTokenType.Number && _reader.TryGetInt32(out _),
+                    $"gives \"{name}.{member}\" a value that is not a whole number"
+                );
                 expect = _reader.GetInt32();
             }
 
-            Require(expect is not null && phraseFile is not null, $"must say both \"expect\" and \"phraseFile\" in \"{name}\"");
+            Require(
+                expect is not null && phraseFile is not null,
+                $"must say both \"expect\" and \"phraseFile\" in \"{name}\""
+            );
             return new FormSettings(expect!.Value, phraseFile!);
         }
 
@@ -111,7 +123,11 @@ public static class ConfigurationFile
             }
 
             Require(said.ContainsKey("url"), $"must say \"url\" in \"{name}\"");
-            return new WebhookSettings(said["url"], said.GetValueOrDefault("form"), said.GetValueOrDefault("tokenFile"));
+            return new WebhookSettings(
+                said["url"],
+                said.GetValueOrDefault("form"),
+                said.GetValueOrDefault("tokenFile")
+            );
         }
 
         private string Text(string name)
@@ -124,7 +140,10 @@ public static class ConfigurationFile
         private bool Flag(string name)
         {
             _reader.Read();
-            Require(_reader.TokenType is JsonTokenType.True or JsonTokenType.False, $"gives \"{name}\" a value that is not true or false");
+            Require(
+                _reader.TokenType is JsonTokenType.True or JsonTokenType.False,
+                $"gives \"{name}\" a value that is not true or false"
+            );
             return _reader.GetBoolean();
         }
 

@@ -2,7 +2,10 @@ using System.Globalization;
 
 namespace Rookery.Server;
 
-/// <summary>Amounts of memory as owners write them: a number of bytes, or a number with K, M or G (powers of 1024; "KiB" and "KB" mean the same).</summary>
+/// <summary>
+/// Amounts of memory as owners write them: a number of bytes, or a number with K, M or G (powers of 1024; "KiB" and
+/// "KB" mean the same).
+/// </summary>
 public static class MemorySize
 {
     /// <summary>The least a node can run with.</summary>
@@ -21,7 +24,11 @@ public static class MemorySize
 
         bytes = 0;
         int shift = ShiftOf(rest[digits..].Trim());
-        if (shift < 0 || !long.TryParse(rest[..digits], NumberStyles.None, CultureInfo.InvariantCulture, out long number) || number > long.MaxValue >> shift)
+        if (
+            shift < 0
+            || !long.TryParse(rest[..digits], NumberStyles.None, CultureInfo.InvariantCulture, out long number)
+            || number > long.MaxValue >> shift
+        )
         {
             return false;
         }
@@ -30,7 +37,9 @@ public static class MemorySize
         return true;
     }
 
-    /// <summary>A quarter of the machine's memory, or of what its control group allows, but at least <see cref="MinimumBytes"/>.</summary>
+    /// <summary>
+    /// A quarter of the machine's memory, or of what its control group allows, but at least <see cref="MinimumBytes"/>.
+    /// </summary>
     public static long DefaultBytes() => Math.Max(GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / 4, MinimumBytes);
 
     private static int ShiftOf(ReadOnlySpan<char> unit)

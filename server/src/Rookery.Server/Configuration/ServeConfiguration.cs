@@ -7,7 +7,12 @@ namespace Rookery.Server;
 /// <param name="JournalDirectory">Absolute, or null for a directory in the data directory.</param>
 /// <param name="Listen">Where it listens.</param>
 /// <param name="MemoryBytes">The bound of the process.</param>
-public sealed record ServeConfiguration(string DataDirectory, string? JournalDirectory, IPEndPoint Listen, long MemoryBytes)
+public sealed record ServeConfiguration(
+    string DataDirectory,
+    string? JournalDirectory,
+    IPEndPoint Listen,
+    long MemoryBytes
+)
 {
     /// <summary>Whether it speaks TLS there, and asks everybody for a credential.</summary>
     public bool IsSecure { get; private init; }
@@ -41,7 +46,9 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
     /// <summary>Absolute: the file with the code by which the node is claimed; null where it makes one.</summary>
     public string? ClaimCodeFile { get; private init; }
 
-    /// <summary>How it forms a cluster with other cards, if its owner wants that; the phrase's file is absolute.</summary>
+    /// <summary>
+    /// How it forms a cluster with other cards, if its owner wants that; the phrase's file is absolute.
+    /// </summary>
     public FormSettings? Form { get; private init; }
 
     /// <summary>Where alerts are sent; null where they are not.</summary>
@@ -56,7 +63,9 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
     {
         if (string.IsNullOrWhiteSpace(settings.Data))
         {
-            throw new ConfigurationException("No data directory was given: say --data DIR, or \"data\" in the configuration file.");
+            throw new ConfigurationException(
+                "No data directory was given: say --data DIR, or \"data\" in the configuration file."
+            );
         }
 
         string listen = settings.Listen ?? Loopback;
@@ -64,22 +73,30 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
         if (!isSecure && !IPAddress.IsLoopback(endpoint.Address) && settings.Insecure is not true)
         {
             throw new ConfigurationException(
-                $"Listening on {listen} would let anyone who reaches this machine read and write all data, because plain HTTP asks for no credential; listen on 127.0.0.1, say https, or say --insecure.");
+                $"Listening on {listen} would let anyone who reaches this machine read and write all data, "
+                    + $"because plain HTTP asks for no credential; listen on 127.0.0.1, say https, or say "
+                    + $"--insecure."
+            );
         }
 
         return new ServeConfiguration(
             Path.GetFullPath(settings.Data),
             string.IsNullOrWhiteSpace(settings.Journal) ? null : Path.GetFullPath(settings.Journal),
             endpoint,
-            ParseMemory(settings.Memory))
+            ParseMemory(settings.Memory)
+        )
         {
             IsSecure = isSecure,
             PeerListen = ParsePeerListen(settings.PeerListen, endpoint),
             Welcome = ParseWelcome(settings.Welcome, isSecure),
-            Peers = settings.Peers?.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries) ?? [],
+            Peers =
+                settings.Peers?.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries)
+                ?? [],
             PublicUrl = ParsePublicUrl(settings.PublicUrl),
             MachineMetrics = ParseMachineMetrics(settings.MachineMetrics ?? UsualMachineMetrics),
-            ClaimCodeFile = string.IsNullOrWhiteSpace(settings.ClaimCodeFile) ? null : Path.GetFullPath(settings.ClaimCodeFile),
+            ClaimCodeFile = string.IsNullOrWhiteSpace(settings.ClaimCodeFile)
+                ? null
+                : Path.GetFullPath(settings.ClaimCodeFile),
             Form = ParseForm(settings),
             Webhook = settings.Webhook?.Check(),
         };
@@ -95,43 +112,81 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
 
         return IPEndPoint.TryParse(listen, out var endpoint) && endpoint.Port > 0
             ? endpoint
-            : throw new ConfigurationException($"The address to listen on for other members must look like 0.0.0.0:9080, not like \"{listen}\".");
+            : throw new ConfigurationException(
+                $"The address to listen on for other members must look like 0.0.0.0:9080, not like \"{listen}\"."
+            );
     }
 
     private static IPEndPoint? ParseWelcome(string? listen, bool isSecure) =>
         listen is null ? null
-        : !isSecure ? throw new ConfigurationException("The welcome page tells how to trust the certificate that clients are shown: it needs a node that listens on https.")
+        : !isSecure
+            ? throw new ConfigurationException(
+                "The welcome page tells how to trust the certificate that clients are shown: it needs a node "
+                    + "that listens on https."
+            )
         : IPEndPoint.TryParse(listen, out var endpoint) && endpoint.Port > 0 ? endpoint
-        : throw new ConfigurationException($"The address of the welcome page must look like 0.0.0.0:80, not like \"{listen}\".");
+        : throw new ConfigurationException(
+            $"The address of the welcome page must look like 0.0.0.0:80, not like \"{listen}\"."
+        );
 
     private static Uri ParseMachineMetrics(string url) =>
-        Uri.TryCreate(url, UriKind.Absolute, out var parsed) && parsed.Scheme is "http" && parsed.IsLoopback && parsed.UserInfo.Length == 0
+        Uri.TryCreate(url, UriKind.Absolute, out var parsed)
+        && parsed.Scheme is "http"
+        && parsed.IsLoopback
+        && parsed.UserInfo.Length == 0
             ? parsed
-            : throw new ConfigurationException($"The URL of this machine's metrics must look like {UsualMachineMetrics}, on this machine and in plain HTTP, not like \"{url}\".");
+            : throw new ConfigurationException(
+                $"The URL of this machine's metrics must look like {UsualMachineMetrics}, on this machine "
+                    + $"and in plain HTTP, not like \"{url}\"."
+            );
 
-    private static FormSettings? ParseForm(ServeSettings settings) => settings.Form switch
-    {
-        null => null,
-        { Expect: < 2 or > 9 } form => throw new ConfigurationException($"A cluster is formed by 2 to 9 nodes, and \"form.expect\" is {form.Expect}."),
-        _ when !string.IsNullOrWhiteSpace(settings.Journal) => throw new ConfigurationException("A node with a journal of its own does not form a cluster by itself: leave out \"journal\", or \"form\" and let it join with a token."),
-        var form => form with { PhraseFile = Path.GetFullPath(form.PhraseFile) },
-    };
+    private static FormSettings? ParseForm(ServeSettings settings) =>
+        settings.Form switch
+        {
+            null => null,
+            { Expect: < 2 or > 9 } form => throw new ConfigurationException(
+                $"A cluster is formed by 2 to 9 nodes, and \"form.expect\" is {form.Expect}."
+            ),
+            _ when !string.IsNullOrWhiteSpace(settings.Journal) => throw new ConfigurationException(
+                "A node with a journal of its own does not form a cluster by itself: leave out \"journal\", or "
+                    + "\"form\" and let it join with a token."
+            ),
+            var form => form with { PhraseFile = Path.GetFullPath(form.PhraseFile) },
+        };
 
     private static string? ParsePublicUrl(string? url) =>
-        url is null || (Uri.TryCreate(url, UriKind.Absolute, out var parsed) && parsed.Scheme is "http" or "https" && parsed.PathAndQuery is "/")
+        url is null
+        || (
+            Uri.TryCreate(url, UriKind.Absolute, out var parsed)
+            && parsed.Scheme is "http" or "https"
+            && parsed.PathAndQuery is "/"
+        )
             ? url?.TrimEnd('/')
-            : throw new ConfigurationException($"The URL by which clients reach this node must look like https://node.example:8080, not like \"{url}\".");
+            : throw new ConfigurationException(
+                $"The URL by which clients reach this node must look like https://node.example:8080, not "
+                    + $"like \"{url}\"."
+            );
 
     private static IPEndPoint ParseListen(string listen, out bool isSecure)
     {
         isSecure = false;
-        if (!Uri.TryCreate(listen, UriKind.Absolute, out var url) || url.Scheme is not ("http" or "https") || url.PathAndQuery is not "/" || url.UserInfo.Length > 0)
+        if (
+            !Uri.TryCreate(listen, UriKind.Absolute, out var url)
+            || url.Scheme is not ("http" or "https")
+            || url.PathAndQuery is not "/"
+            || url.UserInfo.Length > 0
+        )
         {
-            throw new ConfigurationException($"The address to listen on must look like {Loopback} or https://0.0.0.0:8443, not like \"{listen}\".");
+            throw new ConfigurationException(
+                $"The address to listen on must look like {Loopback} or https://0.0.0.0:8443, not like \"{listen}\"."
+            );
         }
 
         isSecure = url.Scheme is "https";
-        if (url.HostNameType is UriHostNameType.IPv4 or UriHostNameType.IPv6 && IPAddress.TryParse(url.Host, out var address))
+        if (
+            url.HostNameType is UriHostNameType.IPv4 or UriHostNameType.IPv6
+            && IPAddress.TryParse(url.Host, out var address)
+        )
         {
             return new IPEndPoint(address, url.Port);
         }
@@ -141,7 +196,10 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
             return new IPEndPoint(IPAddress.Loopback, url.Port);
         }
 
-        throw new ConfigurationException($"The address to listen on must name an IP address of this machine or localhost, and \"{url.Host}\" is neither.");
+        throw new ConfigurationException(
+            $"The address to listen on must name an IP address of this machine or localhost, and \"{url.Host}"
+                + $"\" is neither."
+        );
     }
 
     private static long ParseMemory(string? memory)
@@ -158,6 +216,8 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
 
         return bytes >= MemorySize.MinimumBytes
             ? bytes
-            : throw new ConfigurationException($"The memory bound must be at least {MemorySize.MinimumBytes >> 20}M, and {memory} is less.");
+            : throw new ConfigurationException(
+                $"The memory bound must be at least {MemorySize.MinimumBytes >> 20}M, and {memory} is less."
+            );
     }
 }

@@ -15,7 +15,9 @@ public sealed record ServeSettings
     /// <summary>Where a member of a cluster listens for the others (<c>address:port</c>).</summary>
     public string? PeerListen { get; init; }
 
-    /// <summary>Where the page for people who do not know the node yet is served, over plain HTTP (<c>address:port</c>).</summary>
+    /// <summary>
+    /// Where the page for people who do not know the node yet is served, over plain HTTP (<c>address:port</c>).
+    /// </summary>
     public string? Welcome { get; init; }
 
     /// <summary>Where other members may be (<c>host:port,host:port</c>), beside where they were seen last.</summary>
@@ -42,23 +44,26 @@ public sealed record ServeSettings
     /// <summary>Whether plain HTTP may leave this machine.</summary>
     public bool? Insecure { get; init; }
 
-    /// <summary>These settings, with <paramref name="fallback"/>'s where these are silent: the command line over the file.</summary>
-    public ServeSettings Over(ServeSettings fallback) => new()
-    {
-        Data = Data ?? fallback.Data,
-        Journal = Journal ?? fallback.Journal,
-        Listen = Listen ?? fallback.Listen,
-        PeerListen = PeerListen ?? fallback.PeerListen,
-        Welcome = Welcome ?? fallback.Welcome,
-        Peers = Peers ?? fallback.Peers,
-        PublicUrl = PublicUrl ?? fallback.PublicUrl,
-        Memory = Memory ?? fallback.Memory,
-        MachineMetrics = MachineMetrics ?? fallback.MachineMetrics,
-        ClaimCodeFile = ClaimCodeFile ?? fallback.ClaimCodeFile,
-        Form = Form ?? fallback.Form,
-        Webhook = Webhook ?? fallback.Webhook,
-        Insecure = Insecure ?? fallback.Insecure,
-    };
+    /// <summary>
+    /// These settings, with <paramref name="fallback"/>'s where these are silent: the command line over the file.
+    /// </summary>
+    public ServeSettings Over(ServeSettings fallback) =>
+        new()
+        {
+            Data = Data ?? fallback.Data,
+            Journal = Journal ?? fallback.Journal,
+            Listen = Listen ?? fallback.Listen,
+            PeerListen = PeerListen ?? fallback.PeerListen,
+            Welcome = Welcome ?? fallback.Welcome,
+            Peers = Peers ?? fallback.Peers,
+            PublicUrl = PublicUrl ?? fallback.PublicUrl,
+            Memory = Memory ?? fallback.Memory,
+            MachineMetrics = MachineMetrics ?? fallback.MachineMetrics,
+            ClaimCodeFile = ClaimCodeFile ?? fallback.ClaimCodeFile,
+            Form = Form ?? fallback.Form,
+            Webhook = Webhook ?? fallback.Webhook,
+            Insecure = Insecure ?? fallback.Insecure,
+        };
 }
 
 /// <summary>How a node that nobody has claimed forms a cluster with others.</summary>

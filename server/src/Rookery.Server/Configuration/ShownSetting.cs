@@ -12,25 +12,74 @@ public sealed record ShownSetting(string Name, string? Value, string Source)
     /// <param name="line">What the command line said.</param>
     /// <param name="file">What the configuration file said; null without one.</param>
     /// <param name="effective">What holds.</param>
-    public static IReadOnlyList<ShownSetting> Of(ServeSettings line, ServeSettings? file, ServeConfiguration effective) =>
-    [
-        Shown("data", effective.DataDirectory, line.Data, file?.Data),
-        Shown("journal", effective.JournalDirectory ?? Path.Join(effective.DataDirectory, "journal"), line.Journal, file?.Journal),
-        Shown("listen", effective.Url, line.Listen, file?.Listen),
-        Shown("peerListen", effective.PeerListen.ToString(), line.PeerListen, file?.PeerListen),
-        Shown("welcome", effective.Welcome?.ToString(), line.Welcome, file?.Welcome),
-        Shown("peers", effective.Peers.Count > 0 ? string.Join(',', effective.Peers) : null, line.Peers, file?.Peers),
-        Shown("form", effective.Form is { } form ? $"{form.Expect} nodes with the phrase in {form.PhraseFile}" : null, line.Form, file?.Form),
-        Shown("publicUrl", effective.PublicUrl is { } url ? PlaceOf(new Uri(url)) : null, line.PublicUrl, file?.PublicUrl),
-        Shown("memory", string.Create(CultureInfo.InvariantCulture, $"{effective.MemoryBytes >> 20}M"), line.Memory, file?.Memory),
-        Shown("machineMetrics", effective.MachineMetrics.ToString(), line.MachineMetrics, file?.MachineMetrics),
-        Shown("claimCodeFile", effective.ClaimCodeFile, line.ClaimCodeFile, file?.ClaimCodeFile),
-        Shown("webhook", effective.Webhook is { } hook ? $"{hook.Form} to {PlaceOf(hook.Url)}{(hook.TokenFile is null ? string.Empty : $" with the token in {hook.TokenFile}")}" : null, line.Webhook, file?.Webhook),
-        Shown("insecure", line.Insecure ?? file?.Insecure ?? false ? "true" : "false", line.Insecure, file?.Insecure),
-    ];
+    public static IReadOnlyList<ShownSetting> Of(
+        ServeSettings line,
+        ServeSettings? file,
+        ServeConfiguration effective
+    ) =>
+        [
+            Shown("data", effective.DataDirectory, line.Data, file?.Data),
+            Shown(
+                "journal",
+                effective.JournalDirectory ?? Path.Join(effective.DataDirectory, "journal"),
+                line.Journal,
+                file?.Journal
+            ),
+            Shown("listen", effective.Url, line.Listen, file?.Listen),
+            Shown("peerListen", effective.PeerListen.ToString(), line.PeerListen, file?.PeerListen),
+            Shown("welcome", effective.Welcome?.ToString(), line.Welcome, file?.Welcome),
+            Shown(
+                "peers",
+                effective.Peers.Count > 0 ? string.Join(',', effective.Peers) : null,
+                line.Peers,
+                file?.Peers
+            ),
+            Shown(
+                "form",
+                effective.Form is { } form ? $"{form.Expect} nodes with the phrase in {form.PhraseFile}" : null,
+                line.Form,
+                file?.Form
+            ),
+            Shown(
+                "publicUrl",
+                effective.PublicUrl is { } url ? PlaceOf(new Uri(url)) : null,
+                line.PublicUrl,
+                file?.PublicUrl
+            ),
+            Shown(
+                "memory",
+                string.Create(CultureInfo.InvariantCulture, $"{effective.MemoryBytes >> 20}M"),
+                line.Memory,
+                file?.Memory
+            ),
+            Shown("machineMetrics", effective.MachineMetrics.ToString(), line.MachineMetrics, file?.MachineMetrics),
+            Shown("claimCodeFile", effective.ClaimCodeFile, line.ClaimCodeFile, file?.ClaimCodeFile),
+            Shown(
+                "webhook",
+                effective.Webhook is { } hook
+                    ? $"{hook.Form} to {PlaceOf(hook.Url)}"
+                        + $"{(hook.TokenFile is null ? string.Empty : $" with the token in {hook.TokenFile}")}"
+                    : null,
+                line.Webhook,
+                file?.Webhook
+            ),
+            Shown(
+                "insecure",
+                line.Insecure ?? file?.Insecure ?? false ? "true" : "false",
+                line.Insecure,
+                file?.Insecure
+            ),
+        ];
 
     /// <summary>Scheme, host and port of a URL: its path or who signs in by it may be a secret.</summary>
     public static string PlaceOf(Uri url) => url.GetComponents(UriComponents.SchemeAndServer, UriFormat.UriEscaped);
 
-    private static ShownSetting Shown(string name, string? value, object? line, object? file) => new(name, value, line is not null ? "option" : file is not null ? "file" : "default");
+    private static ShownSetting Shown(string name, string? value, object? line, object? file) =>
+        new(
+            name,
+            value,
+            line is not null ? "option"
+                : file is not null ? "file"
+                : "default"
+        );
 }

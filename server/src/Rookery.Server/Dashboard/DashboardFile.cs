@@ -4,7 +4,10 @@ using Microsoft.AspNetCore.Http;
 
 namespace Rookery.Server;
 
-/// <summary>A file of the dashboard. It lies in the executable once, Brotli-compressed, as nearly all browsers take it; for the others it is decompressed as it is sent.</summary>
+/// <summary>
+/// A file of the dashboard. It lies in the executable once, Brotli-compressed, as nearly all browsers take it; for the
+/// others it is decompressed as it is sent.
+/// </summary>
 internal sealed class DashboardFile
 {
     private const string ResourcePrefix = "dashboard/";
@@ -23,7 +26,10 @@ internal sealed class DashboardFile
         _tag = $"W/\"{Convert.ToHexStringLower(SHA256.HashData(content).AsSpan(0, HashLength))}\"";
     }
 
-    /// <summary>All files that are built in, by their path from the root without the slash; none when the dashboard was not built.</summary>
+    /// <summary>
+    /// All files that are built in, by their path from the root without the slash; none when the dashboard was not
+    /// built.
+    /// </summary>
     public static Dictionary<string, DashboardFile> LoadAll()
     {
         var files = new Dictionary<string, DashboardFile>(StringComparer.Ordinal);
@@ -39,7 +45,10 @@ internal sealed class DashboardFile
         return files;
     }
 
-    /// <summary>Whether the name holds the hash of what is in it ("index-B1x2_y3Z.js"), so that another content has another name.</summary>
+    /// <summary>
+    /// Whether the name holds the hash of what is in it ("index-B1x2_y3Z.js"), so that another content has another
+    /// name.
+    /// </summary>
     public bool IsNamedByContent
     {
         get
@@ -88,7 +97,9 @@ internal sealed class DashboardFile
         {
             var coding = accepted.AsSpan(range);
             int parameters = coding.IndexOf(';');
-            bool isBrotli = (parameters < 0 ? coding : coding[..parameters]).Trim().Equals("br", StringComparison.OrdinalIgnoreCase);
+            bool isBrotli = (parameters < 0 ? coding : coding[..parameters])
+                .Trim()
+                .Equals("br", StringComparison.OrdinalIgnoreCase);
             if (isBrotli)
             {
                 return parameters < 0 || coding[parameters..].Trim(" ;qQ=").Trim("0.") is not [];
@@ -98,17 +109,18 @@ internal sealed class DashboardFile
         return false;
     }
 
-    private static string? ContentTypeOf(string name) => Path.GetExtension(name) switch
-    {
-        ".html" => "text/html; charset=utf-8",
-        ".js" => "text/javascript; charset=utf-8",
-        ".css" => "text/css; charset=utf-8",
-        ".svg" => "image/svg+xml",
-        ".png" => "image/png",
-        ".woff2" => "font/woff2",
-        ".webmanifest" => "application/manifest+json",
-        _ => null,
-    };
+    private static string? ContentTypeOf(string name) =>
+        Path.GetExtension(name) switch
+        {
+            ".html" => "text/html; charset=utf-8",
+            ".js" => "text/javascript; charset=utf-8",
+            ".css" => "text/css; charset=utf-8",
+            ".svg" => "image/svg+xml",
+            ".png" => "image/png",
+            ".woff2" => "font/woff2",
+            ".webmanifest" => "application/manifest+json",
+            _ => null,
+        };
 
     private Stream Open() => typeof(DashboardFile).Assembly.GetManifestResourceStream(_resource)!;
 }

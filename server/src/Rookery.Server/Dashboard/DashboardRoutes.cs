@@ -5,14 +5,16 @@ using Microsoft.AspNetCore.Routing;
 namespace Rookery.Server;
 
 /// <summary>
-/// / is the dashboard's page, /assets/NAME what belongs to it; /studio leads there, because that is where RavenDB's users look. All of it is inside the executable, and its policy lets a browser load nothing
-/// from anywhere else. Where the dashboard was not built in, / says so and where else to look.
+/// / is the dashboard's page, /assets/NAME what belongs to it; /studio leads there, because that is where RavenDB's
+/// users look. All of it is inside the executable, and its policy lets a browser load nothing from anywhere else. Where
+/// the dashboard was not built in, / says so and where else to look.
 /// </summary>
 internal static class DashboardRoutes
 {
     // No inline script or style either: what a document says can never become a part of the page.
     private const string Policy =
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src "
+        + "'self'; font-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
     private const string Page = "index.html";
 
@@ -20,21 +22,35 @@ internal static class DashboardRoutes
     {
         var files = new Lazy<Dictionary<string, DashboardFile>>(DashboardFile.LoadAll);
         routes.MapWithoutData("/", RouteScope.Open, http => AnswerPageAsync(http, context, files.Value));
-        routes.MapWithoutData("/assets/{**name}", RouteScope.Open, http => AnswerAssetAsync(http, files.Value, (string?)http.Request.RouteValues["name"]));
+        routes.MapWithoutData(
+            "/assets/{**name}",
+            RouteScope.Open,
+            http => AnswerAssetAsync(http, files.Value, (string?)http.Request.RouteValues["name"])
+        );
 
         // Browsers ask for it beside whatever else of a node they show, such as the manual.
         routes.MapWithoutData("/favicon.ico", RouteScope.Open, http => AnswerAssetAsync(http, files.Value, "rook.svg"));
-        routes.MapWithoutData("/studio/{**path}", RouteScope.Open, static http =>
-        {
-            http.Response.Redirect("/");
-            return Task.CompletedTask;
-        });
+        routes.MapWithoutData(
+            "/studio/{**path}",
+            RouteScope.Open,
+            static http =>
+            {
+                http.Response.Redirect("/");
+                return Task.CompletedTask;
+            }
+        );
     }
 
-    private static Task AnswerPageAsync(HttpContext http, ServerContext context, Dictionary<string, DashboardFile> files)
+    private static Task AnswerPageAsync(
+        HttpContext http,
+        ServerContext context,
+        Dictionary<string, DashboardFile> files
+    )
     {
         Protect(http);
-        return files.TryGetValue(Page, out var page) ? page.SendAsync(http) : AnswerWithoutDashboardAsync(http, context);
+        return files.TryGetValue(Page, out var page)
+            ? page.SendAsync(http)
+            : AnswerWithoutDashboardAsync(http, context);
     }
 
     private static Task AnswerAssetAsync(HttpContext http, Dictionary<string, DashboardFile> files, string? name)
@@ -78,6 +94,7 @@ internal static class DashboardRoutes
             </ul>
 
             """,
-            http.RequestAborted);
+            http.RequestAborted
+        );
     }
 }

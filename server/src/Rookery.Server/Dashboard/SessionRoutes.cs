@@ -7,8 +7,8 @@ using Rookery.Server.Raven;
 namespace Rookery.Server;
 
 /// <summary>
-/// /session: POST {"Token"} signs a browser in and gives it a cookie, GET says who it is and what it may do here, and never refuses, DELETE signs it out. All need no documents, so that whoever has a session
-/// sees why a node has none.
+/// /session: POST {"Token"} signs a browser in and gives it a cookie, GET says who it is and what it may do here, and
+/// never refuses, DELETE signs it out. All need no documents, so that whoever has a session sees why a node has none.
 /// </summary>
 internal sealed class SessionRoutes(ServerContext context)
 {
@@ -18,17 +18,30 @@ internal sealed class SessionRoutes(ServerContext context)
     {
         var session = new SessionRoutes(context);
         routes.MapWithoutData(Path, RouteScope.Open, session.ShowAsync);
-        routes.MapMethods(Path, [HttpMethods.Post], RavenRoute.OnServer(session.BeginAsync)).WithMetadata(WithoutData.Instance).For(RouteScope.Open);
-        routes.MapMethods(Path, [HttpMethods.Delete], RavenRoute.OnServer(session.EndAsync)).WithMetadata(WithoutData.Instance).For(RouteScope.Open);
+        routes
+            .MapMethods(Path, [HttpMethods.Post], RavenRoute.OnServer(session.BeginAsync))
+            .WithMetadata(WithoutData.Instance)
+            .For(RouteScope.Open);
+        routes
+            .MapMethods(Path, [HttpMethods.Delete], RavenRoute.OnServer(session.EndAsync))
+            .WithMetadata(WithoutData.Instance)
+            .For(RouteScope.Open);
     }
 
     private async Task BeginAsync(HttpContext http)
     {
         string? token = null;
-        using (var body = await RequestBody.ReadAsync(http, AccessAnswer.BodyBytes, context.LargeRequests, BodyUse.Objects))
+        using (
+            var body = await RequestBody.ReadAsync(http, AccessAnswer.BodyBytes, context.LargeRequests, BodyUse.Objects)
+        )
         {
-            AccessAnswer.ReadMembers(body.Span, (string member, ref Utf8JsonReader json) =>
-                token = member is "Token" ? JsonBody.ReadText(ref json, member) : throw AccessAnswer.UnknownMember(member));
+            AccessAnswer.ReadMembers(
+                body.Span,
+                (string member, ref Utf8JsonReader json) =>
+                    token = member is "Token"
+                        ? JsonBody.ReadText(ref json, member)
+                        : throw AccessAnswer.UnknownMember(member)
+            );
         }
 
         byte[] hash = new byte[AccessToken.HashBytes];
@@ -43,7 +56,10 @@ internal sealed class SessionRoutes(ServerContext context)
 
         if (refusal is { } refused)
         {
-            string type = refused.Status == StatusCodes.Status503ServiceUnavailable ? ErrorAnswer.RavenException : ErrorAnswer.Forbidden;
+            string type =
+                refused.Status == StatusCodes.Status503ServiceUnavailable
+                    ? ErrorAnswer.RavenException
+                    : ErrorAnswer.Forbidden;
             throw new RefusedException(refused.Status, type, refused.Sentence);
         }
 
@@ -58,7 +74,11 @@ internal sealed class SessionRoutes(ServerContext context)
         {
             if (!SessionCookie.IsOwnRequest(http))
             {
-                throw new RefusedException(StatusCodes.Status403Forbidden, ErrorAnswer.Forbidden, SessionCookie.HeaderMissing);
+                throw new RefusedException(
+                    StatusCodes.Status403Forbidden,
+                    ErrorAnswer.Forbidden,
+                    SessionCookie.HeaderMissing
+                );
             }
 
             context.Access.Sessions.End(cookie);
@@ -72,21 +92,24 @@ internal sealed class SessionRoutes(ServerContext context)
     {
         var who = context.Access.Who(http, out var kind);
         http.Response.Headers.CacheControl = "no-store";
-        return JsonAnswer.SendAsync(http, json =>
-        {
-            json.WriteBoolean("SignedIn"u8, who is not null);
-            json.WriteString("By"u8, who is null ? null : NameOf(kind));
-            json.WriteString("Name"u8, who?.Name);
-            WriteScopes(json, "Scopes", who is null ? AccessScopes.None : who.Everywhere);
-            WriteDatabases(json, who);
-            json.WriteBoolean("IsSecure"u8, context.Options.IsSecure);
-            WriteOwned(json);
-            json.WriteString("NodeTag"u8, context.Options.NodeTag);
-            json.WriteString("NodeName"u8, context.Options.NodeName);
-            json.WriteString("ClusterName"u8, context.Options.ClusterName);
-            json.WriteString("Version"u8, ProductVersion.Text);
-            json.WriteString("Reason"u8, context.Readiness.Reason);
-        });
+        return JsonAnswer.SendAsync(
+            http,
+            json =>
+            {
+                json.WriteBoolean("SignedIn"u8, who is not null);
+                json.WriteString("By"u8, who is null ? null : NameOf(kind));
+                json.WriteString("Name"u8, who?.Name);
+                WriteScopes(json, "Scopes", who is null ? AccessScopes.None : who.Everywhere);
+                WriteDatabases(json, who);
+                json.WriteBoolean("IsSecure"u8, context.Options.IsSecure);
+                WriteOwned(json);
+                json.WriteString("NodeTag"u8, context.Options.NodeTag);
+                json.WriteString("NodeName"u8, context.Options.NodeName);
+                json.WriteString("ClusterName"u8, context.Options.ClusterName);
+                json.WriteString("Version"u8, ProductVersion.Text);
+                json.WriteString("Reason"u8, context.Readiness.Reason);
+            }
+        );
     }
 
     private void WriteDatabases(Utf8JsonWriter json, Principal? who)
@@ -101,7 +124,11 @@ internal sealed class SessionRoutes(ServerContext context)
         foreach (var (lower, scopes) in who.ByDatabase)
         {
             // As it was written when it was made, which who has a right in it may know.
-            WriteScopes(json, context.Readiness.Node?.Databases.TryGet(lower, out var database) is true ? database.Name : lower, scopes);
+            WriteScopes(
+                json,
+                context.Readiness.Node?.Databases.TryGet(lower, out var database) is true ? database.Name : lower,
+                scopes
+            );
         }
 
         json.WriteEndObject();
@@ -123,7 +150,11 @@ internal sealed class SessionRoutes(ServerContext context)
     private static void WriteScopes(Utf8JsonWriter json, string name, AccessScopes scopes)
     {
         json.WriteStartArray(name);
-        foreach (string scope in AccessScopeNames.Names((scopes & AccessScopes.Admin) != AccessScopes.None ? AccessScopes.All : scopes))
+        foreach (
+            string scope in AccessScopeNames.Names(
+                (scopes & AccessScopes.Admin) != AccessScopes.None ? AccessScopes.All : scopes
+            )
+        )
         {
             json.WriteStringValue(scope);
         }
@@ -131,11 +162,12 @@ internal sealed class SessionRoutes(ServerContext context)
         json.WriteEndArray();
     }
 
-    private static string NameOf(CredentialKind kind) => kind switch
-    {
-        CredentialKind.Token => "token",
-        CredentialKind.Certificate => "certificate",
-        CredentialKind.Session => "session",
-        _ => "open",
-    };
+    private static string NameOf(CredentialKind kind) =>
+        kind switch
+        {
+            CredentialKind.Token => "token",
+            CredentialKind.Certificate => "certificate",
+            CredentialKind.Session => "session",
+            _ => "open",
+        };
 }

@@ -7,8 +7,9 @@ using System.Text;
 namespace Rookery.Server;
 
 /// <summary>
-/// Who signed in with a browser. A session is a random name for a token that was shown once: it gives what that token gives, is judged anew at each request, and lives in the memory of this node only. Of both
-/// only hashes are kept. Thread-safe.
+/// Who signed in with a browser. A session is a random name for a token that was shown once: it gives what that token
+/// gives, is judged anew at each request, and lives in the memory of this node only. Of both only hashes are kept.
+/// Thread-safe.
 /// </summary>
 internal sealed class Sessions(TimeProvider time)
 {
@@ -99,7 +100,9 @@ internal sealed class Sessions(TimeProvider time)
         }
     }
 
-    /// <summary>Drops the one of a token that was not used for the longest time, where it has as many as one may have.</summary>
+    /// <summary>
+    /// Drops the one of a token that was not used for the longest time, where it has as many as one may have.
+    /// </summary>
     private void MakeRoomOf(ReadOnlySpan<byte> tokenHash)
     {
         int count = 0;
@@ -136,7 +139,8 @@ internal sealed class Sessions(TimeProvider time)
         }
     }
 
-    private bool HasEnded(Session session, long now) => time.GetElapsedTime(session.Used, now) >= Idle || time.GetElapsedTime(session.Begun, now) >= Longest;
+    private bool HasEnded(Session session, long now) =>
+        time.GetElapsedTime(session.Used, now) >= Idle || time.GetElapsedTime(session.Begun, now) >= Longest;
 
     private sealed class Session(byte[] tokenHash, long begun)
     {
@@ -147,7 +151,9 @@ internal sealed class Sessions(TimeProvider time)
         public long Used { get; set; }
     }
 
-    /// <summary>The SHA-256 of what the browser brings: how long it takes to find none says nothing of those that there are.</summary>
+    /// <summary>
+    /// The SHA-256 of what the browser brings: how long it takes to find none says nothing of those that there are.
+    /// </summary>
     private readonly record struct Key(long First, long Second, long Third, long Fourth)
     {
         public static bool TryOf(string secret, out Key key)

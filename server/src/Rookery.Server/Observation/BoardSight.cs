@@ -2,7 +2,10 @@ using Rookery.Board;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>Reads of a board what its kernel says of devices and processors, and does not wait for long: where a driver hangs, the figures are unknown until it answers, and nobody asks it meanwhile. Thread-safe.</summary>
+/// <summary>
+/// Reads of a board what its kernel says of devices and processors, and does not wait for long: where a driver hangs,
+/// the figures are unknown until it answers, and nobody asks it meanwhile. Thread-safe.
+/// </summary>
 /// <param name="board">The board; null where there is none.</param>
 internal sealed class BoardSight(IBoard? board)
 {
@@ -34,7 +37,12 @@ internal sealed class BoardSight(IBoard? board)
             {
                 // A thread of its own: one that hangs is not to be missed by the pool.
                 _isLate = false;
-                _reading = Task.Factory.StartNew(() => new Seen(board.ReadStorage(), board.ReadUse()), CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+                _reading = Task.Factory.StartNew(
+                    () => new Seen(board.ReadStorage(), board.ReadUse()),
+                    CancellationToken.None,
+                    TaskCreationOptions.LongRunning,
+                    TaskScheduler.Default
+                );
             }
 
             one = _reading;

@@ -10,16 +10,34 @@ namespace Rookery.Server.Observation;
 /// <param name="LimitedBy">The member that limits what the cluster takes; null when it does not know.</param>
 /// <param name="SuccessorTag">Who would lead after it; null when it does not know, or nobody could.</param>
 /// <param name="Members">The members.</param>
-internal sealed record ClusterSight(bool IsLeader, string? LeaderTag, long Term, string? LimitedBy, string? SuccessorTag, IReadOnlyList<SeenMember> Members)
+internal sealed record ClusterSight(
+    bool IsLeader,
+    string? LeaderTag,
+    long Term,
+    string? LimitedBy,
+    string? SuccessorTag,
+    IReadOnlyList<SeenMember> Members
+)
 {
     /// <summary>What this node sees.</summary>
-    public static ClusterSight Of(ConsensusStatistics cluster) => new(
-        cluster.Members.Any(static one => one.Member is { IsSelf: true, IsLeader: true }),
-        cluster.LeaderTag,
-        cluster.Term,
-        cluster.Capacity?.LimitedBy,
-        cluster.SuccessorTag,
-        [.. cluster.Members.Select(static one => new SeenMember(one.Member.Tag, one.IsReachable, one.LagEntries, one.SyncMicroseconds / 1000.0, one.SpareBytes, one.HeardSeconds))]);
+    public static ClusterSight Of(ConsensusStatistics cluster) =>
+        new(
+            cluster.Members.Any(static one => one.Member is { IsSelf: true, IsLeader: true }),
+            cluster.LeaderTag,
+            cluster.Term,
+            cluster.Capacity?.LimitedBy,
+            cluster.SuccessorTag,
+            [
+                .. cluster.Members.Select(static one => new SeenMember(
+                    one.Member.Tag,
+                    one.IsReachable,
+                    one.LagEntries,
+                    one.SyncMicroseconds / 1000.0,
+                    one.SpareBytes,
+                    one.HeardSeconds
+                )),
+            ]
+        );
 
     /// <summary>Writes it as an object.</summary>
     public void WriteTo(Utf8JsonWriter json)
@@ -49,21 +67,31 @@ internal sealed record ClusterSight(bool IsLeader, string? LeaderTag, long Term,
 
     /// <summary>Reads it from another member's answer; null for null.</summary>
     /// <exception cref="JsonException">It is something else.</exception>
-    public static ClusterSight? Read(JsonElement json) => json.ValueKind != JsonValueKind.Object ? null : new ClusterSight(
-        json.GetProperty("IsLeader"u8).GetBoolean(),
-        json.GetProperty("LeaderTag"u8).GetString(),
-        json.GetProperty("Term"u8).GetInt64(),
-        json.GetProperty("LimitedBy"u8).GetString(),
-        json.GetProperty("SuccessorTag"u8).GetString(),
-        [
-            .. json.GetProperty("Members"u8).EnumerateArray().Select(static one => new SeenMember(
-                one.GetProperty("Tag"u8).GetString() ?? string.Empty,
-                one.GetProperty("IsReachable"u8) is { ValueKind: JsonValueKind.True or JsonValueKind.False } reachable ? reachable.GetBoolean() : null,
-                ObservationJson.ReadLong(one, "LagEntries"u8),
-                ObservationJson.ReadDouble(one, "SyncP99Milliseconds"u8),
-                ObservationJson.ReadLong(one, "SpareBytes"u8),
-                ObservationJson.ReadDouble(one, "HeardSeconds"u8))),
-        ]);
+    public static ClusterSight? Read(JsonElement json) =>
+        json.ValueKind != JsonValueKind.Object
+            ? null
+            : new ClusterSight(
+                json.GetProperty("IsLeader"u8).GetBoolean(),
+                json.GetProperty("LeaderTag"u8).GetString(),
+                json.GetProperty("Term"u8).GetInt64(),
+                json.GetProperty("LimitedBy"u8).GetString(),
+                json.GetProperty("SuccessorTag"u8).GetString(),
+                [
+                    .. json.GetProperty("Members"u8)
+                        .EnumerateArray()
+                        .Select(static one => new SeenMember(
+                            one.GetProperty("Tag"u8).GetString() ?? string.Empty,
+                            one.GetProperty("IsReachable"u8)
+                                is { ValueKind: JsonValueKind.True or JsonValueKind.False } reachable
+                                ? reachable.GetBoolean()
+                                : null,
+                            ObservationJson.ReadLong(one, "LagEntries"u8),
+                            ObservationJson.ReadDouble(one, "SyncP99Milliseconds"u8),
+                            ObservationJson.ReadLong(one, "SpareBytes"u8),
+                            ObservationJson.ReadDouble(one, "HeardSeconds"u8)
+                        )),
+                ]
+            );
 }
 
 /// <summary>One member, as another sees it. Null is "not known".</summary>
@@ -73,4 +101,11 @@ internal sealed record ClusterSight(bool IsLeader, string? LeaderTag, long Term,
 /// <param name="SyncP99Milliseconds">What 99 % of its recent journal writes did not exceed.</param>
 /// <param name="SpareBytes">Bytes free there beyond its reserve.</param>
 /// <param name="HeardSeconds">How long ago it last answered.</param>
-internal sealed record SeenMember(string Tag, bool? IsReachable, long? LagEntries, double? SyncP99Milliseconds, long? SpareBytes, double? HeardSeconds);
+internal sealed record SeenMember(
+    string Tag,
+    bool? IsReachable,
+    long? LagEntries,
+    double? SyncP99Milliseconds,
+    long? SpareBytes,
+    double? HeardSeconds
+);

@@ -28,18 +28,19 @@ internal sealed class Counts
     private long JournalBytes { get; init; }
 
     /// <summary>Reads them now.</summary>
-    public static Counts Of(ServerContext context, MachineUse use, long? writtenBytes) => new()
-    {
-        Timestamp = context.Time.GetTimestamp(),
-        Use = use,
-        WrittenBytes = writtenBytes,
-        Processor = Environment.CpuUsage.TotalTime,
-        Requests = context.Metrics.DocumentRequests,
-        Reads = BucketsOf(context.Metrics.Reads),
-        Writes = BucketsOf(context.Metrics.Writes),
-        Syncs = context.Io.TotalOf(IoKind.JournalSync).Count,
-        JournalBytes = context.Io.TotalOf(IoKind.JournalWrite).Bytes,
-    };
+    public static Counts Of(ServerContext context, MachineUse use, long? writtenBytes) =>
+        new()
+        {
+            Timestamp = context.Time.GetTimestamp(),
+            Use = use,
+            WrittenBytes = writtenBytes,
+            Processor = Environment.CpuUsage.TotalTime,
+            Requests = context.Metrics.DocumentRequests,
+            Reads = BucketsOf(context.Metrics.Reads),
+            Writes = BucketsOf(context.Metrics.Writes),
+            Syncs = context.Io.TotalOf(IoKind.JournalSync).Count,
+            JournalBytes = context.Io.TotalOf(IoKind.JournalWrite).Bytes,
+        };
 
     /// <summary>Sets the figures that follow from what happened since earlier counts.</summary>
     public void Fill(NodeSample sample, Counts since, TimeProvider time)
@@ -51,7 +52,8 @@ internal sealed class Counts
         }
 
         sample[Figure.ProcessCpuCores] = (Processor - since.Processor).TotalSeconds / seconds;
-        sample[Figure.MachineCpuRatio] = (Use.BusyTicks - since.Use.BusyTicks) / (double?)NotZero(Use.TotalTicks - since.Use.TotalTicks);
+        sample[Figure.MachineCpuRatio] =
+            (Use.BusyTicks - since.Use.BusyTicks) / (double?)NotZero(Use.TotalTicks - since.Use.TotalTicks);
         sample[Figure.DeviceWrittenBytesPerSecond] = (WrittenBytes - since.WrittenBytes) / seconds;
         sample[Figure.RequestsPerSecond] = (Requests - since.Requests) / seconds;
         sample[Figure.SyncsPerSecond] = (Syncs - since.Syncs) / seconds;

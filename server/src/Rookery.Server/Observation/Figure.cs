@@ -1,6 +1,9 @@
 namespace Rookery.Server.Observation;
 
-/// <summary>A number that a node says of itself. The names are those of the JSON, of the members' wire and of the columns of history.</summary>
+/// <summary>
+/// A number that a node says of itself. The names are those of the JSON, of the members' wire and of the columns of
+/// history.
+/// </summary>
 internal enum Figure
 {
     ReadyRatio,
@@ -60,7 +63,10 @@ internal enum FigureMerge
     Last,
 }
 
-/// <summary>How figures are called, how finely they are kept and how they are merged. In one place, so that live view, history and wire cannot differ.</summary>
+/// <summary>
+/// How figures are called, how finely they are kept and how they are merged. In one place, so that live view, history
+/// and wire cannot differ.
+/// </summary>
 internal static class Figures
 {
     /// <summary>How many there are.</summary>
@@ -69,7 +75,8 @@ internal static class Figures
     private static readonly string[] Names = Enum.GetNames<Figure>();
     private static readonly double[] Steps = [.. Enum.GetValues<Figure>().Select(StepFor)];
     private static readonly FigureMerge[] Merges = [.. Enum.GetValues<Figure>().Select(MergeFor)];
-    private static readonly Dictionary<string, Figure> ByName = Enum.GetValues<Figure>().ToDictionary(static figure => Names[(int)figure], StringComparer.Ordinal);
+    private static readonly Dictionary<string, Figure> ByName = Enum.GetValues<Figure>()
+        .ToDictionary(static figure => Names[(int)figure], StringComparer.Ordinal);
 
     /// <summary>As JSON calls it.</summary>
     public static string NameOf(Figure figure) => Names[(int)figure];
@@ -77,7 +84,9 @@ internal static class Figures
     /// <summary>Finds it by that name; false for one of a newer version.</summary>
     public static bool TryFind(string name, out Figure figure) => ByName.TryGetValue(name, out figure);
 
-    /// <summary>How finely it is told and kept: what is finer is noise, and costs a byte or more in each sample.</summary>
+    /// <summary>
+    /// How finely it is told and kept: what is finer is noise, and costs a byte or more in each sample.
+    /// </summary>
     public static double StepOf(Figure figure) => Steps[(int)figure];
 
     /// <summary>How it is merged.</summary>
@@ -110,12 +119,28 @@ internal static class Figures
         };
     }
 
-    private static FigureMerge MergeFor(Figure figure) => figure switch
-    {
-        Figure.ReadP99Milliseconds or Figure.WriteP99Milliseconds or Figure.SyncP99Milliseconds => FigureMerge.Largest,
-        Figure.UptimeSeconds or Figure.MemoryBudgetBytes or Figure.MachineMemoryBytes or Figure.DiskFreeBytes or Figure.DiskSizeBytes or Figure.DiskReserveBytes or Figure.DeviceWrittenBytes
-            or Figure.LifeUsedRatio or Figure.LifeLeftDays or Figure.AppliedIndex or Figure.CommitIndex or Figure.LastIndex or Figure.Sequence or Figure.Documents or Figure.CertificateDaysLeft
-            or Figure.BackupAgeSeconds or Figure.IndexErrors => FigureMerge.Last,
-        _ => FigureMerge.Mean,
-    };
+    private static FigureMerge MergeFor(Figure figure) =>
+        figure switch
+        {
+            Figure.ReadP99Milliseconds or Figure.WriteP99Milliseconds or Figure.SyncP99Milliseconds =>
+                FigureMerge.Largest,
+            Figure.UptimeSeconds
+            or Figure.MemoryBudgetBytes
+            or Figure.MachineMemoryBytes
+            or Figure.DiskFreeBytes
+            or Figure.DiskSizeBytes
+            or Figure.DiskReserveBytes
+            or Figure.DeviceWrittenBytes
+            or Figure.LifeUsedRatio
+            or Figure.LifeLeftDays
+            or Figure.AppliedIndex
+            or Figure.CommitIndex
+            or Figure.LastIndex
+            or Figure.Sequence
+            or Figure.Documents
+            or Figure.CertificateDaysLeft
+            or Figure.BackupAgeSeconds
+            or Figure.IndexErrors => FigureMerge.Last,
+            _ => FigureMerge.Mean,
+        };
 }

@@ -7,7 +7,9 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>POST /admin/node/find?node=TAG&amp;seconds=30: blinks the light of that board, so that it is found among its like.</summary>
+/// <summary>
+/// POST /admin/node/find?node=TAG&amp;seconds=30: blinks the light of that board, so that it is found among its like.
+/// </summary>
 internal sealed class FindRoute(ServerContext context)
 {
     private const int UsualSeconds = 30;
@@ -18,19 +20,28 @@ internal sealed class FindRoute(ServerContext context)
     private long _ends;
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapMethods("/admin/node/find", [HttpMethods.Post], RavenRoute.OnServer(new FindRoute(context).AnswerAsync)).WithMetadata(WithoutData.Instance).OnAnyMember().For(RouteScope.Admin);
+        routes
+            .MapMethods("/admin/node/find", [HttpMethods.Post], RavenRoute.OnServer(new FindRoute(context).AnswerAsync))
+            .WithMetadata(WithoutData.Instance)
+            .OnAnyMember()
+            .For(RouteScope.Admin);
 
     private Task AnswerAsync(HttpContext http)
     {
         long seconds = new QueryParameters(http).Number("seconds", UsualSeconds);
         if (seconds is < 1 or > MostSeconds)
         {
-            throw RefusedException.BadRequest(string.Create(CultureInfo.InvariantCulture, $"'seconds' is 1 to {MostSeconds}."));
+            throw RefusedException.BadRequest(
+                string.Create(CultureInfo.InvariantCulture, $"'seconds' is 1 to {MostSeconds}.")
+            );
         }
 
         if (context.Options.Board?.Board.Light is not { } light)
         {
-            throw RefusedException.NotSupported($"Node {context.Options.NodeTag} runs on a machine without a light that it could blink: there is none under /sys/class/leds called ACT, led0, PWR or led1.");
+            throw RefusedException.NotSupported(
+                $"Node {context.Options.NodeTag} runs on a machine without a light that it could blink: "
+                    + $"there is none under /sys/class/leds called ACT, led0, PWR or led1."
+            );
         }
 
         lock (_access)
@@ -38,13 +49,24 @@ internal sealed class FindRoute(ServerContext context)
             _ends = context.Time.GetTimestamp() + (long)(seconds * context.Time.TimestampFrequency);
             if (_blinking is null)
             {
-                _blinking = light.TryBlink(out string? whyNot)
-                    ?? throw RefusedException.NotSupported($"Node {context.Options.NodeTag} may not blink the light {light.Name} of its board: {whyNot}. Its user needs to write trigger and brightness in /sys/class/leds/{light.Name}; the package sees to that.");
+                _blinking =
+                    light.TryBlink(out string? whyNot)
+                    ?? throw RefusedException.NotSupported(
+                        $"Node {context.Options.NodeTag} may not blink the light {light.Name} of its board: "
+                            + $"{whyNot}. Its user needs to write trigger and brightness in "
+                            + $"/sys/class/leds/{light.Name}; the package sees to that."
+                    );
                 context.Background.Begin("the blinking light", EndLaterAsync);
             }
         }
 
-        context.Log.LogInformation(LogEvents.BoardSought, "'{Who}' looks for this board: its light {Light} blinks for {Seconds} s.", Principal.Of(http).Name, light.Name, seconds);
+        context.Log.LogInformation(
+            LogEvents.BoardSought,
+            "'{Who}' looks for this board: its light {Light} blinks for {Seconds} s.",
+            Principal.Of(http).Name,
+            light.Name,
+            seconds
+        );
         return Empty.NoContent(http);
     }
 
@@ -75,7 +97,9 @@ internal sealed class FindRoute(ServerContext context)
     {
         lock (_access)
         {
-            return TimeSpan.FromSeconds((_ends - context.Time.GetTimestamp()) / (double)context.Time.TimestampFrequency);
+            return TimeSpan.FromSeconds(
+                (_ends - context.Time.GetTimestamp()) / (double)context.Time.TimestampFrequency
+            );
         }
     }
 }

@@ -1,19 +1,27 @@
 namespace Rookery.Server.Observation;
 
-/// <summary>Whether new data can be written: a majority of the voters must be there and have room. Pure, so that a test needs only the cluster.</summary>
+/// <summary>
+/// Whether new data can be written: a majority of the voters must be there and have room. Pure, so that a test needs
+/// only the cluster.
+/// </summary>
 internal static class GrowthRule
 {
     /// <summary>Whether a node has less free than it keeps in reserve.</summary>
     public static bool IsFull(LiveNode node) => node.SpareBytes < 0;
 
-    /// <summary>Why nothing new can be written, the consequence first; null where it can, or where fewer than a majority answer, which is another trouble.</summary>
+    /// <summary>
+    /// Why nothing new can be written, the consequence first; null where it can, or where fewer than a majority answer,
+    /// which is another trouble.
+    /// </summary>
     public static string? WhyRefused(LiveCluster cluster)
     {
         LiveNode[] voters = [.. cluster.Nodes.Where(static node => node.IsVoter)];
         LiveNode[] full = [.. voters.Where(static node => node.State != NodeState.Down && IsFull(node))];
         int there = voters.Count(static node => node.State != NodeState.Down);
-        return full.Length == 0 || there < cluster.Majority || there - full.Length >= cluster.Majority ? null
-            : $"Nothing new can be written: {Cards(cluster, voters, full)}. Documents can be read and deleted; free some space, or give {(full.Length == 1 ? "it a larger card" : "them larger cards")}.";
+        return full.Length == 0 || there < cluster.Majority || there - full.Length >= cluster.Majority
+            ? null
+            : $"Nothing new can be written: {Cards(cluster, voters, full)}. Documents can be read and deleted; "
+                + $"free some space, or give {(full.Length == 1 ? "it a larger card" : "them larger cards")}.";
     }
 
     private static string Cards(LiveCluster cluster, LiveNode[] voters, LiveNode[] full)
@@ -23,11 +31,22 @@ internal static class GrowthRule
             return "this node's card is full";
         }
 
-        string off = full.Length < voters.Length && voters.Any(static node => node.State == NodeState.Down) ? ", and others do not answer" : string.Empty;
+        string off =
+            full.Length < voters.Length && voters.Any(static node => node.State == NodeState.Down)
+                ? ", and others do not answer"
+                : string.Empty;
         return full.Length == voters.Length
-            ? (voters.Length == 1 ? $"the card of {full[0].Called}, which alone votes, is full" : voters.Length == 2 ? "both cards are full" : $"all {voters.Length} cards are full")
-            : $"{(full.Length == 1 ? "the card of" : "the cards of")} {Listed(full)} {(full.Length == 1 ? "is" : "are")} full{off}";
+            ? (
+                voters.Length == 1 ? $"the card of {full[0].Called}, which alone votes, is full"
+                : voters.Length == 2 ? "both cards are full"
+                : $"all {voters.Length} cards are full"
+            )
+            : $"{(full.Length == 1 ? "the card of" : "the cards of")} {Listed(full)} "
+                + $"{(full.Length == 1 ? "is" : "are")} full{off}";
     }
 
-    private static string Listed(LiveNode[] nodes) => nodes.Length == 1 ? nodes[0].Called : $"{string.Join(", ", nodes[..^1].Select(static node => node.Called))} and {nodes[^1].Called}";
+    private static string Listed(LiveNode[] nodes) =>
+        nodes.Length == 1
+            ? nodes[0].Called
+            : $"{string.Join(", ", nodes[..^1].Select(static node => node.Called))} and {nodes[^1].Called}";
 }

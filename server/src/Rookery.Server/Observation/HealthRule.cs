@@ -2,7 +2,9 @@ using System.Globalization;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>How the whole is, in one sentence that needs no explanation. Pure, so that a test needs only the cluster.</summary>
+/// <summary>
+/// How the whole is, in one sentence that needs no explanation. Pure, so that a test needs only the cluster.
+/// </summary>
 internal static class HealthRule
 {
     /// <summary>All is as it should be.</summary>
@@ -26,7 +28,10 @@ internal static class HealthRule
 
         if (!cluster.IsAlone && cluster.LeaderTag is null)
         {
-            return (Error, cluster.Trouble ?? "Nobody leads now: nothing is written until most of the voters see each other.");
+            return (
+                Error,
+                cluster.Trouble ?? "Nobody leads now: nothing is written until most of the voters see each other."
+            );
         }
 
         if (GrowthRule.WhyRefused(cluster) is { } refused)
@@ -58,8 +63,13 @@ internal static class HealthRule
         if (alerts.Count > 0)
         {
             var worst = alerts.FirstOrDefault(static alert => alert.Alert.Severity is "critical") ?? alerts[0];
-            string more = alerts.Count == 1 ? string.Empty : string.Create(CultureInfo.InvariantCulture, $" (and {alerts.Count - 1} more)");
-            var node = cluster.Nodes.FirstOrDefault(node => string.Equals(node.Tag, worst.Node, StringComparison.Ordinal));
+            string more =
+                alerts.Count == 1
+                    ? string.Empty
+                    : string.Create(CultureInfo.InvariantCulture, $" (and {alerts.Count - 1} more)");
+            var node = cluster.Nodes.FirstOrDefault(node =>
+                string.Equals(node.Tag, worst.Node, StringComparison.Ordinal)
+            );
             string where = cluster.IsAlone ? string.Empty : $"{node?.Called ?? $"node {worst.Node}"}: ";
             return (worst.Alert.Severity is "critical" ? Error : Warning, where + worst.Alert.Sentence + more);
         }
@@ -70,8 +80,12 @@ internal static class HealthRule
     private static (string Level, string Sentence) JudgeWithout(LiveCluster cluster, LiveNode[] down)
     {
         int up = cluster.Nodes.Count - down.Length;
-        string names = down.Length == 1 ? down[0].Called : $"{string.Join(", ", down[..^1].Select(static node => node.Called))} and {down[^1].Called}";
-        int margin = cluster.Nodes.Count(static node => node is { IsVoter: true, State: NodeState.Up }) - cluster.Majority;
+        string names =
+            down.Length == 1
+                ? down[0].Called
+                : $"{string.Join(", ", down[..^1].Select(static node => node.Called))} and {down[^1].Called}";
+        int margin =
+            cluster.Nodes.Count(static node => node is { IsVoter: true, State: NodeState.Up }) - cluster.Majority;
         string rest = margin switch
         {
             < 0 => "Nothing is written until one is back.",
@@ -79,7 +93,14 @@ internal static class HealthRule
             1 => "Writes go on, and one more may fail.",
             _ => string.Create(CultureInfo.InvariantCulture, $"Writes go on, and {margin} more may fail."),
         };
-        return (margin < 0 ? Error : Warning, string.Create(CultureInfo.InvariantCulture, $"{names} {(down.Length == 1 ? "does" : "do")} not answer; {up} of {cluster.Nodes.Count} nodes {(up == 1 ? "is" : "are")} there. {rest}"));
+        return (
+            margin < 0 ? Error : Warning,
+            string.Create(
+                CultureInfo.InvariantCulture,
+                $"{names} {(down.Length == 1 ? "does" : "do")} not answer; {up} of {cluster.Nodes.Count} "
+                    + $"nodes {(up == 1 ? "is" : "are")} there. {rest}"
+            )
+        );
     }
 
     private static string SayWell(LiveCluster cluster)
@@ -89,15 +110,22 @@ internal static class HealthRule
             return "This node is well. It is alone: besides its backups nothing has its data.";
         }
 
-        string all = cluster.Nodes.Count == 2 ? "Both nodes are well" : string.Create(CultureInfo.InvariantCulture, $"All {cluster.Nodes.Count} nodes are well");
+        string all =
+            cluster.Nodes.Count == 2
+                ? "Both nodes are well"
+                : string.Create(CultureInfo.InvariantCulture, $"All {cluster.Nodes.Count} nodes are well");
         int margin = cluster.Voters - cluster.Majority;
         return margin switch
         {
-            0 when cluster.Voters == 1 => $"{all}; while {cluster.Nodes.First(static node => node.IsVoter).Called} is off, nothing is written.",
+            0 when cluster.Voters == 1 =>
+                $"{all}; while {cluster.Nodes.First(static node => node.IsVoter).Called} is off, nothing is written.",
             0 => $"{all}; while either is off, nothing is written.",
             1 when cluster.Voters == cluster.Nodes.Count => $"{all}; any one of them may fail.",
             1 => $"{all}; any one of the voters may fail.",
-            _ => string.Create(CultureInfo.InvariantCulture, $"{all}; any {margin} of {(cluster.Voters == cluster.Nodes.Count ? "them" : "the voters")} may fail."),
+            _ => string.Create(
+                CultureInfo.InvariantCulture,
+                $"{all}; any {margin} of {(cluster.Voters == cluster.Nodes.Count ? "them" : "the voters")} may fail."
+            ),
         };
     }
 }

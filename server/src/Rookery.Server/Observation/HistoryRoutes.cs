@@ -7,19 +7,24 @@ using Rookery.Server.Raven.Documents;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// GET /dashboard/history?node=TAG[&amp;from=][&amp;to=][&amp;points=] and GET /dashboard/slow?node=TAG: the figures of a member for 24 hours, and its slow disk events, as this node remembers them: also of a member that is dead, and of itself
-/// before it was started.
+/// GET /dashboard/history?node=TAG[&amp;from=][&amp;to=][&amp;points=] and GET /dashboard/slow?node=TAG: the figures of
+/// a member for 24 hours, and its slow disk events, as this node remembers them: also of a member that is dead, and of
+/// itself before it was started.
 /// </summary>
 internal sealed class HistoryRoutes(ServerContext context)
 {
     private const int UsualPoints = 600;
     private const int MostPoints = 1440;
-    private const long LastSecond = 253_402_300_799;     // of the year 9999
+    private const long LastSecond = 253_402_300_799; // of the year 9999
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
         var history = new HistoryRoutes(context);
-        routes.MapWithoutData("/dashboard/history", RouteScope.Metrics, RavenRoute.OnServer(history.AnswerHistoryAsync));
+        routes.MapWithoutData(
+            "/dashboard/history",
+            RouteScope.Metrics,
+            RavenRoute.OnServer(history.AnswerHistoryAsync)
+        );
         routes.MapWithoutData("/dashboard/slow", RouteScope.Metrics, RavenRoute.OnServer(history.AnswerSlowAsync));
     }
 
@@ -29,14 +34,22 @@ internal sealed class HistoryRoutes(ServerContext context)
         var parameters = new QueryParameters(http);
         long now = context.KnownTime.ToUnixTimeSeconds();
         long to = Math.Min(parameters.Number("to", now), LastSecond);
-        long from = Math.Min(parameters.Number("from", Math.Max(0, to - (long)SampleHistory.Kept.TotalSeconds)), LastSecond);
+        long from = Math.Min(
+            parameters.Number("from", Math.Max(0, to - (long)SampleHistory.Kept.TotalSeconds)),
+            LastSecond
+        );
         long points = parameters.Number("points", UsualPoints);
         if (from > to || points is < 1 or > MostPoints)
         {
-            throw RefusedException.BadRequest($"'from' and 'to' are seconds since 1970 UTC, in this order, and 'points' is 1 to {MostPoints}.");
+            throw RefusedException.BadRequest(
+                $"'from' and 'to' are seconds since 1970 UTC, in this order, and 'points' is 1 to {MostPoints}."
+            );
         }
 
-        return context.LargeAnswers.SendAsync(http, () => JsonAnswer.SendAsync(http, json => WriteMembers(json, context, node, from, to, (int)points)));
+        return context.LargeAnswers.SendAsync(
+            http,
+            () => JsonAnswer.SendAsync(http, json => WriteMembers(json, context, node, from, to, (int)points))
+        );
     }
 
     /// <summary>Writes what is remembered of a node, as the members of an object.</summary>
@@ -46,7 +59,14 @@ internal sealed class HistoryRoutes(ServerContext context)
     /// <param name="from">Seconds since 1970.</param>
     /// <param name="to">Seconds since 1970, included.</param>
     /// <param name="points">How many rows there may be.</param>
-    public static void WriteMembers(Utf8JsonWriter json, ServerContext context, ObservedNode node, long from, long to, int points)
+    public static void WriteMembers(
+        Utf8JsonWriter json,
+        ServerContext context,
+        ObservedNode node,
+        long from,
+        long to,
+        int points
+    )
     {
         var widened = new WidenedHistory(from, to, points);
         long newest = node.History.NewestUnixMilliseconds;
@@ -97,8 +117,12 @@ internal sealed class HistoryRoutes(ServerContext context)
     {
         string? tag = new QueryParameters(http).Text("node");
         var observation = context.Observation;
-        return string.IsNullOrEmpty(tag) ? observation.Self : observation.Find(tag) ?? throw RefusedException.BadRequest(
-            $"Nothing is known here of a node '{tag}'; there are {string.Join(", ", TagsOf(observation))}.");
+        return string.IsNullOrEmpty(tag)
+            ? observation.Self
+            : observation.Find(tag)
+                ?? throw RefusedException.BadRequest(
+                    $"Nothing is known here of a node '{tag}'; there are {string.Join(", ", TagsOf(observation))}."
+                );
     }
 
     private static IEnumerable<string> TagsOf(NodeObservation observation) =>

@@ -25,7 +25,10 @@ internal readonly ref struct LatencyWindow(ReadOnlySpan<long> now, ReadOnlySpan<
         }
     }
 
-    /// <summary>What a part of them (0 to 1) did not exceed, between the bounds of its bucket as if they were spread evenly there; null when there were none.</summary>
+    /// <summary>
+    /// What a part of them (0 to 1) did not exceed, between the bounds of its bucket as if they were spread evenly
+    /// there; null when there were none.
+    /// </summary>
     public double? Milliseconds(double fraction)
     {
         double rank = Count * fraction;

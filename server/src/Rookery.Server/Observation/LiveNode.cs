@@ -29,7 +29,10 @@ internal sealed record LiveNode(string Tag, string Name, bool IsVoter, bool IsLe
     /// <summary>Whether it can be heard.</summary>
     public NodeState State { get; init; }
 
-    /// <summary>Seconds since the leader heard it, as its alerts and its list of members say; since this node did where the leader does not tell.</summary>
+    /// <summary>
+    /// Seconds since the leader heard it, as its alerts and its list of members say; since this node did where the
+    /// leader does not tell.
+    /// </summary>
     public double? SeenSeconds { get; init; }
 
     /// <summary>Entries of the log that it lacks.</summary>
@@ -51,20 +54,32 @@ internal sealed record LiveNode(string Tag, string Name, bool IsVoter, bool IsLe
     public string Called => Name.Length > 0 ? Name : $"node {Tag}";
 
     /// <summary>Whether it has, or will have in a moment, all that is committed: what is on its way counts.</summary>
-    public bool? HasCaughtUp => IsLeader ? true : LagEntries is { } lag ? lag <= EntriesOnTheirWay : null;
+    public bool? HasCaughtUp =>
+        IsLeader ? true
+        : LagEntries is { } lag ? lag <= EntriesOnTheirWay
+        : null;
 
     // As consensus counts who catches up.
     private const int EntriesOnTheirWay = 4096;
 }
 
-/// <summary>The cluster as the page shows it: the sight of the leader where that is known, and what this node hears itself.</summary>
+/// <summary>
+/// The cluster as the page shows it: the sight of the leader where that is known, and what this node hears itself.
+/// </summary>
 /// <param name="Nodes">The nodes, the leader first.</param>
 /// <param name="LeaderTag">Who leads; null when nobody is known to.</param>
 /// <param name="SuccessorTag">Who would lead next; null when nobody could, or that is not known.</param>
 /// <param name="LimitedBy">Who limits what the cluster takes; null when that is not known.</param>
 /// <param name="IsLeadersSight">Whether the leader said how the others are.</param>
 /// <param name="Trouble">Why writes do not go through the node that is asked; null when they do.</param>
-internal sealed record LiveCluster(IReadOnlyList<LiveNode> Nodes, string? LeaderTag, string? SuccessorTag, string? LimitedBy, bool IsLeadersSight, string? Trouble)
+internal sealed record LiveCluster(
+    IReadOnlyList<LiveNode> Nodes,
+    string? LeaderTag,
+    string? SuccessorTag,
+    string? LimitedBy,
+    bool IsLeadersSight,
+    string? Trouble
+)
 {
     /// <summary>Votes that are needed.</summary>
     public int Majority => (Voters / 2) + 1;
@@ -81,11 +96,31 @@ internal sealed record LiveCluster(IReadOnlyList<LiveNode> Nodes, string? Leader
     /// <param name="self">Its letter.</param>
     /// <param name="reason">Why it does not serve; null when it does.</param>
     /// <param name="name">What it is called.</param>
-    public static LiveCluster Of(ConsensusStatistics? own, NodeObservation observation, string self, string? reason, string name)
+    public static LiveCluster Of(
+        ConsensusStatistics? own,
+        NodeObservation observation,
+        string self,
+        string? reason,
+        string name
+    )
     {
         if (own is null)
         {
-            return new LiveCluster([new LiveNode(self, name, IsVoter: false, IsLeader: false, IsSelf: true) { State = NodeState.Up, SeenSeconds = 0, Reason = reason }], null, null, null, IsLeadersSight: false, reason);
+            return new LiveCluster(
+                [
+                    new LiveNode(self, name, IsVoter: false, IsLeader: false, IsSelf: true)
+                    {
+                        State = NodeState.Up,
+                        SeenSeconds = 0,
+                        Reason = reason,
+                    },
+                ],
+                null,
+                null,
+                null,
+                IsLeadersSight: false,
+                reason
+            );
         }
 
         var watchedFor = observation.WatchedFor;
@@ -94,14 +129,35 @@ internal sealed record LiveCluster(IReadOnlyList<LiveNode> Nodes, string? Leader
         bool isLeadersSight = sight.IsLeader || told is not null;
         sight = told?.Sight ?? sight;
         return new LiveCluster(
-            [.. own.Members.Select(one => NodeOf(one, sight, observation, watchedFor, self, reason))], sight.LeaderTag, sight.SuccessorTag, sight.LimitedBy, isLeadersSight, own.Trouble);
+            [.. own.Members.Select(one => NodeOf(one, sight, observation, watchedFor, self, reason))],
+            sight.LeaderTag,
+            sight.SuccessorTag,
+            sight.LimitedBy,
+            isLeadersSight,
+            own.Trouble
+        );
     }
 
-    private static LiveNode NodeOf(MemberStatistics one, ClusterSight sight, NodeObservation observation, TimeSpan watchedFor, string self, string? reason)
+    private static LiveNode NodeOf(
+        MemberStatistics one,
+        ClusterSight sight,
+        NodeObservation observation,
+        TimeSpan watchedFor,
+        string self,
+        string? reason
+    )
     {
         var member = one.Member;
-        var seen = sight.Members.FirstOrDefault(known => string.Equals(known.Tag, member.Tag, StringComparison.Ordinal));
-        var node = new LiveNode(member.Tag, member.Name, member.IsVoter, string.Equals(sight.LeaderTag, member.Tag, StringComparison.Ordinal), member.IsSelf)
+        var seen = sight.Members.FirstOrDefault(known =>
+            string.Equals(known.Tag, member.Tag, StringComparison.Ordinal)
+        );
+        var node = new LiveNode(
+            member.Tag,
+            member.Name,
+            member.IsVoter,
+            string.Equals(sight.LeaderTag, member.Tag, StringComparison.Ordinal),
+            member.IsSelf
+        )
         {
             Url = member.Url,
             LagEntries = seen?.LagEntries ?? one.LagEntries,
@@ -118,7 +174,10 @@ internal sealed record LiveCluster(IReadOnlyList<LiveNode> Nodes, string? Leader
         return node with
         {
             // Of two that do not hear each other the leader's word counts: it is on it that writes depend.
-            State = isHeard is true || seen?.IsReachable is true ? NodeState.Up : isHeard is false || seen?.IsReachable is false ? NodeState.Down : NodeState.Unknown,
+            State =
+                isHeard is true || seen?.IsReachable is true ? NodeState.Up
+                : isHeard is false || seen?.IsReachable is false ? NodeState.Down
+                : NodeState.Unknown,
             SeenSeconds = seen?.HeardSeconds ?? heard?.SeenSeconds,
             Reason = heard?.Word?.Reason,
             Sample = heard?.Word?.Sample,

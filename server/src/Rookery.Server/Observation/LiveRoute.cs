@@ -5,7 +5,10 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>GET /dashboard/live: Server-Sent Events, each the state of the whole cluster as this node knows it, one a second. It needs neither a leader nor data.</summary>
+/// <summary>
+/// GET /dashboard/live: Server-Sent Events, each the state of the whole cluster as this node knows it, one a second. It
+/// needs neither a leader nor data.
+/// </summary>
 internal static class LiveRoute
 {
     private const string ContentType = "text/event-stream; charset=utf-8";
@@ -14,7 +17,11 @@ internal static class LiveRoute
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
         var stream = new LiveStream(context);
-        routes.MapWithoutData("/dashboard/live", RouteScope.Metrics, http => HttpMethods.IsHead(http.Request.Method) ? AnswerHeadAsync(http) : AnswerAsync(http, context, stream));
+        routes.MapWithoutData(
+            "/dashboard/live",
+            RouteScope.Metrics,
+            http => HttpMethods.IsHead(http.Request.Method) ? AnswerHeadAsync(http) : AnswerAsync(http, context, stream)
+        );
     }
 
     private static Task AnswerHeadAsync(HttpContext http)
@@ -29,7 +36,12 @@ internal static class LiveRoute
         if (listener is null)
         {
             http.Response.Headers.RetryAfter = "10";
-            await ErrorAnswer.WriteAsync(http, StatusCodes.Status429TooManyRequests, ErrorAnswer.RavenException, refusal);
+            await ErrorAnswer.WriteAsync(
+                http,
+                StatusCodes.Status429TooManyRequests,
+                ErrorAnswer.RavenException,
+                refusal
+            );
             return;
         }
 

@@ -14,7 +14,13 @@ internal sealed class LiveState(ServerContext context)
         var observation = context.Observation;
         var own = context.Readiness.Node?.ReadStatistics()?.Consensus;
         var sample = observation.Sampler.TakeToShow();
-        var cluster = LiveCluster.Of(own, observation, context.Options.NodeTag, sample.Reason, context.Options.NodeName);
+        var cluster = LiveCluster.Of(
+            own,
+            observation,
+            context.Options.NodeTag,
+            sample.Reason,
+            context.Options.NodeName
+        );
         var alerts = AlertsOf(cluster, observation);
         var (level, sentence) = HealthRule.Judge(cluster, alerts);
 
@@ -55,14 +61,22 @@ internal sealed class LiveState(ServerContext context)
         json.WriteEndObject();
     }
 
-    /// <summary>What the owner should know of all that answer, each once. What a node said that is off now may be so no more, and that it is off others say.</summary>
+    /// <summary>
+    /// What the owner should know of all that answer, each once. What a node said that is off now may be so no more,
+    /// and that it is off others say.
+    /// </summary>
     private List<MemberAlert> AlertsOf(LiveCluster cluster, NodeObservation observation)
     {
         string self = context.Options.NodeTag;
-        var answering = cluster.Nodes.Where(static node => node.State != NodeState.Down).Select(static node => node.Tag).ToHashSet(StringComparer.Ordinal);
+        var answering = cluster
+            .Nodes.Where(static node => node.State != NodeState.Down)
+            .Select(static node => node.Tag)
+            .ToHashSet(StringComparer.Ordinal);
         return
         [
-            .. context.ActiveAlerts().Select(alert => new MemberAlert(self, alert))
+            .. context
+                .ActiveAlerts()
+                .Select(alert => new MemberAlert(self, alert))
                 .Concat(observation.AlertsOfOthers.Where(alert => answering.Contains(alert.Node)))
                 .DistinctBy(static alert => (alert.Node, alert.Alert.Name, alert.Alert.Sentence))
                 .OrderBy(static alert => alert.Alert.Severity, StringComparer.Ordinal)
@@ -76,10 +90,28 @@ internal sealed class LiveState(ServerContext context)
         json.WriteString("Tag"u8, node.Tag);
         json.WriteString("Name"u8, node.Name);
         json.WriteString("Url"u8, node.Url);
-        json.WriteString("Role"u8, cluster.IsAlone ? "alone"u8 : node.IsLeader ? "leader"u8 : node.IsVoter ? "voter"u8 : "learner"u8);
+        json.WriteString(
+            "Role"u8,
+            cluster.IsAlone ? "alone"u8
+                : node.IsLeader ? "leader"u8
+                : node.IsVoter ? "voter"u8
+                : "learner"u8
+        );
         json.WriteBoolean("IsSelf"u8, node.IsSelf);
-        json.WriteString("State"u8, node.State switch { NodeState.Up => "up"u8, NodeState.Down => "down"u8, _ => "unknown"u8 });
-        ObservationJson.WriteOptional(json, "SeenSeconds"u8, node.SeenSeconds is { } seconds ? Math.Round(seconds, 1) : null);
+        json.WriteString(
+            "State"u8,
+            node.State switch
+            {
+                NodeState.Up => "up"u8,
+                NodeState.Down => "down"u8,
+                _ => "unknown"u8,
+            }
+        );
+        ObservationJson.WriteOptional(
+            json,
+            "SeenSeconds"u8,
+            node.SeenSeconds is { } seconds ? Math.Round(seconds, 1) : null
+        );
         ObservationJson.WriteOptional(json, "LagEntries"u8, node.LagEntries);
         ObservationJson.WriteOptional(json, "SyncP99Milliseconds"u8, node.SyncP99Milliseconds);
         ObservationJson.WriteOptional(json, "SpareBytes"u8, node.SpareBytes);
@@ -122,7 +154,11 @@ internal sealed class LiveState(ServerContext context)
                 json.WriteString("Name"u8, index.Name);
                 json.WriteString("State"u8, index.State);
                 json.WriteBoolean("IsStale"u8, index.IsStale);
-                ObservationJson.WriteOptional(json, "DocumentsLeft"u8, index.Status is { } status ? status.Progress.Total - status.Progress.Done : null);
+                ObservationJson.WriteOptional(
+                    json,
+                    "DocumentsLeft"u8,
+                    index.Status is { } status ? status.Progress.Total - status.Progress.Done : null
+                );
                 ObservationJson.WriteOptional(json, "SecondsLeft"u8, index.Status?.Progress.TimeLeft?.TotalSeconds);
                 json.WriteNumber("Errors"u8, index.Status?.ErrorCount ?? 0);
                 json.WriteEndObject();

@@ -5,7 +5,8 @@ using Rookery.Disk;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// The state of the cluster once a second for all who listen: it is put together once and encoded once, and while nobody listens nothing is done. Whoever is slow gets the newest when he is ready, and misses what lay between.
+/// The state of the cluster once a second for all who listen: it is put together once and encoded once, and while
+/// nobody listens nothing is done. Whoever is slow gets the newest when he is ready, and misses what lay between.
 /// </summary>
 internal sealed class LiveStream(ServerContext context)
 {
@@ -36,7 +37,9 @@ internal sealed class LiveStream(ServerContext context)
         {
             if (_listeners == MostListeners)
             {
-                refusal = $"{MostListeners} pages follow this node already, which is the most. Close one, or open another node's page: each shows all nodes.";
+                refusal =
+                    $"{MostListeners} pages follow this node already, which is the most. Close one, or open "
+                    + $"another node's page: each shows all nodes.";
                 return null;
             }
 
@@ -45,7 +48,9 @@ internal sealed class LiveStream(ServerContext context)
                 int own = _byName.GetValueOrDefault(name);
                 if (own == MostOfName)
                 {
-                    refusal = $"{MostOfName} pages follow this node as '{name}' already, which is the most for one name. Close one, or open another node's page: each shows all nodes.";
+                    refusal =
+                        $"{MostOfName} pages follow this node as '{name}' already, which is the most for one "
+                        + $"name. Close one, or open another node's page: each shows all nodes.";
                     return null;
                 }
 
@@ -73,8 +78,7 @@ internal sealed class LiveStream(ServerContext context)
             do
             {
                 Publish();
-            }
-            while (await timer.WaitForNextTickAsync(context.Stopping) && GoesOn());
+            } while (await timer.WaitForNextTickAsync(context.Stopping) && GoesOn());
         }
         catch (OperationCanceledException)
         {
@@ -88,7 +92,7 @@ internal sealed class LiveStream(ServerContext context)
                 _newest = null;
                 if (_listeners > 0 && !context.Stopping.IsCancellationRequested)
                 {
-                    _isRunning = true;                   // what could not be put together now may be in a second
+                    _isRunning = true; // what could not be put together now may be in a second
                     context.Background.Begin("the live view", RunAgainAsync);
                 }
             }
@@ -97,7 +101,13 @@ internal sealed class LiveStream(ServerContext context)
 
     private async Task RunAgainAsync()
     {
-        await Task.Delay(Interval, context.Time, context.Stopping).ContinueWith(static _ => { }, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+        await Task.Delay(Interval, context.Time, context.Stopping)
+            .ContinueWith(
+                static _ => { },
+                CancellationToken.None,
+                TaskContinuationOptions.ExecuteSynchronously,
+                TaskScheduler.Default
+            );
         await RunAsync();
     }
 

@@ -6,8 +6,9 @@ using Rookery.Disk;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Asks one other member again and again what it saw: it answers when it has taken a sample, every ten seconds, or at once while somebody watches, every second. One request at a time over a connection that is kept,
-/// because each new one costs a handshake.
+/// Asks one other member again and again what it saw: it answers when it has taken a sample, every ten seconds, or at
+/// once while somebody watches, every second. One request at a time over a connection that is kept, because each new
+/// one costs a handshake.
 /// </summary>
 internal sealed class MemberWatch(ServerContext context, NodeObservation observation, ObservedNode seen, string nodeId)
 {
@@ -48,15 +49,19 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
         {
             if (!await AskAsync(isWatched, stopping))
             {
-                return;                                 // there is more already, or somebody begins to watch
+                return; // there is more already, or somebody begins to watch
             }
         }
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
-            // Also what a member of another version says and this one does not understand: the watch goes on, or nothing would be seen of it when it does.
+            // Also what a member of another version says and this one does not understand: the watch goes on, or
+            // nothing would be seen of it when it does.
             _client?.Dispose();
             _client = null;
-            if (!stopping.IsCancellationRequested && !(failure is OperationCanceledException && !isWatched && observation.IsWatched))
+            if (
+                !stopping.IsCancellationRequested
+                && !(failure is OperationCanceledException && !isWatched && observation.IsWatched)
+            )
             {
                 seen.Failed();
                 await PauseAsync(isWatched ? Watched : SampleHistory.Span, begun, isWatched, stopping);
@@ -77,7 +82,10 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
             return;
         }
 
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(stopping, isWatched ? CancellationToken.None : observation.WatchBegins);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(
+            stopping,
+            isWatched ? CancellationToken.None : observation.WatchBegins
+        );
         try
         {
             await Task.Delay(rest, context.Time, either.Token);
@@ -100,7 +108,9 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
 
         if (_client is null)
         {
-            _client = context.Options.ConnectToMember?.Invoke(nodeId) ?? throw new HttpRequestException("It is not known where this member is.");
+            _client =
+                context.Options.ConnectToMember?.Invoke(nodeId)
+                ?? throw new HttpRequestException("It is not known where this member is.");
             _client.MaxResponseContentBufferSize = MostAnswerBytes;
             _clientMadeAt = context.Time.GetTimestamp();
         }
@@ -113,15 +123,23 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
 
         string question = string.Create(
             CultureInfo.InvariantCulture,
-            $"{MemberQuestions.SamplesPath}?since={seen.History.NewestUnixMilliseconds}&slowSince={seen.Slow.NewestUnixMicroseconds}&show={(isWatched ? "true" : "false")}");
+            $"{MemberQuestions.SamplesPath}?since={seen.History.NewestUnixMilliseconds}"
+                + $"&slowSince={seen.Slow.NewestUnixMicroseconds}&show={(isWatched ? "true" : "false")}"
+        );
         using var answer = await GetAsync(question, isWatched, stopping);
         var root = answer.RootElement;
-        seen.Heard(new MemberWord(
-            JsonMarshal.GetRawUtf8Value(root.GetProperty("Sample"u8)).ToArray(),
-            root.GetProperty("Sample"u8).GetProperty("Reason"u8).GetString(),
-            ClusterSight.Read(root.GetProperty("Sight"u8)),
-            ObservationJson.ReadAlerts(root.GetProperty("Alerts"u8)),
-            root.GetProperty("Sample"u8).TryGetProperty("UptimeSeconds"u8, out var uptime) && uptime.ValueKind == JsonValueKind.Number ? TimeSpan.FromSeconds(uptime.GetDouble()) : null));
+        seen.Heard(
+            new MemberWord(
+                JsonMarshal.GetRawUtf8Value(root.GetProperty("Sample"u8)).ToArray(),
+                root.GetProperty("Sample"u8).GetProperty("Reason"u8).GetString(),
+                ClusterSight.Read(root.GetProperty("Sight"u8)),
+                ObservationJson.ReadAlerts(root.GetProperty("Alerts"u8)),
+                root.GetProperty("Sample"u8).TryGetProperty("UptimeSeconds"u8, out var uptime)
+                && uptime.ValueKind == JsonValueKind.Number
+                    ? TimeSpan.FromSeconds(uptime.GetDouble())
+                    : null
+            )
+        );
         return !Remember(root, seen);
     }
 
@@ -135,7 +153,11 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
             bool hasMore = true;
             while (hasMore)
             {
-                string question = string.Create(CultureInfo.InvariantCulture, $"{MemberQuestions.KeptPath}?node={Uri.EscapeDataString(self.Tag)}&since={restored.NewestUnixMilliseconds}&slowSince=0");
+                string question = string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{MemberQuestions.KeptPath}?node={Uri.EscapeDataString(self.Tag)}"
+                        + $"&since={restored.NewestUnixMilliseconds}&slowSince=0"
+                );
                 using var answer = await GetAsync(question, isWatched: true, stopping);
                 int before = restored.Count;
                 self.Slow.Add(ObservationJson.ReadSlow(answer.RootElement.GetProperty("Slow"u8)));
@@ -171,9 +193,20 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
     private async Task<JsonDocument> GetAsync(string question, bool isWatched, CancellationToken stopping)
     {
         using var patience = new CancellationTokenSource(isWatched ? PatienceWatched : PatienceUnwatched, context.Time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, stopping, isWatched ? CancellationToken.None : observation.WatchBegins);
-        using var answer = await _client!.GetAsync(new Uri(question, UriKind.Relative), HttpCompletionOption.ResponseContentRead, either.Token);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(
+            patience.Token,
+            stopping,
+            isWatched ? CancellationToken.None : observation.WatchBegins
+        );
+        using var answer = await _client!.GetAsync(
+            new Uri(question, UriKind.Relative),
+            HttpCompletionOption.ResponseContentRead,
+            either.Token
+        );
         answer.EnsureSuccessStatusCode();
-        return await JsonDocument.ParseAsync(await answer.Content.ReadAsStreamAsync(either.Token), cancellationToken: either.Token);
+        return await JsonDocument.ParseAsync(
+            await answer.Content.ReadAsStreamAsync(either.Token),
+            cancellationToken: either.Token
+        );
     }
 }

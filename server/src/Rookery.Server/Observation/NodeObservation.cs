@@ -7,8 +7,10 @@ using Rookery.Documents;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// What this node knows of itself and of the other members for whoever watches: a sample every ten seconds, kept for a day, and what each other member sampled meanwhile, so that the survivors can tell the last hours of one that
-/// died. All of it is memory: an idle node writes nothing for it, and wakes once in ten seconds. While somebody watches, all are asked every second.
+/// What this node knows of itself and of the other members for whoever watches: a sample every ten seconds, kept for a
+/// day, and what each other member sampled meanwhile, so that the survivors can tell the last hours of one that died.
+/// All of it is memory: an idle node writes nothing for it, and wakes once in ten seconds. While somebody watches, all
+/// are asked every second.
 /// </summary>
 internal sealed class NodeObservation : IHostedService, IDisposable
 {
@@ -41,13 +43,19 @@ internal sealed class NodeObservation : IHostedService, IDisposable
     public ObservedNode Self { get; }
 
     /// <summary>The other members of which something is known, by their letters.</summary>
-    public IReadOnlyList<ObservedNode> Others => [.. _others.Values.Select(static member => member.Seen).OrderBy(static seen => seen.Tag, StringComparer.Ordinal)];
+    public IReadOnlyList<ObservedNode> Others =>
+        [
+            .. _others
+                .Values.Select(static member => member.Seen)
+                .OrderBy(static seen => seen.Tag, StringComparer.Ordinal),
+        ];
 
     /// <summary>Whether somebody watches.</summary>
     public bool IsWatched => Volatile.Read(ref _watchers) > 0;
 
     /// <summary>For how long somebody has been watching.</summary>
-    public TimeSpan WatchedFor => IsWatched ? _context.Time.GetElapsedTime(Volatile.Read(ref _watchedSince)) : TimeSpan.Zero;
+    public TimeSpan WatchedFor =>
+        IsWatched ? _context.Time.GetElapsedTime(Volatile.Read(ref _watchedSince)) : TimeSpan.Zero;
 
     /// <summary>Cancelled when somebody begins to watch.</summary>
     public CancellationToken WatchBegins
@@ -65,18 +73,35 @@ internal sealed class NodeObservation : IHostedService, IDisposable
     public Task NextSample => Volatile.Read(ref _sampled).Task;
 
     /// <summary>What the other members say their owner should know, as they were last heard.</summary>
-    public IReadOnlyList<MemberAlert> AlertsOfOthers => [.. Others.SelectMany(static other => other.Word?.Alerts ?? [])];
+    public IReadOnlyList<MemberAlert> AlertsOfOthers =>
+        [.. Others.SelectMany(static other => other.Word?.Alerts ?? [])];
 
     /// <summary>What is known of a member, itself or another; null for an unknown letter.</summary>
     public ObservedNode? Find(string tag) =>
-        string.Equals(tag, Self.Tag, StringComparison.Ordinal) ? Self : _others.Values.FirstOrDefault(member => string.Equals(member.Seen.Tag, tag, StringComparison.Ordinal))?.Seen;
+        string.Equals(tag, Self.Tag, StringComparison.Ordinal)
+            ? Self
+            : _others
+                .Values.FirstOrDefault(member => string.Equals(member.Seen.Tag, tag, StringComparison.Ordinal))
+                ?.Seen;
 
-    /// <summary>All slow events of this node: since its start by its own timeline, before it by what others kept.</summary>
+    /// <summary>
+    /// All slow events of this node: since its start by its own timeline, before it by what others kept.
+    /// </summary>
     public IReadOnlyList<SlowEvent> OwnSlowEvents(long sinceUnixMicroseconds)
     {
-        var own = _context.Io.SlowEventsSince(sinceUnixMicroseconds).Select(static happened => SlowEvent.Of(happened)).ToList();
+        var own = _context
+            .Io.SlowEventsSince(sinceUnixMicroseconds)
+            .Select(static happened => SlowEvent.Of(happened))
+            .ToList();
         var known = own.ToHashSet();
-        return [.. Self.Slow.Since(sinceUnixMicroseconds).Where(one => !known.Contains(one)).Concat(own).OrderBy(static one => one.StartUnixMicroseconds)];
+        return
+        [
+            .. Self
+                .Slow.Since(sinceUnixMicroseconds)
+                .Where(one => !known.Contains(one))
+                .Concat(own)
+                .OrderBy(static one => one.StartUnixMicroseconds),
+        ];
     }
 
     /// <summary>Watches until it is disposed.</summary>
@@ -106,7 +131,12 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         }
 
         Sample();
-        _timer = _context.Time.CreateTimer(static self => ((NodeObservation)self!).Sample(), this, SampleHistory.Span, SampleHistory.Span);
+        _timer = _context.Time.CreateTimer(
+            static self => ((NodeObservation)self!).Sample(),
+            this,
+            SampleHistory.Span,
+            SampleHistory.Span
+        );
         return Task.CompletedTask;
     }
 
@@ -155,16 +185,29 @@ internal sealed class NodeObservation : IHostedService, IDisposable
     /// <summary>Whom the records name is asked from now on, and whom they name no more is forgotten.</summary>
     private void KeepMembers()
     {
-        if (_context.Options.ConnectToMember is null || _context.Readiness.Node?.ReadStatistics()?.Consensus is not { } cluster)
+        if (
+            _context.Options.ConnectToMember is null
+            || _context.Readiness.Node?.ReadStatistics()?.Consensus is not { } cluster
+        )
         {
             return;
         }
 
-        var named = cluster.Members.Where(static one => !one.Member.IsSelf).Select(static one => one.Member).ToDictionary(static member => member.NodeId, StringComparer.Ordinal);
+        var named = cluster
+            .Members.Where(static one => !one.Member.IsSelf)
+            .Select(static one => one.Member)
+            .ToDictionary(static member => member.NodeId, StringComparer.Ordinal);
         foreach (var (nodeId, known) in _others)
         {
             // Who was halted or removed itself is told of nobody any more, and remembers whom it knew.
-            if (named.Count > 0 && (!named.TryGetValue(nodeId, out var member) || !string.Equals(member.Tag, known.Seen.Tag, StringComparison.Ordinal)) && _others.TryRemove(nodeId, out _))
+            if (
+                named.Count > 0
+                && (
+                    !named.TryGetValue(nodeId, out var member)
+                    || !string.Equals(member.Tag, known.Seen.Tag, StringComparison.Ordinal)
+                )
+                && _others.TryRemove(nodeId, out _)
+            )
             {
                 known.Stopping.Cancel();
             }
@@ -183,7 +226,11 @@ internal sealed class NodeObservation : IHostedService, IDisposable
     {
         var seen = new ObservedNode(member.Tag, Memory, _context.Time);
         var stop = CancellationTokenSource.CreateLinkedTokenSource(_stopping.Token);
-        return new Member(seen, stop, Task.Run(() => RunAsync(new MemberWatch(_context, this, seen, nodeId), seen, stop)));
+        return new Member(
+            seen,
+            stop,
+            Task.Run(() => RunAsync(new MemberWatch(_context, this, seen, nodeId), seen, stop))
+        );
     }
 
     private async Task RunAsync(MemberWatch watch, ObservedNode seen, CancellationTokenSource stop)
@@ -201,7 +248,8 @@ internal sealed class NodeObservation : IHostedService, IDisposable
             _context.Log.LogError(LogEvents.WatchFailed, failure, "Another member is not watched any more");
         }
 
-        // Of a member that was removed, what was kept is given back: here, behind the last answer, which may have come as it was removed.
+        // Of a member that was removed, what was kept is given back: here, behind the last answer, which may have come
+        // as it was removed.
         if (stop.IsCancellationRequested && !_stopping.IsCancellationRequested)
         {
             seen.History.Clear();

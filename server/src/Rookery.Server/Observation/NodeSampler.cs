@@ -5,7 +5,10 @@ using Rookery.Storage;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>Takes samples of this node: one every ten seconds to be kept, and one a second while somebody watches. Thread-safe; no lock is held while board, disk and tables are asked, so that one of them that hangs holds up nobody else.</summary>
+/// <summary>
+/// Takes samples of this node: one every ten seconds to be kept, and one a second while somebody watches. Thread-safe;
+/// no lock is held while board, disk and tables are asked, so that one of them that hangs holds up nobody else.
+/// </summary>
 internal sealed class NodeSampler(ServerContext context)
 {
     /// <summary>How old a sample may be that is shown.</summary>
@@ -46,7 +49,10 @@ internal sealed class NodeSampler(ServerContext context)
         return sample;
     }
 
-    /// <summary>A sample to be shown, with the rates of the last second or some more; the same as before to whoever asks within <see cref="Freshness"/>, or while another is taken.</summary>
+    /// <summary>
+    /// A sample to be shown, with the rates of the last second or some more; the same as before to whoever asks within
+    /// <see cref="Freshness"/>, or while another is taken.
+    /// </summary>
     public NodeSample TakeToShow()
     {
         Counts? since;
@@ -84,11 +90,18 @@ internal sealed class NodeSampler(ServerContext context)
         }
     }
 
-    /// <summary>The latest counts that are old enough for rates: when nobody watched for a while, those of a sample that was kept.</summary>
+    /// <summary>
+    /// The latest counts that are old enough for rates: when nobody watched for a while, those of a sample that was
+    /// kept.
+    /// </summary>
     private Counts? Nearest()
     {
-        var latest = new[] { _kept, _keptBefore, _shown }.OfType<Counts>().OrderByDescending(static counts => counts.Timestamp).ToList();
-        return latest.Find(counts => context.Time.GetElapsedTime(counts.Timestamp) >= ShortestWindow) ?? latest.LastOrDefault();
+        var latest = new[] { _kept, _keptBefore, _shown }
+            .OfType<Counts>()
+            .OrderByDescending(static counts => counts.Timestamp)
+            .ToList();
+        return latest.Find(counts => context.Time.GetElapsedTime(counts.Timestamp) >= ShortestWindow)
+            ?? latest.LastOrDefault();
     }
 
     private (NodeSample Sample, Counts Counts) Take(Counts? since, long? counted)
@@ -120,7 +133,9 @@ internal sealed class NodeSampler(ServerContext context)
         }
 
         sample[Figure.CertificateDaysLeft] = CertificateHealth.DaysLeft(context);
-        sample[Figure.BackupAgeSeconds] = context.Options.MachineNotes?.Invoke().LastBackup is { } backup ? (context.Time.GetUtcNow() - backup).TotalSeconds : null;
+        sample[Figure.BackupAgeSeconds] = context.Options.MachineNotes?.Invoke().LastBackup is { } backup
+            ? (context.Time.GetUtcNow() - backup).TotalSeconds
+            : null;
         if (statistics is not null)
         {
             sample[Figure.Documents] = counted;
@@ -130,12 +145,24 @@ internal sealed class NodeSampler(ServerContext context)
         return (sample, counts);
     }
 
-    private void FillBoard(NodeSample sample, in BoardReading reading, in MachineUse use, Counts counts, IReadOnlyList<StorageReading> devices)
+    private void FillBoard(
+        NodeSample sample,
+        in BoardReading reading,
+        in MachineUse use,
+        Counts counts,
+        IReadOnlyList<StorageReading> devices
+    )
     {
         sample[Figure.TemperatureCelsius] = reading.TemperatureCelsius;
-        sample[Figure.UnderVoltageRatio] = (reading.KnownFlags & Throttling.UnderVoltage) == Throttling.None ? null : reading.Is(Throttling.UnderVoltage) ? 1 : 0;
+        sample[Figure.UnderVoltageRatio] =
+            (reading.KnownFlags & Throttling.UnderVoltage) == Throttling.None ? null
+            : reading.Is(Throttling.UnderVoltage) ? 1
+            : 0;
         const Throttling Slowed = Throttling.Throttled | Throttling.FrequencyCapped;
-        sample[Figure.ThrottledRatio] = (reading.KnownFlags & Slowed) == Throttling.None ? null : reading.Is(Slowed) ? 1 : 0;
+        sample[Figure.ThrottledRatio] =
+            (reading.KnownFlags & Slowed) == Throttling.None ? null
+            : reading.Is(Slowed) ? 1
+            : 0;
         sample[Figure.MachineMemoryBytes] = use.MemoryBytes;
         sample[Figure.MachineMemoryUsedBytes] = use.MemoryBytes - use.AvailableBytes;
         sample[Figure.DeviceWrittenBytes] = counts.WrittenBytes;
@@ -148,8 +175,10 @@ internal sealed class NodeSampler(ServerContext context)
     {
         if (context.Io.TotalOf(IoKind.JournalSync).Count > 0)
         {
-            sample[Figure.SyncP50Milliseconds] = context.Io.PercentileMicroseconds(IoKind.JournalSync, 0.5) / MicrosecondsPerMillisecond;
-            sample[Figure.SyncP99Milliseconds] = context.Io.PercentileMicroseconds(IoKind.JournalSync, 0.99) / MicrosecondsPerMillisecond;
+            sample[Figure.SyncP50Milliseconds] =
+                context.Io.PercentileMicroseconds(IoKind.JournalSync, 0.5) / MicrosecondsPerMillisecond;
+            sample[Figure.SyncP99Milliseconds] =
+                context.Io.PercentileMicroseconds(IoKind.JournalSync, 0.99) / MicrosecondsPerMillisecond;
         }
     }
 
@@ -173,7 +202,9 @@ internal sealed class NodeSampler(ServerContext context)
 
         if (context.Readiness.Indexes is { } indexes)
         {
-            long stale = 0, left = 0, errors = 0;
+            long stale = 0,
+                left = 0,
+                errors = 0;
             foreach (var index in node.Databases.All.SelectMany(indexes.ReadStatus))
             {
                 stale += index.IsStale ? 1 : 0;

@@ -2,7 +2,10 @@ using System.Text.Json;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>The JSON in which members tell each other what they saw, and pages are told of it: columns and rows. A reader takes the columns that it knows, so that members of different versions understand each other.</summary>
+/// <summary>
+/// The JSON in which members tell each other what they saw, and pages are told of it: columns and rows. A reader takes
+/// the columns that it knows, so that members of different versions understand each other.
+/// </summary>
 internal static class ObservationJson
 {
     private const string TimeColumn = "UnixMilliseconds";
@@ -43,7 +46,12 @@ internal static class ObservationJson
     /// <summary>Reads samples of another member.</summary>
     public static IEnumerable<SampleRow> ReadHistory(JsonElement json)
     {
-        string[] columns = [.. json.GetProperty("Columns"u8).EnumerateArray().Select(static column => column.GetString() ?? string.Empty)];
+        string[] columns =
+        [
+            .. json.GetProperty("Columns"u8)
+                .EnumerateArray()
+                .Select(static column => column.GetString() ?? string.Empty),
+        ];
         foreach (var row in json.GetProperty("Rows"u8).EnumerateArray())
         {
             long time = 0;
@@ -112,14 +120,30 @@ internal static class ObservationJson
         json.WriteEndArray();
     }
 
-    /// <summary>Reads slow events of another member. Rows that are not as this version writes them are left out.</summary>
-    public static IEnumerable<SlowEvent> ReadSlow(JsonElement json) => json.GetProperty("Rows"u8).EnumerateArray().Where(IsSlow).Select(static row => new SlowEvent(
-        IoKindName.Shared(row[0].GetString() ?? string.Empty), row[1].GetInt64(), row[2].GetInt64(), row[3].GetInt64()));
+    /// <summary>
+    /// Reads slow events of another member. Rows that are not as this version writes them are left out.
+    /// </summary>
+    public static IEnumerable<SlowEvent> ReadSlow(JsonElement json) =>
+        json.GetProperty("Rows"u8)
+            .EnumerateArray()
+            .Where(IsSlow)
+            .Select(static row => new SlowEvent(
+                IoKindName.Shared(row[0].GetString() ?? string.Empty),
+                row[1].GetInt64(),
+                row[2].GetInt64(),
+                row[3].GetInt64()
+            ));
 
-    private static bool IsSlow(JsonElement row) => row.ValueKind == JsonValueKind.Array && row.GetArrayLength() >= 4 && row[0].ValueKind == JsonValueKind.String
-        && IsLong(row[1]) && IsLong(row[2]) && IsLong(row[3]);
+    private static bool IsSlow(JsonElement row) =>
+        row.ValueKind == JsonValueKind.Array
+        && row.GetArrayLength() >= 4
+        && row[0].ValueKind == JsonValueKind.String
+        && IsLong(row[1])
+        && IsLong(row[2])
+        && IsLong(row[3]);
 
-    private static bool IsLong(JsonElement value) => value.ValueKind == JsonValueKind.Number && value.TryGetInt64(out _);
+    private static bool IsLong(JsonElement value) =>
+        value.ValueKind == JsonValueKind.Number && value.TryGetInt64(out _);
 
     /// <summary>Writes alerts as a list.</summary>
     public static void WriteAlerts(Utf8JsonWriter json, IEnumerable<MemberAlert> alerts)
@@ -144,18 +168,21 @@ internal static class ObservationJson
 
     /// <summary>Reads alerts of another member.</summary>
     public static IReadOnlyList<MemberAlert> ReadAlerts(JsonElement json) =>
-    [
-        .. json.EnumerateArray().Select(static alert => new MemberAlert(
-            alert.GetProperty("Node"u8).GetString()!,
-            new ActiveAlert(
-                alert.GetProperty("Name"u8).GetString()!,
-                alert.GetProperty("Severity"u8).GetString()!,
-                alert.GetProperty("Since"u8).GetDateTimeOffset(),
-                alert.GetProperty("Sentence"u8).GetString()!,
-                alert.GetProperty("Fix"u8).GetString()!,
-                alert.GetProperty("Help"u8).GetString()!,
-                alert.TryGetProperty("Member"u8, out var member) ? member.GetString() : null))),
-    ];
+        [
+            .. json.EnumerateArray()
+                .Select(static alert => new MemberAlert(
+                    alert.GetProperty("Node"u8).GetString()!,
+                    new ActiveAlert(
+                        alert.GetProperty("Name"u8).GetString()!,
+                        alert.GetProperty("Severity"u8).GetString()!,
+                        alert.GetProperty("Since"u8).GetDateTimeOffset(),
+                        alert.GetProperty("Sentence"u8).GetString()!,
+                        alert.GetProperty("Fix"u8).GetString()!,
+                        alert.GetProperty("Help"u8).GetString()!,
+                        alert.TryGetProperty("Member"u8, out var member) ? member.GetString() : null
+                    )
+                )),
+        ];
 
     /// <summary>Writes a member that may be null.</summary>
     public static void WriteOptional(Utf8JsonWriter json, ReadOnlySpan<byte> name, double? value)
@@ -197,8 +224,10 @@ internal static class ObservationJson
     }
 
     /// <summary>A number; null for null.</summary>
-    public static long? ReadLong(JsonElement json, ReadOnlySpan<byte> name) => json.GetProperty(name) is { ValueKind: JsonValueKind.Number } value ? value.GetInt64() : null;
+    public static long? ReadLong(JsonElement json, ReadOnlySpan<byte> name) =>
+        json.GetProperty(name) is { ValueKind: JsonValueKind.Number } value ? value.GetInt64() : null;
 
     /// <inheritdoc cref="ReadLong"/>
-    public static double? ReadDouble(JsonElement json, ReadOnlySpan<byte> name) => json.GetProperty(name) is { ValueKind: JsonValueKind.Number } value ? value.GetDouble() : null;
+    public static double? ReadDouble(JsonElement json, ReadOnlySpan<byte> name) =>
+        json.GetProperty(name) is { ValueKind: JsonValueKind.Number } value ? value.GetDouble() : null;
 }

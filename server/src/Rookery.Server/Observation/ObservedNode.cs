@@ -2,7 +2,10 @@ using Rookery.Disk;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>What this node remembers of a member, itself or another: 24 hours of its figures, its slow events, and its last word. It stays when the member has died. Thread-safe.</summary>
+/// <summary>
+/// What this node remembers of a member, itself or another: 24 hours of its figures, its slow events, and its last
+/// word. It stays when the member has died. Thread-safe.
+/// </summary>
 /// <param name="tag">Its letter.</param>
 /// <param name="memory">What it is charged to.</param>
 /// <param name="time">The clock.</param>
@@ -87,4 +90,10 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
 /// <param name="Sight">How it sees the cluster; null when it has no data open.</param>
 /// <param name="Alerts">What its owner should know.</param>
 /// <param name="Uptime">Since when its process runs; null when it does not say.</param>
-internal sealed record MemberWord(byte[] Sample, string? Reason, ClusterSight? Sight, IReadOnlyList<MemberAlert> Alerts, TimeSpan? Uptime);
+internal sealed record MemberWord(
+    byte[] Sample,
+    string? Reason,
+    ClusterSight? Sight,
+    IReadOnlyList<MemberAlert> Alerts,
+    TimeSpan? Uptime
+);

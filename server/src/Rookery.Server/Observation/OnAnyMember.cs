@@ -3,17 +3,16 @@ using Microsoft.AspNetCore.Builder;
 namespace Rookery.Server;
 
 /// <summary>
-/// Endpoint metadata: the route tells of one node, or does something there, and <c>node=TAG</c> in the query says which: the request is then passed on to that member, and its answer back. Who asks is judged by the node that
-/// he asked. The route's pattern has no parameters, and who carries it out may not look at headers but Accept.
+/// Endpoint metadata: the route tells of one node, or does something there, and <c>node=TAG</c> in the query says
+/// which: the request is then passed on to that member, and its answer back. Who asks is judged by the node that he
+/// asked. The route's pattern has no parameters, and who carries it out may not look at headers but Accept.
 /// </summary>
 public sealed class OnAnyMember
 {
     /// <summary>The only instance.</summary>
     public static OnAnyMember Instance { get; } = new();
 
-    private OnAnyMember()
-    {
-    }
+    private OnAnyMember() { }
 }
 
 /// <summary>How such routes are mapped.</summary>

@@ -9,7 +9,10 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>Passes requests of routes marked <see cref="OnAnyMember"/> on to the member that <c>node=TAG</c> names, and answers those that others pass on.</summary>
+/// <summary>
+/// Passes requests of routes marked <see cref="OnAnyMember"/> on to the member that <c>node=TAG</c> names, and answers
+/// those that others pass on.
+/// </summary>
 internal sealed class PassedOnRequests(ServerContext context)
 {
     private const string Parameter = "node";
@@ -29,7 +32,9 @@ internal sealed class PassedOnRequests(ServerContext context)
     private readonly ConcurrentDictionary<(string Method, string Path), RequestDelegate> _handlers = new();
     private int _underWay;
 
-    /// <summary>Makes the routes; they are not made before the first request otherwise, and that may come from another member.</summary>
+    /// <summary>
+    /// Makes the routes; they are not made before the first request otherwise, and that may come from another member.
+    /// </summary>
     public Func<int>? MakeRoutes { get; set; }
 
     /// <summary>Makes a route answer for other members too. While routes are made.</summary>
@@ -37,15 +42,25 @@ internal sealed class PassedOnRequests(ServerContext context)
     {
         var own = endpoint.RequestDelegate!;
         string path = endpoint.RoutePattern.RawText!;
-        foreach (string method in endpoint.Metadata.OfType<IHttpMethodMetadata>().SelectMany(static allowed => allowed.HttpMethods))
+        foreach (
+            string method in endpoint
+                .Metadata.OfType<IHttpMethodMetadata>()
+                .SelectMany(static allowed => allowed.HttpMethods)
+        )
         {
             _handlers[(method, path)] = own;
         }
 
-        endpoint.RequestDelegate = RavenRoute.OnServer(http => new QueryParameters(http).Text(Parameter) is { Length: > 0 } tag && !IsSelf(tag) ? PassOnAsync(http, path, tag) : own(http));
+        endpoint.RequestDelegate = RavenRoute.OnServer(http =>
+            new QueryParameters(http).Text(Parameter) is { Length: > 0 } tag && !IsSelf(tag)
+                ? PassOnAsync(http, path, tag)
+                : own(http)
+        );
     }
 
-    /// <summary>Answers another member that passes a request on. It has judged who asks, and said who that is.</summary>
+    /// <summary>
+    /// Answers another member that passes a request on. It has judged who asks, and said who that is.
+    /// </summary>
     /// <param name="http">The request.</param>
     /// <param name="path">The path that was asked for.</param>
     public async Task AnswerMemberAsync(HttpContext http, string path)
@@ -53,7 +68,13 @@ internal sealed class PassedOnRequests(ServerContext context)
         _ = MakeRoutes?.Invoke();
         if (!_handlers.TryGetValue((http.Request.Method, path), out var handler))
         {
-            await ErrorAnswer.WriteAsync(http, StatusCodes.Status501NotImplemented, ErrorAnswer.NotSupported, $"Node {context.Options.NodeTag} runs a version that does not answer {http.Request.Method} {path} for others.");
+            await ErrorAnswer.WriteAsync(
+                http,
+                StatusCodes.Status501NotImplemented,
+                ErrorAnswer.NotSupported,
+                $"Node {context.Options.NodeTag} runs a version that does not answer {http.Request.Method} "
+                    + $"{path} for others."
+            );
             return;
         }
 
@@ -69,12 +90,24 @@ internal sealed class PassedOnRequests(ServerContext context)
         }
         catch (OperationCanceledException)
         {
-            http.Abort();                               // whoever asked, or this node, leaves
+            http.Abort(); // whoever asked, or this node, leaves
         }
         catch (Exception failure)
         {
-            context.Log.LogError(LogEvents.RequestFailed, failure, "{Method} {Path}, passed on by another member, failed", http.Request.Method, path);
-            await ErrorAnswer.WriteAsync(http, StatusCodes.Status500InternalServerError, ErrorAnswer.RavenException, $"Node {context.Options.NodeTag} could not answer because of a fault of its own; its log has the details.");
+            context.Log.LogError(
+                LogEvents.RequestFailed,
+                failure,
+                "{Method} {Path}, passed on by another member, failed",
+                http.Request.Method,
+                path
+            );
+            await ErrorAnswer.WriteAsync(
+                http,
+                StatusCodes.Status500InternalServerError,
+                ErrorAnswer.RavenException,
+                $"Node {context.Options.NodeTag} could not answer because of a fault of its own; its log has "
+                    + $"the details."
+            );
         }
     }
 
@@ -82,13 +115,18 @@ internal sealed class PassedOnRequests(ServerContext context)
 
     private async Task PassOnAsync(HttpContext http, string path, string tag)
     {
-        if (context.Readiness.Node is { Diagnosis: not null } && !ReferenceEquals(Principal.Of(http), Principal.Everything))
+        if (
+            context.Readiness.Node is { Diagnosis: not null }
+            && !ReferenceEquals(Principal.Of(http), Principal.Everything)
+        )
         {
             // Whom the others have shut out since then this node does not know.
             throw new RefusedException(
                 StatusCodes.Status503ServiceUnavailable,
                 ErrorAnswer.RavenException,
-                $"Node {context.Options.NodeTag} could not go on after its disk failed, and passes nothing on to others: it does not know whom they let in by now. Ask {tag} itself.");
+                $"Node {context.Options.NodeTag} could not go on after its disk failed, and passes nothing "
+                    + $"on to others: it does not know whom they let in by now. Ask {tag} itself."
+            );
         }
 
         var member = Find(tag);
@@ -99,7 +137,9 @@ internal sealed class PassedOnRequests(ServerContext context)
             throw new RefusedException(
                 StatusCodes.Status429TooManyRequests,
                 ErrorAnswer.RavenException,
-                $"Node {context.Options.NodeTag} passes {MostUnderWay} requests on to other members already, which is the most. Try again in a second, or ask {member.Tag} itself.");
+                $"Node {context.Options.NodeTag} passes {MostUnderWay} requests on to other members already, "
+                    + $"which is the most. Try again in a second, or ask {member.Tag} itself."
+            );
         }
 
         try
@@ -112,13 +152,19 @@ internal sealed class PassedOnRequests(ServerContext context)
         }
     }
 
-    // The route's own path, which the other knows: routes are found in any case of letters, and with a slash behind them.
+    // The route's own path, which the other knows: routes are found in any case of letters, and with a slash behind
+    // them.
     private async Task PassOnAsync(HttpContext http, string path, ClusterViewMember member)
     {
-        using var client = context.Options.ConnectToMember?.Invoke(member.NodeId) ?? throw Unreachable(member, "it is not known where it is");
+        using var client =
+            context.Options.ConnectToMember?.Invoke(member.NodeId)
+            ?? throw Unreachable(member, "it is not known where it is");
         using var patience = new CancellationTokenSource(PatienceForAnswer, context.Time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, http.RequestAborted);
-        using var request = new HttpRequestMessage(HttpMethod.Parse(http.Request.Method), new Uri(MemberQuestions.PassedOnPrefix + path + QueryWithout(http), UriKind.Relative));
+        using var request = new HttpRequestMessage(
+            HttpMethod.Parse(http.Request.Method),
+            new Uri(MemberQuestions.PassedOnPrefix + path + QueryWithout(http), UriKind.Relative)
+        );
         request.Headers.TryAddWithoutValidation("Accept", http.Request.Headers.Accept.ToString());
         request.Headers.TryAddWithoutValidation(AskedByHeader, Principal.Of(http).Name);
         try
@@ -131,36 +177,56 @@ internal sealed class PassedOnRequests(ServerContext context)
                 await CopyBodyAsync(answer.Content, http, patience, either.Token);
             }
         }
-        catch (Exception failure) when (failure is HttpRequestException or IOException || (failure is OperationCanceledException && patience.IsCancellationRequested))
+        catch (Exception failure)
+            when (failure is HttpRequestException or IOException
+                || (failure is OperationCanceledException && patience.IsCancellationRequested)
+            )
         {
             if (http.Response.HasStarted)
             {
-                http.Abort();                           // half an answer must not look like a whole one
+                http.Abort(); // half an answer must not look like a whole one
                 return;
             }
 
-            throw Unreachable(member, failure is OperationCanceledException ? "it did not answer in time" : $"it does not answer: {failure.InnerException?.Message ?? failure.Message}");
+            throw Unreachable(
+                member,
+                failure is OperationCanceledException
+                    ? "it did not answer in time"
+                    : $"it does not answer: {failure.InnerException?.Message ?? failure.Message}"
+            );
         }
     }
 
     private ClusterViewMember Find(string tag)
     {
         var members = context.Readiness.Node?.ReadStatistics()?.Consensus?.Members ?? [];
+        var tags = members.Select(static one => one.Member.Tag).Order(StringComparer.Ordinal);
         return members.FirstOrDefault(one => string.Equals(one.Member.Tag, tag, StringComparison.Ordinal))?.Member
-            ?? throw RefusedException.BadRequest(members.Count == 0
-                ? $"This node, {context.Options.NodeTag}, does not know the other members now: {context.Readiness.Reason ?? "it takes no part in a cluster."}"
-                : $"No member has the letter '{tag}'; there are {string.Join(", ", members.Select(static one => one.Member.Tag).Order(StringComparer.Ordinal))}.");
+            ?? throw RefusedException.BadRequest(
+                members.Count == 0
+                    ? $"This node, {context.Options.NodeTag}, does not know the other members now: "
+                        + $"{context.Readiness.Reason ?? "it takes no part in a cluster."}"
+                    : $"No member has the letter '{tag}'; there are " + $"{string.Join(", ", tags)}."
+            );
     }
 
-    private RefusedException Unreachable(ClusterViewMember member, string why) => new(
-        StatusCodes.Status502BadGateway,
-        ErrorAnswer.RavenException,
-        $"Node {context.Options.NodeTag} could not ask {(member.Name.Length > 0 ? $"{member.Name} ({member.Tag})" : member.Tag)}: {why}. What it said before is in /dashboard/history and /dashboard/slow.");
+    private RefusedException Unreachable(ClusterViewMember member, string why) =>
+        new(
+            StatusCodes.Status502BadGateway,
+            ErrorAnswer.RavenException,
+            $"Node {context.Options.NodeTag} could not ask "
+                + $"{(member.Name.Length > 0 ? $"{member.Name} ({member.Tag})" : member.Tag)}: {why}. What it said "
+                + $"before is in /dashboard/history and /dashboard/slow."
+        );
 
     private static string QueryWithout(HttpContext http)
     {
         var rest = new System.Text.StringBuilder();
-        foreach (string pair in (http.Request.QueryString.Value ?? string.Empty).TrimStart('?').Split('&', StringSplitOptions.RemoveEmptyEntries))
+        foreach (
+            string pair in (http.Request.QueryString.Value ?? string.Empty)
+                .TrimStart('?')
+                .Split('&', StringSplitOptions.RemoveEmptyEntries)
+        )
         {
             if (!pair.StartsWith(Parameter + "=", StringComparison.OrdinalIgnoreCase))
             {
@@ -193,7 +259,12 @@ internal sealed class PassedOnRequests(ServerContext context)
         }
     }
 
-    private static async Task CopyBodyAsync(HttpContent content, HttpContext http, CancellationTokenSource patience, CancellationToken cancellationToken)
+    private static async Task CopyBodyAsync(
+        HttpContent content,
+        HttpContext http,
+        CancellationTokenSource patience,
+        CancellationToken cancellationToken
+    )
     {
         await using var from = await content.ReadAsStreamAsync(cancellationToken);
         byte[] piece = new byte[PieceBytes];

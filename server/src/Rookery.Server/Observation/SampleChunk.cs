@@ -1,8 +1,9 @@
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Samples one after another: the milliseconds since the one before, a bit for each figure that changed, and of each of those a number: 0 for "not known any more", otherwise one more than the difference in steps of the
-/// figure, its sign in the lowest bit. One thread adds; what was written is read by any.
+/// Samples one after another: the milliseconds since the one before, a bit for each figure that changed, and of each of
+/// those a number: 0 for "not known any more", otherwise one more than the difference in steps of the figure, its sign
+/// in the lowest bit. One thread adds; what was written is read by any.
 /// </summary>
 internal sealed class SampleChunk
 {
@@ -13,7 +14,8 @@ internal sealed class SampleChunk
     private const double LargestSteps = 1L << 60;
 
     private static readonly int MaskBytes = (Figures.Count + 7) / 8;
-    private static readonly int LargestSampleBytes = LargestNumberBytes + MaskBytes + (Figures.Count * LargestNumberBytes);
+    private static readonly int LargestSampleBytes =
+        LargestNumberBytes + MaskBytes + (Figures.Count * LargestNumberBytes);
 
     private readonly byte[] _bytes;
     private readonly long[] _last = NewSteps();
@@ -86,7 +88,7 @@ internal sealed class SampleChunk
     {
         long time = FirstUnixMilliseconds;
         long[] steps = NewSteps();
-        for (int at = 0; at < used;)
+        for (int at = 0; at < used; )
         {
             time += ReadNumber(ref at);
             int mask = at;
@@ -97,10 +99,14 @@ internal sealed class SampleChunk
                 if ((_bytes[mask + (figure >> 3)] & (1 << (figure & 7))) != 0)
                 {
                     long number = ReadNumber(ref at);
-                    steps[figure] = number == 0 ? Unknown : Unfolded(number - 1) + (steps[figure] == Unknown ? 0 : steps[figure]);
+                    steps[figure] =
+                        number == 0 ? Unknown : Unfolded(number - 1) + (steps[figure] == Unknown ? 0 : steps[figure]);
                 }
 
-                figures[figure] = steps[figure] == Unknown ? double.NaN : Figures.Round((Figure)figure, steps[figure] * Figures.StepOf((Figure)figure));
+                figures[figure] =
+                    steps[figure] == Unknown
+                        ? double.NaN
+                        : Figures.Round((Figure)figure, steps[figure] * Figures.StepOf((Figure)figure));
             }
 
             yield return new SampleRow(time, figures);
@@ -108,7 +114,9 @@ internal sealed class SampleChunk
     }
 
     private static long StepsOf(Figure figure, double value) =>
-        double.IsNaN(value) ? Unknown : (long)Math.Clamp(Math.Round(value / Figures.StepOf(figure)), -LargestSteps, LargestSteps);
+        double.IsNaN(value)
+            ? Unknown
+            : (long)Math.Clamp(Math.Round(value / Figures.StepOf(figure)), -LargestSteps, LargestSteps);
 
     private static long Folded(long difference) => (difference << 1) ^ (difference >> 63);
 

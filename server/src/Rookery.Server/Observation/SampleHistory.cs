@@ -3,9 +3,11 @@ using Rookery.Disk;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// The figures of one node every ten seconds for 24 hours, in memory. A sample is kept as which figures changed and by how much, in variable-length numbers: few bytes of an idle node, some more of a busy one.
-/// In chunks, each of which begins anew, so that old ones are given back as a whole; bounded, so that when everything changes all day its oldest hours go early. What is oldest goes by the order in which samples came, never by
-/// what they say of when: a clock that jumps must not cost what was kept. Thread-safe.
+/// The figures of one node every ten seconds for 24 hours, in memory. A sample is kept as which figures changed and by
+/// how much, in variable-length numbers: few bytes of an idle node, some more of a busy one. In chunks, each of which
+/// begins anew, so that old ones are given back as a whole; bounded, so that when everything changes all day its oldest
+/// hours go early. What is oldest goes by the order in which samples came, never by what they say of when: a clock that
+/// jumps must not cost what was kept. Thread-safe.
 /// </summary>
 internal sealed class SampleHistory(MemoryShare memory)
 {
@@ -83,13 +85,19 @@ internal sealed class SampleHistory(MemoryShare memory)
         }
     }
 
-    /// <summary>Puts samples before those that there are: what others kept of this node before it started. Those that are known already are left out.</summary>
+    /// <summary>
+    /// Puts samples before those that there are: what others kept of this node before it started. Those that are known
+    /// already are left out.
+    /// </summary>
     public void AddBefore(IEnumerable<SampleRow> earlier)
     {
         lock (_access)
         {
             var known = Read(Taken(0)).Select(static row => row.UnixMilliseconds).ToHashSet();
-            var merged = Read(Taken(0)[.._before]).Concat(earlier.Where(row => !known.Contains(row.UnixMilliseconds))).OrderBy(static row => row.UnixMilliseconds).ToList();
+            var merged = Read(Taken(0)[.._before])
+                .Concat(earlier.Where(row => !known.Contains(row.UnixMilliseconds)))
+                .OrderBy(static row => row.UnixMilliseconds)
+                .ToList();
             var own = _chunks[_before..];
             memory.Release((long)_before * ChunkBytes);
             _chunks.Clear();
@@ -119,21 +127,36 @@ internal sealed class SampleHistory(MemoryShare memory)
         }
     }
 
-    /// <summary>The samples from one time through another, in milliseconds since 1970, the earliest first. They are read as they are asked for, without holding up who adds.</summary>
+    /// <summary>
+    /// The samples from one time through another, in milliseconds since 1970, the earliest first. They are read as they
+    /// are asked for, without holding up who adds.
+    /// </summary>
     public IEnumerable<SampleRow> Between(long fromUnixMilliseconds, long throughUnixMilliseconds)
     {
         Part[] taken;
         lock (_access)
         {
-            taken = [.. Taken(0).Where(part => part.Latest >= fromUnixMilliseconds && part.Earliest <= throughUnixMilliseconds)];
+            taken =
+            [
+                .. Taken(0)
+                    .Where(part => part.Latest >= fromUnixMilliseconds && part.Earliest <= throughUnixMilliseconds),
+            ];
         }
 
-        var rows = Read(taken).Where(row => row.UnixMilliseconds >= fromUnixMilliseconds && row.UnixMilliseconds <= throughUnixMilliseconds);
-        bool isOrdered = taken.All(static part => part.IsOrdered) && taken.Zip(taken.Skip(1)).All(static pair => pair.First.Latest <= pair.Second.Earliest);
+        var rows = Read(taken)
+            .Where(row =>
+                row.UnixMilliseconds >= fromUnixMilliseconds && row.UnixMilliseconds <= throughUnixMilliseconds
+            );
+        bool isOrdered =
+            taken.All(static part => part.IsOrdered)
+            && taken.Zip(taken.Skip(1)).All(static pair => pair.First.Latest <= pair.Second.Earliest);
         return isOrdered ? rows : rows.OrderBy(static row => row.UnixMilliseconds);
     }
 
-    /// <summary>The samples that came after one, in the order in which they came: all for who knows none, and where that one is not known here, or others kept it, all since the node started.</summary>
+    /// <summary>
+    /// The samples that came after one, in the order in which they came: all for who knows none, and where that one is
+    /// not known here, or others kept it, all since the node started.
+    /// </summary>
     /// <param name="unixMilliseconds">What that sample says of when it was taken; 0 for none.</param>
     public IEnumerable<SampleRow> After(long unixMilliseconds)
     {
@@ -146,8 +169,16 @@ internal sealed class SampleHistory(MemoryShare memory)
         // From behind: it is the last but one nearly always.
         for (int at = taken.Length - 1; at >= 0 && unixMilliseconds != 0; at--)
         {
-            if (unixMilliseconds >= taken[at].Earliest && unixMilliseconds <= taken[at].Latest
-                && Read(taken[at..(at + 1)]).Select(static row => row.UnixMilliseconds).ToList().LastIndexOf(unixMilliseconds) is var place and >= 0)
+            if (
+                unixMilliseconds >= taken[at].Earliest
+                && unixMilliseconds <= taken[at].Latest
+                && Read(taken[at..(at + 1)])
+                    .Select(static row => row.UnixMilliseconds)
+                    .ToList()
+                    .LastIndexOf(unixMilliseconds)
+                    is var place
+                        and >= 0
+            )
             {
                 return Read(taken[at..]).Skip(place + 1);
             }
@@ -158,9 +189,20 @@ internal sealed class SampleHistory(MemoryShare memory)
 
     /// <summary>Chunks from one on as they are now: bytes of them that are written never change.</summary>
     private Part[] Taken(int from) =>
-        [.. _chunks.Skip(from).Select(static chunk => new Part(chunk, chunk.Used, chunk.EarliestUnixMilliseconds, chunk.LatestUnixMilliseconds, chunk.IsOrdered))];
+        [
+            .. _chunks
+                .Skip(from)
+                .Select(static chunk => new Part(
+                    chunk,
+                    chunk.Used,
+                    chunk.EarliestUnixMilliseconds,
+                    chunk.LatestUnixMilliseconds,
+                    chunk.IsOrdered
+                )),
+        ];
 
-    private static IEnumerable<SampleRow> Read(Part[] taken) => taken.SelectMany(static part => part.Chunk.Read(part.Used));
+    private static IEnumerable<SampleRow> Read(Part[] taken) =>
+        taken.SelectMany(static part => part.Chunk.Read(part.Used));
 
     private SampleChunk NewChunk(long unixMilliseconds, ReadOnlySpan<double> figures)
     {

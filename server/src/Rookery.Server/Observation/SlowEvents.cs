@@ -7,13 +7,24 @@ namespace Rookery.Server.Observation;
 /// <param name="StartUnixMicroseconds">When it began.</param>
 /// <param name="DurationMicroseconds">How long it took.</param>
 /// <param name="Bytes">How many bytes it moved.</param>
-internal readonly record struct SlowEvent(string Kind, long StartUnixMicroseconds, long DurationMicroseconds, long Bytes)
+internal readonly record struct SlowEvent(
+    string Kind,
+    long StartUnixMicroseconds,
+    long DurationMicroseconds,
+    long Bytes
+)
 {
     /// <summary>When it ended.</summary>
     public long EndUnixMicroseconds => StartUnixMicroseconds + DurationMicroseconds;
 
     /// <summary>As the node's own timeline has it.</summary>
-    public static SlowEvent Of(in IoEvent happened) => new(IoKindName.Of(happened.Kind), happened.StartUnixMicroseconds, happened.DurationMicroseconds, happened.Bytes);
+    public static SlowEvent Of(in IoEvent happened) =>
+        new(
+            IoKindName.Of(happened.Kind),
+            happened.StartUnixMicroseconds,
+            happened.DurationMicroseconds,
+            happened.Bytes
+        );
 }
 
 /// <summary>The slow events of a node that another one was told last, as that remembers them. Thread-safe.</summary>
@@ -26,12 +37,15 @@ internal sealed class SlowEvents(MemoryShare memory)
 
     private readonly Lock _access = new();
 
-    // Which go first follows from when they came, not from what they say of when they were: a clock that jumps must not cost what was kept.
+    // Which go first follows from when they came, not from what they say of when they were: a clock that jumps must not
+    // cost what was kept.
     private readonly Queue<SlowEvent> _events = new();
     private readonly HashSet<SlowEvent> _known = [];
     private long _newest;
 
-    /// <summary>When the latest of those that came last ended, in microseconds since 1970; 0 when there is none.</summary>
+    /// <summary>
+    /// When the latest of those that came last ended, in microseconds since 1970; 0 when there is none.
+    /// </summary>
     public long NewestUnixMicroseconds
     {
         get
@@ -89,7 +103,12 @@ internal sealed class SlowEvents(MemoryShare memory)
     {
         lock (_access)
         {
-            return [.. _events.Where(one => one.EndUnixMicroseconds > unixMicroseconds).OrderBy(static one => one.EndUnixMicroseconds)];
+            return
+            [
+                .. _events
+                    .Where(one => one.EndUnixMicroseconds > unixMicroseconds)
+                    .OrderBy(static one => one.EndUnixMicroseconds),
+            ];
         }
     }
 }

@@ -2,7 +2,9 @@ using Rookery.Documents;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>How the leader sees the members, as it told a member that does not lead: of the others only it knows.</summary>
+/// <summary>
+/// How the leader sees the members, as it told a member that does not lead: of the others only it knows.
+/// </summary>
 /// <param name="Sight">What it said; what it counts from a moment goes on since.</param>
 /// <param name="SecondsAgo">How long ago that was.</param>
 internal sealed record ToldSight(ClusterSight Sight, double SecondsAgo)
@@ -18,14 +20,24 @@ internal sealed record ToldSight(ClusterSight Sight, double SecondsAgo)
         }
 
         var watchedFor = observation.WatchedFor;
-        var newest = observation.Others
-            .Where(other => other.IsHeard(watchedFor) is true && other.Word?.Sight is { IsLeader: true } theirs && theirs.Term >= own.Term)
+        var newest = observation
+            .Others.Where(other =>
+                other.IsHeard(watchedFor) is true
+                && other.Word?.Sight is { IsLeader: true } theirs
+                && theirs.Term >= own.Term
+            )
             .MaxBy(static other => other.Word!.Sight!.Term);
         if (newest?.Word?.Sight is not { } sight || newest.SeenSeconds is not { } ago)
         {
             return null;
         }
 
-        return new ToldSight(sight with { Members = [.. sight.Members.Select(one => one with { HeardSeconds = one.HeardSeconds + ago })] }, ago);
+        return new ToldSight(
+            sight with
+            {
+                Members = [.. sight.Members.Select(one => one with { HeardSeconds = one.HeardSeconds + ago })],
+            },
+            ago
+        );
     }
 }

@@ -2,7 +2,10 @@ using System.Globalization;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>"May I unplug this one?": yes or no, who leads next, and how many more may fail then. Pure, so that a test needs only the cluster.</summary>
+/// <summary>
+/// "May I unplug this one?": yes or no, who leads next, and how many more may fail then. Pure, so that a test needs
+/// only the cluster.
+/// </summary>
 internal static class UnplugRule
 {
     /// <summary>The answer for one node.</summary>
@@ -15,19 +18,30 @@ internal static class UnplugRule
 
         if (cluster.LeaderTag is null)
         {
-            return (false, node.State == NodeState.Down
-                ? "It does not answer. Nobody leads now: bring it back, for it may be what is missing."
-                : "No. Nobody leads now, and each node that is off makes it worse.");
+            return (
+                false,
+                node.State == NodeState.Down
+                    ? "It does not answer. Nobody leads now: bring it back, for it may be what is missing."
+                    : "No. Nobody leads now, and each node that is off makes it worse."
+            );
         }
 
         if (!cluster.IsLeadersSight)
         {
-            return (false, $"Unknown. {Called(cluster, cluster.LeaderTag)} leads, and has not told this node how the others are. Ask again in some seconds.");
+            return (
+                false,
+                $"Unknown. {Called(cluster, cluster.LeaderTag)} leads, and has not told this node how the "
+                    + $"others are. Ask again in some seconds."
+            );
         }
 
         if (node.State == NodeState.Down)
         {
-            return (true, $"Yes. It does not answer, so nothing waits for it. {Capital(Margin(cluster, WhoStays(cluster, node)))}.");
+            return (
+                true,
+                $"Yes. It does not answer, so nothing waits for it. "
+                    + $"{Capital(Margin(cluster, WhoStays(cluster, node)))}."
+            );
         }
 
         if (node.State == NodeState.Unknown)
@@ -35,7 +49,12 @@ internal static class UnplugRule
             return (false, "Unknown. Nobody has said yet whether it answers. Ask again in some seconds.");
         }
 
-        return node.IsVoter ? JudgeVoter(cluster, node) : (true, $"Yes. It has no vote, so nothing waits for it. {Capital(Margin(cluster, WhoStays(cluster, node)))}.");
+        return node.IsVoter
+            ? JudgeVoter(cluster, node)
+            : (
+                true,
+                $"Yes. It has no vote, so nothing waits for it. {Capital(Margin(cluster, WhoStays(cluster, node)))}."
+            );
     }
 
     private static (bool MayI, string Sentence) JudgeVoter(LiveCluster cluster, LiveNode node)
@@ -58,53 +77,76 @@ internal static class UnplugRule
 
         if (GrowthRule.WhyRefused(cluster) is not null)
         {
-            return (false, "No. Nothing new can be written now, and each node that is off makes it worse. Free some space first; to give it a larger card, go from one node to the next.");
+            return (
+                false,
+                "No. Nothing new can be written now, and each node that is off makes it worse. Free some space "
+                    + "first; to give it a larger card, go from one node to the next."
+            );
         }
 
         LiveNode[] full = [.. cluster.Nodes.Where(other => other != node && Counts(other) && GrowthRule.IsFull(other))];
         if (stay - full.Length < cluster.Majority)
         {
             string[] names = [.. full.Select(static other => other.Called)];
-            return (false, $"No. The {(names.Length == 1 ? "card" : "cards")} of {Listed(names)} {(names.Length == 1 ? "is" : "are")} full, and without this one too few voters would have room: nothing new could be written.");
+            return (
+                false,
+                $"No. The {(names.Length == 1 ? "card" : "cards")} of {Listed(names)} "
+                    + $"{(names.Length == 1 ? "is" : "are")} full, and without this one too few voters would have "
+                    + $"room: nothing new could be written."
+            );
         }
 
-        string next = !node.IsLeader ? $"{Called(cluster, cluster.LeaderTag!)} goes on leading"
+        string next =
+            !node.IsLeader ? $"{Called(cluster, cluster.LeaderTag!)} goes on leading"
             : cluster.SuccessorTag is { } successor ? $"{Called(cluster, successor)} leads next"
             : "The others choose who leads next";
         return (true, $"Yes. {next}; {Margin(cluster, stay)}.");
     }
 
     /// <summary>The voters without this one on which a write can count.</summary>
-    private static int WhoStays(LiveCluster cluster, LiveNode node) => cluster.Nodes.Count(other => other != node && Counts(other));
+    private static int WhoStays(LiveCluster cluster, LiveNode node) =>
+        cluster.Nodes.Count(other => other != node && Counts(other));
 
     private static bool Counts(LiveNode node) => node is { IsVoter: true, State: NodeState.Up, HasCaughtUp: true };
 
-    private static string Margin(LiveCluster cluster, int stay) => (stay - cluster.Majority) switch
-    {
-        < 0 => "nothing is written until others are back",
-        0 => "after that no other may fail",
-        1 => "after that one more may fail",
-        var more => string.Create(CultureInfo.InvariantCulture, $"after that {more} more may fail"),
-    };
+    private static string Margin(LiveCluster cluster, int stay) =>
+        (stay - cluster.Majority) switch
+        {
+            < 0 => "nothing is written until others are back",
+            0 => "after that no other may fail",
+            1 => "after that one more may fail",
+            var more => string.Create(CultureInfo.InvariantCulture, $"after that {more} more may fail"),
+        };
 
     private static string WhyTooFew(LiveCluster cluster, LiveNode node)
     {
         LiveNode[] missing = [.. cluster.Nodes.Where(other => other != node && other.IsVoter && !Counts(other))];
-        string[] off = [.. missing.Where(static other => other.State != NodeState.Up).Select(static other => other.Called)];
+        string[] off =
+        [
+            .. missing.Where(static other => other.State != NodeState.Up).Select(static other => other.Called),
+        ];
         if (off.Length > 0)
         {
-            return $"{Listed(off)} {(off.Length == 1 ? "does" : "do")} not answer, and without this one too few voters would be left";
+            return $"{Listed(off)} {(off.Length == 1 ? "does" : "do")} not answer, and without this one too few "
+                + $"voters would be left";
         }
 
         var behind = missing[0];
         return behind.LagEntries is { } lag
-            ? string.Create(CultureInfo.InvariantCulture, $"{behind.Called} still lacks {lag} entries, and without this one too few voters would have everything")
-            : $"{behind.Called} has not said yet what it has, and without this one too few voters would be known to have everything";
+            ? string.Create(
+                CultureInfo.InvariantCulture,
+                $"{behind.Called} still lacks {lag} entries, and without this one too few voters would have everything"
+            )
+            : $"{behind.Called} has not said yet what it has, and without this one too few voters would be "
+                + $"known to have everything";
     }
 
-    private static string Called(LiveCluster cluster, string tag) => cluster.Nodes.FirstOrDefault(node => string.Equals(node.Tag, tag, StringComparison.Ordinal))?.Called ?? $"node {tag}";
+    private static string Called(LiveCluster cluster, string tag) =>
+        cluster.Nodes.FirstOrDefault(node => string.Equals(node.Tag, tag, StringComparison.Ordinal))?.Called
+        ?? $"node {tag}";
 
-    private static string Listed(string[] names) => names.Length == 1 ? names[0] : $"{string.Join(", ", names[..^1])} and {names[^1]}";
+    private static string Listed(string[] names) =>
+        names.Length == 1 ? names[0] : $"{string.Join(", ", names[..^1])} and {names[^1]}";
 
     private static string Capital(string sentence) => char.ToUpperInvariant(sentence[0]) + sentence[1..];
 }

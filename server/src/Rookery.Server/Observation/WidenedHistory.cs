@@ -1,6 +1,9 @@
 namespace Rookery.Server.Observation;
 
-/// <summary>Samples in spans as wide as they must be for so many points: means, of percentiles the largest, of what counts up the last. A span without a sample is left out, so that a gap is seen as one.</summary>
+/// <summary>
+/// Samples in spans as wide as they must be for so many points: means, of percentiles the largest, of what counts up
+/// the last. A span without a sample is left out, so that a gap is seen as one.
+/// </summary>
 internal sealed class WidenedHistory
 {
     private readonly double[] _sums = new double[Figures.Count];
@@ -14,7 +17,8 @@ internal sealed class WidenedHistory
     {
         long step = (long)SampleHistory.Span.TotalSeconds;
         // One span more may be begun, because they begin at multiples.
-        long wanted = Math.Min(toUnixSecond - fromUnixSecond, (long)SampleHistory.Kept.TotalSeconds) / Math.Max(1, points - 1);
+        long wanted =
+            Math.Min(toUnixSecond - fromUnixSecond, (long)SampleHistory.Kept.TotalSeconds) / Math.Max(1, points - 1);
         SpanSeconds = Math.Max(step, (wanted + step - 1) / step * step);
     }
 
@@ -60,12 +64,14 @@ internal sealed class WidenedHistory
             }
 
             bool isFirst = _counts[figure]++ == 0;
-            _sums[figure] = isFirst ? value : Figures.MergeOf((Figure)figure) switch
-            {
-                FigureMerge.Largest => Math.Max(_sums[figure], value),
-                FigureMerge.Last => value,
-                _ => _sums[figure] + value,
-            };
+            _sums[figure] = isFirst
+                ? value
+                : Figures.MergeOf((Figure)figure) switch
+                {
+                    FigureMerge.Largest => Math.Max(_sums[figure], value),
+                    FigureMerge.Last => value,
+                    _ => _sums[figure] + value,
+                };
         }
     }
 
@@ -74,7 +80,8 @@ internal sealed class WidenedHistory
         double[] figures = new double[Figures.Count];
         for (int figure = 0; figure < figures.Length; figure++)
         {
-            figures[figure] = _counts[figure] == 0 ? double.NaN
+            figures[figure] =
+                _counts[figure] == 0 ? double.NaN
                 : Figures.MergeOf((Figure)figure) == FigureMerge.Mean ? _sums[figure] / _counts[figure]
                 : _sums[figure];
         }

@@ -4,7 +4,10 @@ using Rookery.Board;
 
 namespace Rookery.Server;
 
-/// <summary>How the machine below does, in <c>/readyz?verbose</c> and <c>/metrics</c>. What it does not tell is left out, and its serial number always is.</summary>
+/// <summary>
+/// How the machine below does, in <c>/readyz?verbose</c> and <c>/metrics</c>. What it does not tell is left out, and
+/// its serial number always is.
+/// </summary>
 internal static class BoardHealth
 {
     private static readonly (Throttling Flag, string Name)[] Flags =
@@ -47,7 +50,12 @@ internal static class BoardHealth
         }
 
         var reading = watch.Reading;
-        text.Gauge("rookery_board_info", "1, with the board's model, and whether it is simulated.").Sample(1, ("model", watch.Board.Model ?? "unknown"), ("simulated", watch.Board.IsSimulated ? "true" : "false"));
+        text.Gauge("rookery_board_info", "1, with the board's model, and whether it is simulated.")
+            .Sample(
+                1,
+                ("model", watch.Board.Model ?? "unknown"),
+                ("simulated", watch.Board.IsSimulated ? "true" : "false")
+            );
         if (reading.TemperatureCelsius is { } celsius)
         {
             text.Gauge("rookery_board_temperature_celsius", "Temperature of the SoC.").Sample(celsius);
@@ -55,7 +63,11 @@ internal static class BoardHealth
 
         if (reading.KnownFlags != Throttling.None)
         {
-            text.Gauge("rookery_board_throttled", "1 when firmware or kernel report it: now, or at some moment since the machine was booted or this process began.");
+            text.Gauge(
+                "rookery_board_throttled",
+                "1 when firmware or kernel report it: now, or at some moment since the machine was booted or "
+                    + "this process began."
+            );
             AddFlags(text, "now", reading.KnownFlags, reading.Now);
             AddFlags(text, "since_boot", reading.KnownFlags, reading.Now | reading.Before);
         }
@@ -110,13 +122,45 @@ internal static class BoardHealth
 
     private static void AddStorage(PrometheusText text, IReadOnlyList<StorageReading> devices)
     {
-        AddKnown(text, devices, static text => text.Counter("rookery_board_written_bytes_total", "Bytes written to a device of data or journal since the machine was booted, by everybody."), static device => device.WrittenBytes);
-        AddKnown(text, devices, static text => text.Gauge("rookery_board_life_used_ratio", "How much of its life an eMMC has used at most, by the worse of its two kinds of cells; above 1 when it is exceeded."), static device => Nullable.Compare(device.LifeUsedA, device.LifeUsedB) > 0 ? device.LifeUsedA : device.LifeUsedB);
-        AddKnown(text, devices, static text => text.Gauge("rookery_board_spare_blocks_used", "How far an eMMC's spare blocks are used up: 1 normal, 2 over 80 %, 3 over 90 %."), static device => device.SpareBlocksUsed);
+        AddKnown(
+            text,
+            devices,
+            static text =>
+                text.Counter(
+                    "rookery_board_written_bytes_total",
+                    "Bytes written to a device of data or journal since the machine was booted, by everybody."
+                ),
+            static device => device.WrittenBytes
+        );
+        AddKnown(
+            text,
+            devices,
+            static text =>
+                text.Gauge(
+                    "rookery_board_life_used_ratio",
+                    "How much of its life an eMMC has used at most, by the worse of its two kinds of cells; "
+                        + "above 1 when it is exceeded."
+                ),
+            static device =>
+                Nullable.Compare(device.LifeUsedA, device.LifeUsedB) > 0 ? device.LifeUsedA : device.LifeUsedB
+        );
+        AddKnown(
+            text,
+            devices,
+            static text =>
+                text.Gauge(
+                    "rookery_board_spare_blocks_used",
+                    "How far an eMMC's spare blocks are used up: 1 normal, 2 over 80 %, 3 over 90 %."
+                ),
+            static device => device.SpareBlocksUsed
+        );
         var cards = devices.Where(static device => device.Card is not null).ToArray();
         if (cards.Length > 0)
         {
-            text.Gauge("rookery_board_card_info", "1, with what an SD card or eMMC says of itself; empty where it does not.");
+            text.Gauge(
+                "rookery_board_card_info",
+                "1, with what an SD card or eMMC says of itself; empty where it does not."
+            );
             foreach (var device in cards)
             {
                 AddCard(text, device.Device, device.Card!);
@@ -124,7 +168,12 @@ internal static class BoardHealth
         }
     }
 
-    private static void AddKnown(PrometheusText text, IReadOnlyList<StorageReading> devices, Action<PrometheusText> begin, Func<StorageReading, double?> read)
+    private static void AddKnown(
+        PrometheusText text,
+        IReadOnlyList<StorageReading> devices,
+        Action<PrometheusText> begin,
+        Func<StorageReading, double?> read
+    )
     {
         var known = devices.Where(device => read(device) is not null).ToArray();
         if (known.Length > 0)
@@ -137,18 +186,20 @@ internal static class BoardHealth
         }
     }
 
-    private static void AddCard(PrometheusText text, string device, CardRegisters card) => text.Sample(
-        1,
-        ("device", device),
-        ("type", card.Type ?? string.Empty),
-        ("name", card.Name ?? string.Empty),
-        ("manufacturer", card.ManufacturerId ?? string.Empty),
-        ("oem", card.OemId ?? string.Empty),
-        ("date", card.Date ?? string.Empty),
-        ("speed_class", Said(card.Classes?.Speed)),
-        ("uhs_grade", Said(card.Classes?.Uhs)),
-        ("video_class", Said(card.Classes?.Video)),
-        ("application_class", Said(card.Classes?.Application)));
+    private static void AddCard(PrometheusText text, string device, CardRegisters card) =>
+        text.Sample(
+            1,
+            ("device", device),
+            ("type", card.Type ?? string.Empty),
+            ("name", card.Name ?? string.Empty),
+            ("manufacturer", card.ManufacturerId ?? string.Empty),
+            ("oem", card.OemId ?? string.Empty),
+            ("date", card.Date ?? string.Empty),
+            ("speed_class", Said(card.Classes?.Speed)),
+            ("uhs_grade", Said(card.Classes?.Uhs)),
+            ("video_class", Said(card.Classes?.Video)),
+            ("application_class", Said(card.Classes?.Application))
+        );
 
     private static string Said(int? value) => value?.ToString(CultureInfo.InvariantCulture) ?? string.Empty;
 }

@@ -4,7 +4,8 @@ using System.Text.Json;
 namespace Rookery.Server;
 
 /// <summary>
-/// How long the certificate that clients are shown holds. It is renewed by itself when a third of its life is left; whoever does not read logs learns here that it was not.
+/// How long the certificate that clients are shown holds. It is renewed by itself when a third of its life is left;
+/// whoever does not read logs learns here that it was not.
 /// </summary>
 internal static class CertificateHealth
 {
@@ -23,9 +24,16 @@ internal static class CertificateHealth
         var now = context.KnownTime.UtcDateTime;
         json.WriteStartObject("Certificate"u8);
         json.WriteString("Expires"u8, ends);
-        json.WriteString("Trouble"u8, ends - now >= (ends - begins) / TroubleShare ? null : string.Create(
-            CultureInfo.InvariantCulture,
-            $"The certificate that clients are shown ends on {ends:yyyy-MM-dd}, and was to be signed anew long before: clients refuse this node from then on. Its log says why it was not."));
+        json.WriteString(
+            "Trouble"u8,
+            ends - now >= (ends - begins) / TroubleShare
+                ? null
+                : string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"The certificate that clients are shown ends on {ends:yyyy-MM-dd}, and was to be signed "
+                        + $"anew long before: clients refuse this node from then on. Its log says why it was not."
+                )
+        );
         json.WriteEndObject();
     }
 
@@ -40,7 +48,10 @@ internal static class CertificateHealth
     {
         if (context.Options.Identity?.Invoke()?.Certificate is { } certificate)
         {
-            text.Gauge("rookery_certificate_not_after_seconds", "When the certificate that clients are shown ends, since 1970.")
+            text.Gauge(
+                    "rookery_certificate_not_after_seconds",
+                    "When the certificate that clients are shown ends, since 1970."
+                )
                 .Sample((certificate.NotAfter.ToUniversalTime() - DateTime.UnixEpoch).TotalSeconds);
         }
     }

@@ -4,8 +4,9 @@ using Rookery.Documents;
 namespace Rookery.Server;
 
 /// <summary>
-/// How far a reader of the changes feed has come: an etag, and the history it belongs to. Written as the change vector of that etag (<c>A:7-…</c>), which also names the history; a bare etag
-/// is read too, for readers that begin with 0 or with the etag of a document they know.
+/// How far a reader of the changes feed has come: an etag, and the history it belongs to. Written as the change vector
+/// of that etag (<c>A:7-…</c>), which also names the history; a bare etag is read too, for readers that begin with 0 or
+/// with the etag of a document they know.
 /// </summary>
 /// <param name="Etag">Everything up to it was told.</param>
 /// <param name="HistoryId">The history that the etag counts, or null when the reader did not say.</param>
@@ -26,14 +27,16 @@ internal readonly record struct ChangesPosition(long Etag, string? HistoryId)
             text = dash < 0 ? text : text[..dash];
         }
 
-        bool isPosition = long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long etag) && history is not "";
+        bool isPosition =
+            long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long etag) && history is not "";
         position = new ChangesPosition(etag, history);
         return isPosition;
     }
 
     /// <summary>
-    /// Whether a database can tell all that happened since: it is of the same history and has come as far, and no deletion since then is forgotten. A database that was restored, or deleted and made
-    /// again, goes on under another history; its etags may be those of other changes, or not reached yet.
+    /// Whether a database can tell all that happened since: it is of the same history and has come as far, and no
+    /// deletion since then is forgotten. A database that was restored, or deleted and made again, goes on under another
+    /// history; its etags may be those of other changes, or not reached yet.
     /// </summary>
     public bool IsKnownTo(Database database, in DatabaseStatistics statistics) =>
         (HistoryId is null || string.Equals(HistoryId, database.HistoryId, StringComparison.Ordinal))

@@ -11,26 +11,36 @@ using Rookery.Server.Raven;
 namespace Rookery.Server;
 
 /// <summary>
-/// GET /databases/{database}/changes/stream?since=POSITION: Server-Sent Events of every change after a <see cref="ChangesPosition"/>, and then of those to come. Each event carries its position
-/// as its id, so that a browser that connects again (Last-Event-ID) misses nothing. A document that changed twice since is told once, as it is now. Whoever may not listen any more is told why.
+/// GET /databases/{database}/changes/stream?since=POSITION: Server-Sent Events of every change after a
+/// <see cref="ChangesPosition"/>, and then of those to come. Each event carries its position as its id, so that a
+/// browser that connects again (Last-Event-ID) misses nothing. A document that changed twice since is told once, as it
+/// is now. Whoever may not listen any more is told why.
 /// </summary>
 internal static class ChangesStreamRoute
 {
     private const string ContentType = "text/event-stream; charset=utf-8";
-    private const string NoMore = "The database was deleted, or replaced by a restored one or by the state of another member: connect again, with the last id.";
+    private const string NoMore =
+        "The database was deleted, or replaced by a restored one or by the state of another member: connect "
+        + "again, with the last id.";
     private static readonly TimeSpan SignOfLife = TimeSpan.FromSeconds(15);
 
     private static ReadOnlySpan<byte> Reset => "event: reset\ndata: {}\n\n"u8;
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapGet("/databases/{database}/changes/stream", RavenRoute.OnFreshDatabase(context, (http, database) => AnswerAsync(http, context, database)))
-            .For(RouteScope.Read).Taking(RavenParameters.ChangesStream);
+        routes
+            .MapGet(
+                "/databases/{database}/changes/stream",
+                RavenRoute.OnFreshDatabase(context, (http, database) => AnswerAsync(http, context, database))
+            )
+            .For(RouteScope.Read)
+            .Taking(RavenParameters.ChangesStream);
 
     private static async Task AnswerAsync(HttpContext http, ServerContext context, Database database)
     {
         var since = ReadSince(http);
 
-        // Subscribed before the first read, so that nothing falls between both. What it brings is only a sign to read on: the etag says from where.
+        // Subscribed before the first read, so that nothing falls between both. What it brings is only a sign to read
+        // on: the etag says from where.
         using var subscription = database.Subscribe();
         using var stopping = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
         http.Response.Headers.CacheControl = "no-store";
@@ -65,7 +75,8 @@ internal static class ChangesStreamRoute
     // The header is what a browser that connects again knows; the parameter stays as the page wrote it.
     private static ChangesPosition? ReadSince(HttpContext http)
     {
-        string? text = http.Request.Headers["Last-Event-ID"].FirstOrDefault() ?? new QueryParameters(http).Text("since");
+        string? text =
+            http.Request.Headers["Last-Event-ID"].FirstOrDefault() ?? new QueryParameters(http).Text("since");
         if (string.IsNullOrEmpty(text))
         {
             return null;
@@ -73,10 +84,15 @@ internal static class ChangesStreamRoute
 
         return ChangesPosition.TryParse(text, out var position)
             ? position
-            : throw RefusedException.BadRequest("'since' (or Last-Event-ID) must be the id of an event of this feed, or an etag: a whole number.");
+            : throw RefusedException.BadRequest(
+                "'since' (or Last-Event-ID) must be the id of an event of this feed, or an etag: a whole number."
+            );
     }
 
-    /// <summary>Says from where the feed goes on. The id without data sets a browser's Last-Event-ID and is no event of its own: whoever is cut off before the first change misses nothing either.</summary>
+    /// <summary>
+    /// Says from where the feed goes on. The id without data sets a browser's Last-Event-ID and is no event of its own:
+    /// whoever is cut off before the first change misses nothing either.
+    /// </summary>
     private static FeedPlace Begin(AnswerBuffer answer, Database database, ChangesPosition? since)
     {
         using var reader = database.OpenReader();
@@ -95,9 +111,14 @@ internal static class ChangesStreamRoute
     }
 
     private static async Task SendChangesAsync(
-        HttpContext http, AnswerBuffer answer, Database database, FeedAccess access, FeedPlace place)
+        HttpContext http,
+        AnswerBuffer answer,
+        Database database,
+        FeedAccess access,
+        FeedPlace place
+    )
     {
-        for (bool isMore = true; isMore && access.WhyEndedLately() is null;)
+        for (bool isMore = true; isMore && access.WhyEndedLately() is null; )
         {
             isMore = WritePart(answer, database, place);
             if (answer.Length > 0)
@@ -107,7 +128,10 @@ internal static class ChangesStreamRoute
         }
     }
 
-    /// <summary>Writes the next changes. No reader is held while they are sent: the next part is read by the etag, unless deletions behind it were forgotten meanwhile.</summary>
+    /// <summary>
+    /// Writes the next changes. No reader is held while they are sent: the next part is read by the etag, unless
+    /// deletions behind it were forgotten meanwhile.
+    /// </summary>
     /// <returns>Whether there are more.</returns>
     private static bool WritePart(AnswerBuffer answer, Database database, FeedPlace place)
     {
@@ -197,12 +221,24 @@ internal static class ChangesStreamRoute
     private static void WritePosition(AnswerBuffer answer, Database database, long etag)
     {
         Span<byte> history = stackalloc byte[HistoryId.Length];
-        int length = ChangeVector.Write(answer.GetSpan(ChangeVector.MaxBytes), etag, history[..Encoding.ASCII.GetBytes(database.HistoryId, history)]);
+        int length = ChangeVector.Write(
+            answer.GetSpan(ChangeVector.MaxBytes),
+            etag,
+            history[..Encoding.ASCII.GetBytes(database.HistoryId, history)]
+        );
         answer.Advance(length);
     }
 
-    /// <summary>Waits for a change; after a while without one leaves a comment, so that proxies and clients see that the feed lives.</summary>
-    private static async Task<bool> WaitAsync(ChangeSubscription<DocumentChange> subscription, AnswerBuffer answer, TimeProvider time, CancellationToken stopping)
+    /// <summary>
+    /// Waits for a change; after a while without one leaves a comment, so that proxies and clients see that the feed
+    /// lives.
+    /// </summary>
+    private static async Task<bool> WaitAsync(
+        ChangeSubscription<DocumentChange> subscription,
+        AnswerBuffer answer,
+        TimeProvider time,
+        CancellationToken stopping
+    )
     {
         using var quiet = new CancellationTokenSource(SignOfLife, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(stopping, quiet.Token);
@@ -231,7 +267,9 @@ internal static class ChangesStreamRoute
     {
         public long Etag { get; set; }
 
-        /// <summary>Deletions up to this etag were forgotten when the feed last began from nothing, or before it.</summary>
+        /// <summary>
+        /// Deletions up to this etag were forgotten when the feed last began from nothing, or before it.
+        /// </summary>
         public long Horizon { get; set; }
     }
 }

@@ -5,7 +5,10 @@ using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server;
 
-/// <summary>How the node stands in its cluster, for whoever watches it: in <c>/readyz?verbose</c> and <c>/metrics</c>. Members by their letters: who asks there need not be known.</summary>
+/// <summary>
+/// How the node stands in its cluster, for whoever watches it: in <c>/readyz?verbose</c> and <c>/metrics</c>. Members
+/// by their letters: who asks there need not be known.
+/// </summary>
 internal static class ClusterHealth
 {
     private const double MicrosecondsPerSecond = 1e6;
@@ -13,7 +16,8 @@ internal static class ClusterHealth
     /// <summary>Writes it as the member <c>Cluster</c>.</summary>
     /// <param name="json">Where to.</param>
     /// <param name="cluster">What this node knows.</param>
-    /// <param name="told">What the leader told it, which fills in what it does not know itself; null when it told nothing.</param>
+    /// <param name="told">What the leader told it, which fills in what it does not know itself; null when it told
+    /// nothing.</param>
     public static void Write(Utf8JsonWriter json, ConsensusStatistics cluster, ToldSight? told)
     {
         json.WriteStartObject("Cluster"u8);
@@ -42,10 +46,17 @@ internal static class ClusterHealth
         json.WriteStartArray("Members"u8);
         foreach (var one in cluster.Members)
         {
-            var seen = told?.Sight.Members.FirstOrDefault(member => string.Equals(member.Tag, one.Member.Tag, StringComparison.Ordinal));
+            var seen = told?.Sight.Members.FirstOrDefault(member =>
+                string.Equals(member.Tag, one.Member.Tag, StringComparison.Ordinal)
+            );
             json.WriteStartObject();
             json.WriteString("Tag"u8, one.Member.Tag);
-            json.WriteString("Role"u8, one.Member.IsLeader ? "leader" : one.Member.IsVoter ? "voter" : "learner");
+            json.WriteString(
+                "Role"u8,
+                one.Member.IsLeader ? "leader"
+                    : one.Member.IsVoter ? "voter"
+                    : "learner"
+            );
             if ((one.IsReachable ?? seen?.IsReachable) is { } isReachable)
             {
                 json.WriteBoolean("IsReachable"u8, isReachable);
@@ -110,38 +121,95 @@ internal static class ClusterHealth
 
     public static void Add(PrometheusText text, ConsensusStatistics cluster)
     {
-        text.Gauge("rookery_cluster_healthy", "1 when writes and linearizable reads go through this node.").Sample(cluster.Trouble is null ? 1 : 0);
-        text.Gauge("rookery_cluster_takes_part", "0 when this node was removed, refused or halted, and takes no part in its cluster any more.").Sample(string.Equals(cluster.Role, ConsensusStatistics.NoRole, StringComparison.Ordinal) ? 0 : 1);
-        text.Gauge("rookery_cluster_has_leader", "1 when this node knows who leads.").Sample(cluster.LeaderTag is null ? 0 : 1);
-        text.Gauge("rookery_cluster_is_leader", "1 on the node that leads.").Sample(ClusterMargin.Leads(cluster) ? 1 : 0);
+        text.Gauge("rookery_cluster_healthy", "1 when writes and linearizable reads go through this node.")
+            .Sample(cluster.Trouble is null ? 1 : 0);
+        text.Gauge(
+                "rookery_cluster_takes_part",
+                "0 when this node was removed, refused or halted, and takes no part in its cluster any more."
+            )
+            .Sample(string.Equals(cluster.Role, ConsensusStatistics.NoRole, StringComparison.Ordinal) ? 0 : 1);
+        text.Gauge("rookery_cluster_has_leader", "1 when this node knows who leads.")
+            .Sample(cluster.LeaderTag is null ? 0 : 1);
+        text.Gauge("rookery_cluster_is_leader", "1 on the node that leads.")
+            .Sample(ClusterMargin.Leads(cluster) ? 1 : 0);
         text.Gauge("rookery_cluster_term", "The consensus term.").Sample(cluster.Term);
-        text.Gauge("rookery_cluster_commit_index", "Index through which frames are committed, as far as this node knows.").Sample(cluster.CommitIndex);
+        text.Gauge(
+                "rookery_cluster_commit_index",
+                "Index through which frames are committed, as far as this node knows."
+            )
+            .Sample(cluster.CommitIndex);
         text.Gauge("rookery_cluster_voters", "Members that vote.").Sample(ClusterMargin.VotersOf(cluster));
         if (ClusterMargin.Of(cluster) is { } margin)
         {
-            text.Gauge("rookery_cluster_margin_voters", "How many more voters may fail before writes stop, as the leader sees it; only it tells.").Sample(margin);
+            text.Gauge(
+                    "rookery_cluster_margin_voters",
+                    "How many more voters may fail before writes stop, as the leader sees it; only it tells."
+                )
+                .Sample(margin);
         }
 
         if (cluster.Clock.Time.UtcTicks > 0)
         {
-            text.Gauge("rookery_cluster_time_seconds", "The cluster's time, since 1970; absent while it is not known.").Sample((cluster.Clock.Time.UtcTicks - DateTime.UnixEpoch.Ticks) / (double)TimeSpan.TicksPerSecond);
-            text.Gauge("rookery_clock_ahead_seconds", "By how much this machine's clock is ahead of the cluster's time; absent while that is not known.").Sample(cluster.Clock.OwnAheadSeconds);
+            text.Gauge("rookery_cluster_time_seconds", "The cluster's time, since 1970; absent while it is not known.")
+                .Sample((cluster.Clock.Time.UtcTicks - DateTime.UnixEpoch.Ticks) / (double)TimeSpan.TicksPerSecond);
+            text.Gauge(
+                    "rookery_clock_ahead_seconds",
+                    "By how much this machine's clock is ahead of the cluster's time; absent while that is not known."
+                )
+                .Sample(cluster.Clock.OwnAheadSeconds);
         }
 
-        text.Gauge("rookery_cluster_time_sure", "0 while the cluster's time is in doubt: nothing expires then.").Sample(cluster.Clock.Time.IsSure ? 1 : 0);
-        text.Gauge("rookery_clock_synchronised", "1 when this machine's clock follows a source of time.").Sample(cluster.Clock.IsOwnSynchronised ? 1 : 0);
-        text.Gauge("rookery_cluster_election_timeout_seconds", "The election timeout in force, as the leader measured that the members need it.").Sample(cluster.ElectionTimeoutMicroseconds / MicrosecondsPerSecond);
-        AddKnown(text.Gauge("rookery_cluster_member_reachable", "1 when a member answers; of the others only the leader knows."), cluster, static one => one.IsReachable is { } reachable ? (reachable ? 1 : 0) : null);
-        AddKnown(text.Gauge("rookery_cluster_member_lag_entries", "Entries of the log that a member lacks; absent where nobody knows that. Of the others only the leader does."), cluster, static one => one.LagEntries);
+        text.Gauge("rookery_cluster_time_sure", "0 while the cluster's time is in doubt: nothing expires then.")
+            .Sample(cluster.Clock.Time.IsSure ? 1 : 0);
+        text.Gauge("rookery_clock_synchronised", "1 when this machine's clock follows a source of time.")
+            .Sample(cluster.Clock.IsOwnSynchronised ? 1 : 0);
+        text.Gauge(
+                "rookery_cluster_election_timeout_seconds",
+                "The election timeout in force, as the leader measured that the members need it."
+            )
+            .Sample(cluster.ElectionTimeoutMicroseconds / MicrosecondsPerSecond);
         AddKnown(
-            text.Gauge("rookery_cluster_member_sync_seconds", "What 99 % of a member's recent journal writes did not exceed; absent before it has said so. Of the others only the leader knows."),
+            text.Gauge(
+                "rookery_cluster_member_reachable",
+                "1 when a member answers; of the others only the leader knows."
+            ),
             cluster,
-            static one => one.SyncMicroseconds / MicrosecondsPerSecond);
-        AddKnown(text.Gauge("rookery_cluster_member_spare_bytes", "Bytes that a member has free beyond its reserve; of the others only the leader knows."), cluster, static one => one.SpareBytes);
+            static one => one.IsReachable is { } reachable ? (reachable ? 1 : 0) : null
+        );
+        AddKnown(
+            text.Gauge(
+                "rookery_cluster_member_lag_entries",
+                "Entries of the log that a member lacks; absent where nobody knows that. Of the others only "
+                    + "the leader does."
+            ),
+            cluster,
+            static one => one.LagEntries
+        );
+        AddKnown(
+            text.Gauge(
+                "rookery_cluster_member_sync_seconds",
+                "What 99 % of a member's recent journal writes did not exceed; absent before it has said so. "
+                    + "Of the others only the leader knows."
+            ),
+            cluster,
+            static one => one.SyncMicroseconds / MicrosecondsPerSecond
+        );
+        AddKnown(
+            text.Gauge(
+                "rookery_cluster_member_spare_bytes",
+                "Bytes that a member has free beyond its reserve; of the others only the leader knows."
+            ),
+            cluster,
+            static one => one.SpareBytes
+        );
 
         if (cluster.Capacity is { } capacity)
         {
-            text.Gauge("rookery_cluster_capacity_bytes", "Bytes that a majority of the voters has free beyond its reserve, on the leader; member is who limits it. Below 0 writes that grow the data are refused.")
+            text.Gauge(
+                    "rookery_cluster_capacity_bytes",
+                    "Bytes that a majority of the voters has free beyond its reserve, on the leader; member is "
+                        + "who limits it. Below 0 writes that grow the data are refused."
+                )
                 .Sample(capacity.SpareBytes, ("member", capacity.LimitedBy));
         }
     }

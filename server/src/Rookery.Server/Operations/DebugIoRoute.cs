@@ -7,8 +7,10 @@ using Rookery.Disk;
 namespace Rookery.Server;
 
 /// <summary>
-/// /debug/io?since=&amp;until=&amp;span=&amp;node=: the disk work of this node. Raw events and slow ones between two times (microseconds since 1970 UTC), roll-ups of the last 24 hours in spans
-/// of seconds, and on which devices it happened; with only=rollups no events, for who has them already. Columns instead of objects, because a page of events is read by a program that draws it.
+/// /debug/io?since=&amp;until=&amp;span=&amp;node=: the disk work of this node. Raw events and slow ones between two
+/// times (microseconds since 1970 UTC), roll-ups of the last 24 hours in spans of seconds, and on which devices it
+/// happened; with only=rollups no events, for who has them already. Columns instead of objects, because a page of
+/// events is read by a program that draws it.
 /// </summary>
 internal static class DebugIoRoute
 {
@@ -23,30 +25,45 @@ internal static class DebugIoRoute
 
     private static async Task AnswerAsync(HttpContext http, ServerContext context)
     {
-        if (!TryRead(http, "since", 0, out long since) || !TryRead(http, "until", long.MaxValue, out long until) ||
-            !TryRead(http, "span", DefaultSpanSeconds, out long span) || span is < 1 or > DaySeconds || until < since)
+        if (
+            !TryRead(http, "since", 0, out long since)
+            || !TryRead(http, "until", long.MaxValue, out long until)
+            || !TryRead(http, "span", DefaultSpanSeconds, out long span)
+            || span is < 1 or > DaySeconds
+            || until < since
+        )
         {
             await ErrorAnswer.WriteAsync(
                 http,
                 StatusCodes.Status400BadRequest,
                 ErrorAnswer.BadRequest,
-                $"'since' and 'until' must be microseconds since 1970 UTC, the first not after the other, and 'span' 1 to {DaySeconds} seconds, all whole numbers.");
+                $"'since' and 'until' must be microseconds since 1970 UTC, the first not after the other, "
+                    + $"and 'span' 1 to {DaySeconds} seconds, all whole numbers."
+            );
             return;
         }
 
         string? only = http.Request.Query["only"];
         if (!string.IsNullOrEmpty(only) && !string.Equals(only, "rollups", StringComparison.Ordinal))
         {
-            await ErrorAnswer.WriteAsync(http, StatusCodes.Status400BadRequest, ErrorAnswer.BadRequest, "'only' can be 'rollups'; without it everything is told.");
+            await ErrorAnswer.WriteAsync(
+                http,
+                StatusCodes.Status400BadRequest,
+                ErrorAnswer.BadRequest,
+                "'only' can be 'rollups'; without it everything is told."
+            );
             return;
         }
 
-        await context.LargeAnswers.SendAsync(http, async () =>
-        {
-            http.Response.ContentType = "application/json; charset=utf-8";
-            await using var json = new Utf8JsonWriter(http.Response.BodyWriter);
-            Write(json, context, since, until, span, only);
-        });
+        await context.LargeAnswers.SendAsync(
+            http,
+            async () =>
+            {
+                http.Response.ContentType = "application/json; charset=utf-8";
+                await using var json = new Utf8JsonWriter(http.Response.BodyWriter);
+                Write(json, context, since, until, span, only);
+            }
+        );
     }
 
     /// <summary>Writes the whole answer.</summary>
@@ -56,7 +73,14 @@ internal static class DebugIoRoute
     /// <param name="until">And not after it.</param>
     /// <param name="span">How many seconds one roll-up covers.</param>
     /// <param name="only">Null or empty for all, otherwise the roll-ups.</param>
-    public static void Write(Utf8JsonWriter json, ServerContext context, long since, long until, long span, string? only = null)
+    public static void Write(
+        Utf8JsonWriter json,
+        ServerContext context,
+        long since,
+        long until,
+        long span,
+        string? only = null
+    )
     {
         json.WriteStartObject();
         json.WriteString("Node"u8, context.Options.NodeTag);
@@ -76,21 +100,32 @@ internal static class DebugIoRoute
         json.WriteEndObject();
     }
 
-    // The second in which the asked span ends is told whole: what is asked for by microseconds is shown by seconds here.
+    // The second in which the asked span ends is told whole: what is asked for by microseconds is shown by seconds
+    // here.
     private static IReadOnlyList<IoRollUp> RollUps(ServerContext context, long since, long until, long span)
     {
         long end = Math.Min(until / 1_000_000, context.Time.GetUtcNow().ToUnixTimeSeconds()) + 1;
-        return context.Io.RollUps(Math.Max(since / 1_000_000, end - Math.Min(DaySeconds, span * MostSpans)), end, (int)span);
+        return context.Io.RollUps(
+            Math.Max(since / 1_000_000, end - Math.Min(DaySeconds, span * MostSpans)),
+            end,
+            (int)span
+        );
     }
 
     private static bool TryRead(HttpContext http, string name, long fallback, out long value)
     {
         string? text = http.Request.Query[name];
         value = fallback;
-        return string.IsNullOrEmpty(text) || long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out value);
+        return string.IsNullOrEmpty(text)
+            || long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out value);
     }
 
-    private static void WriteEvents(Utf8JsonWriter json, string name, IReadOnlyList<IoEvent> events, IoEventPage? whole = null)
+    private static void WriteEvents(
+        Utf8JsonWriter json,
+        string name,
+        IReadOnlyList<IoEvent> events,
+        IoEventPage? whole = null
+    )
     {
         json.WriteStartObject(name);
         if (whole is not null)

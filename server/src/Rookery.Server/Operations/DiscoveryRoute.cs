@@ -9,20 +9,38 @@ using Rookery.Server.Raven.Cluster;
 namespace Rookery.Server;
 
 /// <summary>
-/// GET /sd/prometheus: where Prometheus finds all members (its HTTP service discovery), each with what Rookery and what its machine tell. Any member says it, by what it knows itself, so also while nobody leads.
+/// GET /sd/prometheus: where Prometheus finds all members (its HTTP service discovery), each with what Rookery and what
+/// its machine tell. Any member says it, by what it knows itself, so also while nobody leads.
 /// </summary>
 internal static class DiscoveryRoute
 {
     // Not one job: both tell of processes, by the same names.
-    private static readonly (string Job, string Path)[] Sources = [("rookery", "/metrics"), ("node", "/metrics/machine")];
+    private static readonly (string Job, string Path)[] Sources =
+    [
+        ("rookery", "/metrics"),
+        ("node", "/metrics/machine"),
+    ];
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapWithoutData("/sd/prometheus", RouteScope.Metrics, http =>
-            context.Readiness.Node is { Diagnosis: null } node
-                ? AnswerAsync(http, context.Options, node.Consensus.View.Members)
-                : ErrorAnswer.WriteAsync(http, StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, context.Readiness.Reason ?? "The node is opening its data."));
+        routes.MapWithoutData(
+            "/sd/prometheus",
+            RouteScope.Metrics,
+            http =>
+                context.Readiness.Node is { Diagnosis: null } node
+                    ? AnswerAsync(http, context.Options, node.Consensus.View.Members)
+                    : ErrorAnswer.WriteAsync(
+                        http,
+                        StatusCodes.Status503ServiceUnavailable,
+                        ErrorAnswer.RavenException,
+                        context.Readiness.Reason ?? "The node is opening its data."
+                    )
+        );
 
-    private static async Task AnswerAsync(HttpContext http, ServerOptions options, IReadOnlyList<ClusterViewMember> members)
+    private static async Task AnswerAsync(
+        HttpContext http,
+        ServerOptions options,
+        IReadOnlyList<ClusterViewMember> members
+    )
     {
         using var answer = AnswerBuffer.Rent();
         var urls = new NodeUrl(http, members);

@@ -6,7 +6,11 @@ using Rookery.Server.Observation;
 
 namespace Rookery.Server;
 
-/// <summary>/livez: the process runs. /readyz: documents are served, if only to reads with consistency=local, and by a member that joined all of them; if not, 503 and the sentence why. /readyz?verbose says it as JSON, with figures; /readyz?words in the lines of <c>rookery status</c>.</summary>
+/// <summary>
+/// /livez: the process runs. /readyz: documents are served, if only to reads with consistency=local, and by a member
+/// that joined all of them; if not, 503 and the sentence why. /readyz?verbose says it as JSON, with figures;
+/// /readyz?words in the lines of <c>rookery status</c>.
+/// </summary>
 internal static class HealthRoutes
 {
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
@@ -27,7 +31,11 @@ internal static class HealthRoutes
         }
 
         http.Response.ContentType = "text/plain; charset=utf-8";
-        return http.Response.WriteAsync((reason ?? ((cluster?.Trouble ?? GrowthRefusal(context)) is { } trouble ? $"ok, but: {trouble}" : "ok")) + "\n", http.RequestAborted);
+        return http.Response.WriteAsync(
+            (reason ?? ((cluster?.Trouble ?? GrowthRefusal(context)) is { } trouble ? $"ok, but: {trouble}" : "ok"))
+                + "\n",
+            http.RequestAborted
+        );
     }
 
     private static async Task AnswerAtLengthAsync(HttpContext http, ServerContext context, string? reason, bool inWords)
@@ -36,19 +44,29 @@ internal static class HealthRoutes
         await using (var json = new Utf8JsonWriter(body, new JsonWriterOptions { Indented = true }))
         {
             // It names other cards, and the cluster that they form.
-            WriteVerbose(json, context, reason, context.Access.May(http, RouteScope.Metrics) ? context.Options.Forming?.Invoke() : null);
+            WriteVerbose(
+                json,
+                context,
+                reason,
+                context.Access.May(http, RouteScope.Metrics) ? context.Options.Forming?.Invoke() : null
+            );
         }
 
         using var status = JsonDocument.Parse(body.WrittenMemory);
         if (StatusWords.IsWholeStory(status.RootElement))
         {
-            http.Response.Headers[StatusWords.Header] = StatusWords.IsWell(status.RootElement) ? StatusWords.Well : StatusWords.Unwell;
+            http.Response.Headers[StatusWords.Header] = StatusWords.IsWell(status.RootElement)
+                ? StatusWords.Well
+                : StatusWords.Unwell;
         }
 
         http.Response.ContentType = inWords ? "text/plain; charset=utf-8" : "application/json; charset=utf-8";
         if (inWords)
         {
-            await http.Response.WriteAsync(string.Join('\n', StatusWords.Describe(status.RootElement)) + "\n", http.RequestAborted);
+            await http.Response.WriteAsync(
+                string.Join('\n', StatusWords.Describe(status.RootElement)) + "\n",
+                http.RequestAborted
+            );
         }
         else
         {
@@ -56,9 +74,18 @@ internal static class HealthRoutes
         }
     }
 
-    private static string? GrowthRefusal(ServerContext context) => context.Readiness.Node?.ReadStatistics()?.Consensus is { } cluster
-        ? GrowthRule.WhyRefused(LiveCluster.Of(cluster, context.Observation, context.Options.NodeTag, reason: null, context.Options.NodeName))
-        : null;
+    private static string? GrowthRefusal(ServerContext context) =>
+        context.Readiness.Node?.ReadStatistics()?.Consensus is { } cluster
+            ? GrowthRule.WhyRefused(
+                LiveCluster.Of(
+                    cluster,
+                    context.Observation,
+                    context.Options.NodeTag,
+                    reason: null,
+                    context.Options.NodeName
+                )
+            )
+            : null;
 
     /// <summary>Writes the whole answer.</summary>
     public static void WriteVerbose(Utf8JsonWriter json, ServerContext context, string? reason, string? forming)

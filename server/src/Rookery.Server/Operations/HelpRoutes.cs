@@ -6,8 +6,8 @@ using Microsoft.AspNetCore.Routing;
 namespace Rookery.Server;
 
 /// <summary>
-/// /help lists the documents that belong to this version, /help/{path} shows one: they are inside the executable, so a node
-/// without Internet has them. They are written to be read as text, and shown as it.
+/// /help lists the documents that belong to this version, /help/{path} shows one: they are inside the executable, so a
+/// node without Internet has them. They are written to be read as text, and shown as it.
 /// </summary>
 internal static class HelpRoutes
 {
@@ -22,10 +22,15 @@ internal static class HelpRoutes
 
     private static Task AnswerListAsync(HttpContext http)
     {
-        var page = new StringBuilder("<!doctype html><meta charset=\"utf-8\"><title>Rookery: manual</title>\n<h1>Manual</h1>\n<ul>\n");
+        var page = new StringBuilder(
+            "<!doctype html><meta charset=\"utf-8\"><title>Rookery: manual</title>\n<h1>Manual</h1>\n<ul>\n"
+        );
         foreach (string name in typeof(HelpRoutes).Assembly.GetManifestResourceNames().Order(StringComparer.Ordinal))
         {
-            if (name.StartsWith(ResourcePrefix, StringComparison.Ordinal) && name.EndsWith(".md", StringComparison.Ordinal))
+            if (
+                name.StartsWith(ResourcePrefix, StringComparison.Ordinal)
+                && name.EndsWith(".md", StringComparison.Ordinal)
+            )
             {
                 string path = WebUtility.HtmlEncode(name[ResourcePrefix.Length..]);
                 page.Append($"<li><a href=\"/help/{path}\">{WebUtility.HtmlEncode(TitleOf(name))}</a> ({path})\n");
@@ -44,7 +49,10 @@ internal static class HelpRoutes
         {
             http.Response.StatusCode = StatusCodes.Status404NotFound;
             http.Response.ContentType = "text/plain; charset=utf-8";
-            await http.Response.WriteAsync("The manual has no such page; /help lists those it has.\n", http.RequestAborted);
+            await http.Response.WriteAsync(
+                "The manual has no such page; /help lists those it has.\n",
+                http.RequestAborted
+            );
             return;
         }
 

@@ -1,8 +1,10 @@
 namespace Rookery.Server;
 
 /// <summary>
-/// Gives memory back when work has ended, between 10 and 20 seconds after the last of it, and again whenever the idle process has grown by 4 MiB since and grows no more: what is done every second or minute
-/// is compiled anew once it has run thirty times, up to a quarter of an hour after a start, and the C library keeps what the compiler frees when it has done.
+/// Gives memory back when work has ended, between 10 and 20 seconds after the last of it, and again whenever the idle
+/// process has grown by 4 MiB since and grows no more: what is done every second or minute is compiled anew once it has
+/// run thirty times, up to a quarter of an hour after a start, and the C library keeps what the compiler frees when it
+/// has done.
 /// </summary>
 public sealed class IdleMemory : IDisposable
 {

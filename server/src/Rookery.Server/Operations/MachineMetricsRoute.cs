@@ -6,7 +6,8 @@ using Microsoft.AspNetCore.Routing;
 namespace Rookery.Server;
 
 /// <summary>
-/// /metrics/machine: what node_exporter tells of this machine, passed on as it came. It asks nobody for a credential, so it listens to this machine only; whoever may read the node's metrics may read these.
+/// /metrics/machine: what node_exporter tells of this machine, passed on as it came. It asks nobody for a credential,
+/// so it listens to this machine only; whoever may read the node's metrics may read these.
 /// </summary>
 internal sealed class MachineMetricsRoute : IDisposable
 {
@@ -22,8 +23,18 @@ internal sealed class MachineMetricsRoute : IDisposable
     private MachineMetricsRoute(ServerContext context)
     {
         _context = context;
-        var handler = new SocketsHttpHandler { UseProxy = false, UseCookies = false, AllowAutoRedirect = false, MaxConnectionsPerServer = 1 };
-        _client = new HttpClient(handler) { MaxResponseContentBufferSize = MostBytes, Timeout = Timeout.InfiniteTimeSpan };
+        var handler = new SocketsHttpHandler
+        {
+            UseProxy = false,
+            UseCookies = false,
+            AllowAutoRedirect = false,
+            MaxConnectionsPerServer = 1,
+        };
+        _client = new HttpClient(handler)
+        {
+            MaxResponseContentBufferSize = MostBytes,
+            Timeout = Timeout.InfiniteTimeSpan,
+        };
     }
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
@@ -48,7 +59,11 @@ internal sealed class MachineMetricsRoute : IDisposable
             }
 
             using var answer = await _client.SendAsync(request, either.Token);
-            await (answer.StatusCode == HttpStatusCode.OK ? PassOnAsync(http, answer.Content) : RefuseAsync(http, $"answered with {(int)answer.StatusCode}"));
+            await (
+                answer.StatusCode == HttpStatusCode.OK
+                    ? PassOnAsync(http, answer.Content)
+                    : RefuseAsync(http, $"answered with {(int)answer.StatusCode}")
+            );
         }
         catch (OperationCanceledException) when (late.IsCancellationRequested)
         {
@@ -56,12 +71,15 @@ internal sealed class MachineMetricsRoute : IDisposable
         }
         catch (HttpRequestException failure)
         {
-            await RefuseAsync(http, failure.HttpRequestError switch
-            {
-                HttpRequestError.ConnectionError => "does not answer",
-                HttpRequestError.ConfigurationLimitExceeded => $"answered with more than {MostBytes >> 20} MiB",
-                _ => "gave no answer that can be read",
-            });
+            await RefuseAsync(
+                http,
+                failure.HttpRequestError switch
+                {
+                    HttpRequestError.ConnectionError => "does not answer",
+                    HttpRequestError.ConfigurationLimitExceeded => $"answered with more than {MostBytes >> 20} MiB",
+                    _ => "gave no answer that can be read",
+                }
+            );
         }
     }
 
@@ -73,9 +91,13 @@ internal sealed class MachineMetricsRoute : IDisposable
         await content.CopyToAsync(http.Response.Body, http.RequestAborted);
     }
 
-    private Task RefuseAsync(HttpContext http, string what) => ErrorAnswer.WriteAsync(
-        http,
-        StatusCodes.Status502BadGateway,
-        ErrorAnswer.RavenException,
-        $"{_context.Options.MachineMetrics} {what}, where node_exporter tells of this machine: `systemctl status prometheus-node-exporter` on it says why. Where it listens elsewhere, the setting machineMetrics says so.");
+    private Task RefuseAsync(HttpContext http, string what) =>
+        ErrorAnswer.WriteAsync(
+            http,
+            StatusCodes.Status502BadGateway,
+            ErrorAnswer.RavenException,
+            $"{_context.Options.MachineMetrics} {what}, where node_exporter tells of this machine: "
+                + $"`systemctl status prometheus-node-exporter` on it says why. Where it listens elsewhere, the "
+                + $"setting machineMetrics says so."
+        );
 }

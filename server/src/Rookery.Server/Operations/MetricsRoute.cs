@@ -5,18 +5,24 @@ using Rookery.Disk;
 
 namespace Rookery.Server;
 
-/// <summary>/metrics: every counter of this process in Prometheus' text format. docs/reference/metrics.md lists them.</summary>
+/// <summary>
+/// /metrics: every counter of this process in Prometheus' text format. docs/reference/metrics.md lists them.
+/// </summary>
 internal static class MetricsRoute
 {
     private const double MicrosecondsPerSecond = 1e6;
     private static readonly double[] Quantiles = [0.5, 0.99, 0.999];
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapWithoutData("/metrics", RouteScope.Metrics, http =>
-        {
-            http.Response.ContentType = "text/plain; version=0.0.4; charset=utf-8";
-            return http.Response.WriteAsync(Collect(context), http.RequestAborted);
-        });
+        routes.MapWithoutData(
+            "/metrics",
+            RouteScope.Metrics,
+            http =>
+            {
+                http.Response.ContentType = "text/plain; version=0.0.4; charset=utf-8";
+                return http.Response.WriteAsync(Collect(context), http.RequestAborted);
+            }
+        );
 
     /// <summary>All of it.</summary>
     public static string Collect(ServerContext context)
@@ -25,7 +31,10 @@ internal static class MetricsRoute
         text.Gauge("rookery_ready", "1 when documents are served.").Sample(context.Readiness.Reason is null ? 1 : 0);
         AddAlerts(text, context.ActiveAlerts());
         AddRequests(text, context.Metrics);
-        text.Counter("rookery_log_lines_left_out_total", "Lines about requests that came faster than the log takes them.")
+        text.Counter(
+                "rookery_log_lines_left_out_total",
+                "Lines about requests that came faster than the log takes them."
+            )
             .Sample(context.RequestLog.LeftOut + context.FaultLog.LeftOut);
         AddIo(text, context.Io);
         AddMemory(text, context.Memory);
@@ -47,13 +56,19 @@ internal static class MetricsRoute
         text.Gauge("rookery_alerts", "Alerts that hold on this node now, by its own judgement.");
         foreach (string severity in (string[])[AlertSeverity.Warning, AlertSeverity.Critical])
         {
-            text.Sample(active.Count(alert => string.Equals(alert.Severity, severity, StringComparison.Ordinal)), ("severity", severity));
+            text.Sample(
+                active.Count(alert => string.Equals(alert.Severity, severity, StringComparison.Ordinal)),
+                ("severity", severity)
+            );
         }
     }
 
     private static void AddRequests(PrometheusText text, RequestMetrics metrics)
     {
-        var routes = metrics.Routes.Where(route => Count(route) > 0).OrderBy(route => route.Pattern, StringComparer.Ordinal).ToArray();
+        var routes = metrics
+            .Routes.Where(route => Count(route) > 0)
+            .OrderBy(route => route.Pattern, StringComparer.Ordinal)
+            .ToArray();
         text.Gauge("rookery_http_requests_in_flight", "Requests being answered now.").Sample(metrics.InFlight);
         text.Counter("rookery_http_requests_total", "Requests answered, by route and class of status.");
         foreach (var route in routes)
@@ -62,12 +77,19 @@ internal static class MetricsRoute
             {
                 if (route.WithStatusClass(hundreds) is > 0 and long count)
                 {
-                    text.Sample(count, ("route", route.Pattern), ("status", string.Create(CultureInfo.InvariantCulture, $"{hundreds}xx")));
+                    text.Sample(
+                        count,
+                        ("route", route.Pattern),
+                        ("status", string.Create(CultureInfo.InvariantCulture, $"{hundreds}xx"))
+                    );
                 }
             }
         }
 
-        text.Histogram("rookery_http_request_duration_seconds", "Time from the head of a request to the end of its answer, by route.");
+        text.Histogram(
+            "rookery_http_request_duration_seconds",
+            "Time from the head of a request to the end of its answer, by route."
+        );
         foreach (var route in routes)
         {
             AddDurations(text, route);
@@ -81,7 +103,12 @@ internal static class MetricsRoute
         {
             count += route.InBucket(bucket);
             double bound = RouteMetrics.BucketBounds[bucket] / MicrosecondsPerSecond;
-            text.Sample("_bucket", count, ("route", route.Pattern), ("le", bound.ToString("R", CultureInfo.InvariantCulture)));
+            text.Sample(
+                "_bucket",
+                count,
+                ("route", route.Pattern),
+                ("le", bound.ToString("R", CultureInfo.InvariantCulture))
+            );
         }
 
         count += route.InBucket(RouteMetrics.BucketBounds.Length);
@@ -122,7 +149,10 @@ internal static class MetricsRoute
             text.Sample(total.TotalMicroseconds / MicrosecondsPerSecond, ("kind", IoKindName.Of(total.Kind)));
         }
 
-        text.Summary("rookery_io_recent_seconds", "What this share of the recent ones did not exceed; sum and count are of all.");
+        text.Summary(
+            "rookery_io_recent_seconds",
+            "What this share of the recent ones did not exceed; sum and count are of all."
+        );
         foreach (var total in totals)
         {
             foreach (double quantile in Quantiles)
@@ -130,7 +160,8 @@ internal static class MetricsRoute
                 text.Sample(
                     io.PercentileMicroseconds(total.Kind, quantile) / MicrosecondsPerSecond,
                     ("kind", IoKindName.Of(total.Kind)),
-                    ("quantile", quantile.ToString("R", CultureInfo.InvariantCulture)));
+                    ("quantile", quantile.ToString("R", CultureInfo.InvariantCulture))
+                );
             }
 
             text.Sample("_sum", total.TotalMicroseconds / MicrosecondsPerSecond, ("kind", IoKindName.Of(total.Kind)));

@@ -3,7 +3,10 @@ using System.Text;
 
 namespace Rookery.Server;
 
-/// <summary>Writes the text format of Prometheus, version 0.0.4: families with help and type, samples with labels. Values are in base units.</summary>
+/// <summary>
+/// Writes the text format of Prometheus, version 0.0.4: families with help and type, samples with labels. Values are in
+/// base units.
+/// </summary>
 internal sealed class PrometheusText
 {
     private readonly StringBuilder _text = new(16 << 10);
@@ -24,7 +27,8 @@ internal sealed class PrometheusText
     /// <summary>Adds a sample to the family begun last.</summary>
     /// <param name="value">The value.</param>
     /// <param name="labels">Names and values of its labels.</param>
-    public PrometheusText Sample(double value, params ReadOnlySpan<(string Name, string Value)> labels) => Sample(string.Empty, value, labels);
+    public PrometheusText Sample(double value, params ReadOnlySpan<(string Name, string Value)> labels) =>
+        Sample(string.Empty, value, labels);
 
     /// <summary>Adds a sample whose name is the family's and a suffix ("_bucket").</summary>
     public PrometheusText Sample(string suffix, double value, params ReadOnlySpan<(string Name, string Value)> labels)
@@ -37,19 +41,34 @@ internal sealed class PrometheusText
             before = ',';
         }
 
-        _text.Append(labels.IsEmpty ? " " : "} ").Append(value.ToString("R", CultureInfo.InvariantCulture)).Append('\n');
+        _text
+            .Append(labels.IsEmpty ? " " : "} ")
+            .Append(value.ToString("R", CultureInfo.InvariantCulture))
+            .Append('\n');
         return this;
     }
 
     public override string ToString() => _text.ToString();
 
     private static string Escape(string content) =>
-        content.Replace("\\", @"\\", StringComparison.Ordinal).Replace("\"", "\\\"", StringComparison.Ordinal).Replace("\n", "\\n", StringComparison.Ordinal);
+        content
+            .Replace("\\", @"\\", StringComparison.Ordinal)
+            .Replace("\"", "\\\"", StringComparison.Ordinal)
+            .Replace("\n", "\\n", StringComparison.Ordinal);
 
     private PrometheusText Begin(string name, string type, string help)
     {
         _family = name;
-        _text.Append("# HELP ").Append(name).Append(' ').Append(help).Append("\n# TYPE ").Append(name).Append(' ').Append(type).Append('\n');
+        _text
+            .Append("# HELP ")
+            .Append(name)
+            .Append(' ')
+            .Append(help)
+            .Append("\n# TYPE ")
+            .Append(name)
+            .Append(' ')
+            .Append(type)
+            .Append('\n');
         return this;
     }
 }

@@ -6,12 +6,15 @@ using Rookery.Disk;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// The bytes of an answer while they are put together. An answer that is sent whole carries its Content-Length; one that grows beyond <see cref="PartBytes"/> goes
-/// out in parts. One buffer per thread is kept for the next answer, so that a small one costs no allocation. Not thread-safe.
+/// The bytes of an answer while they are put together. An answer that is sent whole carries its Content-Length; one
+/// that grows beyond <see cref="PartBytes"/> goes out in parts. One buffer per thread is kept for the next answer, so
+/// that a small one costs no allocation. Not thread-safe.
 /// </summary>
 internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
 {
-    /// <summary>From this length on a long answer is sent in parts, so that it never lies in memory as a whole.</summary>
+    /// <summary>
+    /// From this length on a long answer is sent in parts, so that it never lies in memory as a whole.
+    /// </summary>
     public const int PartBytes = 64 << 10;
 
     private const int InitialBytes = 4 << 10;
@@ -25,9 +28,7 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
     private int _length;
     private bool _isRented;
 
-    private AnswerBuffer()
-    {
-    }
+    private AnswerBuffer() { }
 
     public int Length => _length;
 
@@ -68,7 +69,10 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
     /// <summary>Forgets what was written behind <paramref name="length"/>.</summary>
     public void Truncate(int length) => _length = length;
 
-    /// <summary>Sends everything as the whole answer, or as its last part. Synchronous when the connection takes the bytes at once.</summary>
+    /// <summary>
+    /// Sends everything as the whole answer, or as its last part. Synchronous when the connection takes the bytes at
+    /// once.
+    /// </summary>
     public Task SendAsync(HttpContext http, string contentType = "application/json; charset=utf-8")
     {
         if (!http.Response.HasStarted)
@@ -97,7 +101,10 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
         return Task.CompletedTask;
     }
 
-    /// <summary>The same, and disposes the buffer: for a handler that awaits nothing, so that a small answer needs no state machine.</summary>
+    /// <summary>
+    /// The same, and disposes the buffer: for a handler that awaits nothing, so that a small answer needs no state
+    /// machine.
+    /// </summary>
     public Task SendAndDisposeAsync(HttpContext http)
     {
         var sending = SendAsync(http);
@@ -112,10 +119,15 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
 
     /// <summary>Sends what there is and goes on with an empty buffer. The answer has no Content-Length then.</summary>
     /// <param name="http">The request.</param>
-    /// <param name="pause">Called when the client has not taken the part after a second: whoever reads for it lets go of its snapshot, which holds memory and files.</param>
+    /// <param name="pause">Called when the client has not taken the part after a second: whoever reads for it lets go
+    /// of its snapshot, which holds memory and files.</param>
     /// <param name="contentType">The type of the whole answer.</param>
     /// <exception cref="OperationCanceledException">The client left.</exception>
-    public async Task SendPartAsync(HttpContext http, Action? pause, string contentType = "application/json; charset=utf-8")
+    public async Task SendPartAsync(
+        HttpContext http,
+        Action? pause,
+        string contentType = "application/json; charset=utf-8"
+    )
     {
         if (!http.Response.HasStarted)
         {
@@ -146,11 +158,20 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
     {
         for (int at = 0; at < _length; at += PartBytes)
         {
-            var sending = http.Response.BodyWriter.WriteAsync(_memory.Memory.Slice(at, Math.Min(PartBytes, _length - at)), http.RequestAborted);
-            var sent = sending.IsCompletedSuccessfully || pause is null ? await sending : await WaitAsync(sending.AsTask(), pause);
+            var sending = http.Response.BodyWriter.WriteAsync(
+                _memory.Memory.Slice(at, Math.Min(PartBytes, _length - at)),
+                http.RequestAborted
+            );
+            var sent =
+                sending.IsCompletedSuccessfully || pause is null
+                    ? await sending
+                    : await WaitAsync(sending.AsTask(), pause);
             if (sent.IsCompleted || sent.IsCanceled)
             {
-                throw new OperationCanceledException("The client left before its answer was complete.", http.RequestAborted);
+                throw new OperationCanceledException(
+                    "The client left before its answer was complete.",
+                    http.RequestAborted
+                );
             }
         }
     }

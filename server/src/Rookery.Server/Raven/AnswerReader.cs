@@ -4,11 +4,14 @@ using Rookery.Documents;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Reads a database for one answer. All of an answer to a client is of the moment of the first look, however slowly it is taken; when the node has to give that moment up, reading on fails, and the
-/// connection of a client that is waited for is broken off. An operation that nobody takes at one piece reads what is there after each pause. One thread at a time.
+/// Reads a database for one answer. All of an answer to a client is of the moment of the first look, however slowly it
+/// is taken; when the node has to give that moment up, reading on fails, and the connection of a client that is waited
+/// for is broken off. An operation that nobody takes at one piece reads what is there after each pause. One thread at a
+/// time.
 /// </summary>
 /// <param name="database">The database.</param>
-/// <param name="client">The request that is answered; null for an operation, which goes on in a later moment after each pause.</param>
+/// <param name="client">The request that is answered; null for an operation, which goes on in a later moment after each
+/// pause.</param>
 internal sealed class AnswerReader(Database database, HttpContext? client) : IDisposable
 {
     private DatabaseReader _reader;
@@ -22,7 +25,8 @@ internal sealed class AnswerReader(Database database, HttpContext? client) : IDi
     public bool IsRenewed => client is null;
 
     /// <summary>The reader, until the next pause. Not to be disposed.</summary>
-    /// <exception cref="DatabaseGoneException">There is no such database any more, and nothing of it was read yet, or it is read on in a later moment.</exception>
+    /// <exception cref="DatabaseGoneException">There is no such database any more, and nothing of it was read yet, or
+    /// it is read on in a later moment.</exception>
     /// <exception cref="Rookery.Storage.SnapshotEndedException">The moment had to be given up.</exception>
     public DatabaseReader Current
     {
@@ -57,7 +61,10 @@ internal sealed class AnswerReader(Database database, HttpContext? client) : IDi
         {
             // The answer of a part of a multi_get goes out through the request around it.
             _isWatched = true;
-            _breaking = _reader.Ended.UnsafeRegister(static connection => ((HttpContext)connection!).Abort(), client.Features.Get<MultiGetPart>()?.Around ?? client);
+            _breaking = _reader.Ended.UnsafeRegister(
+                static connection => ((HttpContext)connection!).Abort(),
+                client.Features.Get<MultiGetPart>()?.Around ?? client
+            );
         }
     }
 

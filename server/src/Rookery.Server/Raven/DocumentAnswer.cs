@@ -3,15 +3,21 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// An answer of any number of documents that goes out part by part. A document that is large is written only when there is room for it, which is given back when its part was sent;
-/// whoever waits for that room holds neither memory nor a snapshot meanwhile. Not thread-safe.
+/// An answer of any number of documents that goes out part by part. A document that is large is written only when there
+/// is room for it, which is given back when its part was sent; whoever waits for that room holds neither memory nor a
+/// snapshot meanwhile. Not thread-safe.
 /// </summary>
 /// <param name="http">The request.</param>
 /// <param name="requests">Where room is taken.</param>
 /// <param name="contentType">The type of the answer.</param>
-/// <param name="room">The room that the request has already, which grows for the answer; null when it has none. Two of one request might wait for each other.</param>
+/// <param name="room">The room that the request has already, which grows for the answer; null when it has none. Two of
+/// one request might wait for each other.</param>
 internal sealed class DocumentAnswer(
-    HttpContext http, LargeRequests requests, string contentType = "application/json; charset=utf-8", LargeRequests.Lease? room = null) : IDisposable
+    HttpContext http,
+    LargeRequests requests,
+    string contentType = "application/json; charset=utf-8",
+    LargeRequests.Lease? room = null
+) : IDisposable
 {
     // What the request holds besides its answer, until its end.
     private readonly long _heldBytes = room?.Bytes ?? 0;
@@ -26,11 +32,13 @@ internal sealed class DocumentAnswer(
     public void Write(ReadOnlySpan<byte> bytes) => Buffer.Write(bytes);
 
     /// <summary>Makes room for so many bytes more, at once.</summary>
-    /// <returns>False when there is none: let go of what is being read, wait with <see cref="WaitForRoomAsync"/>, read it again and ask again.</returns>
+    /// <returns>False when there is none: let go of what is being read, wait with <see cref="WaitForRoomAsync"/>, read
+    /// it again and ask again.</returns>
     public bool TryMakeRoom(long bytes)
     {
         long held = Buffer.Length + bytes;
-        return held <= LargeRequests.FreeBytes + AnswerBuffer.PartBytes || (_room ??= requests.Begin(http)).TryGrow(_heldBytes + held);
+        return held <= LargeRequests.FreeBytes + AnswerBuffer.PartBytes
+            || (_room ??= requests.Begin(http)).TryGrow(_heldBytes + held);
     }
 
     /// <summary>Sends what is gathered, if it is much, and waits for room for so many bytes more.</summary>
@@ -49,16 +57,20 @@ internal sealed class DocumentAnswer(
 
     /// <summary>Makes room for the document that a walk is at.</summary>
     /// <param name="bytes">Its length.</param>
-    /// <param name="stepBack">Called when there is none: the walk lets go of its snapshot and meets the document again with its next move.</param>
+    /// <param name="stepBack">Called when there is none: the walk lets go of its snapshot and meets the document again
+    /// with its next move.</param>
     /// <returns>False when it was waited for: go on with the next move.</returns>
     /// <exception cref="RefusedException">There was none in time, and nothing was sent yet: 429.</exception>
-    public ValueTask<bool> HasRoomAsync(long bytes, Action stepBack) => TryMakeRoom(bytes) ? new ValueTask<bool>(true) : StepBackAndWaitAsync(bytes, stepBack);
+    public ValueTask<bool> HasRoomAsync(long bytes, Action stepBack) =>
+        TryMakeRoom(bytes) ? new ValueTask<bool>(true) : StepBackAndWaitAsync(bytes, stepBack);
 
     /// <summary>Sends what there is when it is much, and gives room back.</summary>
     /// <param name="pause">Called when the client is slow.</param>
     public Task SendWhenDueAsync(Action? pause) => Buffer.IsPartDue ? SendPartAsync(pause) : Task.CompletedTask;
 
-    /// <summary>The same from so many bytes on, or when there is no room for as many: an answer that is sent whole has an ETag.</summary>
+    /// <summary>
+    /// The same from so many bytes on, or when there is no room for as many: an answer that is sent whole has an ETag.
+    /// </summary>
     public Task SendBeyondAsync(int bytes, Action pause) =>
         Buffer.IsPartDue && (Buffer.Length > bytes || !TryMakeRoom(0)) ? SendPartAsync(pause) : Task.CompletedTask;
 

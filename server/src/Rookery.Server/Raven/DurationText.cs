@@ -2,7 +2,10 @@ using System.Globalization;
 
 namespace Rookery.Server.Raven;
 
-/// <summary>Durations as clients write them: milliseconds ("5000", the Node client) or TimeSpan text ("00:00:05", "1.00:00:00.5").</summary>
+/// <summary>
+/// Durations as clients write them: milliseconds ("5000", the Node client) or TimeSpan text ("00:00:05",
+/// "1.00:00:00.5").
+/// </summary>
 internal static class DurationText
 {
     /// <summary>Reads a duration that is not negative.</summary>

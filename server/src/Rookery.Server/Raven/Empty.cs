@@ -2,7 +2,9 @@ using Microsoft.AspNetCore.Http;
 
 namespace Rookery.Server.Raven;
 
-/// <summary>Answers without a body. They say so by status or Content-Length: RavenDB's clients throw on an empty chunked body.</summary>
+/// <summary>
+/// Answers without a body. They say so by status or Content-Length: RavenDB's clients throw on an empty chunked body.
+/// </summary>
 internal static class Empty
 {
     /// <summary>204.</summary>

@@ -5,12 +5,13 @@ using Rookery.Documents;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// The ETag of an answer: clients keep the body by URL and ask again with If-None-Match. One document's tag is its change vector; the tag of several is a hash
-/// over the etags of all, in order, and over the history they belong to.
+/// The ETag of an answer: clients keep the body by URL and ask again with If-None-Match. One document's tag is its
+/// change vector; the tag of several is a hash over the etags of all, in order, and over the history they belong to.
 /// </summary>
 internal struct EntityTag(Database database)
 {
-    private const ulong Prime = 0x100000001b3; // FNV-1a, over 64-bit values instead of bytes: no attacker gains from a collision with his own answer
+    // FNV-1a, over 64-bit values instead of bytes: no attacker gains from a collision with his own answer
+    private const ulong Prime = 0x100000001b3;
     private ulong _hash = Seed(database.HistoryId);
 
     /// <summary>The quoted change vector of one document.</summary>

@@ -20,14 +20,22 @@ internal static class IdempotencyHeader
         return header.Count == 0 ? IdempotencyKey.None : Hash(header.ToString());
     }
 
-    /// <summary>The key of the header or, without one, of raft-request-id: RavenDB's clients repeat identity/next with the same one after a failure.</summary>
+    /// <summary>
+    /// The key of the header or, without one, of raft-request-id: RavenDB's clients repeat identity/next with the same
+    /// one after a failure.
+    /// </summary>
     public static IdempotencyKey ReadOrRequestId(HttpContext http)
     {
         var key = Read(http);
-        return !key.IsPresent && new QueryParameters(http).Text("raft-request-id") is { Length: > 0 } requestId ? Hash(requestId) : key;
+        return !key.IsPresent && new QueryParameters(http).Text("raft-request-id") is { Length: > 0 } requestId
+            ? Hash(requestId)
+            : key;
     }
 
-    /// <summary>Says from when on the database remembers keys, when the request has one. A retry of a request that is older may be applied again.</summary>
+    /// <summary>
+    /// Says from when on the database remembers keys, when the request has one. A retry of a request that is older may
+    /// be applied again.
+    /// </summary>
     public static void TellHorizon(HttpContext http, Database database)
     {
         if (http.Request.Headers[KeyName].Count == 0)
@@ -36,7 +44,9 @@ internal static class IdempotencyHeader
         }
 
         using var reader = database.OpenReader();
-        http.Response.Headers[HorizonName] = DocumentJson.Date(Math.Max(reader.ReadIdempotencyHorizonTicks(), database.CreatedTicks));
+        http.Response.Headers[HorizonName] = DocumentJson.Date(
+            Math.Max(reader.ReadIdempotencyHorizonTicks(), database.CreatedTicks)
+        );
     }
 
     /// <summary>For routes that cannot keep what a key promises.</summary>
@@ -48,10 +58,15 @@ internal static class IdempotencyHeader
     {
         if (http.Request.Headers[KeyName].Count > 0)
         {
-            throw RefusedException.BadRequest($"An Idempotency-Key has no effect on {route}: {instead}. Nothing was stored; send the request without one.");
+            throw RefusedException.BadRequest(
+                $"An Idempotency-Key has no effect on {route}: {instead}. Nothing was stored; send the "
+                    + $"request without one."
+            );
         }
     }
 
     private static IdempotencyKey Hash(string text) =>
-        IdempotencyKey.TryCreate(Encoding.UTF8.GetBytes(text), out var key, out var error) ? key : throw RavenErrors.Refuse(error);
+        IdempotencyKey.TryCreate(Encoding.UTF8.GetBytes(text), out var key, out var error)
+            ? key
+            : throw RavenErrors.Refuse(error);
 }

@@ -7,7 +7,11 @@ namespace Rookery.Server.Raven;
 internal static class JsonAnswer
 {
     /// <summary>Sends an object whose members <paramref name="members"/> writes.</summary>
-    public static async Task SendAsync(HttpContext http, Action<Utf8JsonWriter> members, int status = StatusCodes.Status200OK)
+    public static async Task SendAsync(
+        HttpContext http,
+        Action<Utf8JsonWriter> members,
+        int status = StatusCodes.Status200OK
+    )
     {
         using var answer = AnswerBuffer.Rent();
         using (var json = new Utf8JsonWriter(answer))

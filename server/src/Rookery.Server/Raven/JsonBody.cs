@@ -3,7 +3,9 @@ using Rookery.Documents.Json;
 
 namespace Rookery.Server.Raven;
 
-/// <summary>Reads a JSON value from a reader that stands on its first token, and leaves the reader on its last.</summary>
+/// <summary>
+/// Reads a JSON value from a reader that stands on its first token, and leaves the reader on its last.
+/// </summary>
 internal delegate TResult JsonRead<out TResult>(ref Utf8JsonReader json);
 
 /// <summary>Reads the value of one member.</summary>
@@ -21,7 +23,11 @@ internal static class JsonBody
             var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = DocumentLimits.MaxEnvelopeDepth });
             json.Read();
             var result = read(ref json);
-            return json.Read() ? throw RefusedException.BadRequest("The body is not valid JSON: something follows the end of its value.") : result;
+            return json.Read()
+                ? throw RefusedException.BadRequest(
+                    "The body is not valid JSON: something follows the end of its value."
+                )
+                : result;
         }
         catch (Exception malformed) when (malformed is JsonException or InvalidOperationException)
         {
@@ -29,13 +35,18 @@ internal static class JsonBody
         }
     }
 
-    /// <summary>Says in our own words what the reader threw: the framework's are keys of resources in the published program.</summary>
+    /// <summary>
+    /// Says in our own words what the reader threw: the framework's are keys of resources in the published program.
+    /// </summary>
     /// <param name="what">What was read ("The body").</param>
     /// <param name="thrown">What the reader threw.</param>
-    public static RefusedException Malformed(string what, Exception thrown) => RefusedException.BadRequest(
-        thrown is JsonException { LineNumber: { } line, BytePositionInLine: { } at }
-            ? $"{what} is not valid JSON in line {line + 1}, byte {at}: something is missing, or stands where it must not, or the nesting is too deep. Send JSON as RFC 8259 defines it."
-            : $"{what} is not valid JSON: a text in it is not UTF-8 or ends within an escaped surrogate pair.");
+    public static RefusedException Malformed(string what, Exception thrown) =>
+        RefusedException.BadRequest(
+            thrown is JsonException { LineNumber: { } line, BytePositionInLine: { } at }
+                ? $"{what} is not valid JSON in line {line + 1}, byte {at}: something is missing, or stands "
+                    + $"where it must not, or the nesting is too deep. Send JSON as RFC 8259 defines it."
+                : $"{what} is not valid JSON: a text in it is not UTF-8 or ends within an escaped surrogate pair."
+        );
 
     /// <summary>Walks over the members of an object.</summary>
     public static void ForEachMember(ref Utf8JsonReader json, JsonMember member)
@@ -68,15 +79,18 @@ internal static class JsonBody
 
     /// <summary>A member that would be passed over.</summary>
     public static RefusedException NotSupported(string name, string where) =>
-        RefusedException.NotSupported($"The member '{name}' of {where} is not supported by this version, and nothing was done; leave it out.");
+        RefusedException.NotSupported(
+            $"The member '{name}' of {where} is not supported by this version, and nothing was done; leave it out."
+        );
 
     /// <summary>A text; null when it is null.</summary>
-    public static string? ReadText(ref Utf8JsonReader json, string name) => json.TokenType switch
-    {
-        JsonTokenType.String => json.GetString(),
-        JsonTokenType.Null => null,
-        _ => throw RefusedException.BadRequest($"'{name}' must be a text."),
-    };
+    public static string? ReadText(ref Utf8JsonReader json, string name) =>
+        json.TokenType switch
+        {
+            JsonTokenType.String => json.GetString(),
+            JsonTokenType.Null => null,
+            _ => throw RefusedException.BadRequest($"'{name}' must be a text."),
+        };
 
     /// <summary>A list of texts.</summary>
     public static List<string> ReadTexts(ref Utf8JsonReader json, string name)
@@ -89,7 +103,10 @@ internal static class JsonBody
         var texts = new List<string>();
         while (json.Read() && json.TokenType != JsonTokenType.EndArray)
         {
-            texts.Add(ReadText(ref json, name) ?? throw RefusedException.BadRequest($"'{name}' must be a list of texts; null is none."));
+            texts.Add(
+                ReadText(ref json, name)
+                    ?? throw RefusedException.BadRequest($"'{name}' must be a list of texts; null is none.")
+            );
         }
 
         return texts;

@@ -5,29 +5,43 @@ using Rookery.Disk;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// The room of all requests whose bodies, commands or answers are large. Whoever wants to hold more than <see cref="FreeBytes"/> takes room for the most it will hold, before it
-/// does; who finds none waits briefly, in turn, and is then answered 429. One alone always finds it. Nobody takes more while others may wait for what it has, unless what it
-/// wants can be refused, so that two never wait for each other for ever.
+/// The room of all requests whose bodies, commands or answers are large. Whoever wants to hold more than
+/// <see cref="FreeBytes"/> takes room for the most it will hold, before it does; who finds none waits briefly, in turn,
+/// and is then answered 429. One alone always finds it. Nobody takes more while others may wait for what it has, unless
+/// what it wants can be refused, so that two never wait for each other for ever.
 /// </summary>
 internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
 {
     /// <summary>What a request may hold without asking.</summary>
     public const int FreeBytes = 64 << 10;
 
-    /// <summary>How many times the bytes of a document are held on the way into the journal: body, minimised and command while it is parsed; command, frame and payload while it is written.</summary>
+    /// <summary>
+    /// How many times the bytes of a document are held on the way into the journal: body, minimised and command while
+    /// it is parsed; command, frame and payload while it is written.
+    /// </summary>
     public const int CopiesOfWrite = 3;
 
-    /// <summary>How many times those of a document that is patched: the version before, two steps of the patch, the version after, and its copies in the answer.</summary>
+    /// <summary>
+    /// How many times those of a document that is patched: the version before, two steps of the patch, the version
+    /// after, and its copies in the answer.
+    /// </summary>
     public const int CopiesOfPatch = 6;
 
-    /// <summary>How long room may be held for one thing: a body to come, a document of a stream, an answer to be taken. 32 MiB in that time are 56 KB/s.</summary>
+    /// <summary>
+    /// How long room may be held for one thing: a body to come, a document of a stream, an answer to be taken. 32 MiB
+    /// in that time are 56 KB/s.
+    /// </summary>
     public static readonly TimeSpan Deadline = TimeSpan.FromMinutes(10);
 
     // A stream that has begun should not be refused any more: it outwaits whoever holds the room now.
     private static readonly TimeSpan LongPatience = Deadline + Admission.Patience;
 
     private readonly TimeProvider _time = time;
-    private readonly Admission _admission = new(budget.TotalBytes / 4, time, budget.AddShare("large requests", budget.TotalBytes / 4));
+    private readonly Admission _admission = new(
+        budget.TotalBytes / 4,
+        time,
+        budget.AddShare("large requests", budget.TotalBytes / 4)
+    );
 
     /// <summary>Requests that were refused for want of room.</summary>
     public long Refused => _admission.Refused;
@@ -45,11 +59,16 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         return lease;
     }
 
-    /// <summary>The refusal of a body that held its room for <see cref="Deadline"/> without coming to its end.</summary>
-    public static RefusedException TooSlow(HttpContext http) => new(
-        StatusCodes.Status408RequestTimeout,
-        RavenType.Timeout,
-        $"The body of {http.Request.Method} {http.Request.Path} came too slowly: what is large must come within {Deadline.TotalMinutes} minutes, because others wait for the memory that it holds.");
+    /// <summary>
+    /// The refusal of a body that held its room for <see cref="Deadline"/> without coming to its end.
+    /// </summary>
+    public static RefusedException TooSlow(HttpContext http) =>
+        new(
+            StatusCodes.Status408RequestTimeout,
+            RavenType.Timeout,
+            $"The body of {http.Request.Method} {http.Request.Path} came too slowly: what is large must come "
+                + $"within {Deadline.TotalMinutes} minutes, because others wait for the memory that it holds."
+        );
 
     /// <summary>The refusal of a request for which there is no memory now.</summary>
     public RefusedException NoRoom(HttpContext http, long bytes)
@@ -65,12 +84,15 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
             $"This request needs {Amount.Bytes(bytes)} of memory, and other large requests hold "
                 + $"{Amount.Bytes(_admission.Bytes)} of the {Amount.Bytes(_admission.LimitBytes)} "
                 + $"that a node with --memory {budget.TotalBytes >> 20}M has for them. "
-                + "Nothing of it was done; try again in a second, send less at once, or give the node more memory.");
+                + "Nothing of it was done; try again in a second, send less at once, or give the node more memory."
+        );
     }
 
     /// <summary>
-    /// The room of one request, or of one part of its answer. From when it first holds bytes it has <see cref="Deadline"/>; then a read of the body is ended, or the connection cut,
-    /// so that a client that is silent, or takes nothing, keeps no room from others. Who holds none has no timer. Disposing it again does nothing.
+    /// The room of one request, or of one part of its answer. From when it first holds bytes it has
+    /// <see cref="Deadline"/>; then a read of the body is ended, or the connection cut, so that a client that is
+    /// silent, or takes nothing, keeps no room from others. Who holds none has no timer. Disposing it again does
+    /// nothing.
     /// </summary>
     internal sealed class Lease(LargeRequests requests, HttpContext http) : IDisposable
     {
@@ -83,7 +105,10 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         /// <summary>Bytes taken.</summary>
         public long Bytes => Volatile.Read(ref _bytes);
 
-        /// <summary>The read that the deadline ends, which then returns cancelled; null when the body was read, and the deadline cuts the connection.</summary>
+        /// <summary>
+        /// The read that the deadline ends, which then returns cancelled; null when the body was read, and the deadline
+        /// cuts the connection.
+        /// </summary>
         public PipeReader? Reading { get; set; }
 
         /// <summary>Takes more at once, until there are so many bytes in all.</summary>
@@ -105,7 +130,10 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
 
         /// <summary>Waits until there are so many bytes in all; patiently when the answer has begun.</summary>
         /// <exception cref="RefusedException">There was no room in time: 429.</exception>
-        public ValueTask GrowAsync(long bytes) => bytes <= _bytes ? ValueTask.CompletedTask : GrowAsync(bytes, isPatient: _connection.Response.HasStarted, http.RequestAborted);
+        public ValueTask GrowAsync(long bytes) =>
+            bytes <= _bytes
+                ? ValueTask.CompletedTask
+                : GrowAsync(bytes, isPatient: _connection.Response.HasStarted, http.RequestAborted);
 
         /// <inheritdoc cref="GrowAsync(long)"/>
         public async ValueTask GrowAsync(long bytes, bool isPatient, CancellationToken cancellation)
@@ -116,7 +144,14 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
                 return;
             }
 
-            if (!await requests._admission.EnterAsync(more, _bytes, isPatient ? LongPatience : Admission.Patience, cancellation))
+            if (
+                !await requests._admission.EnterAsync(
+                    more,
+                    _bytes,
+                    isPatient ? LongPatience : Admission.Patience,
+                    cancellation
+                )
+            )
             {
                 throw requests.NoRoom(http, bytes);
             }
@@ -159,7 +194,8 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         {
             _bytes += more;
 
-            // It repeats, for a read that came to its end just when it was to be ended: then the answer is cut off in its turn.
+            // It repeats, for a read that came to its end just when it was to be ended: then the answer is cut off in
+            // its turn.
             _deadline ??= requests._time.CreateTimer(static lease => ((Lease)lease!).End(), this, Deadline, Deadline);
         }
 

@@ -1,6 +1,8 @@
 namespace Rookery.Server.Raven;
 
-/// <summary>What a refusal of a read adds while nobody can say what is newest: how to have it from this node alone all the same.</summary>
+/// <summary>
+/// What a refusal of a read adds while nobody can say what is newest: how to have it from this node alone all the same.
+/// </summary>
 public static class LocalReads
 {
     /// <summary>For whoever writes the request.</summary>

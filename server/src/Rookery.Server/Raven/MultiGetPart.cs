@@ -3,8 +3,9 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Where one request of a multi_get answers: into the answer of all, part by part, so that no answer lies in memory as a whole however long it is. A feature of the part's context,
-/// which says too that the room of its body is taken already.
+/// Where one request of a multi_get answers: into the answer of all, part by part, so that no answer lies in memory as
+/// a whole however long it is. A feature of the part's context, which says too that the room of its body is taken
+/// already.
 /// </summary>
 internal sealed class MultiGetPart(HttpContext http, AnswerBuffer answer) : Stream
 {
@@ -45,7 +46,10 @@ internal sealed class MultiGetPart(HttpContext http, AnswerBuffer answer) : Stre
         return true;
     }
 
-    public override async ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
+    public override async ValueTask WriteAsync(
+        ReadOnlyMemory<byte> buffer,
+        CancellationToken cancellationToken = default
+    )
     {
         answer.Write(buffer.Span);
         Answered += buffer.Length;
@@ -56,9 +60,11 @@ internal sealed class MultiGetPart(HttpContext http, AnswerBuffer answer) : Stre
         }
     }
 
-    public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) => WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
+    public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
+        WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
 
-    public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException("Answers are written asynchronously.");
+    public override void Write(byte[] buffer, int offset, int count) =>
+        throw new NotSupportedException("Answers are written asynchronously.");
 
     public override void Flush()
     {

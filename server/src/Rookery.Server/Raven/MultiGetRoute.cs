@@ -7,7 +7,10 @@ using Rookery.Server.Raven.Queries;
 
 namespace Rookery.Server.Raven;
 
-/// <summary>POST multi_get: several reads of one database in one request, as lazy sessions send them. Each runs through the same handler as alone.</summary>
+/// <summary>
+/// POST multi_get: several reads of one database in one request, as lazy sessions send them. Each runs through the same
+/// handler as alone.
+/// </summary>
 internal sealed class MultiGetRoute(ServerContext context, GetDocuments documents, RunQuery queries)
 {
     // Sessions make 30 requests by default.
@@ -19,7 +22,14 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
     public async Task HandleAsync(HttpContext http, Database database)
     {
         List<Part> parts;
-        using (var body = await RequestBody.ReadAsync(http, context.Options.QueryBytesLimit, context.LargeRequests, BodyUse.Objects))
+        using (
+            var body = await RequestBody.ReadAsync(
+                http,
+                context.Options.QueryBytesLimit,
+                context.LargeRequests,
+                BodyUse.Objects
+            )
+        )
         {
             parts = ReadParts(body);
         }
@@ -63,18 +73,28 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
     private Task RunAsync(HttpContext part, Part asked, Database database)
     {
         string prefix = "/databases/" + database.Name;
-        string path = asked.Url.StartsWith(prefix, StringComparison.OrdinalIgnoreCase) ? asked.Url[prefix.Length..] : asked.Url;
-        (RouteParameters Parameters, DatabaseHandler Handle) route = (asked.Method.ToUpperInvariant(), path.ToLowerInvariant()) switch
+        string path = asked.Url.StartsWith(prefix, StringComparison.OrdinalIgnoreCase)
+            ? asked.Url[prefix.Length..]
+            : asked.Url;
+        (RouteParameters Parameters, DatabaseHandler Handle) route = (
+            asked.Method.ToUpperInvariant(),
+            path.ToLowerInvariant()
+        ) switch
         {
             ("GET", "/docs") => (RavenParameters.Documents, documents.GetAsync),
             ("POST", "/docs") => (RavenParameters.DocumentsOfBody, documents.PostAsync),
             ("POST", "/queries") => (RavenParameters.Query, queries.HandleAsync),
-            _ => throw RefusedException.NotSupported($"{asked.Method} {asked.Url} inside multi_get of database '{database.Name}' is not supported by this version: it takes GET and POST of its docs, and POST of its queries."),
+            _ => throw RefusedException.NotSupported(
+                $"{asked.Method} {asked.Url} inside multi_get of database '{database.Name}' is not supported "
+                    + $"by this version: it takes GET and POST of its docs, and POST of its queries."
+            ),
         };
         route.Parameters.Check(part, isWrite: false);
         return !new QueryParameters(part).TryGetEscaped("consistency", out _)
             ? route.Handle(part, database)
-            : throw RefusedException.BadRequest("The parameter 'consistency' belongs to multi_get itself: it holds for all of its requests.");
+            : throw RefusedException.BadRequest(
+                "The parameter 'consistency' belongs to multi_get itself: it holds for all of its requests."
+            );
     }
 
     private static DefaultHttpContext ContextOf(HttpContext http, Part asked, MultiGetPart answer)
@@ -84,7 +104,9 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         part.Request.Scheme = http.Request.Scheme;
         part.Request.Host = http.Request.Host;
         part.Request.Path = asked.Url.StartsWith('/') ? asked.Url : "/" + asked.Url;
-        part.Request.QueryString = new QueryString(asked.Query.Length == 0 || asked.Query[0] == '?' ? asked.Query : "?" + asked.Query);
+        part.Request.QueryString = new QueryString(
+            asked.Query.Length == 0 || asked.Query[0] == '?' ? asked.Query : "?" + asked.Query
+        );
         part.Request.Body = new MemoryStream(asked.Content);
         part.Response.Body = answer;
         part.Features.Set(answer);
@@ -113,79 +135,103 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
     }
 
     // A lazy load of one id that is not there: the client parses the part whatever its status, and fails on null.
-    private static ReadOnlySpan<byte> Nothing(int status) => status == StatusCodes.Status404NotFound ? "{\"Results\":[null],\"Includes\":{}}"u8 : "null"u8;
+    private static ReadOnlySpan<byte> Nothing(int status) =>
+        status == StatusCodes.Status404NotFound ? "{\"Results\":[null],\"Includes\":{}}"u8 : "null"u8;
 
-    private static List<Part> ReadParts(RequestBody body) => JsonBody.Read(body.Span, (ref Utf8JsonReader json) =>
-    {
-        var parts = new List<Part>();
-        JsonBody.ForEachMember(ref json, (string name, ref Utf8JsonReader value) =>
-        {
-            if (name is not "Requests")
+    private static List<Part> ReadParts(RequestBody body) =>
+        JsonBody.Read(
+            body.Span,
+            (ref Utf8JsonReader json) =>
             {
-                JsonBody.RequireNothing(ref value, name, "the body of multi_get");
-                return;
-            }
+                var parts = new List<Part>();
+                JsonBody.ForEachMember(
+                    ref json,
+                    (string name, ref Utf8JsonReader value) =>
+                    {
+                        if (name is not "Requests")
+                        {
+                            JsonBody.RequireNothing(ref value, name, "the body of multi_get");
+                            return;
+                        }
 
-            if (value.TokenType != JsonTokenType.StartArray)
-            {
-                throw RefusedException.BadRequest("'Requests' must be a list of requests.");
-            }
+                        if (value.TokenType != JsonTokenType.StartArray)
+                        {
+                            throw RefusedException.BadRequest("'Requests' must be a list of requests.");
+                        }
 
-            while (value.Read() && value.TokenType != JsonTokenType.EndArray)
-            {
-                parts.Add(parts.Count < MostParts ? ReadPart(ref value, body) : throw RefusedException.BadRequest($"multi_get takes at most {MostParts} requests; send several."));
+                        while (value.Read() && value.TokenType != JsonTokenType.EndArray)
+                        {
+                            parts.Add(
+                                parts.Count < MostParts
+                                    ? ReadPart(ref value, body)
+                                    : throw RefusedException.BadRequest(
+                                        $"multi_get takes at most {MostParts} requests; send several."
+                                    )
+                            );
+                        }
+                    }
+                );
+                return parts;
             }
-        });
-        return parts;
-    });
+        );
 
     private static Part ReadPart(ref Utf8JsonReader json, RequestBody body)
     {
         var part = new Part();
-        JsonBody.ForEachMember(ref json, (string name, ref Utf8JsonReader value) =>
-        {
-            switch (name)
+        JsonBody.ForEachMember(
+            ref json,
+            (string name, ref Utf8JsonReader value) =>
             {
-                case "Url":
-                    part.Url = JsonBody.ReadText(ref value, name) ?? "";
-                    break;
-                case "Query":
-                    part.Query = JsonBody.ReadText(ref value, name) ?? "";
-                    break;
-                case "Method":
-                    part.Method = JsonBody.ReadText(ref value, name) is { Length: > 0 } method ? method : "GET";
-                    break;
-                case "Content" when value.TokenType == JsonTokenType.String:
-                    part.Content = Encoding.UTF8.GetBytes(value.GetString()!);
-                    break;
-                // The Node client sends JSON as text; .NET's and Python's send it as it is.
-                case "Content" when value.TokenType == JsonTokenType.StartObject:
-                    part.Content = JsonBody.Raw(ref value, body.Span).ToArray();
-                    break;
-                case "Content" when value.TokenType != JsonTokenType.Null:
-                    throw RefusedException.BadRequest("'Content' must be a JSON object, or a text that holds one.");
-                case "Content":
-                    break;
-                case "Headers" when value.TokenType == JsonTokenType.StartObject:
-                    ReadHeaders(ref value, part);
-                    break;
-                default:
-                    JsonBody.RequireNothing(ref value, name, "a request of multi_get");
-                    break;
+                switch (name)
+                {
+                    case "Url":
+                        part.Url = JsonBody.ReadText(ref value, name) ?? "";
+                        break;
+                    case "Query":
+                        part.Query = JsonBody.ReadText(ref value, name) ?? "";
+                        break;
+                    case "Method":
+                        part.Method = JsonBody.ReadText(ref value, name) is { Length: > 0 } method ? method : "GET";
+                        break;
+                    case "Content" when value.TokenType == JsonTokenType.String:
+                        part.Content = Encoding.UTF8.GetBytes(value.GetString()!);
+                        break;
+                    // The Node client sends JSON as text; .NET's and Python's send it as it is.
+                    case "Content" when value.TokenType == JsonTokenType.StartObject:
+                        part.Content = JsonBody.Raw(ref value, body.Span).ToArray();
+                        break;
+                    case "Content" when value.TokenType != JsonTokenType.Null:
+                        throw RefusedException.BadRequest("'Content' must be a JSON object, or a text that holds one.");
+                    case "Content":
+                        break;
+                    case "Headers" when value.TokenType == JsonTokenType.StartObject:
+                        ReadHeaders(ref value, part);
+                        break;
+                    default:
+                        JsonBody.RequireNothing(ref value, name, "a request of multi_get");
+                        break;
+                }
             }
-        });
+        );
         return part;
     }
 
-    private static void ReadHeaders(ref Utf8JsonReader json, Part part) => JsonBody.ForEachMember(ref json, (string name, ref Utf8JsonReader value) =>
-    {
-        if (value.TokenType == JsonTokenType.String && ReadHeaderNames.Contains(name, StringComparer.OrdinalIgnoreCase))
-        {
-            part.Headers[name] = value.GetString()!;
-        }
+    private static void ReadHeaders(ref Utf8JsonReader json, Part part) =>
+        JsonBody.ForEachMember(
+            ref json,
+            (string name, ref Utf8JsonReader value) =>
+            {
+                if (
+                    value.TokenType == JsonTokenType.String
+                    && ReadHeaderNames.Contains(name, StringComparer.OrdinalIgnoreCase)
+                )
+                {
+                    part.Headers[name] = value.GetString()!;
+                }
 
-        value.Skip();
-    });
+                value.Skip();
+            }
+        );
 
     /// <summary>One of the requests.</summary>
     private sealed class Part

@@ -6,17 +6,16 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// The parameters of a URL, read in place and without allocation. Tolerates what clients send: "?&amp;a=b", "a=b&amp;&amp;c=d", a dangling "?". Names are compared
-/// without case; a plus sign is a plus sign (RavenDB unescapes by percent signs only, and its change vectors may contain it).
+/// The parameters of a URL, read in place and without allocation. Tolerates what clients send: "?&amp;a=b",
+/// "a=b&amp;&amp;c=d", a dangling "?". Names are compared without case; a plus sign is a plus sign (RavenDB unescapes
+/// by percent signs only, and its change vectors may contain it).
 /// </summary>
 internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
 {
     private readonly ReadOnlySpan<char> _query = query is ['?', ..] ? query[1..] : query;
 
     public QueryParameters(HttpContext http)
-        : this(http.Request.QueryString.Value)
-    {
-    }
+        : this(http.Request.QueryString.Value) { }
 
     public Enumerator GetEnumerator() => new(_query);
 
@@ -41,9 +40,10 @@ internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
 
     /// <summary>The first parameter of this name, unescaped.</summary>
     /// <exception cref="RefusedException">It is absent or empty.</exception>
-    public string RequiredText(string name) => Text(name) is { Length: > 0 } text
-        ? text
-        : throw RefusedException.BadRequest($"The parameter '{name}' is missing in the query string.");
+    public string RequiredText(string name) =>
+        Text(name) is { Length: > 0 } text
+            ? text
+            : throw RefusedException.BadRequest($"The parameter '{name}' is missing in the query string.");
 
     /// <summary>A whole number, at least 0.</summary>
     public long Number(string name, long otherwise)
@@ -55,14 +55,20 @@ internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
 
         return long.TryParse(escaped, NumberStyles.None, CultureInfo.InvariantCulture, out long number)
             ? number
-            : throw RefusedException.BadRequest($"The parameter '{name}' must be a whole number from 0, not '{escaped}'.");
+            : throw RefusedException.BadRequest(
+                $"The parameter '{name}' must be a whole number from 0, not '{escaped}'."
+            );
     }
 
     /// <summary>True when the parameter says "true"; false when it says "false" or nothing.</summary>
     /// <exception cref="RefusedException">It says something else.</exception>
     public bool Flag(string name)
     {
-        if (!TryGetEscaped(name, out var escaped) || escaped.IsEmpty || escaped.Equals("false", StringComparison.OrdinalIgnoreCase))
+        if (
+            !TryGetEscaped(name, out var escaped)
+            || escaped.IsEmpty
+            || escaped.Equals("false", StringComparison.OrdinalIgnoreCase)
+        )
         {
             return false;
         }
@@ -73,7 +79,8 @@ internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
     }
 
     /// <summary>Unescapes a value into UTF-8.</summary>
-    /// <returns>The bytes written, or -1 when <paramref name="destination"/> is too short or the escapes are not UTF-8.</returns>
+    /// <returns>The bytes written, or -1 when <paramref name="destination"/> is too short or the escapes are not
+    /// UTF-8.</returns>
     public static int Unescape(ReadOnlySpan<char> escaped, Span<byte> destination)
     {
         int written = 0;
@@ -99,7 +106,14 @@ internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
             }
 
             // A percent sign that begins no escape stands for itself, as in RavenDB.
-            bool isEscape = escaped.Length >= 3 && byte.TryParse(escaped.Slice(1, 2), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out destination[written]);
+            bool isEscape =
+                escaped.Length >= 3
+                && byte.TryParse(
+                    escaped.Slice(1, 2),
+                    NumberStyles.AllowHexSpecifier,
+                    CultureInfo.InvariantCulture,
+                    out destination[written]
+                );
             if (!isEscape)
             {
                 destination[written] = (byte)'%';
@@ -120,7 +134,9 @@ internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
             int length = Unescape(escaped, bytes);
             return length >= 0
                 ? Encoding.UTF8.GetString(bytes, 0, length)
-                : throw RefusedException.BadRequest($"The parameter '{name}' is not UTF-8 after its percent escapes are resolved.");
+                : throw RefusedException.BadRequest(
+                    $"The parameter '{name}' is not UTF-8 after its percent escapes are resolved."
+                );
         }
         finally
         {
@@ -156,7 +172,9 @@ internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
             get
             {
                 int equals = _pair.IndexOf('=');
-                return equals < 0 ? new Parameter(_pair, default, hasValue: false) : new Parameter(_pair[..equals], _pair[(equals + 1)..], hasValue: true);
+                return equals < 0
+                    ? new Parameter(_pair, default, hasValue: false)
+                    : new Parameter(_pair[..equals], _pair[(equals + 1)..], hasValue: true);
             }
         }
 

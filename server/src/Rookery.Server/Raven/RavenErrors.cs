@@ -11,17 +11,24 @@ internal static class RavenErrors
     /// <summary>Answers with a rejected command or read.</summary>
     /// <param name="http">The request.</param>
     /// <param name="rejection">What was refused.</param>
-    /// <param name="mayBeRepeated">Whether it may be sent again when nobody can say whether it was done: see <see cref="RepeatableWrite"/>.</param>
+    /// <param name="mayBeRepeated">Whether it may be sent again when nobody can say whether it was done: see
+    /// <see cref="RepeatableWrite"/>.</param>
     public static Task WriteAsync(HttpContext http, Rejection rejection, bool mayBeRepeated = false)
     {
-        var (status, type) = rejection.Kind == RejectionKind.OutcomeUnknown && mayBeRepeated ? (StatusCodes.Status504GatewayTimeout, RavenType.Timeout) : Of(rejection.Kind);
+        var (status, type) =
+            rejection.Kind == RejectionKind.OutcomeUnknown && mayBeRepeated
+                ? (StatusCodes.Status504GatewayTimeout, RavenType.Timeout)
+                : Of(rejection.Kind);
         if (rejection.Kind == RejectionKind.Overloaded)
         {
             http.Response.Headers.RetryAfter = "1";
         }
 
         // Apply knows a database by its number only; the route has the name.
-        if (rejection.Kind == RejectionKind.DatabaseMissing && (rejection.Database ?? http.Request.RouteValues["database"] as string) is { } database)
+        if (
+            rejection.Kind == RejectionKind.DatabaseMissing
+            && (rejection.Database ?? http.Request.RouteValues["database"] as string) is { } database
+        )
         {
             NameMissingDatabase(http, database);
         }
@@ -32,7 +39,11 @@ internal static class RavenErrors
     /// <summary>Answers with a refusal.</summary>
     public static Task WriteAsync(HttpContext http, RefusedException refused)
     {
-        if (refused.Type is RavenType.DatabaseDoesNotExist && !http.Response.HasStarted && http.Request.RouteValues["database"] is string database)
+        if (
+            refused.Type is RavenType.DatabaseDoesNotExist
+            && !http.Response.HasStarted
+            && http.Request.RouteValues["database"] is string database
+        )
         {
             NameMissingDatabase(http, database);
         }
@@ -41,13 +52,22 @@ internal static class RavenErrors
     }
 
     /// <summary>What a handler threw that is no fault of the node, as it is answered; null for anything else.</summary>
-    public static RefusedException? TryRefuse(Exception failure) => failure switch
-    {
-        RefusedException refused => refused,
-        DatabaseGoneException gone => new RefusedException(StatusCodes.Status503ServiceUnavailable, gone.IsDeleted ? RavenType.DatabaseDoesNotExist : RavenType.RavenException, gone.Message),
-        SnapshotEndedException ended => new RefusedException(StatusCodes.Status503ServiceUnavailable, RavenType.RavenException, ended.Message),
-        _ => null,
-    };
+    public static RefusedException? TryRefuse(Exception failure) =>
+        failure switch
+        {
+            RefusedException refused => refused,
+            DatabaseGoneException gone => new RefusedException(
+                StatusCodes.Status503ServiceUnavailable,
+                gone.IsDeleted ? RavenType.DatabaseDoesNotExist : RavenType.RavenException,
+                gone.Message
+            ),
+            SnapshotEndedException ended => new RefusedException(
+                StatusCodes.Status503ServiceUnavailable,
+                RavenType.RavenException,
+                ended.Message
+            ),
+            _ => null,
+        };
 
     /// <summary>A rejected command within a request that ends otherwise.</summary>
     public static RefusedException Refuse(Rejection rejection)
@@ -57,12 +77,17 @@ internal static class RavenErrors
     }
 
     /// <summary>Answers with bytes that were refused.</summary>
-    public static RefusedException Refuse(in InputError error) => error.Kind switch
-    {
-        InputErrorKind.TooLarge => new RefusedException(StatusCodes.Status413PayloadTooLarge, RavenType.BadRequest, error.ToString()),
-        InputErrorKind.NotSupported => RefusedException.NotSupported(error.ToString()),
-        _ => RefusedException.BadRequest(error.ToString()),
-    };
+    public static RefusedException Refuse(in InputError error) =>
+        error.Kind switch
+        {
+            InputErrorKind.TooLarge => new RefusedException(
+                StatusCodes.Status413PayloadTooLarge,
+                RavenType.BadRequest,
+                error.ToString()
+            ),
+            InputErrorKind.NotSupported => RefusedException.NotSupported(error.ToString()),
+            _ => RefusedException.BadRequest(error.ToString()),
+        };
 
     /// <summary>Answers that there is no such database, as clients expect it on every route.</summary>
     public static Task WriteDatabaseMissingAsync(HttpContext http, string name)
@@ -72,25 +97,32 @@ internal static class RavenErrors
             http,
             StatusCodes.Status503ServiceUnavailable,
             RavenType.DatabaseDoesNotExist,
-            $"There is no database '{name}' on this node. Create it with PUT /admin/databases?name={Uri.EscapeDataString(name)}.");
+            $"There is no database '{name}' on this node. Create it with PUT "
+                + $"/admin/databases?name={Uri.EscapeDataString(name)}."
+        );
     }
 
-    private static (int Status, string Type) Of(RejectionKind kind) => kind switch
-    {
-        RejectionKind.ConcurrencyConflict => (StatusCodes.Status409Conflict, RavenType.Concurrency),
-        RejectionKind.DatabaseExists => (StatusCodes.Status409Conflict, RavenType.Concurrency),
-        RejectionKind.DatabaseMissing => (StatusCodes.Status503ServiceUnavailable, RavenType.DatabaseDoesNotExist),
-        RejectionKind.PatchFailed => (StatusCodes.Status400BadRequest, RavenType.PatchFailed),
-        RejectionKind.TooLarge => (StatusCodes.Status413PayloadTooLarge, RavenType.BadRequest),
-        RejectionKind.Invalid => (StatusCodes.Status400BadRequest, RavenType.BadRequest),
-        RejectionKind.IdempotencyKeyReused => (StatusCodes.Status422UnprocessableEntity, RavenType.BadRequest),
-        RejectionKind.Overloaded => (StatusCodes.Status429TooManyRequests, RavenType.RavenException),
-        RejectionKind.InsufficientSpace => (StatusCodes.Status507InsufficientStorage, RavenType.RavenException),
-        RejectionKind.NoLeader => (StatusCodes.Status503ServiceUnavailable, RavenType.NoLeader),
-        RejectionKind.OutcomeUnknown or RejectionKind.Damaged => (StatusCodes.Status500InternalServerError, RavenType.RavenException),
-        _ => (StatusCodes.Status503ServiceUnavailable, RavenType.RavenException),
-    };
+    private static (int Status, string Type) Of(RejectionKind kind) =>
+        kind switch
+        {
+            RejectionKind.ConcurrencyConflict => (StatusCodes.Status409Conflict, RavenType.Concurrency),
+            RejectionKind.DatabaseExists => (StatusCodes.Status409Conflict, RavenType.Concurrency),
+            RejectionKind.DatabaseMissing => (StatusCodes.Status503ServiceUnavailable, RavenType.DatabaseDoesNotExist),
+            RejectionKind.PatchFailed => (StatusCodes.Status400BadRequest, RavenType.PatchFailed),
+            RejectionKind.TooLarge => (StatusCodes.Status413PayloadTooLarge, RavenType.BadRequest),
+            RejectionKind.Invalid => (StatusCodes.Status400BadRequest, RavenType.BadRequest),
+            RejectionKind.IdempotencyKeyReused => (StatusCodes.Status422UnprocessableEntity, RavenType.BadRequest),
+            RejectionKind.Overloaded => (StatusCodes.Status429TooManyRequests, RavenType.RavenException),
+            RejectionKind.InsufficientSpace => (StatusCodes.Status507InsufficientStorage, RavenType.RavenException),
+            RejectionKind.NoLeader => (StatusCodes.Status503ServiceUnavailable, RavenType.NoLeader),
+            RejectionKind.OutcomeUnknown or RejectionKind.Damaged => (
+                StatusCodes.Status500InternalServerError,
+                RavenType.RavenException
+            ),
+            _ => (StatusCodes.Status503ServiceUnavailable, RavenType.RavenException),
+        };
 
     // A header takes visible ASCII only.
-    private static void NameMissingDatabase(HttpContext http, string name) => http.Response.Headers["Database-Missing"] = Uri.EscapeDataString(name);
+    private static void NameMissingDatabase(HttpContext http, string name) =>
+        http.Response.Headers["Database-Missing"] = Uri.EscapeDataString(name);
 }

@@ -22,10 +22,25 @@ internal static class RavenParameters
 
     /// <summary>GET docs.</summary>
     public static RouteParameters Documents { get; } =
-        new("id*", "include*", "metadataOnly", "startsWith", "matches", "exclude", "startAfter", "start", "pageSize", Consistency) { PassedOver = OfDocuments };
+        new(
+            "id*",
+            "include*",
+            "metadataOnly",
+            "startsWith",
+            "matches",
+            "exclude",
+            "startAfter",
+            "start",
+            "pageSize",
+            Consistency
+        )
+        {
+            PassedOver = OfDocuments,
+        };
 
     /// <summary>POST docs.</summary>
-    public static RouteParameters DocumentsOfBody { get; } = new("include*", "metadataOnly", Consistency) { PassedOver = OfDocuments };
+    public static RouteParameters DocumentsOfBody { get; } =
+        new("include*", "metadataOnly", Consistency) { PassedOver = OfDocuments };
 
     /// <summary>HEAD docs.</summary>
     public static RouteParameters DocumentHead { get; } = new("id", Consistency);
@@ -34,18 +49,26 @@ internal static class RavenParameters
     public static RouteParameters Document { get; } = new("id") { TakesIfMatch = true, TakesKey = true };
 
     /// <summary>PATCH docs.</summary>
-    public static RouteParameters Patch { get; } = new("id", "skipPatchIfChangeVectorMismatch", "debug", "test") { TakesIfMatch = true, TakesKey = true };
+    public static RouteParameters Patch { get; } =
+        new("id", "skipPatchIfChangeVectorMismatch", "debug", "test") { TakesIfMatch = true, TakesKey = true };
 
     /// <summary>POST bulk_docs.</summary>
-    public static RouteParameters Batch { get; } = new(
-        "waitForReplicasTimeout", "throwOnTimeoutInWaitForReplicas", "numberOfReplicasToWaitFor", "waitForIndexesTimeout", "waitForIndexThrow", "waitForSpecificIndex*")
-    {
-        TakesKey = true,
-        PassedOver = new Dictionary<string, string>(StringComparer.Ordinal)
+    public static RouteParameters Batch { get; } =
+        new(
+            "waitForReplicasTimeout",
+            "throwOnTimeoutInWaitForReplicas",
+            "numberOfReplicasToWaitFor",
+            "waitForIndexesTimeout",
+            "waitForIndexThrow",
+            "waitForSpecificIndex*"
+        )
         {
-            ["disableAtomicDocumentWrites"] = "speaks of cluster-wide transactions only, which are refused",
-        },
-    };
+            TakesKey = true,
+            PassedOver = new Dictionary<string, string>(StringComparer.Ordinal)
+            {
+                ["disableAtomicDocumentWrites"] = "speaks of cluster-wide transactions only, which are refused",
+            },
+        };
 
     /// <summary>POST bulk_insert.</summary>
     public static RouteParameters BulkInsert { get; } = new("id", "skipOverwriteIfUnchanged") { TakesKey = true };
@@ -54,7 +77,8 @@ internal static class RavenParameters
     public static RouteParameters Import { get; } = new() { TakesKey = true };
 
     /// <summary>GET hilo/next.</summary>
-    public static RouteParameters HiloNext { get; } = new("tag", "lastBatchSize", "lastRangeAt", "identityPartsSeparator", "lastMax") { TakesKey = true };
+    public static RouteParameters HiloNext { get; } =
+        new("tag", "lastBatchSize", "lastRangeAt", "identityPartsSeparator", "lastMax") { TakesKey = true };
 
     /// <summary>PUT hilo/return.</summary>
     public static RouteParameters HiloReturn { get; } = new("tag", "end", "last") { TakesKey = true };
@@ -69,13 +93,15 @@ internal static class RavenParameters
     public static RouteParameters Query { get; } = new("metadataOnly", "debug", Consistency) { PassedOver = OfQueries };
 
     /// <summary>DELETE and PATCH of queries.</summary>
-    public static RouteParameters ChangeByQuery { get; } = new("allowStale", "staleTimeout", "maxOpsPerSec", "details", "ignoreMaxStepsForScript", Consistency);
+    public static RouteParameters ChangeByQuery { get; } =
+        new("allowStale", "staleTimeout", "maxOpsPerSec", "details", "ignoreMaxStepsForScript", Consistency);
 
     /// <summary>POST streams/queries.</summary>
     public static RouteParameters StreamOfQuery { get; } = new("format", Consistency) { PassedOver = OfQueries };
 
     /// <summary>GET streams/docs.</summary>
-    public static RouteParameters StreamOfDocuments { get; } = new("format", "startsWith", "matches", "exclude", "startAfter", "start", "pageSize", Consistency);
+    public static RouteParameters StreamOfDocuments { get; } =
+        new("format", "startsWith", "matches", "exclude", "startAfter", "start", "pageSize", Consistency);
 
     /// <summary>Reads of a database that ask for nothing in particular.</summary>
     public static RouteParameters Read { get; } = new(Consistency);
@@ -89,7 +115,8 @@ internal static class RavenParameters
     /// <summary>
     /// GET indexes. The Python client writes its page size without an equals sign, and no server reads that.
     /// </summary>
-    public static RouteParameters Indexes { get; } = new("name", "start", "pageSize", "namesOnly", Consistency) { TakesNotes = true };
+    public static RouteParameters Indexes { get; } =
+        new("name", "start", "pageSize", "namesOnly", Consistency) { TakesNotes = true };
 
     /// <summary>PUT indexes and whatever else changes indexes that its body names.</summary>
     public static RouteParameters IndexWrite { get; } = new() { TakesKey = true };
@@ -98,14 +125,15 @@ internal static class RavenParameters
     public static RouteParameters IndexDelete { get; } = new("name") { TakesKey = true };
 
     /// <summary>POST admin/indexes/enable and disable.</summary>
-    public static RouteParameters IndexState { get; } = new("name")
-    {
-        TakesKey = true,
-        PassedOver = new Dictionary<string, string>(StringComparer.Ordinal)
+    public static RouteParameters IndexState { get; } =
+        new("name")
         {
-            ["clusterWide"] = "asks whether it is done on all members, and it always is",
-        },
-    };
+            TakesKey = true,
+            PassedOver = new Dictionary<string, string>(StringComparer.Ordinal)
+            {
+                ["clusterWide"] = "asks whether it is done on all members, and it always is",
+            },
+        };
 
     /// <summary>RESET of an index.</summary>
     public static RouteParameters IndexReset { get; } = new("name");
@@ -132,15 +160,16 @@ internal static class RavenParameters
     public static RouteParameters Operation { get; } = new("id");
 
     /// <summary>GET topology.</summary>
-    public static RouteParameters Topology { get; } = new("name")
-    {
-        TakesNotes = true,
-        PassedOver = new Dictionary<string, string>(StringComparer.Ordinal)
+    public static RouteParameters Topology { get; } =
+        new("name")
         {
-            ["localUrl"] = "tells a debugging proxy where the node is",
-            ["applicationIdentifier"] = "names the application for whoever watches the traffic of a server",
-        },
-    };
+            TakesNotes = true,
+            PassedOver = new Dictionary<string, string>(StringComparer.Ordinal)
+            {
+                ["localUrl"] = "tells a debugging proxy where the node is",
+                ["applicationIdentifier"] = "names the application for whoever watches the traffic of a server",
+            },
+        };
 
     /// <summary>GET cluster/topology.</summary>
     public static RouteParameters ClusterTopology { get; } = new() { TakesNotes = true };

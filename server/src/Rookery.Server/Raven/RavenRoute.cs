@@ -8,69 +8,89 @@ namespace Rookery.Server.Raven;
 internal delegate Task DatabaseHandler(HttpContext http, Database database);
 
 /// <summary>
-/// The frame around every handler of this dialect: finds the database, waits for the read barrier, answers refusals. A handler that completes synchronously
-/// passes without a state machine.
+/// The frame around every handler of this dialect: finds the database, waits for the read barrier, answers refusals. A
+/// handler that completes synchronously passes without a state machine.
 /// </summary>
 internal static class RavenRoute
 {
     /// <summary>A route of the server as a whole.</summary>
-    public static RequestDelegate OnServer(RequestDelegate handler) => http =>
-    {
-        try
+    public static RequestDelegate OnServer(RequestDelegate handler) =>
+        http =>
         {
-            var handling = handler(http);
-            return handling.IsCompletedSuccessfully ? handling : CatchAsync(http, handling);
-        }
-        catch (Exception failure) when (RavenErrors.TryRefuse(failure) is not null)
-        {
-            return WriteAsync(http, RavenErrors.TryRefuse(failure)!);
-        }
-    };
+            try
+            {
+                var handling = handler(http);
+                return handling.IsCompletedSuccessfully ? handling : CatchAsync(http, handling);
+            }
+            catch (Exception failure) when (RavenErrors.TryRefuse(failure) is not null)
+            {
+                return WriteAsync(http, RavenErrors.TryRefuse(failure)!);
+            }
+        };
 
     /// <summary>A route of the server as a whole, whose clients go by the topology of the cluster.</summary>
-    public static RequestDelegate OnCluster(ServerContext context, RequestDelegate handler) => OnServer(http =>
-    {
-        TellOfNewTopology(context, http, "Cluster-Topology-Etag");
-        return handler(http);
-    });
+    public static RequestDelegate OnCluster(ServerContext context, RequestDelegate handler) =>
+        OnServer(http =>
+        {
+            TellOfNewTopology(context, http, "Cluster-Topology-Etag");
+            return handler(http);
+        });
 
     /// <summary>A route under /databases/{database} that changes something, or that needs no fresh state.</summary>
-    public static RequestDelegate OnDatabase(ServerContext context, DatabaseHandler handler) => OnServer(http =>
-    {
-        TellOfNewTopology(context, http, "Topology-Etag");
-        return WithDatabase(context, http, (string)http.Request.RouteValues["database"]!, handler);
-    });
+    public static RequestDelegate OnDatabase(ServerContext context, DatabaseHandler handler) =>
+        OnServer(http =>
+        {
+            TellOfNewTopology(context, http, "Topology-Etag");
+            return WithDatabase(context, http, (string)http.Request.RouteValues["database"]!, handler);
+        });
 
     /// <summary>
-    /// Answers about a database that exists. A node that has just started knows only what it had applied before, and a follower may be behind: that there is no such database, which
-    /// clients take as final, is said only behind the read barrier.
+    /// Answers about a database that exists. A node that has just started knows only what it had applied before, and a
+    /// follower may be behind: that there is no such database, which clients take as final, is said only behind the
+    /// read barrier.
     /// </summary>
     public static Task WithDatabase(ServerContext context, HttpContext http, string name, DatabaseHandler handler) =>
         WithDatabase(context, http, name, handler, RavenErrors.WriteDatabaseMissingAsync);
 
     /// <summary>The same, where that there is none is answered in another way.</summary>
-    public static Task WithDatabase(ServerContext context, HttpContext http, string name, DatabaseHandler handler, Func<HttpContext, string, Task> missing) =>
-        context.Node.Databases.TryGet(name, out var database) ? handler(http, database) : FindBehindBarrierAsync(context, http, name, handler, missing);
+    public static Task WithDatabase(
+        ServerContext context,
+        HttpContext http,
+        string name,
+        DatabaseHandler handler,
+        Func<HttpContext, string, Task> missing
+    ) =>
+        context.Node.Databases.TryGet(name, out var database)
+            ? handler(http, database)
+            : FindBehindBarrierAsync(context, http, name, handler, missing);
 
     /// <summary>
-    /// A route under /databases/{database} that reads: it sees every write that was acknowledged before it began; with <c>consistency=local</c> what this node has, which works without a
-    /// leader, and says so.
+    /// A route under /databases/{database} that reads: it sees every write that was acknowledged before it began; with
+    /// <c>consistency=local</c> what this node has, which works without a leader, and says so.
     /// </summary>
-    public static RequestDelegate OnFreshDatabase(ServerContext context, DatabaseHandler handler) => OnDatabase(context, (http, database) =>
-    {
-        if (IsLocal(context, http))
-        {
-            return handler(http, database);
-        }
+    public static RequestDelegate OnFreshDatabase(ServerContext context, DatabaseHandler handler) =>
+        OnDatabase(
+            context,
+            (http, database) =>
+            {
+                if (IsLocal(context, http))
+                {
+                    return handler(http, database);
+                }
 
-        // No token of the request: reading RequestAborted makes Kestrel allocate, and one node alone never waits here.
-        var barrier = context.Node.Consensus.ReadBarrierAsync(CancellationToken.None);
-        return barrier.IsCompletedSuccessfully
-            ? AnswerBehind(barrier.Result, context, handler, http, database)
-            : WaitAsync(barrier, context, handler, http, database);
-    });
+                // No token of the request: reading RequestAborted makes Kestrel allocate, and one node alone never
+                // waits here.
+                var barrier = context.Node.Consensus.ReadBarrierAsync(CancellationToken.None);
+                return barrier.IsCompletedSuccessfully
+                    ? AnswerBehind(barrier.Result, context, handler, http, database)
+                    : WaitAsync(barrier, context, handler, http, database);
+            }
+        );
 
-    /// <summary>As for a read of a database, for what is not in one: waits until this node has all that was acknowledged before, unless what it has will do.</summary>
+    /// <summary>
+    /// As for a read of a database, for what is not in one: waits until this node has all that was acknowledged before,
+    /// unless what it has will do.
+    /// </summary>
     /// <returns>False when it cannot say; the request is answered then.</returns>
     public static async ValueTask<bool> IsFreshAsync(ServerContext context, HttpContext http)
     {
@@ -85,9 +105,16 @@ internal static class RavenRoute
 
     /// <summary>Why this node cannot say what is newest, and what helps, in sentences.</summary>
     public static Rejection NotFresh(ServerContext context, string whatElse = "") =>
-        context.Node.Consensus.Refusal ?? new Rejection(RejectionKind.NoLeader, $"This node cannot say now what is newest: for that a majority of the voters has to be reachable from it. Try again in a second, or another node; `rookery status` says what is missing.{whatElse}");
+        context.Node.Consensus.Refusal
+        ?? new Rejection(
+            RejectionKind.NoLeader,
+            $"This node cannot say now what is newest: for that a majority of the voters has to be reachable "
+                + $"from it. Try again in a second, or another node; `rookery status` says what is "
+                + $"missing.{whatElse}"
+        );
 
-    private static string LocalWillDo(HttpContext http) => SessionCookie.IsOfPage(http) ? LocalReads.ForPeople : LocalReads.ForPrograms;
+    private static string LocalWillDo(HttpContext http) =>
+        SessionCookie.IsOfPage(http) ? LocalReads.ForPeople : LocalReads.ForPrograms;
 
     private static bool IsLocal(ServerContext context, HttpContext http)
     {
@@ -98,18 +125,30 @@ internal static class RavenRoute
 
         if (consistency is not "local")
         {
-            throw RefusedException.BadRequest($"The parameter 'consistency' must be local, or be left out, not '{consistency}'.");
+            throw RefusedException.BadRequest(
+                $"The parameter 'consistency' must be local, or be left out, not '{consistency}'."
+            );
         }
 
-        http.Response.Headers["Rookery-Applied-Index"] = context.Node.Consensus.AppliedIndex.ToString(CultureInfo.InvariantCulture);
+        http.Response.Headers["Rookery-Applied-Index"] = context.Node.Consensus.AppliedIndex.ToString(
+            CultureInfo.InvariantCulture
+        );
         return true;
     }
 
-    /// <summary>RavenDB's client sends the etag of the topology that it goes by, and asks for a new one when it is told to.</summary>
+    /// <summary>
+    /// RavenDB's client sends the etag of the topology that it goes by, and asks for a new one when it is told to.
+    /// </summary>
     private static void TellOfNewTopology(ServerContext context, HttpContext http, string header)
     {
-        bool isOlder = http.Request.Headers.TryGetValue(header, out var sent)
-            && long.TryParse(sent.ToString().AsSpan().Trim('"'), NumberStyles.None, CultureInfo.InvariantCulture, out long etag)
+        bool isOlder =
+            http.Request.Headers.TryGetValue(header, out var sent)
+            && long.TryParse(
+                sent.ToString().AsSpan().Trim('"'),
+                NumberStyles.None,
+                CultureInfo.InvariantCulture,
+                out long etag
+            )
             && etag < context.Node.Consensus.View.Etag;
         if (isOlder)
         {
@@ -117,14 +156,29 @@ internal static class RavenRoute
         }
     }
 
-    private static async Task WaitAsync(ValueTask<bool> barrier, ServerContext context, DatabaseHandler handler, HttpContext http, Database database) =>
-        await AnswerBehind(await barrier, context, handler, http, database);
+    private static async Task WaitAsync(
+        ValueTask<bool> barrier,
+        ServerContext context,
+        DatabaseHandler handler,
+        HttpContext http,
+        Database database
+    ) => await AnswerBehind(await barrier, context, handler, http, database);
 
-    private static Task AnswerBehind(bool isFresh, ServerContext context, DatabaseHandler handler, HttpContext http, Database database) => isFresh
-        ? handler(http, database)
-        : WriteNotFreshAsync(context, http, LocalWillDo(http));
+    private static Task AnswerBehind(
+        bool isFresh,
+        ServerContext context,
+        DatabaseHandler handler,
+        HttpContext http,
+        Database database
+    ) => isFresh ? handler(http, database) : WriteNotFreshAsync(context, http, LocalWillDo(http));
 
-    private static async Task FindBehindBarrierAsync(ServerContext context, HttpContext http, string name, DatabaseHandler handler, Func<HttpContext, string, Task> missing)
+    private static async Task FindBehindBarrierAsync(
+        ServerContext context,
+        HttpContext http,
+        string name,
+        DatabaseHandler handler,
+        Func<HttpContext, string, Task> missing
+    )
     {
         bool isFresh = await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None);
         if (context.Node.Databases.TryGet(name, out var database))
@@ -141,7 +195,8 @@ internal static class RavenRoute
         }
     }
 
-    private static Task WriteNotFreshAsync(ServerContext context, HttpContext http, string whatElse = "") => RavenErrors.WriteAsync(http, NotFresh(context, whatElse));
+    private static Task WriteNotFreshAsync(ServerContext context, HttpContext http, string whatElse = "") =>
+        RavenErrors.WriteAsync(http, NotFresh(context, whatElse));
 
     private static async Task CatchAsync(HttpContext http, Task handling)
     {

@@ -15,7 +15,10 @@ using Rookery.Server.Raven.Streams;
 
 namespace Rookery.Server.Raven;
 
-/// <summary>RavenDB's HTTP dialect (docs/reference): every route of it that this version has, and a refusal by name for the rest.</summary>
+/// <summary>
+/// RavenDB's HTTP dialect (docs/reference): every route of it that this version has, and a refusal by name for the
+/// rest.
+/// </summary>
 public static class RavenRoutes
 {
     private const string Database = "/databases/{database}/";
@@ -30,10 +33,15 @@ public static class RavenRoutes
         MapIndexes(routes, context);
         MapLongOperations(routes, context, operations);
         MapChanges(routes, context, operations);
-        routes.Map(Database + "{**rest}", RavenRoute.OnDatabase(context, UnsupportedRoutes.OnDatabaseAsync)).For(RouteScope.ReadOrWrite)
+        routes
+            .Map(Database + "{**rest}", RavenRoute.OnDatabase(context, UnsupportedRoutes.OnDatabaseAsync))
+            .For(RouteScope.ReadOrWrite)
             .Taking(RouteParameters.Any);
-        // Not MapFallback, whose pattern leaves out paths with a dot in their last segment: they would be 404 without a body.
-        routes.Map("/{**rest}", RavenRoute.OnServer(UnsupportedRoutes.OnServerAsync)).For(RouteScope.ReadOrWrite)
+        // Not MapFallback, whose pattern leaves out paths with a dot in their last segment: they would be 404 without a
+        // body.
+        routes
+            .Map("/{**rest}", RavenRoute.OnServer(UnsupportedRoutes.OnServerAsync))
+            .For(RouteScope.ReadOrWrite)
             .Taking(RouteParameters.Any);
     }
 
@@ -132,46 +140,96 @@ public static class RavenRoutes
             .Taking(RavenParameters.IndexState);
     }
 
-    private static void MapLongOperations(IEndpointRouteBuilder routes, ServerContext context, OperationRegistry registry)
+    private static void MapLongOperations(
+        IEndpointRouteBuilder routes,
+        ServerContext context,
+        OperationRegistry registry
+    )
     {
         var operations = new OperationRoutes(context, registry);
         Ask(routes, context, "operations/next-operation-id", operations.NextIdAsync).Taking(RouteParameters.None);
         Ask(routes, context, "operations/state", operations.StateAsync).Taking(RavenParameters.Operation);
         Write(routes, context, "POST", "operations/kill", operations.KillAsync).Taking(RavenParameters.Operation);
         Write(routes, context, "POST", "bulk_insert", new BulkInsertRoute(context, registry).HandleAsync)
-            .Taking(RavenParameters.BulkInsert).WithMetadata(LongBody.Instance);
+            .Taking(RavenParameters.BulkInsert)
+            .WithMetadata(LongBody.Instance);
         var changes = new ChangeByQuery(context, registry);
-        routes.MapMethods(Database + "queries", ["DELETE"], RavenRoute.OnFreshDatabase(context, changes.DeleteAsync)).For(RouteScope.ReadAndWrite)
+        routes
+            .MapMethods(Database + "queries", ["DELETE"], RavenRoute.OnFreshDatabase(context, changes.DeleteAsync))
+            .For(RouteScope.ReadAndWrite)
             .Taking(RavenParameters.ChangeByQuery);
-        routes.MapMethods(Database + "queries", ["PATCH"], RavenRoute.OnFreshDatabase(context, changes.PatchAsync)).For(RouteScope.ReadAndWrite)
+        routes
+            .MapMethods(Database + "queries", ["PATCH"], RavenRoute.OnFreshDatabase(context, changes.PatchAsync))
+            .For(RouteScope.ReadAndWrite)
             .Taking(RavenParameters.ChangeByQuery);
     }
 
     private static void MapChanges(IEndpointRouteBuilder routes, ServerContext context, OperationRegistry operations)
     {
         var webSocket = routes.CreateApplicationBuilder();
-        webSocket.UseWebSockets(new WebSocketOptions { KeepAliveInterval = TimeSpan.FromSeconds(30), KeepAliveTimeout = TimeSpan.FromSeconds(30) });
+        webSocket.UseWebSockets(
+            new WebSocketOptions
+            {
+                KeepAliveInterval = TimeSpan.FromSeconds(30),
+                KeepAliveTimeout = TimeSpan.FromSeconds(30),
+            }
+        );
         webSocket.Run(RavenRoute.OnDatabase(context, new ChangesRoute(context, operations).HandleAsync));
-        routes.MapMethods(Database + "changes", ["GET"], webSocket.Build()).For(RouteScope.Read)
+        routes
+            .MapMethods(Database + "changes", ["GET"], webSocket.Build())
+            .For(RouteScope.Read)
             .Taking(RouteParameters.None);
     }
 
-    private static IEndpointConventionBuilder Add(IEndpointRouteBuilder routes, string method, string pattern, RouteScope scope, RequestDelegate handler) =>
-        routes.MapMethods(pattern, [method], RavenRoute.OnServer(handler)).For(scope);
+    private static IEndpointConventionBuilder Add(
+        IEndpointRouteBuilder routes,
+        string method,
+        string pattern,
+        RouteScope scope,
+        RequestDelegate handler
+    ) => routes.MapMethods(pattern, [method], RavenRoute.OnServer(handler)).For(scope);
 
-    private static IEndpointConventionBuilder AddForCluster(IEndpointRouteBuilder routes, ServerContext context, string method, string pattern, RouteScope scope, RequestDelegate handler) =>
-        routes.MapMethods(pattern, [method], RavenRoute.OnCluster(context, handler)).For(scope);
+    private static IEndpointConventionBuilder AddForCluster(
+        IEndpointRouteBuilder routes,
+        ServerContext context,
+        string method,
+        string pattern,
+        RouteScope scope,
+        RequestDelegate handler
+    ) => routes.MapMethods(pattern, [method], RavenRoute.OnCluster(context, handler)).For(scope);
 
-    private static IEndpointConventionBuilder Read(IEndpointRouteBuilder routes, ServerContext context, string method, string path, DatabaseHandler handler) =>
+    private static IEndpointConventionBuilder Read(
+        IEndpointRouteBuilder routes,
+        ServerContext context,
+        string method,
+        string path,
+        DatabaseHandler handler
+    ) =>
         routes.MapMethods(Database + path, [method], RavenRoute.OnFreshDatabase(context, handler)).For(RouteScope.Read);
 
     // What clients ask beside reading and writing, of nothing that writes change: no read barrier.
-    private static IEndpointConventionBuilder Ask(IEndpointRouteBuilder routes, ServerContext context, string path, DatabaseHandler handler) =>
-        routes.MapMethods(Database + path, ["GET"], RavenRoute.OnDatabase(context, handler)).For(RouteScope.ReadOrWrite);
+    private static IEndpointConventionBuilder Ask(
+        IEndpointRouteBuilder routes,
+        ServerContext context,
+        string path,
+        DatabaseHandler handler
+    ) =>
+        routes
+            .MapMethods(Database + path, ["GET"], RavenRoute.OnDatabase(context, handler))
+            .For(RouteScope.ReadOrWrite);
 
-    private static IEndpointConventionBuilder Administrate(IEndpointRouteBuilder routes, ServerContext context, string path, DatabaseHandler handler) =>
-        routes.MapMethods(Database + path, ["POST"], RavenRoute.OnDatabase(context, handler)).For(RouteScope.Admin);
+    private static IEndpointConventionBuilder Administrate(
+        IEndpointRouteBuilder routes,
+        ServerContext context,
+        string path,
+        DatabaseHandler handler
+    ) => routes.MapMethods(Database + path, ["POST"], RavenRoute.OnDatabase(context, handler)).For(RouteScope.Admin);
 
-    private static IEndpointConventionBuilder Write(IEndpointRouteBuilder routes, ServerContext context, string method, string path, DatabaseHandler handler) =>
-        routes.MapMethods(Database + path, [method], RavenRoute.OnDatabase(context, handler)).For(RouteScope.Write);
+    private static IEndpointConventionBuilder Write(
+        IEndpointRouteBuilder routes,
+        ServerContext context,
+        string method,
+        string path,
+        DatabaseHandler handler
+    ) => routes.MapMethods(Database + path, [method], RavenRoute.OnDatabase(context, handler)).For(RouteScope.Write);
 }

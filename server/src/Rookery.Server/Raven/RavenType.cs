@@ -1,6 +1,9 @@
 namespace Rookery.Server.Raven;
 
-/// <summary>Names of RavenDB's exceptions. Its clients throw what the last segment says; types they do not know become RavenException.</summary>
+/// <summary>
+/// Names of RavenDB's exceptions. Its clients throw what the last segment says; types they do not know become
+/// RavenException.
+/// </summary>
 internal static class RavenType
 {
     public const string RavenException = "Raven.Client.Exceptions.RavenException";

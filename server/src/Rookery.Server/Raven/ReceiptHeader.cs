@@ -7,14 +7,17 @@ using Rookery.Documents.Commands;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// On the request header <c>Rookery-Receipt: 1</c> a write's answer says which members had it on disk when it was committed, as a dictionary of structured fields (RFC 9651, 3.2):
+/// On the request header <c>Rookery-Receipt: 1</c> a write's answer says which members had it on disk when it was
+/// committed, as a dictionary of structured fields (RFC 9651, 3.2):
 /// <c>entry=812, bytes=4096, commands=3, synced=(A;ms=2.148 C;ms=3.402)</c>.
 /// </summary>
 internal static class ReceiptHeader
 {
     private const string Name = "Rookery-Receipt";
 
-    /// <summary>Proposes the command of a request, and sets the header of its answer where that was asked for.</summary>
+    /// <summary>
+    /// Proposes the command of a request, and sets the header of its answer where that was asked for.
+    /// </summary>
     public static ValueTask<CommandOutcome> ProposeAsync(ServerContext context, HttpContext http, CommandBuffer command)
     {
         var asked = http.Request.Headers[Name];
@@ -27,16 +30,27 @@ internal static class ReceiptHeader
     internal static string Of(long index, CommitReceipt receipt)
     {
         var text = new StringBuilder();
-        text.Append(CultureInfo.InvariantCulture, $"entry={index}, bytes={receipt.JournalBytes}, commands={receipt.Commands}, synced=(");
+        text.Append(
+            CultureInfo.InvariantCulture,
+            $"entry={index}, bytes={receipt.JournalBytes}, commands={receipt.Commands}, synced=("
+        );
         for (int i = 0; i < receipt.Synced.Count; i++)
         {
-            text.Append(i == 0 ? string.Empty : " ").Append(CultureInfo.InvariantCulture, $"{receipt.Synced[i].Tag};ms={receipt.Synced[i].Microseconds / 1000.0:0.0##}");
+            text.Append(i == 0 ? string.Empty : " ")
+                .Append(
+                    CultureInfo.InvariantCulture,
+                    $"{receipt.Synced[i].Tag};ms={receipt.Synced[i].Microseconds / 1000.0:0.0##}"
+                );
         }
 
         return text.Append(')').ToString();
     }
 
-    private static async ValueTask<CommandOutcome> ProposeForReceiptAsync(ServerContext context, HttpContext http, CommandBuffer command)
+    private static async ValueTask<CommandOutcome> ProposeForReceiptAsync(
+        ServerContext context,
+        HttpContext http,
+        CommandBuffer command
+    )
     {
         command.WantsReceipt = true;
         var outcome = await context.Node.Consensus.ProposeAsync(command, CancellationToken.None);

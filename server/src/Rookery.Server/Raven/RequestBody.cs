@@ -14,11 +14,16 @@ internal enum BodyUse
     /// <summary>It is one document, and becomes a command as <see cref="Write"/> does.</summary>
     Document,
 
-    /// <summary>It is a list of texts, each of which becomes an object: room is kept until the request is answered.</summary>
+    /// <summary>
+    /// It is a list of texts, each of which becomes an object: room is kept until the request is answered.
+    /// </summary>
     Objects,
 }
 
-/// <summary>A whole request body as one span: in place when it lies in one piece, otherwise copied to pooled memory. Dispose it when it is parsed.</summary>
+/// <summary>
+/// A whole request body as one span: in place when it lies in one piece, otherwise copied to pooled memory. Dispose it
+/// when it is parsed.
+/// </summary>
 internal readonly struct RequestBody : IDisposable
 {
     // What is taken before anything came, whatever length the client announced: memory follows what it really sends.
@@ -58,13 +63,22 @@ internal readonly struct RequestBody : IDisposable
     /// <param name="maxBytes">What it may weigh at most.</param>
     /// <param name="requests">Where a large one finds room.</param>
     /// <param name="use">What becomes of it.</param>
-    /// <exception cref="RefusedException">It is larger: 413. It is compressed: 415. There is no room: 429. It is large and came too slowly: 408.</exception>
+    /// <exception cref="RefusedException">It is larger: 413. It is compressed: 415. There is no room: 429. It is large
+    /// and came too slowly: 408.</exception>
     public static ValueTask<RequestBody> ReadAsync(HttpContext http, int maxBytes, LargeRequests requests, BodyUse use)
     {
-        if (http.Request.Headers.ContentEncoding is { Count: > 0 } encodings && encodings.ToString() is { Length: > 0 } encoding && !encoding.Equals("identity", StringComparison.OrdinalIgnoreCase))
+        if (
+            http.Request.Headers.ContentEncoding is { Count: > 0 } encodings
+            && encodings.ToString() is { Length: > 0 } encoding
+            && !encoding.Equals("identity", StringComparison.OrdinalIgnoreCase)
+        )
         {
             throw new RefusedException(
-                StatusCodes.Status415UnsupportedMediaType, RavenType.NotSupported, $"Content-Encoding '{encoding}' is not supported on {http.Request.Path}; send the body as it is. Only bulk_insert and import take gzip.");
+                StatusCodes.Status415UnsupportedMediaType,
+                RavenType.NotSupported,
+                $"Content-Encoding '{encoding}' is not supported on {http.Request.Path}; send the body as it "
+                    + $"is. Only bulk_insert and import take gzip."
+            );
         }
 
         if (http.Request.ContentLength is { } announced && announced > maxBytes)
@@ -97,14 +111,26 @@ internal readonly struct RequestBody : IDisposable
     }
 
     private static async ValueTask<RequestBody> GatherFirstAsync(
-        ValueTask<ReadResult> reading, HttpContext http, PipeReader reader, int maxBytes, LargeRequests requests, BodyUse use)
+        ValueTask<ReadResult> reading,
+        HttpContext http,
+        PipeReader reader,
+        int maxBytes,
+        LargeRequests requests,
+        BodyUse use
+    )
     {
         var read = await reading;
         reader.AdvanceTo(read.Buffer.Start);
         return await GatherAsync(http, reader, maxBytes, requests, use);
     }
 
-    private static async ValueTask<RequestBody> GatherAsync(HttpContext http, PipeReader reader, int maxBytes, LargeRequests requests, BodyUse use)
+    private static async ValueTask<RequestBody> GatherAsync(
+        HttpContext http,
+        PipeReader reader,
+        int maxBytes,
+        LargeRequests requests,
+        BodyUse use
+    )
     {
         int held = use == BodyUse.Objects ? BytesPerByteOfObjects : LargeRequests.CopiesOfWrite;
         int announced = (int)Math.Clamp(http.Request.ContentLength ?? 4096, 256, FirstBytes);
@@ -130,14 +156,22 @@ internal readonly struct RequestBody : IDisposable
                 }
 
                 int longer = length + (int)bytes.Length;
-                if ((long)longer * held > Math.Max(LargeRequests.FreeBytes, room?.Bytes ?? 0) && http.Features.Get<MultiGetPart>() is null)
+                if (
+                    (long)longer * held > Math.Max(LargeRequests.FreeBytes, room?.Bytes ?? 0)
+                    && http.Features.Get<MultiGetPart>() is null
+                )
                 {
                     room ??= Begin(http, reader, requests);
-                    long most = http.Request.ContentLength ?? (longer <= UnknownBytes ? Math.Min(UnknownBytes, maxBytes) : maxBytes);
+                    long most =
+                        http.Request.ContentLength
+                        ?? (longer <= UnknownBytes ? Math.Min(UnknownBytes, maxBytes) : maxBytes);
                     await room.GrowAsync(Math.Max(most, longer) * held);
                 }
 
-                copy.Grow(length, longer <= copy.Length ? longer : Math.Min(maxBytes, Math.Max(longer, 4 * copy.Length)));
+                copy.Grow(
+                    length,
+                    longer <= copy.Length ? longer : Math.Min(maxBytes, Math.Max(longer, 4 * copy.Length))
+                );
                 bytes.CopyTo(copy.Span[length..]);
                 length = longer;
                 reader.AdvanceTo(bytes.End);
@@ -176,16 +210,19 @@ internal readonly struct RequestBody : IDisposable
         return room;
     }
 
-    private static RefusedException TooLarge(HttpContext http, int maxBytes, BodyUse use) => new(
-        StatusCodes.Status413PayloadTooLarge,
-        RavenType.BadRequest,
-        use switch
-        {
-            BodyUse.Document => $"The document is larger than {Amount.Bytes(maxBytes)}, which is the limit, "
-                + "and was not stored. Split it into several documents.",
-            BodyUse.Write => $"The body of {http.Request.Method} {http.Request.Path} exceeds {Amount.Bytes(maxBytes)}; "
-                + "nothing of it was stored. Send less at once, or use bulk insert.",
-            _ => $"The body of {http.Request.Method} {http.Request.Path} exceeds {Amount.Bytes(maxBytes)}; "
-                + "nothing was done. Send less at once.",
-        });
+    private static RefusedException TooLarge(HttpContext http, int maxBytes, BodyUse use) =>
+        new(
+            StatusCodes.Status413PayloadTooLarge,
+            RavenType.BadRequest,
+            use switch
+            {
+                BodyUse.Document => $"The document is larger than {Amount.Bytes(maxBytes)}, which is the limit, "
+                    + "and was not stored. Split it into several documents.",
+                BodyUse.Write =>
+                    $"The body of {http.Request.Method} {http.Request.Path} exceeds {Amount.Bytes(maxBytes)}; "
+                        + "nothing of it was stored. Send less at once, or use bulk insert.",
+                _ => $"The body of {http.Request.Method} {http.Request.Path} exceeds {Amount.Bytes(maxBytes)}; "
+                    + "nothing was done. Send less at once.",
+            }
+        );
 }

@@ -19,7 +19,10 @@ internal sealed class RouteParameters(params string[] obeyed)
         ["raft-request-id"] = "is new at each repetition; where it is not, it makes a repetition apply once",
     };
 
-    private readonly (string Name, bool IsList)[] _obeyed = [.. obeyed.Select(static name => (name.TrimEnd('*'), name.EndsWith('*')))];
+    private readonly (string Name, bool IsList)[] _obeyed =
+    [
+        .. obeyed.Select(static name => (name.TrimEnd('*'), name.EndsWith('*'))),
+    ];
 
     /// <summary>A route that reads none.</summary>
     public static RouteParameters None { get; } = new();
@@ -76,7 +79,10 @@ internal sealed class RouteParameters(params string[] obeyed)
             }
             else if (!_obeyed[known].IsList && (seen & (1UL << known)) != 0)
             {
-                throw RefusedException.BadRequest($"The parameter '{_obeyed[known].Name}' stands twice in the query string, and one of the two would be passed over. Send it once.");
+                throw RefusedException.BadRequest(
+                    $"The parameter '{_obeyed[known].Name}' stands twice in the query string, and one of the "
+                        + $"two would be passed over. Send it once."
+                );
             }
             else
             {
@@ -123,8 +129,12 @@ internal sealed class RouteParameters(params string[] obeyed)
         }
 
         // A write that was to depend on them must not be done without.
-        string? condition = headers.IfNoneMatch.Count > 0 ? "If-None-Match" : headers.IfUnmodifiedSince.Count > 0 ? "If-Unmodified-Since"
-            : headers.IfModifiedSince.Count > 0 ? "If-Modified-Since" : headers.ContentRange.Count > 0 ? "Content-Range" : null;
+        string? condition =
+            headers.IfNoneMatch.Count > 0 ? "If-None-Match"
+            : headers.IfUnmodifiedSince.Count > 0 ? "If-Unmodified-Since"
+            : headers.IfModifiedSince.Count > 0 ? "If-Modified-Since"
+            : headers.ContentRange.Count > 0 ? "Content-Range"
+            : null;
         if (condition is not null)
         {
             throw NotCarriedOut(http, condition);
@@ -136,12 +146,17 @@ internal sealed class RouteParameters(params string[] obeyed)
         }
     }
 
-    private RefusedException Unknown(HttpContext http, string name) => RefusedException.NotSupported(
-        $"The parameter '{name}' of {http.Request.Method} {http.Request.Path} is not supported by this version. "
-        + (_obeyed.Length == 0 ? "This route takes none." : $"It takes {string.Join(", ", Obeyed)}."));
+    private RefusedException Unknown(HttpContext http, string name) =>
+        RefusedException.NotSupported(
+            $"The parameter '{name}' of {http.Request.Method} {http.Request.Path} is not supported by this version. "
+                + (_obeyed.Length == 0 ? "This route takes none." : $"It takes {string.Join(", ", Obeyed)}.")
+        );
 
     private static RefusedException NotCarriedOut(HttpContext http, string header) =>
-        RefusedException.NotSupported($"The header {header} of {http.Request.Method} {http.Request.Path} is not supported by this version, and nothing was done; send the request without it.");
+        RefusedException.NotSupported(
+            $"The header {header} of {http.Request.Method} {http.Request.Path} is not supported by this "
+                + $"version, and nothing was done; send the request without it."
+        );
 }
 
 /// <summary>How routes say what they read.</summary>

@@ -3,7 +3,10 @@ using Rookery.Documents;
 
 namespace Rookery.Server.Raven;
 
-/// <summary>What RavenDB has and this version has not: refused by name with 501, never 404, which its clients read as "no result".</summary>
+/// <summary>
+/// What RavenDB has and this version has not: refused by name with 501, never 404, which its clients read as "no
+/// result".
+/// </summary>
 internal static class UnsupportedRoutes
 {
     private static readonly (string Path, string Feature)[] OfDatabase =
@@ -67,17 +70,24 @@ internal static class UnsupportedRoutes
     {
         string rest = (string?)http.Request.RouteValues["rest"] ?? "";
         bool isQuery = rest.Equals("queries", StringComparison.OrdinalIgnoreCase);
-        throw Refuse(http, isQuery ? "queries in the URL (send them in the body of a POST)" : FeatureOf(OfDatabase, rest));
+        throw Refuse(
+            http,
+            isQuery ? "queries in the URL (send them in the body of a POST)" : FeatureOf(OfDatabase, rest)
+        );
     }
 
     /// <summary>Anything else.</summary>
-    public static Task OnServerAsync(HttpContext http) => throw Refuse(http, FeatureOf(OfServer, http.Request.Path.Value.AsSpan().TrimStart('/')));
+    public static Task OnServerAsync(HttpContext http) =>
+        throw Refuse(http, FeatureOf(OfServer, http.Request.Path.Value.AsSpan().TrimStart('/')));
 
     private static string? FeatureOf((string Path, string Feature)[] features, ReadOnlySpan<char> path)
     {
         foreach (var (prefix, feature) in features)
         {
-            if (path.StartsWith(prefix, StringComparison.OrdinalIgnoreCase) && (path.Length == prefix.Length || path[prefix.Length] == '/'))
+            if (
+                path.StartsWith(prefix, StringComparison.OrdinalIgnoreCase)
+                && (path.Length == prefix.Length || path[prefix.Length] == '/')
+            )
             {
                 return feature;
             }
@@ -86,8 +96,12 @@ internal static class UnsupportedRoutes
         return null;
     }
 
-    private static RefusedException Refuse(HttpContext http, string? feature) => RefusedException.NotSupported(
-        feature is null
-            ? $"{http.Request.Method} {http.Request.Path} is not supported by this version; GET /help lists what is."
-            : $"{http.Request.Method} {http.Request.Path}: {feature}: this feature is not supported by this version; GET /help lists what is.");
+    private static RefusedException Refuse(HttpContext http, string? feature) =>
+        RefusedException.NotSupported(
+            feature is null
+                ? $"{http.Request.Method} {http.Request.Path} is not supported by this version; GET /help "
+                    + $"lists what is."
+                : $"{http.Request.Method} {http.Request.Path}: {feature}: this feature is not supported by "
+                    + $"this version; GET /help lists what is."
+        );
 }

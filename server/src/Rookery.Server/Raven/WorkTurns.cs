@@ -3,7 +3,8 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Lets a long answer go on in turns with what else the node does, until its client leaves or the node stops. Not thread-safe.
+/// Lets a long answer go on in turns with what else the node does, until its client leaves or the node stops. Not
+/// thread-safe.
 /// </summary>
 /// <param name="context">The server.</param>
 /// <param name="http">The request.</param>

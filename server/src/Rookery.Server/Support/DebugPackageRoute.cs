@@ -8,8 +8,10 @@ using Microsoft.AspNetCore.Routing;
 namespace Rookery.Server;
 
 /// <summary>
-/// GET /admin/node/debug-package: all that a helper wants to know of this node, as one .tar.gz of texts and JSON. It answers without data and without a leader, because that is when it is wanted. It is made file by
-/// file while it is sent, one package at a time, so that it takes the memory of its largest file. Each file passes the filter of secrets; what could not be found out is a file that says why.
+/// GET /admin/node/debug-package: all that a helper wants to know of this node, as one .tar.gz of texts and JSON. It
+/// answers without data and without a leader, because that is when it is wanted. It is made file by file while it is
+/// sent, one package at a time, so that it takes the memory of its largest file. Each file passes the filter of
+/// secrets; what could not be found out is a file that says why.
 /// </summary>
 internal static class DebugPackageRoute
 {
@@ -18,7 +20,9 @@ internal static class DebugPackageRoute
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
         var one = new SemaphoreSlim(1);
-        routes.MapWithoutData("/admin/node/debug-package", RouteScope.Admin, http => AnswerAsync(http, context, one)).OnAnyMember();
+        routes
+            .MapWithoutData("/admin/node/debug-package", RouteScope.Admin, http => AnswerAsync(http, context, one))
+            .OnAnyMember();
     }
 
     private static async Task AnswerAsync(HttpContext http, ServerContext context, SemaphoreSlim one)
@@ -32,7 +36,12 @@ internal static class DebugPackageRoute
         if (!await one.WaitAsync(TimeSpan.Zero, http.RequestAborted))
         {
             http.Response.Headers.RetryAfter = "5";
-            await ErrorAnswer.WriteAsync(http, StatusCodes.Status429TooManyRequests, ErrorAnswer.RavenException, "A debug package of this node is being made for somebody else. Try again in a few seconds.");
+            await ErrorAnswer.WriteAsync(
+                http,
+                StatusCodes.Status429TooManyRequests,
+                ErrorAnswer.RavenException,
+                "A debug package of this node is being made for somebody else. Try again in a few seconds."
+            );
             return;
         }
 
@@ -52,11 +61,19 @@ internal static class DebugPackageRoute
     private static string NameOf(ServerContext context)
     {
         string node = context.Options.NodeName.Length > 0 ? context.Options.NodeName : "node";
-        string safe = string.Concat(node.Select(static letter => char.IsAsciiLetterOrDigit(letter) || letter is '-' ? letter : '_'));
-        return $"rookery-debug-{safe}-{context.Time.GetUtcNow().ToString("yyyyMMdd-HHmmss", CultureInfo.InvariantCulture)}";
+        string safe = string.Concat(
+            node.Select(static letter => char.IsAsciiLetterOrDigit(letter) || letter is '-' ? letter : '_')
+        );
+        return $"rookery-debug-{safe}"
+            + $"-{context.Time.GetUtcNow().ToString("yyyyMMdd-HHmmss", CultureInfo.InvariantCulture)}";
     }
 
-    private static async Task WriteAsync(Stream to, ServerContext context, string name, CancellationToken cancellationToken)
+    private static async Task WriteAsync(
+        Stream to,
+        ServerContext context,
+        string name,
+        CancellationToken cancellationToken
+    )
     {
         await using var gzip = new GZipStream(to, CompressionLevel.Fastest, leaveOpen: true);
         await using var tar = new TarWriter(gzip, TarEntryFormat.Ustar, leaveOpen: true);
@@ -78,7 +95,13 @@ internal static class DebugPackageRoute
                 content.Write(Encoding.UTF8.GetBytes($"This could not be found out: {failure}\n"));
             }
 
-            using var clean = new MemoryStream(Encoding.UTF8.GetBytes(context.RecentLog.Secrets.Clean(Encoding.UTF8.GetString(content.GetBuffer(), 0, (int)content.Length))));
+            using var clean = new MemoryStream(
+                Encoding.UTF8.GetBytes(
+                    context.RecentLog.Secrets.Clean(
+                        Encoding.UTF8.GetString(content.GetBuffer(), 0, (int)content.Length)
+                    )
+                )
+            );
             await tar.WriteEntryAsync(
                 new UstarTarEntry(TarEntryType.RegularFile, $"{name}/{file}")
                 {
@@ -86,21 +109,33 @@ internal static class DebugPackageRoute
                     ModificationTime = context.Time.GetUtcNow(),
                     Mode = UnixFileMode.UserRead | UnixFileMode.UserWrite,
                 },
-                cancellationToken);
+                cancellationToken
+            );
         }
     }
 
     private static string Readme(ServerContext context, DebugPart[] parts)
     {
         var text = new StringBuilder();
-        text.Append(CultureInfo.InvariantCulture, $"Debug package of a Rookery node, made {context.Time.GetUtcNow().UtcDateTime:u}, version {ProductVersion.Text}.\n\n");
-        text.Append("It holds no documents, no keys, no tokens and no passwords. It does hold names: of nodes, their addresses, of databases and indexes; and where a card is damaged, the ids of the first and last document that are.\n");
-        text.Append("All files are text or JSON. `rookery debug-package show FILE` lists them, and shows one by its name.\n\n");
+        text.Append(
+            CultureInfo.InvariantCulture,
+            $"Debug package of a Rookery node, made {context.Time.GetUtcNow().UtcDateTime:u}, version "
+                + $"{ProductVersion.Text}.\n\n"
+        );
+        text.Append(
+            "It holds no documents, no keys, no tokens and no passwords. It does hold names: of nodes, their "
+                + "addresses, of databases and indexes; and where a card is damaged, the ids of the first and last "
+                + "document that are.\n"
+        );
+        text.Append(
+            "All files are text or JSON. `rookery debug-package show FILE` lists them, and shows one by its name.\n\n"
+        );
         foreach (var part in parts)
         {
-            text.Append(CultureInfo.InvariantCulture, $"{part.Name,-24} {part.About}\n");
+            text.Append(CultureInfo.InvariantCulture, $"{part.Name, -24} {part.About}\n");
         }
 
-        return text.Append("\nA file whose name ends with .failed.txt says why that could not be found out.\n").ToString();
+        return text.Append("\nA file whose name ends with .failed.txt says why that could not be found out.\n")
+            .ToString();
     }
 }

@@ -7,7 +7,10 @@ using Rookery.Server.Observation;
 
 namespace Rookery.Server;
 
-/// <summary>What a debug package of a node holds, file by file. Whoever keeps something that helps adds a line here, or to <see cref="ServerOptions.DebugParts"/>.</summary>
+/// <summary>
+/// What a debug package of a node holds, file by file. Whoever keeps something that helps adds a line here, or to
+/// <see cref="ServerOptions.DebugParts"/>.
+/// </summary>
 internal static class DebugParts
 {
     private const int MinuteSeconds = 60;
@@ -18,21 +21,68 @@ internal static class DebugParts
 
     /// <summary>All files but the README.</summary>
     public static IEnumerable<DebugPart> Of(ServerContext context) =>
-    [
-        DebugPart.OfJson("version.json", "which version runs, since when, on what", json => WriteVersion(json, context)),
-        DebugPart.OfJson("settings.json", "the settings that hold, and who said them; of secrets only where they lie", json => SettingsRoute.Write(json, context.Options.Settings)),
-        DebugPart.OfWholeJson("ready.json", "what /readyz?verbose answers: ready or why not, board, storage, cluster", json => HealthRoutes.WriteVerbose(json, context, ReasonOf(context), context.Options.Forming?.Invoke())),
-        DebugPart.OfJson("alerts.json", "the alerts that hold now", json => WriteAlerts(json, context.ActiveAlerts())),
-        DebugPart.OfJson("raft.json", "the node's part in its cluster: role, term, log, members, clocks, where others are looked for", json => WriteRaft(json, context)),
-        DebugPart.OfJson("storage.json", "journal and tables: indexes of the log, runs by group, memtables, damage, state sent and received, databases by name and size", json => WriteStorage(json, context)),
-        DebugPart.OfJson("indexes.json", "each index: state, trouble, how far it is", json => WriteIndexes(json, context)),
-        DebugPart.OfText("metrics.txt", "all metrics now, as /metrics answers (docs/reference/metrics.md)", () => MetricsRoute.Collect(context)),
-        DebugPart.OfWholeJson("io-timeline.json", "what the disk was asked to do: the newest events, the slow ones, and 24 hours by the minute (docs/reference/http.md, /debug/io)", json => DebugIoRoute.Write(json, context, 0, long.MaxValue, MinuteSeconds), isIndented: false),
-        DebugPart.OfText("log.txt", "the last lines of the log, as people read them", () => LogText(context.RecentLog)),
-        DebugPart.OfJson("log.json", "the same for programs, with the numbers of docs/reference/log-events.md", json => LogRoute.Write(json, context.RecentLog.Read(null, LogRing.DefaultLines))),
-        .. History(context),
-        .. context.Options.DebugParts,
-    ];
+        [
+            DebugPart.OfJson(
+                "version.json",
+                "which version runs, since when, on what",
+                json => WriteVersion(json, context)
+            ),
+            DebugPart.OfJson(
+                "settings.json",
+                "the settings that hold, and who said them; of secrets only where they lie",
+                json => SettingsRoute.Write(json, context.Options.Settings)
+            ),
+            DebugPart.OfWholeJson(
+                "ready.json",
+                "what /readyz?verbose answers: ready or why not, board, storage, cluster",
+                json => HealthRoutes.WriteVerbose(json, context, ReasonOf(context), context.Options.Forming?.Invoke())
+            ),
+            DebugPart.OfJson(
+                "alerts.json",
+                "the alerts that hold now",
+                json => WriteAlerts(json, context.ActiveAlerts())
+            ),
+            DebugPart.OfJson(
+                "raft.json",
+                "the node's part in its cluster: role, term, log, members, clocks, where others are looked for",
+                json => WriteRaft(json, context)
+            ),
+            DebugPart.OfJson(
+                "storage.json",
+                "journal and tables: indexes of the log, runs by group, memtables, damage, state sent and "
+                    + "received, databases by name and size",
+                json => WriteStorage(json, context)
+            ),
+            DebugPart.OfJson(
+                "indexes.json",
+                "each index: state, trouble, how far it is",
+                json => WriteIndexes(json, context)
+            ),
+            DebugPart.OfText(
+                "metrics.txt",
+                "all metrics now, as /metrics answers (docs/reference/metrics.md)",
+                () => MetricsRoute.Collect(context)
+            ),
+            DebugPart.OfWholeJson(
+                "io-timeline.json",
+                "what the disk was asked to do: the newest events, the slow ones, and 24 hours by the minute "
+                    + "(docs/reference/http.md, /debug/io)",
+                json => DebugIoRoute.Write(json, context, 0, long.MaxValue, MinuteSeconds),
+                isIndented: false
+            ),
+            DebugPart.OfText(
+                "log.txt",
+                "the last lines of the log, as people read them",
+                () => LogText(context.RecentLog)
+            ),
+            DebugPart.OfJson(
+                "log.json",
+                "the same for programs, with the numbers of docs/reference/log-events.md",
+                json => LogRoute.Write(json, context.RecentLog.Read(null, LogRing.DefaultLines))
+            ),
+            .. History(context),
+            .. context.Options.DebugParts,
+        ];
 
     /// <summary>Of this node and of each other one that it remembers: also of one that is dead.</summary>
     private static IEnumerable<DebugPart> History(ServerContext context)
@@ -41,8 +91,30 @@ internal static class DebugParts
         long now = context.KnownTime.ToUnixTimeSeconds();
         foreach (var node in observation.Others.Prepend(observation.Self))
         {
-            yield return DebugPart.OfWholeJson($"history/{node.Tag}.json", $"figures of node {node.Tag} for 24 hours (docs/reference/http.md, /dashboard/history)", json => WriteObject(json, () => HistoryRoutes.WriteMembers(json, context, node, now - DaySeconds, now, HistoryRows)), isIndented: false);
-            yield return DebugPart.OfWholeJson($"history/{node.Tag}-slow.json", $"slow disk events of node {node.Tag}", json => WriteObject(json, () => ObservationJson.WriteSlowMembers(json, node == observation.Self ? observation.OwnSlowEvents(0) : node.Slow.Since(0))), isIndented: false);
+            yield return DebugPart.OfWholeJson(
+                $"history/{node.Tag}.json",
+                $"figures of node {node.Tag} for 24 hours (docs/reference/http.md, /dashboard/history)",
+                json =>
+                    WriteObject(
+                        json,
+                        () => HistoryRoutes.WriteMembers(json, context, node, now - DaySeconds, now, HistoryRows)
+                    ),
+                isIndented: false
+            );
+            yield return DebugPart.OfWholeJson(
+                $"history/{node.Tag}-slow.json",
+                $"slow disk events of node {node.Tag}",
+                json =>
+                    WriteObject(
+                        json,
+                        () =>
+                            ObservationJson.WriteSlowMembers(
+                                json,
+                                node == observation.Self ? observation.OwnSlowEvents(0) : node.Slow.Since(0)
+                            )
+                    ),
+                isIndented: false
+            );
         }
     }
 
@@ -53,7 +125,8 @@ internal static class DebugParts
         json.WriteEndObject();
     }
 
-    private static string? ReasonOf(ServerContext context) => context.Readiness.Reason ?? context.Readiness.Node?.ReadStatistics()?.Consensus?.Unready;
+    private static string? ReasonOf(ServerContext context) =>
+        context.Readiness.Reason ?? context.Readiness.Node?.ReadStatistics()?.Consensus?.Unready;
 
     private static void WriteVersion(Utf8JsonWriter json, ServerContext context)
     {
@@ -224,7 +297,11 @@ internal static class DebugParts
         var text = new StringBuilder();
         foreach (var line in log.Read(null, LogRing.DefaultLines))
         {
-            text.Append(line.Time.ToString("yyyy-MM-ddTHH:mm:ss.fffZ ", CultureInfo.InvariantCulture)).Append(LogRoute.NameOf(line.Level)).Append(": ").Append(line.Text).Append('\n');
+            text.Append(line.Time.ToString("yyyy-MM-ddTHH:mm:ss.fffZ ", CultureInfo.InvariantCulture))
+                .Append(LogRoute.NameOf(line.Level))
+                .Append(": ")
+                .Append(line.Text)
+                .Append('\n');
         }
 
         return text.ToString();

@@ -2,7 +2,10 @@ using Microsoft.Extensions.Logging;
 
 namespace Rookery.Server;
 
-/// <summary>The last lines of the log, in bounded memory: whoever cannot reach the machine's journal reads them through the node. Secrets do not get into it. Thread-safe.</summary>
+/// <summary>
+/// The last lines of the log, in bounded memory: whoever cannot reach the machine's journal reads them through the
+/// node. Secrets do not get into it. Thread-safe.
+/// </summary>
 /// <param name="mostLines">How many lines are kept.</param>
 /// <param name="mostBytes">What they may take in memory, about.</param>
 public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes = LogRing.DefaultBytes)
@@ -16,7 +19,8 @@ public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes 
     private const int MostCharacters = 8 << 10;
     private const int LineOverheadBytes = 64;
 
-    // What is looked through for secrets at most. A secret that is cut off at its end is not known for one any more, so what stands there is left out, whatever was taken out before it.
+    // What is looked through for secrets at most. A secret that is cut off at its end is not known for one any more, so
+    // what stands there is left out, whatever was taken out before it.
     private const int MostLooked = 2 * MostCharacters;
     private const int LongestSecret = 1 << 10;
 

@@ -7,13 +7,18 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Server;
 
-/// <summary>GET /admin/logs?after=SEQUENCE&amp;limit=500: the last lines of this node's log, oldest first. Answers without data, because that is when they are read.</summary>
+/// <summary>
+/// GET /admin/logs?after=SEQUENCE&amp;limit=500: the last lines of this node's log, oldest first. Answers without data,
+/// because that is when they are read.
+/// </summary>
 internal static class LogRoute
 {
     private const int UsualLimit = 500;
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapWithoutData("/admin/logs", RouteScope.Admin, RavenRoute.OnServer(http => AnswerAsync(http, context))).OnAnyMember();
+        routes
+            .MapWithoutData("/admin/logs", RouteScope.Admin, RavenRoute.OnServer(http => AnswerAsync(http, context)))
+            .OnAnyMember();
 
     /// <summary>Writes lines as the member <c>Lines</c>.</summary>
     public static void Write(Utf8JsonWriter json, IEnumerable<LogLine> lines)
@@ -44,14 +49,21 @@ internal static class LogRoute
     {
         string? text = http.Request.Query[name];
         return string.IsNullOrEmpty(text) ? null
-            : long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long value) && value >= least && value <= most ? value
-            : throw RefusedException.BadRequest($"'{name}' must be a whole number{(most < long.MaxValue ? $" from {least} to {most}" : string.Empty)}, not '{text}'.");
+            : long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long value)
+            && value >= least
+            && value <= most
+                ? value
+            : throw RefusedException.BadRequest(
+                $"'{name}' must be a whole "
+                    + $"number{(most < long.MaxValue ? $" from {least} to {most}" : string.Empty)}, not '{text}'."
+            );
     }
 
-    internal static string NameOf(LogLevel level) => level switch
-    {
-        LogLevel.Trace or LogLevel.Debug or LogLevel.Information => "information",
-        LogLevel.Warning => "warning",
-        _ => "error",
-    };
+    internal static string NameOf(LogLevel level) =>
+        level switch
+        {
+            LogLevel.Trace or LogLevel.Debug or LogLevel.Information => "information",
+            LogLevel.Warning => "warning",
+            _ => "error",
+        };
 }

@@ -4,8 +4,9 @@ using System.Text.RegularExpressions;
 namespace Rookery.Server;
 
 /// <summary>
-/// Takes secrets out of texts that leave the node for a helper's eyes: those that this process knows by their words, and whatever looks like one of ours. It stands behind the rule that nobody writes them there,
-/// and does not replace it. Thread-safe.
+/// Takes secrets out of texts that leave the node for a helper's eyes: those that this process knows by their words,
+/// and whatever looks like one of ours. It stands behind the rule that nobody writes them there, and does not replace
+/// it. Thread-safe.
 /// </summary>
 public sealed partial class SecretFilter
 {
@@ -25,7 +26,11 @@ public sealed partial class SecretFilter
         }
 
         string written = System.Text.Json.JsonEncodedText.Encode(word).ToString();
-        ImmutableInterlocked.Update(ref _known, static (known, added) => [.. known.Union(added, StringComparer.Ordinal)], (string[])[word, written]);
+        ImmutableInterlocked.Update(
+            ref _known,
+            static (known, added) => [.. known.Union(added, StringComparer.Ordinal)],
+            (string[])[word, written]
+        );
     }
 
     /// <summary>The text without them.</summary>
@@ -49,8 +54,11 @@ public sealed partial class SecretFilter
 
     // Tokens of access and of joining, private keys, what follows Bearer or Basic, and who signs in by a URL.
     [GeneratedRegex(
-        @"rookery_(?=[a-z_]*[A-Z0-9\-])[A-Za-z0-9_\-]{43}(?![A-Za-z0-9_\-])|rookery-join-1\.[A-Za-z0-9_\-]+|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(-----END [A-Z ]*PRIVATE KEY-----)?|(?<=\b(Bearer|Basic) )[A-Za-z0-9+/_.~=\-]{8,}|(?<=://)[^/\s@""]+(?=@)",
+        @"rookery_(?=[a-z_]*[A-Z0-9\-])[A-Za-z0-9_\-]{43}(?![A-Za-z0-9_\-])|rookery-join-1\.[A-Za-z0-9_\-]+"
+            + "|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(-----END [A-Z ]*PRIVATE KEY-----)?"
+            + @"|(?<=\b(Bearer|Basic) )[A-Za-z0-9+/_.~=\-]{8,}|(?<=://)[^/\s@""]+(?=@)",
         RegexOptions.CultureInvariant | RegexOptions.ExplicitCapture,
-        matchTimeoutMilliseconds: 5000)]
+        matchTimeoutMilliseconds: 5000
+    )]
     private static partial Regex LooksSecret();
 }

@@ -4,11 +4,19 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Server;
 
-/// <summary>GET /admin/node/settings: what this node was started with, and who said so. Of what is secret only where it lies.</summary>
+/// <summary>
+/// GET /admin/node/settings: what this node was started with, and who said so. Of what is secret only where it lies.
+/// </summary>
 internal static class SettingsRoute
 {
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapWithoutData("/admin/node/settings", RouteScope.Admin, http => JsonAnswer.SendAsync(http, json => Write(json, context.Options.Settings))).OnAnyMember();
+        routes
+            .MapWithoutData(
+                "/admin/node/settings",
+                RouteScope.Admin,
+                http => JsonAnswer.SendAsync(http, json => Write(json, context.Options.Settings))
+            )
+            .OnAnyMember();
 
     /// <summary>Writes the member <c>Settings</c>.</summary>
     public static void Write(Utf8JsonWriter json, IEnumerable<ShownSetting> settings)

@@ -7,7 +7,10 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Server;
 
-/// <summary>GET /databases/{database}/export: all documents of one moment, one a line. A header says how many they are, so that whoever takes them can tell whether he has them all.</summary>
+/// <summary>
+/// GET /databases/{database}/export: all documents of one moment, one a line. A header says how many they are, so that
+/// whoever takes them can tell whether he has them all.
+/// </summary>
 internal static class ExportRoute
 {
     /// <summary>How many documents, and lines, follow.</summary>
@@ -16,16 +19,22 @@ internal static class ExportRoute
     private const string ContentType = "application/x-ndjson; charset=utf-8";
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapGet("/databases/{database}/export", RavenRoute.OnFreshDatabase(context, (http, database) => AnswerAsync(http, database, context)))
-            .For(RouteScope.Read).Taking(RavenParameters.Read);
+        routes
+            .MapGet(
+                "/databases/{database}/export",
+                RavenRoute.OnFreshDatabase(context, (http, database) => AnswerAsync(http, database, context))
+            )
+            .For(RouteScope.Read)
+            .Taking(RavenParameters.Read);
 
     private static async Task AnswerAsync(HttpContext http, Database database, ServerContext context)
     {
         using var answer = new DocumentAnswer(http, context.LargeRequests, ContentType);
         using (var reader = new AnswerReader(database, http))
         {
-            http.Response.Headers[CountHeader] =
-                reader.Current.ReadStatistics().Documents.ToString(CultureInfo.InvariantCulture);
+            http.Response.Headers[CountHeader] = reader
+                .Current.ReadStatistics()
+                .Documents.ToString(CultureInfo.InvariantCulture);
             await WriteAsync(answer, reader, new WorkTurns(context, http));
         }
 

@@ -8,8 +8,8 @@ namespace Rookery.Server;
 internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonImport import)
 {
     /// <summary>
-    /// Bad lines that are named. A client that sends everything before it reads anything must find the answer in the socket's buffers, or both would wait for ever;
-    /// further ones are only counted.
+    /// Bad lines that are named. A client that sends everything before it reads anything must find the answer in the
+    /// socket's buffers, or both would wait for ever; further ones are only counted.
     /// </summary>
     private const int BadLinesNamed = 100;
 
@@ -46,7 +46,14 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
     {
         if (import.Rejection is { } rejection && !http.Response.HasStarted)
         {
-            await RavenErrors.WriteAsync(http, rejection with { Message = $"{rejection.Message} {import.Stored} documents of the import were stored before." }, import.MayBeRepeated);
+            await RavenErrors.WriteAsync(
+                http,
+                rejection with
+                {
+                    Message = $"{rejection.Message} {import.Stored} documents of the import were stored before.",
+                },
+                import.MayBeRepeated
+            );
             return;
         }
 

@@ -8,18 +8,28 @@ using Rookery.Server.Raven;
 namespace Rookery.Server;
 
 /// <summary>
-/// POST /databases/{database}/import: reads lines of JSON, stores the good ones and reports each bad one by number and reason. The answer is lines too: progress
-/// about once a second, bad lines as they are met, and the result at the end.
+/// POST /databases/{database}/import: reads lines of JSON, stores the good ones and reports each bad one by number and
+/// reason. The answer is lines too: progress about once a second, bad lines as they are met, and the result at the end.
 /// </summary>
 internal static class ImportRoute
 {
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapPost("/databases/{database}/import", RavenRoute.OnDatabase(context, (http, database) => AnswerAsync(http, context, database)))
-            .WithMetadata(LongBody.Instance).For(RouteScope.Write).Taking(RavenParameters.Import);
+        routes
+            .MapPost(
+                "/databases/{database}/import",
+                RavenRoute.OnDatabase(context, (http, database) => AnswerAsync(http, context, database))
+            )
+            .WithMetadata(LongBody.Instance)
+            .For(RouteScope.Write)
+            .Taking(RavenParameters.Import);
 
     private static async Task AnswerAsync(HttpContext http, ServerContext context, Database database)
     {
-        IdempotencyHeader.Refuse(http, "import", "it is stored in parts, and a repetition overwrites each document that has an id");
+        IdempotencyHeader.Refuse(
+            http,
+            "import",
+            "it is stored in parts, and a repetition overwrites each document that has an id"
+        );
         var body = GzipBody.Open(http);
         using var room = new StreamedRoom(http, body.Reader, context.LargeRequests);
         using var import = new NdjsonImport(database, context.Node.Consensus, room, context.Time);
@@ -29,37 +39,57 @@ internal static class ImportRoute
             await ReadAsync(body.Reader, room, import, report, http.RequestAborted);
             await body.CompleteAsync();
         }
-        catch (Exception broken) when (broken is InvalidDataException or BadHttpRequestException || broken.InnerException is OverflowException)
+        catch (Exception broken)
+            when (broken is InvalidDataException or BadHttpRequestException
+                || broken.InnerException is OverflowException
+            )
         {
             await import.StoreRestAsync(http.RequestAborted);
-            string what = broken is InvalidDataException
-                ? "The gzip of the import is damaged or cut off"
-                : "The import came too slowly, broke off or is malformed HTTP";
+            string what =
+                broken is InvalidDataException
+                    ? "The gzip of the import is damaged or cut off"
+                    : "The import came too slowly, broke off or is malformed HTTP";
             import.Break($"{what} behind line {import.Line}.");
         }
 
         await report.EndAsync();
     }
 
-    private static async Task ReadAsync(PipeReader body, StreamedRoom room, NdjsonImport import, ImportReport report, CancellationToken cancellation)
+    private static async Task ReadAsync(
+        PipeReader body,
+        StreamedRoom room,
+        NdjsonImport import,
+        ImportReport report,
+        CancellationToken cancellation
+    )
     {
         bool complete = false;
         while (!complete)
         {
             var reading = body.ReadAsync(cancellation);
-            var read = reading.IsCompletedSuccessfully || !room.IsHeldByChunks ? await reading : await import.StoreWhileWaitingAsync(reading.AsTask(), cancellation);
+            var read =
+                reading.IsCompletedSuccessfully || !room.IsHeldByChunks
+                    ? await reading
+                    : await import.StoreWhileWaitingAsync(reading.AsTask(), cancellation);
             try
             {
                 if (read.IsCanceled)
                 {
-                    throw new BadHttpRequestException("A large document came too slowly.", StatusCodes.Status408RequestTimeout);
+                    throw new BadHttpRequestException(
+                        "A large document came too slowly.",
+                        StatusCodes.Status408RequestTimeout
+                    );
                 }
 
                 foreach (var part in read.Buffer)
                 {
                     import.Feed(part);
                     await DrainAsync(import, report, cancellation);
-                    await room.FitDocumentAsync(import.CollectedBytes, () => import.StoreRestAsync(cancellation), cancellation);
+                    await room.FitDocumentAsync(
+                        import.CollectedBytes,
+                        () => import.StoreRestAsync(cancellation),
+                        cancellation
+                    );
                 }
             }
             finally

@@ -5,15 +5,19 @@ using Rookery.Storage;
 
 namespace Rookery.Server;
 
-/// <summary>Writes the documents of a database as lines of JSON, in the order of their ids, as an import reads them back.</summary>
+/// <summary>
+/// Writes the documents of a database as lines of JSON, in the order of their ids, as an import reads them back.
+/// </summary>
 public sealed class NdjsonExport : IDisposable
 {
     private readonly DocumentCursor _cursor;
     private readonly byte[] _historyId;
 
     /// <summary>An export at its beginning.</summary>
-    /// <param name="reader">The database at the moment that is exported; stays open until the export was disposed.</param>
-    /// <param name="passedOver">Told of what cannot be read, perhaps more than once of the same; null: damage ends the export.</param>
+    /// <param name="reader">The database at the moment that is exported; stays open until the export was
+    /// disposed.</param>
+    /// <param name="passedOver">Told of what cannot be read, perhaps more than once of the same; null: damage ends the
+    /// export.</param>
     public NdjsonExport(in DatabaseReader reader, Action<DamageEvent>? passedOver = null)
     {
         _historyId = Encoding.ASCII.GetBytes(reader.Database.HistoryId);

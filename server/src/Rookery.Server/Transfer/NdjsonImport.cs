@@ -9,8 +9,8 @@ using Rookery.Server.Raven;
 namespace Rookery.Server;
 
 /// <summary>
-/// Turns fed bytes into bulk commands and proposes them. While one command is on its way to the disk the next is parsed; no more than those two are held.
-/// One caller at a time.
+/// Turns fed bytes into bulk commands and proposes them. While one command is on its way to the disk the next is
+/// parsed; no more than those two are held. One caller at a time.
 /// </summary>
 internal sealed class NdjsonImport : IDisposable
 {
@@ -50,7 +50,9 @@ internal sealed class NdjsonImport : IDisposable
     /// <summary>Why the import ended early, or null.</summary>
     public Rejection? Rejection { get; private set; }
 
-    /// <summary>Whether the import comes to the same when it is done twice, as far as it was read: each document has its id.</summary>
+    /// <summary>
+    /// Whether the import comes to the same when it is done twice, as far as it was read: each document has its id.
+    /// </summary>
     public bool MayBeRepeated { get; private set; } = true;
 
     /// <summary>Gives it bytes; they must stay unchanged until <see cref="ReadUntilDue"/> has returned false.</summary>
@@ -61,7 +63,8 @@ internal sealed class NdjsonImport : IDisposable
 
     /// <summary>Reads what was fed.</summary>
     /// <param name="refuse">Told of each bad line: number and reason.</param>
-    /// <returns>True when a command is full and <see cref="FlushAsync"/> is due; false when everything fed was read.</returns>
+    /// <returns>True when a command is full and <see cref="FlushAsync"/> is due; false when everything fed was
+    /// read.</returns>
     public bool ReadUntilDue(Action<long, string> refuse)
     {
         while (true)
@@ -71,7 +74,11 @@ internal sealed class NdjsonImport : IDisposable
                 case StreamRead.Item when DocumentId.TryValidateForStore(document.MetadataId, out error):
                     MayBeRepeated &= document.MetadataId is [.., not ((byte)'/' or (byte)'|')];
                     _writer.Put(document.MetadataId, ExpectedChangeVector.None, document);
-                    if (_writer.Length >= CommandBytes || _writer.Count >= CommandDocuments || !_room.HasRoomForChunk(_writer.Length, CommandBytes))
+                    if (
+                        _writer.Length >= CommandBytes
+                        || _writer.Count >= CommandDocuments
+                        || !_room.HasRoomForChunk(_writer.Length, CommandBytes)
+                    )
                     {
                         return true;
                     }
@@ -114,7 +121,9 @@ internal sealed class NdjsonImport : IDisposable
         _room.ChunksAreStored();
     }
 
-    /// <summary>Waits for bytes; when the client pauses, what was gathered goes to the disk meanwhile and its room to others.</summary>
+    /// <summary>
+    /// Waits for bytes; when the client pauses, what was gathered goes to the disk meanwhile and its room to others.
+    /// </summary>
     public async Task<ReadResult> StoreWhileWaitingAsync(Task<ReadResult> read, CancellationToken cancellation)
     {
         await Task.WhenAny(read, _inFlight);
@@ -134,7 +143,8 @@ internal sealed class NdjsonImport : IDisposable
 
     private BatchWriter Begin() => new(CommandKind.BulkPut, _database.Number);
 
-    // An import has no reason to give up when others write much: it waits its turn. A refused command is gone, so a copy is kept for the next try.
+    // An import has no reason to give up when others write much: it waits its turn. A refused command is gone, so a
+    // copy is kept for the next try.
     private async Task StoreAsync(CommandBuffer command, int count, CancellationToken cancellation)
     {
         using var copy = Copy(command);

@@ -9,8 +9,9 @@ using Microsoft.AspNetCore.Http.Features;
 namespace Rookery.Server;
 
 /// <summary>
-/// What a node shows over plain HTTP, to people who do not know it yet: what it is, the certificate of the cluster's authority with its fingerprint and how to install it, and where HTTPS is. It asks for no credential
-/// and refuses every request that brings one, because everybody on the way could have read it.
+/// What a node shows over plain HTTP, to people who do not know it yet: what it is, the certificate of the cluster's
+/// authority with its fingerprint and how to install it, and where HTTPS is. It asks for no credential and refuses
+/// every request that brings one, because everybody on the way could have read it.
 /// </summary>
 /// <param name="context">What routes share.</param>
 /// <param name="port">Where the page is served.</param>
@@ -22,7 +23,9 @@ internal sealed class WelcomePage(ServerContext context, int port)
     private const string PlainText = "text/plain; charset=utf-8";
 
     private static readonly string Template = ReadTemplate();
-    private static readonly string Policy = $"default-src 'none'; style-src 'sha256-{HashOfStyle()}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    private static readonly string Policy =
+        $"default-src 'none'; style-src 'sha256-{HashOfStyle()}'; base-uri 'none'; form-action 'none'; "
+        + $"frame-ancestors 'none'";
 
     private string Host => context.Options.NodeName + ".local";
 
@@ -38,13 +41,22 @@ internal sealed class WelcomePage(ServerContext context, int port)
         headers.CacheControl = "no-cache";
         if (request.Headers.Authorization.Count > 0 || request.Headers.Cookie.Count > 0)
         {
-            return RefuseAsync(http, StatusCodes.Status400BadRequest, $"Everybody on the way could read the credential or cookie that came with this request: this page takes none. Send it to {Url}, and withdraw it if it was a token.");
+            return RefuseAsync(
+                http,
+                StatusCodes.Status400BadRequest,
+                $"Everybody on the way could read the credential or cookie that came with this request: this "
+                    + $"page takes none. Send it to {Url}, and withdraw it if it was a token."
+            );
         }
 
         if (!HttpMethods.IsGet(request.Method) && !HttpMethods.IsHead(request.Method))
         {
             headers.Allow = "GET, HEAD";
-            return RefuseAsync(http, StatusCodes.Status405MethodNotAllowed, $"Everybody on the way could read what is sent here: this page takes nothing. Send it to {Url}.");
+            return RefuseAsync(
+                http,
+                StatusCodes.Status405MethodNotAllowed,
+                $"Everybody on the way could read what is sent here: this page takes nothing. Send it to {Url}."
+            );
         }
 
         if (context.Options.Identity?.Invoke() is not { Authorities: { Count: > 0 } authorities })
@@ -59,12 +71,20 @@ internal sealed class WelcomePage(ServerContext context, int port)
                 return SendAsync(http, "text/html; charset=utf-8", Encoding.UTF8.GetBytes(Fill(http, authorities)));
             case "/rookery-ca.pem":
                 headers.ContentDisposition = "attachment; filename=\"rookery-ca.pem\"";
-                return SendAsync(http, "application/x-pem-file", Encoding.ASCII.GetBytes(authorities.ExportCertificatePems() + "\n"));
+                return SendAsync(
+                    http,
+                    "application/x-pem-file",
+                    Encoding.ASCII.GetBytes(authorities.ExportCertificatePems() + "\n")
+                );
             case "/rookery-ca.crt":
                 // In DER the SHA-256 of the file is the fingerprint. Phones install what has this type.
                 return SendAsync(http, "application/x-x509-ca-cert", authorities[0].RawData);
             default:
-                return RefuseAsync(http, StatusCodes.Status404NotFound, $"Here is only the page /, and the authority's certificate. Everything else is at {Url}.");
+                return RefuseAsync(
+                    http,
+                    StatusCodes.Status404NotFound,
+                    $"Here is only the page /, and the authority's certificate. Everything else is at {Url}."
+                );
         }
     }
 
@@ -89,7 +109,8 @@ internal sealed class WelcomePage(ServerContext context, int port)
 
     private (string Sentence, string Style) State() =>
         context.Readiness.Reason is { } reason ? (reason, string.Empty)
-        : context.HasOwner ? ("Member of its cluster: it serves whoever has a token or a certificate of its owner.", "member")
+        : context.HasOwner
+            ? ("Member of its cluster: it serves whoever has a token or a certificate of its owner.", "member")
         // Only who leads knows all that was acknowledged.
         : context.Node.Consensus.IsLeader ? ("It waits for its owner: nobody has claimed it yet.", "unclaimed")
         : ("It does not know yet whether it has an owner: it has not heard from the other members.", string.Empty);
@@ -111,19 +132,28 @@ internal sealed class WelcomePage(ServerContext context, int port)
         }
 
         address = address.IsIPv4MappedToIPv6 ? address.MapToIPv4() : new IPAddress(address.GetAddressBytes());
-        string host = address.AddressFamily == System.Net.Sockets.AddressFamily.InterNetworkV6 ? $"[{address}]" : address.ToString();
+        string host =
+            address.AddressFamily == System.Net.Sockets.AddressFamily.InterNetworkV6
+                ? $"[{address}]"
+                : address.ToString();
         string url = $"https://{host}{PortAfter(context.Options.Listen.Port, HttpsPort)}";
         return $"<a class=\"button\" href=\"{url}\">{url}</a>";
     }
 
     private static string Fingerprint(X509Certificate2 authority)
     {
-        string[] pairs = [.. authority.GetCertHash(HashAlgorithmName.SHA256).Select(static one => one.ToString("X2", CultureInfo.InvariantCulture))];
+        string[] pairs =
+        [
+            .. authority
+                .GetCertHash(HashAlgorithmName.SHA256)
+                .Select(static one => one.ToString("X2", CultureInfo.InvariantCulture)),
+        ];
         var groups = pairs.Chunk(PairsInGroup).Select(static group => $"<code>{string.Join(':', group)}</code>");
         return $"<div class=\"fingerprint\">{string.Join(' ', groups)}</div>";
     }
 
-    private static string PortAfter(int port, int usual) => port == usual ? string.Empty : string.Create(CultureInfo.InvariantCulture, $":{port}");
+    private static string PortAfter(int port, int usual) =>
+        port == usual ? string.Empty : string.Create(CultureInfo.InvariantCulture, $":{port}");
 
     /// <summary>Whatever body there was is not read.</summary>
     private static Task RefuseAsync(HttpContext http, int status, string sentence)
@@ -137,7 +167,9 @@ internal sealed class WelcomePage(ServerContext context, int port)
     {
         http.Response.ContentType = type;
         http.Response.ContentLength = body.Length;
-        return HttpMethods.IsHead(http.Request.Method) ? Task.CompletedTask : http.Response.Body.WriteAsync(body, http.RequestAborted).AsTask();
+        return HttpMethods.IsHead(http.Request.Method)
+            ? Task.CompletedTask
+            : http.Response.Body.WriteAsync(body, http.RequestAborted).AsTask();
     }
 
     private static string ReadTemplate()
@@ -150,6 +182,10 @@ internal sealed class WelcomePage(ServerContext context, int port)
     {
         const string Begin = "<style>";
         int begin = Template.IndexOf(Begin, StringComparison.Ordinal) + Begin.Length;
-        return Convert.ToBase64String(SHA256.HashData(Encoding.UTF8.GetBytes(Template[begin..Template.IndexOf("</style>", StringComparison.Ordinal)])));
+        return Convert.ToBase64String(
+            SHA256.HashData(
+                Encoding.UTF8.GetBytes(Template[begin..Template.IndexOf("</style>", StringComparison.Ordinal)])
+            )
+        );
     }
 }

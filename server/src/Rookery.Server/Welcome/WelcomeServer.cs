@@ -11,7 +11,8 @@ using Microsoft.Extensions.Options;
 namespace Rookery.Server;
 
 /// <summary>
-/// Serves <see cref="WelcomePage"/>: a server of its own beside that of clients, so that whoever fills this one, which lets everybody in, takes nothing from them, and so that no route of theirs can be reached here.
+/// Serves <see cref="WelcomePage"/>: a server of its own beside that of clients, so that whoever fills this one, which
+/// lets everybody in, takes nothing from them, and so that no route of theirs can be reached here.
 /// </summary>
 public sealed class WelcomeServer : IHttpApplication<HttpContext>, IAsyncDisposable
 {
@@ -29,7 +30,10 @@ public sealed class WelcomeServer : IHttpApplication<HttpContext>, IAsyncDisposa
     public WelcomeServer(ServerContext context, IPEndPoint listen)
     {
         _page = new WelcomePage(context, listen.Port);
-        _loggers = new LoggerFactory([new SharedLoggerProvider(context.Log)], new LoggerFilterOptions { MinLevel = LogLevel.Warning });
+        _loggers = new LoggerFactory(
+            [new SharedLoggerProvider(context.Log)],
+            new LoggerFilterOptions { MinLevel = LogLevel.Warning }
+        );
         var options = new KestrelServerOptions { AddServerHeader = false };
         options.Limits.MaxConcurrentConnections = MostConnections;
         options.Limits.MaxRequestBodySize = 0;
@@ -39,12 +43,19 @@ public sealed class WelcomeServer : IHttpApplication<HttpContext>, IAsyncDisposa
         options.Limits.RequestHeadersTimeout = TimeSpan.FromSeconds(5);
         options.Limits.KeepAliveTimeout = TimeSpan.FromSeconds(5);
         var byAddress = new ConnectionsByAddress(MostOfAddress, context.Log, context.Time);
-        options.Listen(listen, endpoint =>
-        {
-            endpoint.Protocols = HttpProtocols.Http1;
-            endpoint.Use(next => connection => byAddress.CarryAsync(connection, next));
-        });
-        _server = new KestrelServer(Options.Create(options), new SocketTransportFactory(Options.Create(new SocketTransportOptions()), _loggers), _loggers);
+        options.Listen(
+            listen,
+            endpoint =>
+            {
+                endpoint.Protocols = HttpProtocols.Http1;
+                endpoint.Use(next => connection => byAddress.CarryAsync(connection, next));
+            }
+        );
+        _server = new KestrelServer(
+            Options.Create(options),
+            new SocketTransportFactory(Options.Create(new SocketTransportOptions()), _loggers),
+            _loggers
+        );
     }
 
     /// <summary>Where it answers.</summary>
@@ -62,9 +73,7 @@ public sealed class WelcomeServer : IHttpApplication<HttpContext>, IAsyncDisposa
     public Task ProcessRequestAsync(HttpContext context) => _page.AnswerAsync(context);
 
     /// <inheritdoc/>
-    public void DisposeContext(HttpContext context, Exception? exception)
-    {
-    }
+    public void DisposeContext(HttpContext context, Exception? exception) { }
 
     /// <summary>Ends it; who still reads the page is cut off.</summary>
     public async ValueTask DisposeAsync()

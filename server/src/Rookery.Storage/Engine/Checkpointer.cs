@@ -18,13 +18,22 @@ internal sealed class Checkpointer(EngineContext context)
             context.Disk.CreateDirectory(targetDirectory);
             foreach (RunEntry file in state.Runs.Files().DistinctBy(file => file.Summary.FileId))
             {
-                LinkOrCopy(context.Durable.PathOf(file.Summary.FileId), Path.Join(targetDirectory, RunFileName.Of(file.Summary.FileId)));
+                LinkOrCopy(
+                    context.Durable.PathOf(file.Summary.FileId),
+                    Path.Join(targetDirectory, RunFileName.Of(file.Summary.FileId))
+                );
             }
 
             context.Disk.SyncDirectory(targetDirectory);
 
             // A copy is another store: its journal is not this one's.
-            new ManifestSlots(context.Disk, targetDirectory, context.Io).Write(manifest with { StoreId = Guid.Empty, Pending = null });
+            new ManifestSlots(context.Disk, targetDirectory, context.Io).Write(
+                manifest with
+                {
+                    StoreId = Guid.Empty,
+                    Pending = null,
+                }
+            );
             return manifest.Position;
         }
         finally

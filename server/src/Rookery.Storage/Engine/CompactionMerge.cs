@@ -3,13 +3,26 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>Merges what inputs have below some key into one output file, or as much as fits one.</summary>
-internal sealed class CompactionMerge(EngineContext context, Memtable none, byte group, SortedRun[] inputs, ReadOnlySpan<SortedRun> older) : IDisposable
+internal sealed class CompactionMerge(
+    EngineContext context,
+    Memtable none,
+    byte group,
+    SortedRun[] inputs,
+    ReadOnlySpan<SortedRun> older
+) : IDisposable
 {
     // What a lookup of another row counts for beside the bytes that are merged: many of them wait for the disk.
     private const int LookupBytes = 1024;
 
-    private readonly RowDropping _dropping =
-        new(context, group, none, context.Published.Current.Runs, context.Durable.Manifest.Position, context.Durable.Deletions.Ranges, older);
+    private readonly RowDropping _dropping = new(
+        context,
+        group,
+        none,
+        context.Published.Current.Runs,
+        context.Durable.Manifest.Position,
+        context.Durable.Deletions.Ranges,
+        older
+    );
 
     private readonly RunOutput _output = new(context, group, IoKind.Compaction, context.Durable.Deletions.Ranges);
     private byte[]? _resumeAt;
@@ -64,9 +77,15 @@ internal sealed class CompactionMerge(EngineContext context, Memtable none, byte
     }
 
     /// <summary>What is left of the inputs.</summary>
-    public SortedRun[] Left() => _resumeAt is null
-        ? []
-        : [.. inputs.Select(run => new SortedRun([.. run.Files.Where(IsLeft).Select(Rest)])).Where(run => run.Files.Length > 0)];
+    public SortedRun[] Left() =>
+        _resumeAt is null
+            ? []
+            :
+            [
+                .. inputs
+                    .Select(run => new SortedRun([.. run.Files.Where(IsLeft).Select(Rest)]))
+                    .Where(run => run.Files.Length > 0),
+            ];
 
     /// <summary>Makes runs that contain the output durable and visible.</summary>
     public void Install(SortedRun[]?[] runs)
@@ -86,15 +105,23 @@ internal sealed class CompactionMerge(EngineContext context, Memtable none, byte
 
     public void Dispose()
     {
-        _dropping.Dispose();                             // it holds the inputs, whose files go with the output's clean-up
+        _dropping.Dispose(); // it holds the inputs, whose files go with the output's clean-up
         _output.Dispose();
     }
 
     private bool IsLeft(RunEntry file) => file.LastKey.SequenceCompareTo(_resumeAt) >= 0;
 
-    private RunEntry Rest(RunEntry file) => file.FirstKey.SequenceCompareTo(_resumeAt) >= 0 ? file : file with { From = _resumeAt };
+    private RunEntry Rest(RunEntry file) =>
+        file.FirstKey.SequenceCompareTo(_resumeAt) >= 0 ? file : file with { From = _resumeAt };
 
-    private MergeSource OpenSource(SortedRun run) => new(
-        new SortedRunCursor(run.Files, context.Sources.Damage, context.Sources.Tables.NamesOf(group), static reader => reader.OpenSequentialCursor(IoKind.Compaction)),
-        RangeTombstoneSet.Empty);
+    private MergeSource OpenSource(SortedRun run) =>
+        new(
+            new SortedRunCursor(
+                run.Files,
+                context.Sources.Damage,
+                context.Sources.Tables.NamesOf(group),
+                static reader => reader.OpenSequentialCursor(IoKind.Compaction)
+            ),
+            RangeTombstoneSet.Empty
+        );
 }

@@ -1,6 +1,9 @@
 namespace Rookery.Storage;
 
-/// <summary>The next part of a merge, in key order: either files that nothing else overlaps and that are kept as they are, or a stretch of keys to be merged.</summary>
+/// <summary>
+/// The next part of a merge, in key order: either files that nothing else overlaps and that are kept as they are, or a
+/// stretch of keys to be merged.
+/// </summary>
 /// <param name="Linked">Files to keep; when there are any, nothing is merged in this part.</param>
 /// <param name="ToExclusive">Where the stretch to be merged ends at the latest; empty for no end.</param>
 internal readonly record struct CompactionPart(IReadOnlyList<RunEntry> Linked, ReadOnlyMemory<byte> ToExclusive)
@@ -21,7 +24,8 @@ internal readonly record struct CompactionPart(IReadOnlyList<RunEntry> Linked, R
         ReadOnlyMemory<byte> reached = default;
         for (int i = 0; i < files.Count; i++)
         {
-            bool isAlone = (i == 0 || files[i].FirstKey.SequenceCompareTo(reached.Span) > 0)
+            bool isAlone =
+                (i == 0 || files[i].FirstKey.SequenceCompareTo(reached.Span) > 0)
                 && (i + 1 == files.Count || files[i].LastKey.SequenceCompareTo(files[i + 1].FirstKey) < 0);
             if (isAlone && mayLink(files[i]))
             {
@@ -37,7 +41,8 @@ internal readonly record struct CompactionPart(IReadOnlyList<RunEntry> Linked, R
                 return new CompactionPart(linked, default);
             }
 
-            reached = i == 0 || files[i].LastKey.SequenceCompareTo(reached.Span) > 0 ? files[i].Summary.LargestKey : reached;
+            reached =
+                i == 0 || files[i].LastKey.SequenceCompareTo(reached.Span) > 0 ? files[i].Summary.LargestKey : reached;
         }
 
         return new CompactionPart(linked, default);

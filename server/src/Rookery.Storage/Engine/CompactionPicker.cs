@@ -1,14 +1,18 @@
 namespace Rookery.Storage;
 
 /// <summary>
-/// Chooses which neighbouring sorted runs of a group to merge (size-tiered). Reasons and figures: docs/explanation/storage.md.
+/// Chooses which neighbouring sorted runs of a group to merge (size-tiered). Reasons and figures:
+/// docs/explanation/storage.md.
 /// </summary>
 /// <param name="fanIn">How many runs of a tier make a merge; also the ratio of sizes between tiers.</param>
 /// <param name="baseBytes">Runs up to this size are of the lowest tier.</param>
-/// <param name="spaceFloorBytes">From this size on, the oldest run is merged with the newer ones when they have grown as large as it is.</param>
+/// <param name="spaceFloorBytes">From this size on, the oldest run is merged with the newer ones when they have grown
+/// as large as it is.</param>
 internal readonly record struct CompactionPicker(int fanIn, long baseBytes, long spaceFloorBytes)
 {
-    /// <summary>The runs to merge, as an interval of <paramref name="runs"/> (newest first); empty when none need to be.</summary>
+    /// <summary>
+    /// The runs to merge, as an interval of <paramref name="runs"/> (newest first); empty when none need to be.
+    /// </summary>
     /// <param name="runs">The runs.</param>
     /// <param name="forgettableThrough">Tombstones above this sequence stay whatever is merged.</param>
     public Range Pick(ReadOnlySpan<SortedRun> runs, long forgettableThrough)
@@ -32,10 +36,15 @@ internal readonly record struct CompactionPicker(int fanIn, long baseBytes, long
             }
         }
 
-        return bestBytes < long.MaxValue ? best : IsWasteful(runs, forgettableThrough) ? Range.All : default;
+        return bestBytes < long.MaxValue ? best
+            : IsWasteful(runs, forgettableThrough) ? Range.All
+            : default;
     }
 
-    /// <summary>As many neighbours as make a merge, each smaller than <paramref name="limitBytes"/>: for runs that are otherwise left as they are, so that they do not become ever more.</summary>
+    /// <summary>
+    /// As many neighbours as make a merge, each smaller than <paramref name="limitBytes"/>: for runs that are otherwise
+    /// left as they are, so that they do not become ever more.
+    /// </summary>
     public Range PickSmall(ReadOnlySpan<SortedRun> runs, long limitBytes)
     {
         int small = 0;
@@ -51,7 +60,8 @@ internal readonly record struct CompactionPicker(int fanIn, long baseBytes, long
         return default;
     }
 
-    // What lies above the oldest run may be new versions of what is in it, so that up to the size of the newer runs may be waste; and deleted rows waste what they hide.
+    // What lies above the oldest run may be new versions of what is in it, so that up to the size of the newer runs may
+    // be waste; and deleted rows waste what they hide.
     private bool IsWasteful(ReadOnlySpan<SortedRun> runs, long forgettableThrough)
     {
         if (runs.Length < 2)

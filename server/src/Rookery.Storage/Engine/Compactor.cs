@@ -13,7 +13,8 @@ internal sealed class Compactor
     private readonly CompactionPicker _picker;
     private readonly Memtable _none;
 
-    // Per group the merges under way, the widest at the bottom: while a long one goes on, newer runs are merged among themselves.
+    // Per group the merges under way, the widest at the bottom: while a long one goes on, newer runs are merged among
+    // themselves.
     private readonly Dictionary<byte, Stack<CompactionJob>> _jobs = [];
 
     // What the sample of a file said, for as long as a merge is under way that asks again at each part.
@@ -23,7 +24,11 @@ internal sealed class Compactor
     {
         _context = context;
         _none = new Memtable(context.Arenas);
-        _picker = new CompactionPicker(context.Options.FanIn, context.Options.MemtableBytes, SpaceFloorRuns * context.Options.RunBytes);
+        _picker = new CompactionPicker(
+            context.Options.FanIn,
+            context.Options.MemtableBytes,
+            SpaceFloorRuns * context.Options.RunBytes
+        );
     }
 
     /// <summary>Bytes of runs that merges under way or due would read.</summary>
@@ -61,7 +66,8 @@ internal sealed class Compactor
             }
         }
 
-        return FileRewrite.FindCovered(_context, runs) is { } covered && new FileRewrite(_context, _none).Do(covered.Group, covered.File);
+        return FileRewrite.FindCovered(_context, runs) is { } covered
+            && new FileRewrite(_context, _none).Do(covered.Group, covered.File);
     }
 
     private CompactionJob? JobOf(byte group, ReadOnlySpan<SortedRun> runs)
@@ -95,13 +101,24 @@ internal sealed class Compactor
         return underWay.TryPeek(out CompactionJob? next) ? next : null;
     }
 
-    // Chunks stay where they are while most of them live. But a flush with one large value makes a file of its own, and each costs a descriptor, memory and a place in every manifest.
+    // Chunks stay where they are while most of them live. But a flush with one large value makes a file of its own, and
+    // each costs a descriptor, memory and a place in every manifest.
     private Range Pick(byte group, ReadOnlySpan<SortedRun> runs, ReadOnlySpan<SortedRun> usable) =>
-        group == TableMap.Chunks ? _picker.PickSmall(usable, _context.Options.RunBytes / LinkedShareOfRun) : _picker.Pick(usable, KeptDeletions.ForgettableThrough(_context.KeptDeletions, runs, _context.Durable.Manifest.Position));
+        group == TableMap.Chunks
+            ? _picker.PickSmall(usable, _context.Options.RunBytes / LinkedShareOfRun)
+            : _picker.Pick(
+                usable,
+                KeptDeletions.ForgettableThrough(_context.KeptDeletions, runs, _context.Durable.Manifest.Position)
+            );
 
     // What cannot be read cannot be merged; it waits for its repair, and newer runs are merged without it.
-    private bool IsDamaged(SortedRun run) => run.Files.Any(file =>
-        !file.IsReadable || _context.Sources.Damage.Events.Any(damage => string.Equals(damage.File, file.Reader.Path, StringComparison.Ordinal)));
+    private bool IsDamaged(SortedRun run) =>
+        run.Files.Any(file =>
+            !file.IsReadable
+            || _context.Sources.Damage.Events.Any(damage =>
+                string.Equals(damage.File, file.Reader.Path, StringComparison.Ordinal)
+            )
+        );
 
     private bool DoPart(CompactionJob job)
     {
@@ -114,10 +131,16 @@ internal sealed class Compactor
 
         ReadOnlySpan<SortedRun> runs = _context.Published.Current.Runs.Of(job.Group);
         CompactionPart part = CompactionPart.Next(job.Inputs, file => MayLink(job.Group, file));
-        using var merge = new CompactionMerge(_context, _none, job.Group, job.Inputs, runs[job.PlaceIn(runs).End.Value..]);
+        using var merge = new CompactionMerge(
+            _context,
+            _none,
+            job.Group,
+            job.Inputs,
+            runs[job.PlaceIn(runs).End.Value..]
+        );
         if (part.Linked.Count == 0 && !merge.Run(part.ToExclusive.Span))
         {
-            return true;                                // damage, which is noted by now: the job is given up
+            return true; // damage, which is noted by now: the job is given up
         }
 
         SortedRun[] left = part.Linked.Count > 0 ? Without(job.Inputs, part.Linked) : merge.Left();
@@ -144,10 +167,16 @@ internal sealed class Compactor
         Range place = job.PlaceIn(ofGroup);
         if (place.Equals(default))
         {
-            return false;                               // an input went with a deleted range: the output is dropped
+            return false; // an input went with a deleted range: the output is dropped
         }
 
-        changed[job.Group] = [.. ofGroup[..place.Start], .. left, .. output is null ? [] : (ReadOnlySpan<SortedRun>)[output], .. ofGroup[place.End..]];
+        changed[job.Group] =
+        [
+            .. ofGroup[..place.Start],
+            .. left,
+            .. output is null ? [] : (ReadOnlySpan<SortedRun>)[output],
+            .. ofGroup[place.End..],
+        ];
         merge.Install(changed);
         return true;
     }
@@ -176,5 +205,9 @@ internal sealed class Compactor
     }
 
     private static SortedRun[] Without(SortedRun[] inputs, IReadOnlyList<RunEntry> linked) =>
-        [.. inputs.Select(run => new SortedRun([.. run.Files.Where(file => !linked.Contains(file))])).Where(run => run.Files.Length > 0)];
+        [
+            .. inputs
+                .Select(run => new SortedRun([.. run.Files.Where(file => !linked.Contains(file))]))
+                .Where(run => run.Files.Length > 0),
+        ];
 }

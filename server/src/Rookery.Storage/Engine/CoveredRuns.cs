@@ -1,6 +1,9 @@
 namespace Rookery.Storage;
 
-/// <summary>What range tombstones make of runs: those that are covered whole go without being read, and tombstones that cover nothing any more go too.</summary>
+/// <summary>
+/// What range tombstones make of runs: those that are covered whole go without being read, and tombstones that cover
+/// nothing any more go too.
+/// </summary>
 internal static class CoveredRuns
 {
     /// <summary>Takes covered files out of <paramref name="runs"/>.</summary>
@@ -17,27 +20,41 @@ internal static class CoveredRuns
         {
             if (runs[group] is { } ofGroup)
             {
-                runs[group] = [.. ofGroup
-                    .Select(run => run.Files.Any(file => IsCovered(file, tombstones)) ? new SortedRun([.. run.Files.Where(file => !IsCovered(file, tombstones))]) : run)
-                    .Where(run => run.Files.Length > 0)];
+                runs[group] =
+                [
+                    .. ofGroup
+                        .Select(run =>
+                            run.Files.Any(file => IsCovered(file, tombstones))
+                                ? new SortedRun([.. run.Files.Where(file => !IsCovered(file, tombstones))])
+                                : run
+                        )
+                        .Where(run => run.Files.Length > 0),
+                ];
             }
         }
 
-        RunEntry[] left = [.. runs.Where(ofGroup => ofGroup is not null).SelectMany(ofGroup => ofGroup!).SelectMany(run => run.Files)];
+        RunEntry[] left =
+        [
+            .. runs.Where(ofGroup => ofGroup is not null).SelectMany(ofGroup => ofGroup!).SelectMany(run => run.Files),
+        ];
         return deletions.Keep([.. tombstones.Pieces.Where(piece => left.Any(file => MayHide(piece, file)))]);
     }
 
     /// <summary>Whether a tombstone may hide rows of a file.</summary>
     public static bool MayHide(in RangeTombstone piece, RunEntry file) =>
-        file.Summary.SmallestSequence < piece.Sequence && file.ClearedThrough < piece.Sequence && file.Overlaps(piece.From.Span, piece.ToExclusive.Span);
+        file.Summary.SmallestSequence < piece.Sequence
+        && file.ClearedThrough < piece.Sequence
+        && file.Overlaps(piece.From.Span, piece.ToExclusive.Span);
 
     private static bool IsCovered(RunEntry file, RangeTombstoneSet tombstones)
     {
         foreach (RangeTombstone piece in tombstones.Pieces)
         {
-            if (file.Summary.LargestSequence < piece.Sequence
+            if (
+                file.Summary.LargestSequence < piece.Sequence
                 && file.FirstKey.SequenceCompareTo(piece.From.Span) >= 0
-                && file.LastKey.SequenceCompareTo(piece.ToExclusive.Span) < 0)
+                && file.LastKey.SequenceCompareTo(piece.ToExclusive.Span) < 0
+            )
             {
                 return true;
             }

@@ -3,7 +3,8 @@ using System.Buffers.Binary;
 namespace Rookery.Storage;
 
 /// <summary>
-/// How much of each chunk file is dead. Chunks lie where they are until over half of their file is: that is counted when a release becomes durable.
+/// How much of each chunk file is dead. Chunks lie where they are until over half of their file is: that is counted
+/// when a release becomes durable.
 /// </summary>
 /// <param name="chunkBytes">Bytes of a chunk.</param>
 /// <param name="chunkRuns">The runs of chunks, changed by <see cref="Note"/>.</param>

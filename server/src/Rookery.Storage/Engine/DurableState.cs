@@ -3,11 +3,12 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// The manifest as it is on disk, and the only way to change it. Used by the background thread; what others read of it is a reference that is swapped.
+/// The manifest as it is on disk, and the only way to change it. Used by the background thread; what others read of it
+/// is a reference that is swapped.
 /// </summary>
 internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest, string directory, long firstFileId)
 {
-    private const long FirstRevisionOfUse = 3;          // the first start that was cut off leaves 1, in one slot
+    private const long FirstRevisionOfUse = 3; // the first start that was cut off leaves 1, in one slot
 
     // Files of a manifest whose write failed: it may be on disk all the same, so they stay until a later one is.
     private readonly List<string> _doubtful = [];
@@ -36,8 +37,15 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     /// <param name="position">The last batch that is in them.</param>
     /// <param name="deletions">What they leave hidden, and what is known of other deletions.</param>
     /// <param name="flushed">The memtable that they replace; null when they replace runs only.</param>
-    /// <exception cref="DiskException">Nothing changed for readers; the new files may not be deleted yet, which is seen to here.</exception>
-    public void Install(EngineContext context, RunSet next, ManifestPosition position, Deletions deletions, Memtable? flushed)
+    /// <exception cref="DiskException">Nothing changed for readers; the new files may not be deleted yet, which is seen
+    /// to here.</exception>
+    public void Install(
+        EngineContext context,
+        RunSet next,
+        ManifestPosition position,
+        Deletions deletions,
+        Memtable? flushed
+    )
     {
         Invariant.Holds(position.Index >= Manifest.Position.Index, "a manifest is not behind the one before it");
 
@@ -49,7 +57,10 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         Collect(context);
     }
 
-    /// <summary>Makes another state durable and then visible, instead of all there is: runs, memtables, range tombstones and position.</summary>
+    /// <summary>
+    /// Makes another state durable and then visible, instead of all there is: runs, memtables, range tombstones and
+    /// position.
+    /// </summary>
     /// <param name="context">The engine.</param>
     /// <param name="next">The runs; the caller's reference stays the caller's.</param>
     /// <param name="position">What they hold.</param>
@@ -57,12 +68,21 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     /// <param name="note">What the mark says that the manifest carries from now on; null for no mark.</param>
     /// <exception cref="DiskException">Nothing changed, now or later.</exception>
     /// <exception cref="StateInDoubtException">A restart shows which state counts.</exception>
-    public void Replace(EngineContext context, RunSet next, ManifestPosition position, Deletions deletions, ReadOnlyMemory<byte>? note)
+    public void Replace(
+        EngineContext context,
+        RunSet next,
+        ManifestPosition position,
+        Deletions deletions,
+        ReadOnlyMemory<byte>? note
+    )
     {
         ManifestRecord described = Describe(next, position, deletions, pending: null);
         try
         {
-            Write(context, note is { } given ? described with { Pending = new InstallMark(described.Revision, given) } : described);
+            Write(
+                context,
+                note is { } given ? described with { Pending = new InstallMark(described.Revision, given) } : described
+            );
         }
         catch (DiskException refused)
         {
@@ -101,13 +121,15 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     {
         try
         {
-            context.Disk.SyncDirectory(directory);      // the names of new runs
-            slots.Write(written);                       // from here they count
+            context.Disk.SyncDirectory(directory); // the names of new runs
+            slots.Write(written); // from here they count
         }
         catch (DiskException)
         {
             var known = context.Published.Current.Runs.Files().Select(file => file.Summary.FileId).ToHashSet();
-            _doubtful.AddRange(written.Files.Select(file => file.Summary.FileId).Where(id => !known.Contains(id)).Select(PathOf));
+            _doubtful.AddRange(
+                written.Files.Select(file => file.Summary.FileId).Where(id => !known.Contains(id)).Select(PathOf)
+            );
             throw;
         }
 
@@ -115,7 +137,8 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         Deletions = Deletions.Of(written);
     }
 
-    // The manifest whose write failed may be on disk all the same, and another state with it: what the journal takes from now on would be lost to a restart that finds it.
+    // The manifest whose write failed may be on disk all the same, and another state with it: what the journal takes
+    // from now on would be lost to a restart that finds it.
     private void TakeBack(EngineContext context, DiskException refused)
     {
         try
@@ -133,7 +156,12 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     private static void RetireAllBut(EngineContext context, RunSet next)
     {
         var kept = next.Files().Select(file => file.Summary.FileId).ToHashSet();
-        foreach (RunEntry file in context.Published.Current.Runs.Files().Where(file => !kept.Contains(file.Summary.FileId)).ToArray())
+        foreach (
+            RunEntry file in context
+                .Published.Current.Runs.Files()
+                .Where(file => !kept.Contains(file.Summary.FileId))
+                .ToArray()
+        )
         {
             Retire(context, file);
         }
@@ -159,7 +187,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
             context.Garbage.Add(path);
         }
 
-        context.Sources.Damage.Forget(path);            // after that: what a late reader finds in it is not noted any more
+        context.Sources.Damage.Forget(path); // after that: what a late reader finds in it is not noted any more
     }
 
     private static void Publish(EngineContext context, RunSet next, Memtable? flushed)
@@ -168,9 +196,14 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         {
             EngineState current = context.Published.Current;
             Memtable[] frozen = [.. current.Frozen.Where(memtable => memtable != flushed)];
-            RangeTombstoneSet all = RangeTombstoneSet.Union(
-                [context.Durable.Deletions.Ranges, current.Active.RangeTombstones, .. frozen.Select(memtable => memtable.RangeTombstones)]);
-            context.Published.Replace(new EngineState(context.Sources, current.Active, frozen, next, all, current.Position));
+            RangeTombstoneSet all = RangeTombstoneSet.Union([
+                context.Durable.Deletions.Ranges,
+                current.Active.RangeTombstones,
+                .. frozen.Select(memtable => memtable.RangeTombstones),
+            ]);
+            context.Published.Replace(
+                new EngineState(context.Sources, current.Active, frozen, next, all, current.Position)
+            );
         }
     }
 
@@ -203,5 +236,13 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     }
 
     private static IReadOnlyList<ManifestFile> DescribeRun(SortedRun run) =>
-        [.. run.Files.Select(file => new ManifestFile(file.Summary, file.From, file.DeadBytes, file.ClearedThrough, file.WrittenAs))];
+        [
+            .. run.Files.Select(file => new ManifestFile(
+                file.Summary,
+                file.From,
+                file.DeadBytes,
+                file.ClearedThrough,
+                file.WrittenAs
+            )),
+        ];
 }

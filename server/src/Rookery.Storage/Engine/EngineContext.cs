@@ -32,7 +32,9 @@ internal sealed class EngineContext
     /// <summary>What readers keep from being given back.</summary>
     public ReaderPins Readers { get; }
 
-    /// <summary>How often all there was has been replaced by another state. Counted before readers can see that state.</summary>
+    /// <summary>
+    /// How often all there was has been replaced by another state. Counted before readers can see that state.
+    /// </summary>
     public long Installs;
 
     public EngineCounters Counters { get; } = new();
@@ -47,24 +49,32 @@ internal sealed class EngineContext
     /// <summary>Flushes when writers need it: called by long merges, so that they hold nobody up.</summary>
     public Action? FlushBetween { get; set; }
 
-    /// <summary>Held while a state is replaced and while it is decided whether a memtable is frozen; never across I/O.</summary>
+    /// <summary>
+    /// Held while a state is replaced and while it is decided whether a memtable is frozen; never across I/O.
+    /// </summary>
     public Lock Gate { get; } = new();
 
-    /// <summary>Whether writers wait for a flush or soon will: while one memtable is flushed, the next is filling.</summary>
+    /// <summary>
+    /// Whether writers wait for a flush or soon will: while one memtable is flushed, the next is filling.
+    /// </summary>
     public bool IsUrgent
     {
         get
         {
             EngineState state = Published.Current;
-            return Volatile.Read(ref Counters.WaitingWriters) > 0 || (state.Frozen.Length > 0 && state.Active.Bytes * 4 > Options.MemtableBytes);
+            return Volatile.Read(ref Counters.WaitingWriters) > 0
+                || (state.Frozen.Length > 0 && state.Active.Bytes * 4 > Options.MemtableBytes);
         }
     }
 
     /// <summary>The tables whose rows share a file, by name.</summary>
-    public string NamesOf(RunEntry file) => Sources.Tables.NamesOf(Sources.Tables.GroupOf(file.FirstKey[MemtableNode.KeyspaceBytes - 1]));
+    public string NamesOf(RunEntry file) =>
+        Sources.Tables.NamesOf(Sources.Tables.GroupOf(file.FirstKey[MemtableNode.KeyspaceBytes - 1]));
 }
 
-/// <summary>What was done since the engine was opened. Written by the background thread unless said otherwise.</summary>
+/// <summary>
+/// What was done since the engine was opened. Written by the background thread unless said otherwise.
+/// </summary>
 internal sealed class EngineCounters
 {
     public long Flushes;

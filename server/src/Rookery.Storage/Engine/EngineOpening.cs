@@ -23,8 +23,16 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         {
             runs = new RunSetOpening(disk, options.Directory, io, cache).Open(manifest, sources);
             var arenas = new ArenaPool(budget.AddShare("memtable", (2 + ReaderMemtables) * sized.MemtableBytes));
-            long lastFileId = names.Select(name => RunFileName.TryParse(name, out long id) ? id : 0).DefaultIfEmpty().Max();
-            var durable = new DurableState(slots, manifest, options.Directory, Math.Max(manifest.NextFileId, lastFileId + 1));
+            long lastFileId = names
+                .Select(name => RunFileName.TryParse(name, out long id) ? id : 0)
+                .DefaultIfEmpty()
+                .Max();
+            var durable = new DurableState(
+                slots,
+                manifest,
+                options.Directory,
+                Math.Max(manifest.NextFileId, lastFileId + 1)
+            );
             return new EngineContext
             {
                 Disk = disk,
@@ -53,10 +61,22 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         }
     }
 
-    private static EngineState FirstState(ManifestRecord manifest, StorageSources sources, RunSet runs, ArenaPool arenas)
+    private static EngineState FirstState(
+        ManifestRecord manifest,
+        StorageSources sources,
+        RunSet runs,
+        ArenaPool arenas
+    )
     {
         var active = new Memtable(arenas);
-        var state = new EngineState(sources, active, [], runs, new RangeTombstoneSet(manifest.RangeTombstones), manifest.Position);
+        var state = new EngineState(
+            sources,
+            active,
+            [],
+            runs,
+            new RangeTombstoneSet(manifest.RangeTombstones),
+            manifest.Position
+        );
         active.Release();
         return state;
     }
@@ -103,7 +123,8 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         {
             throw new StorageFormatException(
                 $"{options.Directory} was in use before and has no manifest that can be trusted: {slots.Describe()}. "
-                + "Nothing was changed. Put one of them back as it was last, or restore a backup.");
+                    + "Nothing was changed. Put one of them back as it was last, or restore a backup."
+            );
         }
 
         var first = new ManifestRecord
@@ -119,14 +140,19 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
             StoreId = NewStoreId(),
         };
         slots.Write(first);
-        disk.SyncDirectory(options.Directory);          // a killed process may have made the slot, and not its name durable
+        disk.SyncDirectory(options.Directory); // a killed process may have made the slot, and not its name durable
         return first;
     }
 
     private List<string> LeftOvers(ManifestRecord manifest, IReadOnlyList<string> names)
     {
         var named = manifest.Files.Select(file => file.Summary.FileId).ToHashSet();
-        return [.. names.Where(name => RunFileName.TryParse(name, out long id) && !named.Contains(id)).Select(name => Path.Join(options.Directory, name))];
+        return
+        [
+            .. names
+                .Where(name => RunFileName.TryParse(name, out long id) && !named.Contains(id))
+                .Select(name => Path.Join(options.Directory, name)),
+        ];
     }
 
     // A reader that begins during a flush keeps two, each over its size by a batch: it alone must not be too much.
@@ -134,12 +160,16 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
 
     private StorageOptions WithSizes(MemoryBudget budget)
     {
-        long memtableBytes = options.MemtableBytes > 0 ? options.MemtableBytes : Math.Clamp(budget.TotalBytes / 8, 1024 * 1024, 64 * 1024 * 1024);
+        long memtableBytes =
+            options.MemtableBytes > 0
+                ? options.MemtableBytes
+                : Math.Clamp(budget.TotalBytes / 8, 1024 * 1024, 64 * 1024 * 1024);
         return options with
         {
             MemtableBytes = memtableBytes,
             CacheBytes = options.CacheBytes > 0 ? options.CacheBytes : budget.TotalBytes * 3 / 8,
-            ReaderMemoryBytes = options.ReaderMemoryBytes > 0 ? options.ReaderMemoryBytes : ReaderMemtables * memtableBytes,
+            ReaderMemoryBytes =
+                options.ReaderMemoryBytes > 0 ? options.ReaderMemoryBytes : ReaderMemtables * memtableBytes,
         };
     }
 }

@@ -12,7 +12,12 @@ internal static class EngineStatistics
         {
             return new StorageStatistics
             {
-                Groups = [.. context.Sources.Tables.Groups.Where(group => !state.Runs.Of(group).IsEmpty).Select(group => Of(group, state))],
+                Groups =
+                [
+                    .. context
+                        .Sources.Tables.Groups.Where(group => !state.Runs.Of(group).IsEmpty)
+                        .Select(group => Of(group, state)),
+                ],
                 MemtableBytes = state.Active.Bytes,
                 FrozenBytes = state.Frozen.Sum(memtable => memtable.Bytes),
                 Flushes = context.Counters.Flushes,
@@ -47,6 +52,7 @@ internal static class EngineStatistics
             runs.Length,
             runs.Sum(run => run.Files.Length),
             runs.Sum(run => run.Bytes),
-            runs.Sum(run => run.Rows));
+            runs.Sum(run => run.Rows)
+        );
     }
 }

@@ -1,11 +1,14 @@
 namespace Rookery.Storage;
 
-/// <summary>Writes one file again without the rows that are dead: chunks of released values, ranges that were deleted.</summary>
+/// <summary>
+/// Writes one file again without the rows that are dead: chunks of released values, ranges that were deleted.
+/// </summary>
 internal sealed class FileRewrite(EngineContext context, Memtable none)
 {
     private const int SampledRows = 256;
 
-    // Above this many range tombstones, files are rewritten for their sake whatever the share they cover: the manifest and each read carry them.
+    // Above this many range tombstones, files are rewritten for their sake whatever the share they cover: the manifest
+    // and each read carry them.
     private const int RangeTombstoneLimit = 64;
 
     /// <summary>A chunk file of which more than half is dead; null when there is none.</summary>
@@ -49,12 +52,23 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
     /// <summary>Whether a sample of a file's rows says that over half of it is stale by the filter.</summary>
     public static bool IsMostlyStale(EngineContext context, Memtable none, byte group, RunEntry file)
     {
-        if (context.Options.Filter is not { } filter || !context.Sources.Tables.TablesOf(group).Any(filter.Concerns) || !file.IsReadable)
+        if (
+            context.Options.Filter is not { } filter
+            || !context.Sources.Tables.TablesOf(group).Any(filter.Concerns)
+            || !file.IsReadable
+        )
         {
             return false;
         }
 
-        var settled = new EngineState(context.Sources, none, [], context.Published.Current.Runs, context.Durable.Deletions.Ranges, context.Durable.Manifest.Position);
+        var settled = new EngineState(
+            context.Sources,
+            none,
+            [],
+            context.Published.Current.Runs,
+            context.Durable.Deletions.Ranges,
+            context.Durable.Manifest.Position
+        );
         try
         {
             using RunCursor rows = file.Reader.OpenCursor();
@@ -62,7 +76,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
         }
         catch (DamagedException)
         {
-            return false;                               // what would say so cannot be read: the damage is noted, and the file stays as it is
+            return false; // what would say so cannot be read: the damage is noted, and the file stays as it is
         }
         finally
         {
@@ -74,10 +88,16 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
     public bool Do(byte group, RunEntry file)
     {
         ReadOnlySpan<SortedRun> runs = context.Published.Current.Runs.Of(group);
-        using var merge = new CompactionMerge(context, none, group, [new SortedRun([file])], runs[(PlaceOf(file, runs) + 1)..]);
+        using var merge = new CompactionMerge(
+            context,
+            none,
+            group,
+            [new SortedRun([file])],
+            runs[(PlaceOf(file, runs) + 1)..]
+        );
         if (!merge.Run([]))
         {
-            return true;                                // damage, which is noted by now
+            return true; // damage, which is noted by now
         }
 
         SortedRun[]?[] changed = context.Published.Current.Runs.ToArrays();
@@ -85,12 +105,17 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
         int place = PlaceOf(file, ofGroup);
         if (place == ofGroup.Length)
         {
-            return true;                                // a flush that came in between changed it: chosen anew
+            return true; // a flush that came in between changed it: chosen anew
         }
 
         RunEntry[] left = [.. merge.Files, .. merge.Left().SelectMany(run => run.Files)];
         SortedRun replaced = ofGroup[place].Replace(file, left);
-        changed[group] = [.. ofGroup[..place], .. replaced.Files.Length > 0 ? (ReadOnlySpan<SortedRun>)[replaced] : [], .. ofGroup[(place + 1)..]];
+        changed[group] =
+        [
+            .. ofGroup[..place],
+            .. replaced.Files.Length > 0 ? (ReadOnlySpan<SortedRun>)[replaced] : [],
+            .. ofGroup[(place + 1)..],
+        ];
         merge.Install(changed);
         context.Counters.Compactions++;
         context.Counters.CompactedBytes += merge.Bytes;
@@ -103,7 +128,9 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
         int stale = 0;
         for (bool found = rows.SeekForward([]); found && asked < SampledRows; found = rows.Move(), asked++)
         {
-            bool isStale = rows.Kind == RowKind.Put && filter.Concerns(rows.Key[MemtableNode.KeyspaceBytes - 1])
+            bool isStale =
+                rows.Kind == RowKind.Put
+                && filter.Concerns(rows.Key[MemtableNode.KeyspaceBytes - 1])
                 && filter.IsStale(rows.Key, rows.Sequence, rows.Value, settled);
             stale += isStale ? 1 : 0;
         }
@@ -147,5 +174,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
     }
 
     private static bool IsKnownDamaged(EngineContext context, RunEntry file) =>
-        context.Sources.Damage.Events.Any(damage => string.Equals(damage.File, file.Reader!.Path, StringComparison.Ordinal));
+        context.Sources.Damage.Events.Any(damage =>
+            string.Equals(damage.File, file.Reader!.Path, StringComparison.Ordinal)
+        );
 }

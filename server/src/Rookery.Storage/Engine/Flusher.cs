@@ -2,7 +2,9 @@ using Rookery.Disk;
 
 namespace Rookery.Storage;
 
-/// <summary>Writes a frozen memtable into one sorted run for each group, once and in order, and then flips the manifest.</summary>
+/// <summary>
+/// Writes a frozen memtable into one sorted run for each group, once and in order, and then flips the manifest.
+/// </summary>
 internal sealed unsafe class Flusher(EngineContext context)
 {
     /// <summary>Flushes the oldest frozen memtable, if there is one.</summary>
@@ -64,7 +66,8 @@ internal sealed unsafe class Flusher(EngineContext context)
 }
 
 /// <summary>The files of one flush, all groups together: they are kept or dropped as one.</summary>
-internal sealed unsafe class FlushOutput(EngineContext context, Memtable memtable, RangeTombstoneSet rangeTombstones) : IDisposable
+internal sealed unsafe class FlushOutput(EngineContext context, Memtable memtable, RangeTombstoneSet rangeTombstones)
+    : IDisposable
 {
     private readonly List<RunOutput> _outputs = [];
 
@@ -78,7 +81,15 @@ internal sealed unsafe class FlushOutput(EngineContext context, Memtable memtabl
     public SortedRun? Write(byte group)
     {
         RunSet runs = context.Published.Current.Runs;
-        using var dropping = new RowDropping(context, group, memtable, runs, memtable.Position, rangeTombstones, runs.Of(group));
+        using var dropping = new RowDropping(
+            context,
+            group,
+            memtable,
+            runs,
+            memtable.Position,
+            rangeTombstones,
+            runs.Of(group)
+        );
         var output = new RunOutput(context, group, IoKind.RunWrite, rangeTombstones);
         _outputs.Add(output);
         foreach (SkipList list in memtable.Lists)
@@ -104,7 +115,10 @@ internal sealed unsafe class FlushOutput(EngineContext context, Memtable memtabl
         MemtableNode* written = null;
         for (MemtableNode* node = list.First; node is not null; node = MemtableNode.Next(node, 0))
         {
-            if (node->Batch > memtable.LastBatch || (written is not null && MemtableNode.Key(written).SequenceEqual(MemtableNode.Key(node))))
+            if (
+                node->Batch > memtable.LastBatch
+                || (written is not null && MemtableNode.Key(written).SequenceEqual(MemtableNode.Key(node)))
+            )
             {
                 continue;
             }

@@ -4,8 +4,9 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// Files that nothing refers to any more. Any thread may throw one in (often a reader that held the last reference); the background thread deletes them,
-/// so that no reader ever waits for that. A name that cannot be deleted now is tried again, at the latest when the directory is next opened.
+/// Files that nothing refers to any more. Any thread may throw one in (often a reader that held the last reference);
+/// the background thread deletes them, so that no reader ever waits for that. A name that cannot be deleted now is
+/// tried again, at the latest when the directory is next opened.
 /// </summary>
 internal sealed class GarbageFiles(IDisk disk)
 {

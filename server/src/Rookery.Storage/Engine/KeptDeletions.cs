@@ -1,8 +1,8 @@
 namespace Rookery.Storage;
 
 /// <summary>
-/// Which deletions stay in runs although nothing is left that they hide: the newest of each group, up to a number. It bounds what they cost, on disk and to a walk that passes over them, whatever
-/// the load is: a bound by time would not.
+/// Which deletions stay in runs although nothing is left that they hide: the newest of each group, up to a number. It
+/// bounds what they cost, on disk and to a walk that passes over them, whatever the load is: a bound by time would not.
 /// </summary>
 internal static class KeptDeletions
 {
@@ -27,7 +27,12 @@ internal static class KeptDeletions
         }
 
         long left = Math.Max(least, rows / ShareOfRows);
-        foreach (RunSummary file in runs.ToArray().SelectMany(run => run.Files).Select(file => file.Summary).OrderByDescending(file => file.LargestSequence))
+        foreach (
+            RunSummary file in runs.ToArray()
+                .SelectMany(run => run.Files)
+                .Select(file => file.Summary)
+                .OrderByDescending(file => file.LargestSequence)
+        )
         {
             left -= file.Tombstones;
             if (left < 0)

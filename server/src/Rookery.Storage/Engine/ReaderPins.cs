@@ -3,8 +3,9 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// What readers of older states keep from being given back: memtables that were flushed, and runs that no manifest names any more. Measured when a flush or a merge gives something up; the readers of
-/// the oldest states are ended beyond the bounds. While readers keep memtables, blocks have that much less room.
+/// What readers of older states keep from being given back: memtables that were flushed, and runs that no manifest
+/// names any more. Measured when a flush or a merge gives something up; the readers of the oldest states are ended
+/// beyond the bounds. While readers keep memtables, blocks have that much less room.
 /// </summary>
 internal sealed class ReaderPins(EngineContext context)
 {
@@ -41,7 +42,9 @@ internal sealed class ReaderPins(EngineContext context)
         foreach (EngineState state in held.Reverse())
         {
             pins.Add(state);
-            isOver |= pins.MemoryBytes > context.Options.ReaderMemoryBytes || (pins.FileBytes > 0 && pins.FileBytes > (fileBound ??= FileBound()));
+            isOver |=
+                pins.MemoryBytes > context.Options.ReaderMemoryBytes
+                || (pins.FileBytes > 0 && pins.FileBytes > (fileBound ??= FileBound()));
             if (!isOver)
             {
                 keptMemory = pins.MemoryBytes;
@@ -52,14 +55,20 @@ internal sealed class ReaderPins(EngineContext context)
             }
         }
 
-        context.Cache.CapacityBytes = Math.Max(context.Options.CacheBytes - keptMemory, context.Options.CacheBytes / LeastCachePart);
+        context.Cache.CapacityBytes = Math.Max(
+            context.Options.CacheBytes - keptMemory,
+            context.Options.CacheBytes / LeastCachePart
+        );
     }
 
     private long FileBound()
     {
         try
         {
-            return Math.Min(context.Options.ReaderFileBytes, context.Disk.SpaceOf(context.Options.Directory).FreeBytes / FreePart);
+            return Math.Min(
+                context.Options.ReaderFileBytes,
+                context.Disk.SpaceOf(context.Options.Directory).FreeBytes / FreePart
+            );
         }
         catch (DiskException)
         {
@@ -91,7 +100,8 @@ internal sealed class ReaderPins(EngineContext context)
             {
                 foreach (RunEntry file in state.Runs.Files())
                 {
-                    FileBytes += file.Reader is { } reader && _counted.Add(reader) && counts ? file.Summary.FileBytes : 0;
+                    FileBytes +=
+                        file.Reader is { } reader && _counted.Add(reader) && counts ? file.Summary.FileBytes : 0;
                 }
             }
         }

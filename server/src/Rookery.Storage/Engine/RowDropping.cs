@@ -3,12 +3,14 @@ using System.Buffers.Binary;
 namespace Rookery.Storage;
 
 /// <summary>
-/// Says which rows of a flush or compaction need not be written, and why not. It looks only at what the next manifest will contain: a row that is stale by what is
-/// applied but not yet durable must stay, because after a crash the journal is replayed from there.
+/// Says which rows of a flush or compaction need not be written, and why not. It looks only at what the next manifest
+/// will contain: a row that is stale by what is applied but not yet durable must stay, because after a crash the
+/// journal is replayed from there.
 /// </summary>
 internal sealed class RowDropping : IDisposable
 {
-    // Asking the filter costs a lookup. Of each 1,024 rows the first 64 are asked about; the others only when a quarter of those was stale.
+    // Asking the filter costs a lookup. Of each 1,024 rows the first 64 are asked about; the others only when a quarter
+    // of those was stale.
     private const int Stride = 1024;
     private const int Sample = 64;
     private const int StaleOfSample = 16;
@@ -31,12 +33,23 @@ internal sealed class RowDropping : IDisposable
     /// <param name="position">The last batch that is in the runs and <paramref name="flushed"/>.</param>
     /// <param name="rangeTombstones">What hides rows.</param>
     /// <param name="older">Sorted runs of the group that are older than everything that is being merged.</param>
-    public RowDropping(EngineContext context, byte group, Memtable flushed, RunSet runs, ManifestPosition position, RangeTombstoneSet rangeTombstones, ReadOnlySpan<SortedRun> older)
+    public RowDropping(
+        EngineContext context,
+        byte group,
+        Memtable flushed,
+        RunSet runs,
+        ManifestPosition position,
+        RangeTombstoneSet rangeTombstones,
+        ReadOnlySpan<SortedRun> older
+    )
     {
         _group = group;
         _rangeTombstones = rangeTombstones;
         _older = older.ToArray();
-        _filter = context.Options.Filter is { } given && context.Sources.Tables.TablesOf(group).Any(given.Concerns) ? given : null;
+        _filter =
+            context.Options.Filter is { } given && context.Sources.Tables.TablesOf(group).Any(given.Concerns)
+                ? given
+                : null;
         _settled = new EngineState(context.Sources, flushed, [], runs, rangeTombstones, position);
         _chunkBytes = context.Options.ChunkBytes;
         _forgettableThrough = KeptDeletions.ForgettableThrough(context.KeptDeletions, runs.Of(group), position);
@@ -48,7 +61,10 @@ internal sealed class RowDropping : IDisposable
     /// <summary>The highest sequence of a tombstone that was said to be droppable; 0 when none was.</summary>
     public long ForgottenThrough { get; private set; }
 
-    /// <summary>Whether a row, the newest of its key in what is merged, may be left out. What cannot be known for damage elsewhere stays.</summary>
+    /// <summary>
+    /// Whether a row, the newest of its key in what is merged, may be left out. What cannot be known for damage
+    /// elsewhere stays.
+    /// </summary>
     public bool MayDrop(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
     {
         try
@@ -57,7 +73,7 @@ internal sealed class RowDropping : IDisposable
         }
         catch (DamagedException)
         {
-            return false;                               // the damage is noted; a flush or merge of sound rows goes on
+            return false; // the damage is noted; a flush or merge of sound rows goes on
         }
     }
 
@@ -72,8 +88,13 @@ internal sealed class RowDropping : IDisposable
 
         return kind == RowKind.Tombstone ? sequence <= _forgettableThrough && !IsInOlder(key) && Forget(sequence)
             : _group == TableMap.Chunks ? IsReleased(key)
-            : _group == TableMap.Released ? sequence <= _forgettableThrough && !HasChunks(key, BinaryPrimitives.ReadInt64LittleEndian(value)) && Forget(sequence)
-            : _filter is not null && _filter.Concerns(key[MemtableNode.KeyspaceBytes - 1]) && IsStale(key, sequence, kind, value);
+            : _group == TableMap.Released
+                ? sequence <= _forgettableThrough
+                    && !HasChunks(key, BinaryPrimitives.ReadInt64LittleEndian(value))
+                    && Forget(sequence)
+            : _filter is not null
+                && _filter.Concerns(key[MemtableNode.KeyspaceBytes - 1])
+                && IsStale(key, sequence, kind, value);
     }
 
     private bool Forget(long sequence)
@@ -103,7 +124,8 @@ internal sealed class RowDropping : IDisposable
         return Lookup.MayHold(_settled, released) && Lookup.Holds(_settled, released);
     }
 
-    // The note of a release has served when no chunk of the value is left. Its chunks may lie in several files, which are written again in any order: all are asked for.
+    // The note of a release has served when no chunk of the value is left. Its chunks may lie in several files, which
+    // are written again in any order: all are asked for.
     private bool HasChunks(ReadOnlySpan<byte> releasedKey, long valueBytes)
     {
         Span<byte> chunk = stackalloc byte[LargeValue.ChunkKeyBytes];
@@ -135,7 +157,12 @@ internal sealed class RowDropping : IDisposable
         }
 
         Lookups++;
-        bool isStale = _filter!.IsStale(key, sequence, kind == RowKind.LargeReference ? [] : value, new Snapshot(_settled));
+        bool isStale = _filter!.IsStale(
+            key,
+            sequence,
+            kind == RowKind.LargeReference ? [] : value,
+            new Snapshot(_settled)
+        );
         _stale += isStale && place < Sample ? 1 : 0;
         return isStale;
     }

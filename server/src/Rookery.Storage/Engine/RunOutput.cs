@@ -3,7 +3,8 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// Rows in key order on their way into files of at most <see cref="StorageOptions.RunBytes"/>. Disposing it deletes what was not handed over.
+/// Rows in key order on their way into files of at most <see cref="StorageOptions.RunBytes"/>. Disposing it deletes
+/// what was not handed over.
 /// </summary>
 internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, RangeTombstoneSet cleared) : IDisposable
 {
@@ -17,7 +18,9 @@ internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, 
     private bool _handedOver;
 
     /// <summary>Whether the file being written has reached its size: the next row begins another.</summary>
-    public bool IsFull => _writer is not null && (_writer.EstimatedBytes >= context.Options.RunBytes || _writer.Rows >= RunWriter.RowLimit);
+    public bool IsFull =>
+        _writer is not null
+        && (_writer.EstimatedBytes >= context.Options.RunBytes || _writer.Rows >= RunWriter.RowLimit);
 
     /// <summary>Bytes of the files that are finished.</summary>
     public long Bytes => _finished.Sum(file => file.Summary.FileBytes);
@@ -33,7 +36,12 @@ internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, 
         if (_writer is null)
         {
             _fileId = context.Durable.TakeFileId();
-            var options = new RunWriterOptions(context.Options.BlockBytes, Filter: context.Sources.Tables.IsLookedUp(group), Paced: true, kind);
+            var options = new RunWriterOptions(
+                context.Options.BlockBytes,
+                Filter: context.Sources.Tables.IsLookedUp(group),
+                Paced: true,
+                kind
+            );
             _writer = new RunWriter(context.Disk, context.Durable.PathOf(_fileId), _fileId, options, context.Io);
             _pacedBytes = 0;
         }
@@ -46,7 +54,10 @@ internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, 
         }
     }
 
-    /// <summary>Ends the last file and opens all for reading. Each reader carries one reference, which is given back in <see cref="Dispose"/>: sets take their own.</summary>
+    /// <summary>
+    /// Ends the last file and opens all for reading. Each reader carries one reference, which is given back in
+    /// <see cref="Dispose"/>: sets take their own.
+    /// </summary>
     public IReadOnlyList<RunEntry> Finish()
     {
         FinishFile();
@@ -90,6 +101,14 @@ internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, 
             throw new DiskException("read back", path, Errno.InputOutput);
         }
 
-        _finished.Add(new RunEntry { Summary = summary, WrittenAs = _fileId, Reader = reader, ClearedThrough = _clearedThrough });
+        _finished.Add(
+            new RunEntry
+            {
+                Summary = summary,
+                WrittenAs = _fileId,
+                Reader = reader,
+                ClearedThrough = _clearedThrough,
+            }
+        );
     }
 }

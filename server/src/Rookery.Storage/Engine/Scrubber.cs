@@ -1,6 +1,9 @@
 namespace Rookery.Storage;
 
-/// <summary>Walks over all runs and checks every byte against its checksum, a budget at a time. Where it is, is not kept over a restart: an idle node writes nothing.</summary>
+/// <summary>
+/// Walks over all runs and checks every byte against its checksum, a budget at a time. Where it is, is not kept over a
+/// restart: an idle node writes nothing.
+/// </summary>
 internal sealed class Scrubber(EngineContext context)
 {
     private long _currentFile = -1;
@@ -25,7 +28,8 @@ internal sealed class Scrubber(EngineContext context)
     {
         while (budgetBytes > 0)
         {
-            RunEntry? file = state.Runs.Files()
+            RunEntry? file = state
+                .Runs.Files()
                 .Where(entry => entry.IsReadable && entry.Summary.FileId >= _currentFile)
                 .MinBy(entry => entry.Summary.FileId);
             if (file is null)

@@ -1,6 +1,9 @@
 namespace Rookery.Storage;
 
-/// <summary>The rows of one group on their way into files of a directory that is not the store's. Disposing it deletes a file that was not finished.</summary>
+/// <summary>
+/// The rows of one group on their way into files of a directory that is not the store's. Disposing it deletes a file
+/// that was not finished.
+/// </summary>
 internal sealed class ChangesOutput(EngineContext context, string directory, byte group, long firstFile) : IDisposable
 {
     private readonly List<RunSummary> _finished = [];
@@ -15,7 +18,10 @@ internal sealed class ChangesOutput(EngineContext context, string directory, byt
     /// <summary>Adds a row; its key is higher than the last.</summary>
     public void Add(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
     {
-        if (_writer is not null && (_writer.EstimatedBytes >= context.Options.RunBytes || _writer.Rows >= RunWriter.RowLimit))
+        if (
+            _writer is not null
+            && (_writer.EstimatedBytes >= context.Options.RunBytes || _writer.Rows >= RunWriter.RowLimit)
+        )
         {
             Finish();
         }
@@ -40,7 +46,12 @@ internal sealed class ChangesOutput(EngineContext context, string directory, byt
 
     private RunWriter Begin(long fileId)
     {
-        var options = new RunWriterOptions(context.Options.BlockBytes, Filter: context.Sources.Tables.IsLookedUp(group), Paced: true, Rookery.Disk.IoKind.Backup);
+        var options = new RunWriterOptions(
+            context.Options.BlockBytes,
+            Filter: context.Sources.Tables.IsLookedUp(group),
+            Paced: true,
+            Rookery.Disk.IoKind.Backup
+        );
         return new RunWriter(context.Disk, Path.Join(directory, RunFileName.Of(fileId)), fileId, options, context.Io);
     }
 }

@@ -1,6 +1,9 @@
 namespace Rookery.Storage;
 
-/// <summary>The state of a store, or what changed of it since a sequence, made by another node and fetched into a directory: complete, synced, and checked block by block.</summary>
+/// <summary>
+/// The state of a store, or what changed of it since a sequence, made by another node and fetched into a directory:
+/// complete, synced, and checked block by block.
+/// </summary>
 public sealed class ReceivedState
 {
     internal ReceivedState(string directory, ManifestRecord manifest)
@@ -15,7 +18,9 @@ public sealed class ReceivedState
     /// <summary>What it holds.</summary>
     public ManifestPosition Position => Manifest.Position;
 
-    /// <summary>Null for a whole state; otherwise it holds what was written and deleted at this sequence and above.</summary>
+    /// <summary>
+    /// Null for a whole state; otherwise it holds what was written and deleted at this sequence and above.
+    /// </summary>
     public long? Since => Manifest.Since;
 
     /// <summary>Bytes of its runs.</summary>

@@ -15,7 +15,9 @@ internal sealed class ReceivedStateCheck(EngineContext context, string directory
         long checkedBytes = 0;
         foreach (ManifestGroup group in manifest.Groups)
         {
-            foreach (ManifestFile file in group.SortedRuns.SelectMany(run => run).DistinctBy(file => file.Summary.FileId))
+            foreach (
+                ManifestFile file in group.SortedRuns.SelectMany(run => run).DistinctBy(file => file.Summary.FileId)
+            )
             {
                 Check(file);
                 checkedBytes += file.Summary.FileBytes;
@@ -29,11 +31,20 @@ internal sealed class ReceivedStateCheck(EngineContext context, string directory
 
     private ManifestRecord ReadManifest()
     {
-        ManifestRecord manifest = new ManifestSlots(context.Disk, directory, context.Io).Read()
-            ?? throw new ReceivedStateException($"{directory} holds no manifest that can be trusted: the state has to be fetched again.");
-        if (manifest.FeatureLevel > EngineOpening.FeatureLevel || manifest.Groups.Any(group => !context.Sources.Tables.Groups.Contains(group.Group)))
+        ManifestRecord manifest =
+            new ManifestSlots(context.Disk, directory, context.Io).Read()
+            ?? throw new ReceivedStateException(
+                $"{directory} holds no manifest that can be trusted: the state has to be fetched again."
+            );
+        if (
+            manifest.FeatureLevel > EngineOpening.FeatureLevel
+            || manifest.Groups.Any(group => !context.Sources.Tables.Groups.Contains(group.Group))
+        )
         {
-            throw new ReceivedStateException($"The state in {directory} was made by a newer version of Rookery than this one: start that version here.");
+            throw new ReceivedStateException(
+                $"The state in {directory} was made by a newer version of Rookery than this one: start that "
+                    + $"version here."
+            );
         }
 
         return manifest;
@@ -56,7 +67,7 @@ internal sealed class ReceivedStateCheck(EngineContext context, string directory
         try
         {
             RunDamage? damage = entry.Damage;
-            for (long offset = 0; damage is null && offset < file.Summary.FileBytes;)
+            for (long offset = 0; damage is null && offset < file.Summary.FileBytes; )
             {
                 long from = offset;
                 damage = entry.Reader!.Verify(from, StepBytes, out offset);
@@ -65,7 +76,11 @@ internal sealed class ReceivedStateCheck(EngineContext context, string directory
 
             if (damage is not null)
             {
-                throw new ReceivedStateException($"{path} is damaged at byte {Math.Max(0, damage.Offset)} ({damage.Reason}): the state has to be fetched again, from another member if it is damaged there.", path);
+                throw new ReceivedStateException(
+                    $"{path} is damaged at byte {Math.Max(0, damage.Offset)} ({damage.Reason}): the state "
+                        + $"has to be fetched again, from another member if it is damaged there.",
+                    path
+                );
             }
         }
         finally

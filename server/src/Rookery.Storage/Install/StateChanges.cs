@@ -3,8 +3,9 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// All rows of a sequence and above, and all that was deleted since, as of one manifest: for a store that has applied everything below that sequence. It holds on to the runs of that manifest
-/// until it is disposed, so that writing it, which may take long, goes on beside all other work.
+/// All rows of a sequence and above, and all that was deleted since, as of one manifest: for a store that has applied
+/// everything below that sequence. It holds on to the runs of that manifest until it is disposed, so that writing it,
+/// which may take long, goes on beside all other work.
 /// </summary>
 public sealed class StateChanges : IDisposable
 {
@@ -37,7 +38,12 @@ public sealed class StateChanges : IDisposable
     public long WholeBytes => _runs.Files().DistinctBy(file => file.Summary.FileId).Sum(file => file.Summary.FileBytes);
 
     /// <summary>About how many bytes it will be: as if the sequences of a run lay evenly in it.</summary>
-    public long EstimatedBytes => (long)_runs.Files().DistinctBy(file => file.Summary.FileId).Sum(file => file.Summary.FileBytes * ShareOf(file.Summary));
+    public long EstimatedBytes =>
+        (long)
+            _runs
+                .Files()
+                .DistinctBy(file => file.Summary.FileId)
+                .Sum(file => file.Summary.FileBytes * ShareOf(file.Summary));
 
     /// <summary>Writes it. Any thread, once.</summary>
     /// <param name="directory">Missing or empty. When this fails it holds what has no manifest.</param>
@@ -67,24 +73,41 @@ public sealed class StateChanges : IDisposable
                 if (output.Files.Count > 0)
                 {
                     // What the deleted ranges of that moment hide is not in them.
-                    groups.Add(new ManifestGroup(group, [[.. output.Files.Select(file => new ManifestFile(file, default, DeadBytes: 0, ClearedThrough: Position.Sequence, file.FileId))]]));
+                    groups.Add(
+                        new ManifestGroup(
+                            group,
+                            [
+                                [
+                                    .. output.Files.Select(file => new ManifestFile(
+                                        file,
+                                        default,
+                                        DeadBytes: 0,
+                                        ClearedThrough: Position.Sequence,
+                                        file.FileId
+                                    )),
+                                ],
+                            ]
+                        )
+                    );
                 }
             }
 
             _context.Disk.SyncDirectory(directory);
-            new ManifestSlots(_context.Disk, directory, _context.Io).Write(new ManifestRecord
-            {
-                Revision = 1,
-                FeatureLevel = _manifest.FeatureLevel,
-                Position = Position,
-                NextFileId = nextFile,
-                Groups = groups,
-                RangeTombstones = _deletions.Since(Since).Pieces,
-                PastRangeTombstones = [],
-                ForgottenThrough = _deletions.ForgottenThrough,
-                StoreId = Guid.Empty,
-                Since = Since,
-            });
+            new ManifestSlots(_context.Disk, directory, _context.Io).Write(
+                new ManifestRecord
+                {
+                    Revision = 1,
+                    FeatureLevel = _manifest.FeatureLevel,
+                    Position = Position,
+                    NextFileId = nextFile,
+                    Groups = groups,
+                    RangeTombstones = _deletions.Since(Since).Pieces,
+                    PastRangeTombstones = [],
+                    ForgottenThrough = _deletions.ForgottenThrough,
+                    StoreId = Guid.Empty,
+                    Since = Since,
+                }
+            );
             return true;
         }
     }
@@ -156,7 +179,12 @@ public sealed class StateChanges : IDisposable
             RunEntry[] files = [.. run.Files.Where(file => file.Summary.LargestSequence >= Since)];
             if (files.Length > 0)
             {
-                var cursor = new SortedRunCursor(files, _context.Sources.Damage, _context.Sources.Tables.NamesOf(group), static reader => reader.OpenSequentialCursor(IoKind.Backup));
+                var cursor = new SortedRunCursor(
+                    files,
+                    _context.Sources.Damage,
+                    _context.Sources.Tables.NamesOf(group),
+                    static reader => reader.OpenSequentialCursor(IoKind.Backup)
+                );
                 sources.Add(new MergeSource(cursor, RangeTombstoneSet.Empty));
             }
         }

@@ -3,8 +3,8 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// Puts a received state in the place of all there is, or what changed on top of it. Its files get a second name in the store's directory, under numbers that were never used here, and one manifest
-/// makes them count.
+/// Puts a received state in the place of all there is, or what changed on top of it. Its files get a second name in the
+/// store's directory, under numbers that were never used here, and one manifest makes them count.
 /// </summary>
 internal sealed class StateInstaller(EngineContext context)
 {
@@ -14,7 +14,10 @@ internal sealed class StateInstaller(EngineContext context)
     /// <exception cref="StateInDoubtException">A restart shows which state counts.</exception>
     public void Install(ReceivedState received, ReadOnlyMemory<byte>? note)
     {
-        var numbers = received.Manifest.Files.Select(file => file.Summary.FileId).Distinct().ToDictionary(number => number, _ => context.Durable.TakeFileId());
+        var numbers = received
+            .Manifest.Files.Select(file => file.Summary.FileId)
+            .Distinct()
+            .ToDictionary(number => number, _ => context.Durable.TakeFileId());
         RunSet? runs = null;
         RunSet? next = null;
         bool isNamed = false;
@@ -27,9 +30,11 @@ internal sealed class StateInstaller(EngineContext context)
 
             runs = Open(Renumber(received.Manifest, numbers));
             SortedRun[]?[] all = runs.ToArrays();
-            Deletions deletions = received.Since is null ? Deletions.Of(received.Manifest) : PutOnTop(all, new RangeTombstoneSet(received.Manifest.RangeTombstones));
+            Deletions deletions = received.Since is null
+                ? Deletions.Of(received.Manifest)
+                : PutOnTop(all, new RangeTombstoneSet(received.Manifest.RangeTombstones));
             next = new RunSet(all);
-            isNamed = true;                             // from here on a manifest may name them
+            isNamed = true; // from here on a manifest may name them
             context.Durable.Replace(context, next, received.Position, deletions, note);
         }
         finally
@@ -48,14 +53,32 @@ internal sealed class StateInstaller(EngineContext context)
         }
     }
 
-    private static ManifestRecord Renumber(ManifestRecord manifest, Dictionary<long, long> numbers) => manifest with
-    {
-        Groups = [.. manifest.Groups.Select(group => group with
+    private static ManifestRecord Renumber(ManifestRecord manifest, Dictionary<long, long> numbers) =>
+        manifest with
         {
-            SortedRuns = [.. group.SortedRuns.Select(run => (IReadOnlyList<ManifestFile>)[.. run.Select(
-                file => file with { Summary = file.Summary with { FileId = numbers[file.Summary.FileId] } })])],
-        })],
-    };
+            Groups =
+            [
+                .. manifest.Groups.Select(group =>
+                    group with
+                    {
+                        SortedRuns =
+                        [
+                            .. group.SortedRuns.Select(run =>
+                                (IReadOnlyList<ManifestFile>)
+                                    [
+                                        .. run.Select(file =>
+                                            file with
+                                            {
+                                                Summary = file.Summary with { FileId = numbers[file.Summary.FileId] },
+                                            }
+                                        ),
+                                    ]
+                            ),
+                        ],
+                    }
+                ),
+            ],
+        };
 
     /// <summary>Makes the runs that came the newest of each group, before the own ones.</summary>
     private Deletions PutOnTop(SortedRun[]?[] runs, RangeTombstoneSet deleted)
@@ -95,7 +118,10 @@ internal sealed class StateInstaller(EngineContext context)
     private RunSet Open(ManifestRecord manifest)
     {
         var sources = new StorageSources(context.Sources.Tables, new DamageRegistry(static _ => { }));
-        RunSet runs = new RunSetOpening(context.Disk, context.Options.Directory, context.Io, context.Cache).Open(manifest, sources);
+        RunSet runs = new RunSetOpening(context.Disk, context.Options.Directory, context.Io, context.Cache).Open(
+            manifest,
+            sources
+        );
         if (sources.Damage.Events is [var damage, ..])
         {
             runs.Release();

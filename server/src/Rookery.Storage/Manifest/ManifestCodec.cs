@@ -4,16 +4,22 @@ using System.Buffers.Binary;
 namespace Rookery.Storage;
 
 /// <summary>
-/// A manifest's bytes, all numbers little-endian: [i64 index][i64 term][i64 sequence][i64 next file][blob store id: 16 bytes, or none in a checkpoint], range tombstones as [i32 count] of
-/// [blob from][blob to][i64 sequence], groups as [i32 count] of [i32 group][i32 sorted runs] of [i32 files] of a file. A blob is [i32 length][bytes].
-/// Then come the files that another node made, [i32 count] of [i64 file][i64 the number that its checksums name], and the mark of an installed state, [i64 number, 0 for none][blob note]: version 2
-/// is written only while there is one or the other. The end is what is known of deletions, [i64 forgotten through][i64 since, -1 for a whole state][i32 count] of past range tombstones. A program
-/// that does not know of it passes over it and writes manifests without it, which count as if all deletions were forgotten. Version 3 is not a whole state.
+/// A manifest's bytes, all numbers little-endian: [i64 index][i64 term][i64 sequence][i64 next file][blob store id: 16
+/// bytes, or none in a checkpoint], range tombstones as [i32 count] of [blob from][blob to][i64 sequence], groups as
+/// [i32 count] of [i32 group][i32 sorted runs] of [i32 files] of a file. A blob is [i32 length][bytes]. Then come the
+/// files that another node made, [i32 count] of [i64 file][i64 the number that its checksums name], and the mark of an
+/// installed state, [i64 number, 0 for none][blob note]: version 2 is written only while there is one or the other. The
+/// end is what is known of deletions, [i64 forgotten through][i64 since, -1 for a whole state][i32 count] of past range
+/// tombstones. A program that does not know of it passes over it and writes manifests without it, which count as if all
+/// deletions were forgotten. Version 3 is not a whole state.
 /// </summary>
 internal static class ManifestCodec
 {
     /// <summary>The lowest version of the format that can say what a manifest says.</summary>
-    public static int VersionOf(ManifestRecord manifest) => manifest.Since is not null ? 3 : manifest.Pending is null && !manifest.Files.Any(IsFromAnotherNode) ? 1 : 2;
+    public static int VersionOf(ManifestRecord manifest) =>
+        manifest.Since is not null ? 3
+        : manifest.Pending is null && !manifest.Files.Any(IsFromAnotherNode) ? 1
+        : 2;
 
     /// <summary>Writes everything but revision and feature level, which the slot's header carries.</summary>
     public static void Encode(ManifestRecord manifest, IBufferWriter<byte> target)
@@ -45,7 +51,10 @@ internal static class ManifestCodec
         Write(target, manifest.PastRangeTombstones);
     }
 
-    /// <summary>Reads what <see cref="Encode(ManifestRecord, IBufferWriter{byte})"/> wrote. The bytes have passed their checksum.</summary>
+    /// <summary>
+    /// Reads what <see cref="Encode(ManifestRecord, IBufferWriter{byte})"/> wrote. The bytes have passed their
+    /// checksum.
+    /// </summary>
     public static ManifestRecord Decode(ReadOnlySpan<byte> bytes, long revision, int featureLevel)
     {
         var position = new ManifestPosition(ReadLong(ref bytes), ReadLong(ref bytes), ReadLong(ref bytes));
@@ -124,11 +133,30 @@ internal static class ManifestCodec
             writtenAs.Add(ReadLong(ref bytes), ReadLong(ref bytes));
         }
 
-        return [.. groups.Select(group => group with
-        {
-            SortedRuns = [.. group.SortedRuns.Select(run => (IReadOnlyList<ManifestFile>)[.. run.Select(
-                file => writtenAs.TryGetValue(file.Summary.FileId, out long number) ? file with { WrittenAs = number } : file)])],
-        })];
+        return
+        [
+            .. groups.Select(group =>
+                group with
+                {
+                    SortedRuns =
+                    [
+                        .. group.SortedRuns.Select(run =>
+                            (IReadOnlyList<ManifestFile>)
+                                [
+                                    .. run.Select(file =>
+                                        writtenAs.TryGetValue(file.Summary.FileId, out long number)
+                                            ? file with
+                                            {
+                                                WrittenAs = number,
+                                            }
+                                            : file
+                                    ),
+                                ]
+                        ),
+                    ],
+                }
+            ),
+        ];
     }
 
     private static void Encode(ManifestFile file, IBufferWriter<byte> target)
@@ -161,7 +189,8 @@ internal static class ManifestCodec
             ReadLong(ref bytes),
             ReadLong(ref bytes),
             ReadBlob(ref bytes),
-            ReadBlob(ref bytes));
+            ReadBlob(ref bytes)
+        );
         return new ManifestFile(summary, ReadBlob(ref bytes), ReadLong(ref bytes), ReadLong(ref bytes), summary.FileId);
     }
 

@@ -24,13 +24,21 @@ internal sealed record ManifestRecord
     /// <summary>Range tombstones that cover nothing here any more, kept for stores that are behind.</summary>
     public required IReadOnlyList<RangeTombstone> PastRangeTombstones { get; init; }
 
-    /// <summary>No tombstone of a higher sequence was ever dropped. A manifest of a program that did not count counts as if it had dropped all.</summary>
+    /// <summary>
+    /// No tombstone of a higher sequence was ever dropped. A manifest of a program that did not count counts as if it
+    /// had dropped all.
+    /// </summary>
     public required long ForgottenThrough { get; init; }
 
-    /// <summary>Set when this is not a whole state, but the rows of this sequence and above, and the ranges that were deleted.</summary>
+    /// <summary>
+    /// Set when this is not a whole state, but the rows of this sequence and above, and the ranges that were deleted.
+    /// </summary>
     public long? Since { get; init; }
 
-    /// <summary>Names the store for as long as it exists; empty in a checkpoint, which becomes a store of its own when it is first opened to be written.</summary>
+    /// <summary>
+    /// Names the store for as long as it exists; empty in a checkpoint, which becomes a store of its own when it is
+    /// first opened to be written.
+    /// </summary>
     public required Guid StoreId { get; init; }
 
     /// <summary>Set from the moment that an installed state counts until the journal has followed.</summary>
@@ -46,9 +54,17 @@ internal sealed record ManifestRecord
 internal sealed record ManifestGroup(byte Group, IReadOnlyList<IReadOnlyList<ManifestFile>> SortedRuns);
 
 /// <summary>One run file.</summary>
-/// <param name="Summary">What it holds; repeated here so that a file that cannot be opened still says which keys it had.</param>
+/// <param name="Summary">What it holds; repeated here so that a file that cannot be opened still says which keys it
+/// had.</param>
 /// <param name="From">The first key that counts; empty when all do.</param>
 /// <param name="DeadBytes">Bytes of chunks whose value was released.</param>
 /// <param name="ClearedThrough">Rows that range tombstones up to this sequence hide are not in it.</param>
-/// <param name="WrittenAs">The file number that its checksums name: its own, unless it was made by the node that this store got its state from.</param>
-internal sealed record ManifestFile(RunSummary Summary, ReadOnlyMemory<byte> From, long DeadBytes, long ClearedThrough, long WrittenAs);
+/// <param name="WrittenAs">The file number that its checksums name: its own, unless it was made by the node that this
+/// store got its state from.</param>
+internal sealed record ManifestFile(
+    RunSummary Summary,
+    ReadOnlyMemory<byte> From,
+    long DeadBytes,
+    long ClearedThrough,
+    long WrittenAs
+);

@@ -5,10 +5,14 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// The two files that hold manifests in turn, so that the last good one is never written over. Within a slot the manifest stands twice: one rotten sector then
-/// does not make a durable manifest look like a torn one, which would mean falling back to the one before and losing what came after.
+/// The two files that hold manifests in turn, so that the last good one is never written over. Within a slot the
+/// manifest stands twice: one rotten sector then does not make a durable manifest look like a torn one, which would
+/// mean falling back to the one before and losing what came after.
 /// </summary>
-/// <remarks>A copy is [8 magic][u32 format version][u32 CRC-32C of the rest][u32 length][u32 feature level][u64 revision][body], at a multiple of 4 KiB. Every version keeps this header.</remarks>
+/// <remarks>
+/// A copy is [8 magic][u32 format version][u32 CRC-32C of the rest][u32 length][u32 feature level][u64 revision][body],
+/// at a multiple of 4 KiB. Every version keeps this header.
+/// </remarks>
 internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io)
 {
     /// <summary>The highest version that this program reads and writes.</summary>
@@ -55,23 +59,36 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
     /// <summary>The revision of the newest manifest in a directory; 0 when there is none that can be trusted.</summary>
     /// <exception cref="StorageFormatException">A newer program wrote it.</exception>
     public static long NewestRevision(IDisk disk, string directory) =>
-        Enumerable.Range(0, 2).Select(slot => Path.Join(directory, NameOf(slot))).Where(disk.Exists).Select(path => ReadSlot(disk, path)?.Revision ?? 0).DefaultIfEmpty().Max();
+        Enumerable
+            .Range(0, 2)
+            .Select(slot => Path.Join(directory, NameOf(slot)))
+            .Where(disk.Exists)
+            .Select(path => ReadSlot(disk, path)?.Revision ?? 0)
+            .DefaultIfEmpty()
+            .Max();
 
     /// <summary>What is there in the place of manifests, for a sentence.</summary>
-    public string Describe() => string.Join(" and ", Enumerable.Range(0, 2).Select(slot =>
-    {
-        string path = Path.Join(directory, NameOf(slot));
-        if (!disk.Exists(path))
-        {
-            return $"{NameOf(slot)} is missing";
-        }
+    public string Describe() =>
+        string.Join(
+            " and ",
+            Enumerable
+                .Range(0, 2)
+                .Select(slot =>
+                {
+                    string path = Path.Join(directory, NameOf(slot));
+                    if (!disk.Exists(path))
+                    {
+                        return $"{NameOf(slot)} is missing";
+                    }
 
-        using IDiskFile file = disk.Open(path, DiskOpen.Read);
-        return $"{NameOf(slot)} is {(file.Length == 0 ? "empty" : "damaged")}";
-    }));
+                    using IDiskFile file = disk.Open(path, DiskOpen.Read);
+                    return $"{NameOf(slot)} is {(file.Length == 0 ? "empty" : "damaged")}";
+                })
+        );
 
     /// <summary>Makes a manifest durable in the slot that does not hold the last good one.</summary>
-    /// <exception cref="DiskException">It may or may not be durable now. Its files must stay until a later one is, with a higher revision.</exception>
+    /// <exception cref="DiskException">It may or may not be durable now. Its files must stay until a later one is, with
+    /// a higher revision.</exception>
     public void Write(ManifestRecord manifest)
     {
         WriteTo(_nextSlot, manifest);
@@ -79,8 +96,9 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
     }
 
     /// <summary>
-    /// Makes the manifest durable that <see cref="Read"/> found: a process that was killed, or whose sync failed, may have left it in the memory of the system only, and what
-    /// it makes superfluous is about to be deleted. Its bytes go over themselves: a power cut meanwhile leaves any mixture of the same.
+    /// Makes the manifest durable that <see cref="Read"/> found: a process that was killed, or whose sync failed, may
+    /// have left it in the memory of the system only, and what it makes superfluous is about to be deleted. Its bytes
+    /// go over themselves: a power cut meanwhile leaves any mixture of the same.
     /// </summary>
     public void Settle(ManifestRecord newest)
     {
@@ -103,7 +121,7 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
         using (IDiskFile file = disk.Open(path, isNew ? DiskOpen.CreateNew : DiskOpen.ReadWrite))
         {
             file.Write(bytes, 0);
-            file.Sync();                                // from here this manifest counts
+            file.Sync(); // from here this manifest counts
         }
 
         if (isNew)
@@ -145,7 +163,10 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
         ManifestRecord? newest = null;
         for (int offset = 0; offset + HeaderBytes <= bytes.Length; offset += AlignmentBytes)
         {
-            if (ReadCopy(bytes.AsSpan(offset), path) is { } found && (newest is null || found.Revision > newest.Revision))
+            if (
+                ReadCopy(bytes.AsSpan(offset), path) is { } found
+                && (newest is null || found.Revision > newest.Revision)
+            )
             {
                 newest = found;
             }
@@ -162,8 +183,11 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
         }
 
         int bodyBytes = BinaryPrimitives.ReadInt32LittleEndian(copy[16..]);
-        if (bodyBytes < 0 || bodyBytes > copy.Length - HeaderBytes
-            || ChecksumOf(copy, bodyBytes) != BinaryPrimitives.ReadUInt32LittleEndian(copy[12..]))
+        if (
+            bodyBytes < 0
+            || bodyBytes > copy.Length - HeaderBytes
+            || ChecksumOf(copy, bodyBytes) != BinaryPrimitives.ReadUInt32LittleEndian(copy[12..])
+        )
         {
             return null;
         }
@@ -172,12 +196,15 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
         if (version > FormatVersion)
         {
             throw new StorageFormatException(
-                $"{path} has format version {version}, and this program reads up to {FormatVersion}: start the newer program that wrote it, or restore a backup.");
+                $"{path} has format version {version}, and this program reads up to {FormatVersion}: start "
+                    + $"the newer program that wrote it, or restore a backup."
+            );
         }
 
         return ManifestCodec.Decode(
             copy.Slice(HeaderBytes, bodyBytes),
             BinaryPrimitives.ReadInt64LittleEndian(copy[24..]),
-            BinaryPrimitives.ReadInt32LittleEndian(copy[20..]));
+            BinaryPrimitives.ReadInt32LittleEndian(copy[20..])
+        );
     }
 }

@@ -2,7 +2,10 @@ using Rookery.Disk;
 
 namespace Rookery.Storage;
 
-/// <summary>Memory that only grows and is given back as a whole. One thread allocates; what it handed out stays where it is until <see cref="Free"/>.</summary>
+/// <summary>
+/// Memory that only grows and is given back as a whole. One thread allocates; what it handed out stays where it is
+/// until <see cref="Free"/>.
+/// </summary>
 internal sealed unsafe class Arena(ArenaPool pool)
 {
     private readonly List<nint> _chunks = [];
@@ -13,7 +16,9 @@ internal sealed unsafe class Arena(ArenaPool pool)
     /// <summary>Bytes handed out.</summary>
     public long UsedBytes => Volatile.Read(ref _usedBytes);
 
-    /// <summary>Gives <paramref name="bytes"/> bytes at an address divisible by 8. Their content is arbitrary.</summary>
+    /// <summary>
+    /// Gives <paramref name="bytes"/> bytes at an address divisible by 8. Their content is arbitrary.
+    /// </summary>
     public byte* Allocate(int bytes)
     {
         Invariant.Holds(bytes <= ArenaPool.ChunkBytes, "an allocation fits an arena chunk");

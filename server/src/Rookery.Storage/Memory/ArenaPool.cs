@@ -3,12 +3,16 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// Chunks of native memory for arenas, straight from the system (mmap), because malloc keeps what it was given back once it has seen large blocks come and go.
-/// Chunks that come back wait here for the next memtable until <see cref="Trim"/>. Thread-safe.
+/// Chunks of native memory for arenas, straight from the system (mmap), because malloc keeps what it was given back
+/// once it has seen large blocks come and go. Chunks that come back wait here for the next memtable until
+/// <see cref="Trim"/>. Thread-safe.
 /// </summary>
 internal sealed unsafe class ArenaPool(MemoryShare share) : IDisposable
 {
-    /// <summary>Bytes of a chunk: a multiple of the largest page size of our boards (16 KiB), and small enough that a nearly empty memtable is small.</summary>
+    /// <summary>
+    /// Bytes of a chunk: a multiple of the largest page size of our boards (16 KiB), and small enough that a nearly
+    /// empty memtable is small.
+    /// </summary>
     public const int ChunkBytes = 256 * 1024;
 
     private readonly Lock _gate = new();
@@ -26,7 +30,9 @@ internal sealed unsafe class ArenaPool(MemoryShare share) : IDisposable
         }
     }
 
-    /// <summary>Takes a chunk. Goes over the share when it must: a write that is in the journal has to be applied.</summary>
+    /// <summary>
+    /// Takes a chunk. Goes over the share when it must: a write that is in the journal has to be applied.
+    /// </summary>
     public byte* Rent()
     {
         lock (_gate)

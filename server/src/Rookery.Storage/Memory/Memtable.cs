@@ -3,8 +3,8 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// Rows that are applied but not yet in a run. One thread writes, in batches that readers see whole or not at all; any number read without locks.
-/// Reference counted: when the last reference goes its memory does.
+/// Rows that are applied but not yet in a run. One thread writes, in batches that readers see whole or not at all; any
+/// number read without locks. Reference counted: when the last reference goes its memory does.
 /// </summary>
 internal sealed unsafe class Memtable
 {
@@ -29,18 +29,28 @@ internal sealed unsafe class Memtable
     /// <summary>The keyspaces in order. Lists that are added later are in later arrays.</summary>
     public SkipList[] Lists => Volatile.Read(ref _lists);
 
-    /// <summary>Range tombstones of batches that are complete. They hide rows of lower sequence everywhere, here too.</summary>
+    /// <summary>
+    /// Range tombstones of batches that are complete. They hide rows of lower sequence everywhere, here too.
+    /// </summary>
     public RangeTombstoneSet RangeTombstones { get; private set; } = RangeTombstoneSet.Empty;
 
     /// <summary>The journal position of the last complete batch.</summary>
     public ManifestPosition Position { get; private set; }
 
-    /// <summary>Whether it holds nothing that a flush would have to write. Rows of a batch that was abandoned are nobody's, and before any was completed a flush would have no position.</summary>
+    /// <summary>
+    /// Whether it holds nothing that a flush would have to write. Rows of a batch that was abandoned are nobody's, and
+    /// before any was completed a flush would have no position.
+    /// </summary>
     public bool IsEmpty => _batch == 0 || (Lists.Length == 0 && RangeTombstones.IsEmpty);
 
     /// <summary>Adds a version to the batch that is open.</summary>
-    public MemtableNode* Insert(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value, ReadOnlySpan<byte> tail) =>
-        ListOf(key).Insert(key, sequence, kind, _batch + 1, value, tail);
+    public MemtableNode* Insert(
+        ReadOnlySpan<byte> key,
+        long sequence,
+        RowKind kind,
+        ReadOnlySpan<byte> value,
+        ReadOnlySpan<byte> tail
+    ) => ListOf(key).Insert(key, sequence, kind, _batch + 1, value, tail);
 
     /// <summary>Completes the open batch.</summary>
     public void CompleteBatch(ManifestPosition position, RangeTombstoneSet rangeTombstones)
@@ -50,7 +60,10 @@ internal sealed unsafe class Memtable
         _batch++;
     }
 
-    /// <summary>The newest version of a key that a reader of batches up to <paramref name="visible"/> sees; null when it sees none.</summary>
+    /// <summary>
+    /// The newest version of a key that a reader of batches up to <paramref name="visible"/> sees; null when it sees
+    /// none.
+    /// </summary>
     public MemtableNode* TryGet(ReadOnlySpan<byte> key, int visible)
     {
         SkipList[] all = Lists;
@@ -64,7 +77,10 @@ internal sealed unsafe class Memtable
         return NewestVisible(node, key, visible);
     }
 
-    /// <summary>From the first version of a key on, the newest that is visible; null when none is, or when <paramref name="node"/> has another key.</summary>
+    /// <summary>
+    /// From the first version of a key on, the newest that is visible; null when none is, or when
+    /// <paramref name="node"/> has another key.
+    /// </summary>
     public static MemtableNode* NewestVisible(MemtableNode* node, ReadOnlySpan<byte> key, int visible)
     {
         while (node is not null && MemtableNode.Key(node).SequenceEqual(key))
@@ -80,7 +96,10 @@ internal sealed unsafe class Memtable
         return null;
     }
 
-    /// <summary>The index of the first list whose keyspace is at or above <paramref name="keyspace"/>, or its complement as <see cref="Array.BinarySearch{T}(T[], T)"/> gives it.</summary>
+    /// <summary>
+    /// The index of the first list whose keyspace is at or above <paramref name="keyspace"/>, or its complement as
+    /// <see cref="Array.BinarySearch{T}(T[], T)"/> gives it.
+    /// </summary>
     public static int PlaceOf(SkipList[] all, ulong keyspace)
     {
         int low = 0;
@@ -108,7 +127,8 @@ internal sealed unsafe class Memtable
     }
 
     /// <summary>Takes a reference.</summary>
-    public void Acquire() => Invariant.Holds(Interlocked.Increment(ref _references) > 1, "a memtable that is in use is acquired");
+    public void Acquire() =>
+        Invariant.Holds(Interlocked.Increment(ref _references) > 1, "a memtable that is in use is acquired");
 
     /// <summary>Gives a reference back.</summary>
     public void Release()

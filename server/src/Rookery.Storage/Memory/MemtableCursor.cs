@@ -1,6 +1,9 @@
 namespace Rookery.Storage;
 
-/// <summary>Walks the newest visible version of each key of a memtable, tombstones included. The memtable is kept alive by whoever made the cursor.</summary>
+/// <summary>
+/// Walks the newest visible version of each key of a memtable, tombstones included. The memtable is kept alive by
+/// whoever made the cursor.
+/// </summary>
 internal sealed unsafe class MemtableCursor(Memtable memtable, int visible) : IRowCursor
 {
     private readonly SkipList[] _lists = memtable.Lists;
@@ -52,11 +55,10 @@ internal sealed unsafe class MemtableCursor(Memtable memtable, int visible) : IR
         return SettleBackward(_place >= 0 ? _lists[_place].Last() : null);
     }
 
-    public bool Move() => _backward ? SettleBackward(_lists[_place].Before(Key)) : SettleForward(AfterVersionsOf(_current));
+    public bool Move() =>
+        _backward ? SettleBackward(_lists[_place].Before(Key)) : SettleForward(AfterVersionsOf(_current));
 
-    public void Dispose()
-    {
-    }
+    public void Dispose() { }
 
     // From a first version on, goes up to the first key of which a version is visible.
     private bool SettleForward(MemtableNode* node)
@@ -81,7 +83,8 @@ internal sealed unsafe class MemtableCursor(Memtable memtable, int visible) : IR
         return false;
     }
 
-    // From the oldest version of a key on, goes down to the first key of which a version is visible, and there to its newest.
+    // From the oldest version of a key on, goes down to the first key of which a version is visible, and there to its
+    // newest.
     private bool SettleBackward(MemtableNode* node)
     {
         while (_place >= 0)
@@ -109,7 +112,11 @@ internal sealed unsafe class MemtableCursor(Memtable memtable, int visible) : IR
     private static MemtableNode* AfterVersionsOf(MemtableNode* node)
     {
         MemtableNode* next = MemtableNode.Next(node, 0);
-        while (next is not null && next->Prefix == node->Prefix && MemtableNode.Key(next).SequenceEqual(MemtableNode.Key(node)))
+        while (
+            next is not null
+            && next->Prefix == node->Prefix
+            && MemtableNode.Key(next).SequenceEqual(MemtableNode.Key(node))
+        )
         {
             next = MemtableNode.Next(next, 0);
         }

@@ -4,8 +4,9 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// The row versions of one keyspace in order of key, newest version first (Pugh, "Skip lists", 1990). One thread inserts while any number read without locks:
-/// a node is complete before it is linked, from the lowest level up, and is never unlinked.
+/// The row versions of one keyspace in order of key, newest version first (Pugh, "Skip lists", 1990). One thread
+/// inserts while any number read without locks: a node is complete before it is linked, from the lowest level up, and
+/// is never unlinked.
 /// </summary>
 internal sealed unsafe class SkipList
 {
@@ -15,8 +16,8 @@ internal sealed unsafe class SkipList
     private readonly Arena _arena;
     private readonly MemtableNode* _head;
 
-    // Where the last insertion went: of each level the node before it and the one after. Tables in order of etag only append, and bulk loads
-    // mostly go on where they were: then the search is two comparisons.
+    // Where the last insertion went: of each level the node before it and the one after. Tables in order of etag only
+    // append, and bulk loads mostly go on where they were: then the search is two comparisons.
     private readonly nint[] _before = new nint[MaximumHeight];
     private readonly nint[] _after = new nint[MaximumHeight];
     private int _height = 1;
@@ -39,8 +40,18 @@ internal sealed unsafe class SkipList
     /// <summary>The lowest key, newest version; null when there is none.</summary>
     public MemtableNode* First => MemtableNode.Next(_head, 0);
 
-    /// <summary>Adds a version in front of the older ones of its key. The value is <paramref name="value"/> and then <paramref name="tail"/>.</summary>
-    public MemtableNode* Insert(ReadOnlySpan<byte> key, long sequence, RowKind kind, int batch, ReadOnlySpan<byte> value, ReadOnlySpan<byte> tail)
+    /// <summary>
+    /// Adds a version in front of the older ones of its key. The value is <paramref name="value"/> and then
+    /// <paramref name="tail"/>.
+    /// </summary>
+    public MemtableNode* Insert(
+        ReadOnlySpan<byte> key,
+        long sequence,
+        RowKind kind,
+        int batch,
+        ReadOnlySpan<byte> value,
+        ReadOnlySpan<byte> tail
+    )
     {
         ulong prefix = MemtableNode.PrefixOf(key);
         if (!GoesOnAtLastInsertion(prefix, key))
@@ -49,7 +60,8 @@ internal sealed unsafe class SkipList
         }
 
         int nodeHeight = DrawHeight();
-        var node = (MemtableNode*)_arena.Allocate(MemtableNode.BytesOf(nodeHeight, key.Length, value.Length + tail.Length));
+        var node = (MemtableNode*)
+            _arena.Allocate(MemtableNode.BytesOf(nodeHeight, key.Length, value.Length + tail.Length));
         *node = new MemtableNode
         {
             Prefix = prefix,
@@ -91,7 +103,9 @@ internal sealed unsafe class SkipList
         return MemtableNode.Next(node, 0);
     }
 
-    /// <summary>The last version before a key of this keyspace, the oldest of its own key; null when there is none.</summary>
+    /// <summary>
+    /// The last version before a key of this keyspace, the oldest of its own key; null when there is none.
+    /// </summary>
     public MemtableNode* Before(ReadOnlySpan<byte> key)
     {
         MemtableNode* node = LastBefore(MemtableNode.PrefixOf(key), key);
@@ -104,7 +118,11 @@ internal sealed unsafe class SkipList
         MemtableNode* node = _head;
         for (int level = Volatile.Read(ref _height) - 1; level >= 0; level--)
         {
-            for (MemtableNode* next = MemtableNode.Next(node, level); next is not null; next = MemtableNode.Next(node, level))
+            for (
+                MemtableNode* next = MemtableNode.Next(node, level);
+                next is not null;
+                next = MemtableNode.Next(node, level)
+            )
             {
                 node = next;
             }
@@ -136,7 +154,8 @@ internal sealed unsafe class SkipList
     {
         var last = (MemtableNode*)_before[0];
         var next = (MemtableNode*)_after[0];
-        return (last == _head || MemtableNode.IsBefore(last, prefix, key)) && (next is null || !MemtableNode.IsBefore(next, prefix, key));
+        return (last == _head || MemtableNode.IsBefore(last, prefix, key))
+            && (next is null || !MemtableNode.IsBefore(next, prefix, key));
     }
 
     private void Search(ulong prefix, ReadOnlySpan<byte> key)

@@ -3,12 +3,16 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// Writes a damaged file again: its good rows, and for the range in doubt the rows of another node. Repair is logical, because compaction is local and no other node has the same run.
-/// The new file takes the place of the old one in the order of runs: what is newer goes on hiding it, what is older is hidden by it.
+/// Writes a damaged file again: its good rows, and for the range in doubt the rows of another node. Repair is logical,
+/// because compaction is local and no other node has the same run. The new file takes the place of the old one in the
+/// order of runs: what is newer goes on hiding it, what is older is hidden by it.
 /// </summary>
 internal sealed class FileRepair(EngineContext context, Memtable none)
 {
-    /// <summary>What has to be fetched for the damage that is known; the oldest runs first, because who repairs a newer one looks into the older.</summary>
+    /// <summary>
+    /// What has to be fetched for the damage that is known; the oldest runs first, because who repairs a newer one
+    /// looks into the older.
+    /// </summary>
     public IReadOnlyList<RepairRequest> Find()
     {
         var requests = new List<RepairRequest>();
@@ -17,7 +21,9 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
         {
             for (int place = runs.Of(group).Length - 1; place >= 0; place--)
             {
-                requests.AddRange(runs.Of(group)[place].Files.Select(file => RequestFor(file, group)).OfType<RepairRequest>());
+                requests.AddRange(
+                    runs.Of(group)[place].Files.Select(file => RequestFor(file, group)).OfType<RepairRequest>()
+                );
             }
         }
 
@@ -25,15 +31,23 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
     }
 
     /// <summary>Repairs one file.</summary>
-    /// <returns>False when the file is gone by now, or what lies around the range is damaged too, which is noted: to be asked for again.</returns>
-    /// <exception cref="ReceivedStateException">The rows are damaged, or of a time that does not fit. Nothing changed.</exception>
+    /// <returns>False when the file is gone by now, or what lies around the range is damaged too, which is noted: to be
+    /// asked for again.</returns>
+    /// <exception cref="ReceivedStateException">The rows are damaged, or of a time that does not fit. Nothing
+    /// changed.</exception>
     /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
     public bool Do(RepairRequest request, RepairRows rows)
     {
-        if (rows.Position.Sequence < request.LeastSequence || rows.Position.Index > context.Durable.Manifest.Position.Index)
+        if (
+            rows.Position.Sequence < request.LeastSequence
+            || rows.Position.Index > context.Durable.Manifest.Position.Index
+        )
         {
             throw new ReceivedStateException(
-                $"The rows for the repair of {request.File} are of index {rows.Position.Index} and etag {rows.Position.Sequence}; etag {request.LeastSequence} at least is needed, and no index above {context.Durable.Manifest.Position.Index}.");
+                $"The rows for the repair of {request.File} are of index {rows.Position.Index} and etag "
+                    + $"{rows.Position.Sequence}; etag {request.LeastSequence} at least is needed, and no index "
+                    + $"above {context.Durable.Manifest.Position.Index}."
+            );
         }
 
         SortedRun[]?[] changed = context.Published.Current.Runs.ToArrays();
@@ -45,13 +59,24 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
         }
 
         RunEntry damaged = ofGroup[place].Files.First(IsMeant);
-        RunReader received = RunReader.Open(context.Disk, rows.Path, RangeExport.FileId, context.Cache, context.Io, out RunDamage? wrong)
-            ?? throw new ReceivedStateException($"{rows.Path} cannot be used for a repair: {wrong!.Reason}.", rows.Path);
+        RunReader received =
+            RunReader.Open(context.Disk, rows.Path, RangeExport.FileId, context.Cache, context.Io, out RunDamage? wrong)
+            ?? throw new ReceivedStateException(
+                $"{rows.Path} cannot be used for a repair: {wrong!.Reason}.",
+                rows.Path
+            );
         using var output = new RunOutput(context, request.Group, IoKind.Compaction, context.Durable.Deletions.Ranges);
         try
         {
             using var dropping = new RowDropping(
-                context, request.Group, none, context.Published.Current.Runs, context.Durable.Manifest.Position, context.Durable.Deletions.Ranges, ofGroup.AsSpan(place + 1));
+                context,
+                request.Group,
+                none,
+                context.Published.Current.Runs,
+                context.Durable.Manifest.Position,
+                context.Durable.Deletions.Ranges,
+                ofGroup.AsSpan(place + 1)
+            );
             if (!WriteRows(request, damaged, received, ofGroup[(place + 1)..], dropping, output))
             {
                 return false;
@@ -63,21 +88,33 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
         }
 
         SortedRun repaired = ofGroup[place].Replace(damaged, [.. output.Finish()]);
-        changed[request.Group] = [.. ofGroup[..place], .. repaired.Files.Length > 0 ? (ReadOnlySpan<SortedRun>)[repaired] : [], .. ofGroup[(place + 1)..]];
+        changed[request.Group] =
+        [
+            .. ofGroup[..place],
+            .. repaired.Files.Length > 0 ? (ReadOnlySpan<SortedRun>)[repaired] : [],
+            .. ofGroup[(place + 1)..],
+        ];
         Install(changed, output, damaged.Summary.LargestSequence);
         return true;
 
         bool IsMeant(RunEntry file) => string.Equals(file.Path, request.File, StringComparison.Ordinal);
     }
 
-    // What was lost may have been deletions, of keys that the other node does not have any more: they count as forgotten.
+    // What was lost may have been deletions, of keys that the other node does not have any more: they count as
+    // forgotten.
     private void Install(SortedRun[]?[] changed, RunOutput output, long forgottenThrough)
     {
         var next = new RunSet(changed);
         try
         {
             output.HandOver();
-            context.Durable.Install(context, next, context.Durable.Manifest.Position, context.Durable.Deletions.Forget(forgottenThrough), flushed: null);
+            context.Durable.Install(
+                context,
+                next,
+                context.Durable.Manifest.Position,
+                context.Durable.Deletions.Forget(forgottenThrough),
+                flushed: null
+            );
         }
         finally
         {
@@ -93,7 +130,7 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
             return null;
         }
 
-        for (long offset = 0; file.IsReadable && offset < file.Summary.FileBytes;)
+        for (long offset = 0; file.IsReadable && offset < file.Summary.FileBytes; )
         {
             if (file.Reader.Verify(offset, file.Summary.FileBytes, out offset) is { } damage)
             {
@@ -105,14 +142,25 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
         return new RepairRequest(
             file.Path,
             group,
-            all.Select(damage => damage.FirstKey).Aggregate((one, other) => one.Span.SequenceCompareTo(other.Span) <= 0 ? one : other),
-            all.Select(damage => damage.ToExclusive).Aggregate((one, other) => one.Span.SequenceCompareTo(other.Span) >= 0 ? one : other),
-            file.Summary.LargestSequence);
+            all.Select(damage => damage.FirstKey)
+                .Aggregate((one, other) => one.Span.SequenceCompareTo(other.Span) <= 0 ? one : other),
+            all.Select(damage => damage.ToExclusive)
+                .Aggregate((one, other) => one.Span.SequenceCompareTo(other.Span) >= 0 ? one : other),
+            file.Summary.LargestSequence
+        );
     }
 
-    private static bool IsOf(DamageEvent damage, RunEntry file) => string.Equals(damage.File, file.Path, StringComparison.Ordinal);
+    private static bool IsOf(DamageEvent damage, RunEntry file) =>
+        string.Equals(damage.File, file.Path, StringComparison.Ordinal);
 
-    private bool WriteRows(RepairRequest request, RunEntry damaged, RunReader received, SortedRun[] older, RowDropping dropping, RunOutput output)
+    private bool WriteRows(
+        RepairRequest request,
+        RunEntry damaged,
+        RunReader received,
+        SortedRun[] older,
+        RowDropping dropping,
+        RunOutput output
+    )
     {
         byte[] from = request.From.ToArray();
         byte[] to = request.ToExclusive.ToArray();
@@ -130,16 +178,24 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
             }
 
             // The step behind the last row that counts may be into what is damaged.
-            return rows.Damage is not { } damage || (!toExclusive.IsEmpty && damage.From.Span.SequenceCompareTo(toExclusive) >= 0);
+            return rows.Damage is not { } damage
+                || (!toExclusive.IsEmpty && damage.From.Span.SequenceCompareTo(toExclusive) >= 0);
         }
 
         // A row that only older runs have was deleted, perhaps by a row that is lost: it must stay hidden.
         bool WriteRange()
         {
             using RunCursor rows = received.OpenSequentialCursor(IoKind.Compaction);
-            using var hidden = new MergingCursor([.. older.Select(run => new MergeSource(Open(run, request.Group), RangeTombstoneSet.Empty))], MergedRows.LiveAndTombstones);
+            using var hidden = new MergingCursor(
+                [.. older.Select(run => new MergeSource(Open(run, request.Group), RangeTombstoneSet.Empty))],
+                MergedRows.LiveAndTombstones
+            );
             bool has = rows.SeekForward(from);
-            for (bool found = hidden.SeekForward(from); found && hidden.Key.SequenceCompareTo(to) < 0; found = hidden.Move())
+            for (
+                bool found = hidden.SeekForward(from);
+                found && hidden.Key.SequenceCompareTo(to) < 0;
+                found = hidden.Move()
+            )
             {
                 for (; has && rows.Key.SequenceCompareTo(hidden.Key) < 0; has = rows.Move())
                 {
@@ -157,7 +213,12 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
                 Add(rows.Key, rows.Sequence, rows.Kind, rows.Value);
             }
 
-            return rows.Damage is { } wrong ? throw new ReceivedStateException($"{wrong.Path} cannot be used for a repair: {wrong.Reason}.", wrong.Path) : hidden.Damage is null;
+            return rows.Damage is { } wrong
+                ? throw new ReceivedStateException(
+                    $"{wrong.Path} cannot be used for a repair: {wrong.Reason}.",
+                    wrong.Path
+                )
+                : hidden.Damage is null;
         }
 
         void Add(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
@@ -170,5 +231,10 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
     }
 
     private SortedRunCursor Open(SortedRun run, byte group) =>
-        new(run.Files, context.Sources.Damage, context.Sources.Tables.NamesOf(group), static reader => reader.OpenSequentialCursor(IoKind.Compaction));
+        new(
+            run.Files,
+            context.Sources.Damage,
+            context.Sources.Tables.NamesOf(group),
+            static reader => reader.OpenSequentialCursor(IoKind.Compaction)
+        );
 }

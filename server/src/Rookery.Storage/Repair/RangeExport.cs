@@ -2,7 +2,9 @@ using Rookery.Disk;
 
 namespace Rookery.Storage;
 
-/// <summary>Writes the rows of a range, as they are applied, into a run for a node that lost them. Any thread.</summary>
+/// <summary>
+/// Writes the rows of a range, as they are applied, into a run for a node that lost them. Any thread.
+/// </summary>
 internal sealed class RangeExport(EngineContext context)
 {
     /// <summary>The number that the checksums of such a run name.</summary>
@@ -23,15 +25,22 @@ internal sealed class RangeExport(EngineContext context)
             var options = new RunWriterOptions(context.Options.BlockBytes, Filter: false, Paced: true, IoKind.Backup);
             using var writer = new RunWriter(context.Disk, path, FileId, options, context.Io);
             using IRowCursor rows = StateCursor.Open(state, state.VisibleBatch, from, toExclusive);
-            for (bool found = rows.SeekForward(from); found && rows.Key.SequenceCompareTo(toExclusive) < 0; found = rows.Move())
+            for (
+                bool found = rows.SeekForward(from);
+                found && rows.Key.SequenceCompareTo(toExclusive) < 0;
+                found = rows.Move()
+            )
             {
-                bool isLive = rows.Kind != RowKind.Tombstone && state.RangeTombstones.CoveringSequence(rows.Key) <= rows.Sequence;
+                bool isLive =
+                    rows.Kind != RowKind.Tombstone && state.RangeTombstones.CoveringSequence(rows.Key) <= rows.Sequence;
                 if (isLive && context.Sources.Tables.GroupOf(rows.Key[MemtableNode.KeyspaceBytes - 1]) == group)
                 {
                     writer.Add(rows.Key, rows.Sequence, rows.Kind, rows.Value);
                     if (writer.EstimatedBytes > MostBytes)
                     {
-                        throw new ReceivedStateException($"The rows that are wanted are more than {MostBytes} bytes: fetch the whole state instead.");
+                        throw new ReceivedStateException(
+                            $"The rows that are wanted are more than {MostBytes} bytes: fetch the whole state instead."
+                        );
                     }
                 }
             }

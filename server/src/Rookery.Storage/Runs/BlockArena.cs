@@ -4,9 +4,9 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// Native memory for blocks: segments of 1 MiB cut into units of 4 KiB, a bit each. A block takes as many neighbouring units as it needs, so memory serves
-/// blocks of any size in turn (size classes would strand what another class needs), and a segment that is wholly free goes back to the system.
-/// Not thread-safe: the cache calls it under its lock.
+/// Native memory for blocks: segments of 1 MiB cut into units of 4 KiB, a bit each. A block takes as many neighbouring
+/// units as it needs, so memory serves blocks of any size in turn (size classes would strand what another class needs),
+/// and a segment that is wholly free goes back to the system. Not thread-safe: the cache calls it under its lock.
 /// </summary>
 internal sealed unsafe class BlockArena
 {
@@ -21,7 +21,9 @@ internal sealed unsafe class BlockArena
     /// <summary>Bytes mapped.</summary>
     public long MappedBytes => (long)_segments.Count * SegmentBytes;
 
-    /// <summary>Takes <paramref name="bytes"/> neighbouring bytes; null when no segment has them in one piece.</summary>
+    /// <summary>
+    /// Takes <paramref name="bytes"/> neighbouring bytes; null when no segment has them in one piece.
+    /// </summary>
     public byte* TryAllocate(int bytes)
     {
         int units = Units(bytes);
@@ -86,7 +88,10 @@ internal sealed unsafe class BlockArena
         }
     }
 
-    /// <summary>The number of the segment that holds <paramref name="address"/>, for choosing neighbours to evict; it changes as segments come and go.</summary>
+    /// <summary>
+    /// The number of the segment that holds <paramref name="address"/>, for choosing neighbours to evict; it changes as
+    /// segments come and go.
+    /// </summary>
     public int SegmentOf(byte* address)
     {
         int low = 0;
@@ -104,7 +109,10 @@ internal sealed unsafe class BlockArena
             }
         }
 
-        Invariant.Holds(low > 0 && address < _segments[low - 1].Address + SegmentBytes, "a block lies in a mapped segment");
+        Invariant.Holds(
+            low > 0 && address < _segments[low - 1].Address + SegmentBytes,
+            "a block lies in a mapped segment"
+        );
         return low - 1;
     }
 
@@ -168,7 +176,9 @@ internal sealed unsafe class BlockArena
             FreeUnits += inUse ? -units : units;
         }
 
-        /// <summary>How many free units begin at <paramref name="unit"/>; stops counting at <paramref name="enough"/> or more.</summary>
+        /// <summary>
+        /// How many free units begin at <paramref name="unit"/>; stops counting at <paramref name="enough"/> or more.
+        /// </summary>
         private int FreeFrom(int unit, int enough) => RunFrom(unit, enough, complement: 0);
 
         private int UsedFrom(int unit) => RunFrom(unit, UnitsPerSegment, complement: ulong.MaxValue);

@@ -3,10 +3,13 @@ using System.Runtime.InteropServices;
 
 namespace Rookery.Storage;
 
-/// <summary>Gathers the rows of one block and encodes it. Every key of a block leaves out the prefix that all of them share.</summary>
+/// <summary>
+/// Gathers the rows of one block and encodes it. Every key of a block leaves out the prefix that all of them share.
+/// </summary>
 internal sealed class BlockBuilder(int targetBytes)
 {
-    // Varints of suffix, value and sequence as they usually are, and what the row adds to the directory in memory: a closed block fits its cache units.
+    // Varints of suffix, value and sequence as they usually are, and what the row adds to the directory in memory: a
+    // closed block fits its cache units.
     private const int RowOverheadBytes = 2 + 2 + 3 + BlockView.DirectoryBytesPerRow;
 
     private readonly List<PendingRow> _rows = [];
@@ -23,7 +26,9 @@ internal sealed class BlockBuilder(int targetBytes)
     /// <summary>About how many bytes the block has now.</summary>
     public int EstimatedBytes => Estimate(_rows.Count, _pendingBytes, _sharedPrefix);
 
-    /// <summary>Whether one more row would make the block larger than it should be. An empty block takes any row.</summary>
+    /// <summary>
+    /// Whether one more row would make the block larger than it should be. An empty block takes any row.
+    /// </summary>
     public bool IsFullFor(ReadOnlySpan<byte> key, int valueLength)
     {
         if (_rows.Count == 0)
@@ -52,7 +57,10 @@ internal sealed class BlockBuilder(int targetBytes)
         _pendingBytes = needed;
     }
 
-    /// <summary>Writes the raw block into <paramref name="target"/>, which has <see cref="EncodedLimitBytes"/>, and gives its length.</summary>
+    /// <summary>
+    /// Writes the raw block into <paramref name="target"/>, which has <see cref="EncodedLimitBytes"/>, and gives its
+    /// length.
+    /// </summary>
     public int Encode(Span<byte> target)
     {
         BinaryPrimitives.WriteUInt16LittleEndian(target, (ushort)_sharedPrefix);
@@ -64,7 +72,10 @@ internal sealed class BlockBuilder(int targetBytes)
             at += Varint.Write(target[at..], (ulong)(row.KeyLength - _sharedPrefix));
             at += Varint.Write(target[at..], ((ulong)row.ValueLength << 2) | (byte)row.Kind);
             at += Varint.Write(target[at..], (ulong)(row.Sequence - _smallestSequence));
-            var suffixAndValue = _pending.AsSpan(row.Offset + _sharedPrefix, row.KeyLength - _sharedPrefix + row.ValueLength);
+            var suffixAndValue = _pending.AsSpan(
+                row.Offset + _sharedPrefix,
+                row.KeyLength - _sharedPrefix + row.ValueLength
+            );
             suffixAndValue.CopyTo(target[at..]);
             at += suffixAndValue.Length;
         }
@@ -73,7 +84,8 @@ internal sealed class BlockBuilder(int targetBytes)
     }
 
     /// <summary>Room that is enough for <see cref="Encode"/>.</summary>
-    public int EncodedLimitBytes => RunFormat.RawHeaderBytes + _pendingBytes + _sharedPrefix + (_rows.Count * 3 * Varint.LimitBytes);
+    public int EncodedLimitBytes =>
+        RunFormat.RawHeaderBytes + _pendingBytes + _sharedPrefix + (_rows.Count * 3 * Varint.LimitBytes);
 
     public void Clear()
     {

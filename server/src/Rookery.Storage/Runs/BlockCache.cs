@@ -4,8 +4,8 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// Decompressed blocks of runs in native memory. A hit takes no lock and no hash: every run keeps the number of the frame of each of its blocks.
-/// A miss is read once, however many ask. Safe for any number of threads.
+/// Decompressed blocks of runs in native memory. A hit takes no lock and no hash: every run keeps the number of the
+/// frame of each of its blocks. A miss is read once, however many ask. Safe for any number of threads.
 /// </summary>
 internal sealed unsafe class BlockCache : IDisposable
 {
@@ -16,11 +16,15 @@ internal sealed unsafe class BlockCache : IDisposable
     private readonly BlockMemory _memory;
     private int _now;
 
-    /// <summary>Makes an empty cache whose capacity is the limit of <paramref name="share"/>. Blocks that readers hold may exceed it for as long as they do.</summary>
+    /// <summary>
+    /// Makes an empty cache whose capacity is the limit of <paramref name="share"/>. Blocks that readers hold may
+    /// exceed it for as long as they do.
+    /// </summary>
     public BlockCache(MemoryShare share) => _memory = new BlockMemory(share);
 
     /// <summary>
-    /// Native memory that blocks, and index and filter of every open run, may use together. At first the limit of the share; setting a lower one evicts at once.
+    /// Native memory that blocks, and index and filter of every open run, may use together. At first the limit of the
+    /// share; setting a lower one evicts at once.
     /// </summary>
     public long CapacityBytes
     {
@@ -31,13 +35,19 @@ internal sealed unsafe class BlockCache : IDisposable
     /// <summary>Native memory taken from the system, index and filter of every open run included.</summary>
     public long UsedBytes => _memory.UsedBytes;
 
-    /// <summary>Gives the memory of blocks back that nobody asked for since the last call: call it about every half minute from a timer.</summary>
+    /// <summary>
+    /// Gives the memory of blocks back that nobody asked for since the last call: call it about every half minute from
+    /// a timer.
+    /// </summary>
     public void TrimIdle() => _memory.TrimIdle(Volatile.Read(ref _now), Interlocked.Increment(ref _now));
 
     /// <inheritdoc/>
     public void Dispose() => _memory.Dispose();
 
-    /// <summary>Counts memory of a run's index and filter, which stays until <see cref="ReleaseFixed"/>; blocks make room for it.</summary>
+    /// <summary>
+    /// Counts memory of a run's index and filter, which stays until <see cref="ReleaseFixed"/>; blocks make room for
+    /// it.
+    /// </summary>
     internal void AddFixed(long bytes) => _memory.AddFixed(bytes);
 
     /// <summary>Gives back what <see cref="AddFixed"/> took, when a run closes, and the memory of its blocks.</summary>
@@ -46,7 +56,8 @@ internal sealed unsafe class BlockCache : IDisposable
     /// <summary>A block, pinned; null when <paramref name="damage"/> says why it cannot be had.</summary>
     /// <param name="run">The run, to which the caller holds a reference.</param>
     /// <param name="block">The block's number.</param>
-    /// <param name="isPointRead">Whether asking counts as a sign that it will be asked for again; a walk asks for every block once.</param>
+    /// <param name="isPointRead">Whether asking counts as a sign that it will be asked for again; a walk asks for every
+    /// block once.</param>
     /// <param name="damage">What is wrong.</param>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal CachedBlock? Pin(RunReader run, int block, bool isPointRead, out RunDamage? damage)
@@ -125,10 +136,19 @@ internal sealed unsafe class BlockCache : IDisposable
         }
     }
 
-    /// <summary>Fills a frame with a block that was read. The frame is pinned and not yet shown to others; null when the payload is not a block.</summary>
+    /// <summary>
+    /// Fills a frame with a block that was read. The frame is pinned and not yet shown to others; null when the payload
+    /// is not a block.
+    /// </summary>
     internal CachedBlock? Fill(in SealedBlock sealedBlock, RunReader run, int block, bool wasEvictedRecently)
     {
-        var frame = _memory.Take(sealedBlock.MemoryBytes, sealedBlock.RawLength, sealedBlock.Rows, _now, wasEvictedRecently);
+        var frame = _memory.Take(
+            sealedBlock.MemoryBytes,
+            sealedBlock.RawLength,
+            sealedBlock.Rows,
+            _now,
+            wasEvictedRecently
+        );
         if (!sealedBlock.TryUnpack(frame.Address))
         {
             frame.Unpin();

@@ -4,9 +4,10 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// The frames of the cache, their memory, and who has to go when it runs out. New blocks wait in a small queue (a tenth of the memory) and move to the main
-/// queue only when asked for again, or when they come back soon after leaving, so that a walk over everything does not push out what point reads use
-/// (S3-FIFO: Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023). Runs remember in the slot of a block when it left: a ghost queue for nothing.
+/// The frames of the cache, their memory, and who has to go when it runs out. New blocks wait in a small queue (a tenth
+/// of the memory) and move to the main queue only when asked for again, or when they come back soon after leaving, so
+/// that a walk over everything does not push out what point reads use (S3-FIFO: Yang et al., "FIFO queues are all you
+/// need for cache eviction", SOSP 2023). Runs remember in the slot of a block when it left: a ghost queue for nothing.
 /// All under one lock, which only misses take, for well under a microsecond.
 /// </summary>
 internal sealed unsafe class BlockMemory : IDisposable
@@ -62,8 +63,12 @@ internal sealed unsafe class BlockMemory : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public CachedBlock Frame(int number) => Volatile.Read(ref _frames)[number - 1];
 
-    /// <summary>Whether a slot with this content belongs to a block that left the small queue so recently that it would have deserved to stay.</summary>
-    public bool IsGhost(int slot) => slot < 0 && ((Volatile.Read(ref _evictions) + slot + 1) & GhostMask) < Volatile.Read(ref _frameCount);
+    /// <summary>
+    /// Whether a slot with this content belongs to a block that left the small queue so recently that it would have
+    /// deserved to stay.
+    /// </summary>
+    public bool IsGhost(int slot) =>
+        slot < 0 && ((Volatile.Read(ref _evictions) + slot + 1) & GhostMask) < Volatile.Read(ref _frameCount);
 
     /// <summary>A frame with memory for a block, pinned. Evicts others when there is no room.</summary>
     public CachedBlock Take(int memoryBytes, int rawLength, int rows, int now, bool intoMain)
@@ -105,7 +110,9 @@ internal sealed unsafe class BlockMemory : IDisposable
         }
     }
 
-    /// <summary>Evicts what was last asked for before <paramref name="since"/> and gives free memory to the system.</summary>
+    /// <summary>
+    /// Evicts what was last asked for before <paramref name="since"/> and gives free memory to the system.
+    /// </summary>
     public void TrimIdle(int since, int now)
     {
         Invariant.Holds(now > since, "time goes on");
@@ -146,7 +153,9 @@ internal sealed unsafe class BlockMemory : IDisposable
                 return address;
             }
 
-            bool mayGrow = _arena.MappedBytes + _fixedBytes + BlockArena.SegmentBytes <= _capacityBytes && _share.TryReserve(BlockArena.SegmentBytes);
+            bool mayGrow =
+                _arena.MappedBytes + _fixedBytes + BlockArena.SegmentBytes <= _capacityBytes
+                && _share.TryReserve(BlockArena.SegmentBytes);
             if (mayGrow)
             {
                 _arena.Grow();
@@ -158,7 +167,8 @@ internal sealed unsafe class BlockMemory : IDisposable
             }
             else if (!EvictOne())
             {
-                // Readers hold everything. They must go on, so this is memory above the capacity; the next trim takes it back.
+                // Readers hold everything. They must go on, so this is memory above the capacity; the next trim takes
+                // it back.
                 _share.Reserve(BlockArena.SegmentBytes);
                 _arena.Grow();
             }
@@ -201,7 +211,9 @@ internal sealed unsafe class BlockMemory : IDisposable
         return false;
     }
 
-    /// <summary>Frees the memory of an unpinned frame. The frame itself stays where it is queued until its turn comes.</summary>
+    /// <summary>
+    /// Frees the memory of an unpinned frame. The frame itself stays where it is queued until its turn comes.
+    /// </summary>
     private bool TryEvict(CachedBlock frame)
     {
         if (!frame.TryEvict(out var run))
@@ -239,10 +251,16 @@ internal sealed unsafe class BlockMemory : IDisposable
         }
     }
 
-    /// <summary>Clears segments, highest addresses first, until the capacity is kept or readers hold what is left.</summary>
+    /// <summary>
+    /// Clears segments, highest addresses first, until the capacity is kept or readers hold what is left.
+    /// </summary>
     private void FitCapacity()
     {
-        for (int segment = (int)(_arena.MappedBytes / BlockArena.SegmentBytes) - 1; segment >= 0 && _arena.MappedBytes + _fixedBytes > _capacityBytes; segment--)
+        for (
+            int segment = (int)(_arena.MappedBytes / BlockArena.SegmentBytes) - 1;
+            segment >= 0 && _arena.MappedBytes + _fixedBytes > _capacityBytes;
+            segment--
+        )
         {
             ClearSegment(segment);
             _share.Release((long)_arena.Shrink(1) * BlockArena.SegmentBytes);
@@ -285,7 +303,8 @@ internal sealed unsafe class BlockMemory : IDisposable
     {
         if (_frameCount == _frames.Length)
         {
-            // Readers look frames up without the lock: they see the old array or the new one, and both have what they ask for.
+            // Readers look frames up without the lock: they see the old array or the new one, and both have what they
+            // ask for.
             var larger = new CachedBlock[Math.Max(64, _frames.Length * 2)];
             _frames.CopyTo(larger, 0);
             Volatile.Write(ref _frames, larger);

@@ -5,7 +5,9 @@ namespace Rookery.Storage;
 /// <summary>Where a cursor gets its blocks from. Holds one block at a time.</summary>
 internal interface IBlockSource : IDisposable
 {
-    /// <summary>Gets a block, letting the one before go. False when <paramref name="damage"/> says why it cannot be had.</summary>
+    /// <summary>
+    /// Gets a block, letting the one before go. False when <paramref name="damage"/> says why it cannot be had.
+    /// </summary>
     bool TryLoad(int block, out BlockView view, out RunDamage? damage);
 }
 
@@ -29,7 +31,9 @@ internal sealed class CachedBlocks(RunReader run, BlockCache cache) : IBlockSour
     }
 }
 
-/// <summary>Blocks read ahead into memory of their own, for work that touches every block once and must not disturb the cache.</summary>
+/// <summary>
+/// Blocks read ahead into memory of their own, for work that touches every block once and must not disturb the cache.
+/// </summary>
 internal sealed unsafe class SequentialBlocks(RunReader run, IoKind kind) : IBlockSource
 {
     private const int WindowBytes = 256 * 1024;

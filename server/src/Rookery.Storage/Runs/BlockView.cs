@@ -3,7 +3,14 @@ using System.Runtime.CompilerServices;
 namespace Rookery.Storage;
 
 /// <summary>One row inside a block that is in memory.</summary>
-internal unsafe readonly struct BlockRow(byte* suffix, int suffixLength, byte* value, int valueLength, long sequence, RowKind kind)
+internal readonly unsafe struct BlockRow(
+    byte* suffix,
+    int suffixLength,
+    byte* value,
+    int valueLength,
+    long sequence,
+    RowKind kind
+)
 {
     public readonly byte* ValueAddress = value;
     public readonly int ValueLength = valueLength;
@@ -14,8 +21,9 @@ internal unsafe readonly struct BlockRow(byte* suffix, int suffixLength, byte* v
 }
 
 /// <summary>
-/// A raw block in memory and, behind it, its directory: the head of every key's suffix (4 bytes), then the offset of every row (2 bytes). The directory is built
-/// when the block is read, which also proves that no length in it leads outside, so that looks into the block need no checks; on disk it would only cost bytes.
+/// A raw block in memory and, behind it, its directory: the head of every key's suffix (4 bytes), then the offset of
+/// every row (2 bytes). The directory is built when the block is read, which also proves that no length in it leads
+/// outside, so that looks into the block need no checks; on disk it would only cost bytes.
 /// </summary>
 internal readonly unsafe struct BlockView(byte* raw, int rawLength, int rows)
 {
@@ -34,9 +42,13 @@ internal readonly unsafe struct BlockView(byte* raw, int rawLength, int rows)
     private ushort* Offsets => (ushort*)(Heads + rows);
 
     /// <summary>Memory for a block and its directory, in bytes.</summary>
-    public static int MemoryBytes(int rawLength, int rows) => DirectoryOffset(rawLength) + (rows * DirectoryBytesPerRow);
+    public static int MemoryBytes(int rawLength, int rows) =>
+        DirectoryOffset(rawLength) + (rows * DirectoryBytesPerRow);
 
-    /// <summary>Builds the directory behind the raw block. False when the block is not what a writer makes: then it must not be used.</summary>
+    /// <summary>
+    /// Builds the directory behind the raw block. False when the block is not what a writer makes: then it must not be
+    /// used.
+    /// </summary>
     public bool TryBuildDirectory()
     {
         if (rawLength < RunFormat.RawHeaderBytes || PrefixLength > rawLength - RunFormat.RawHeaderBytes)
@@ -49,13 +61,15 @@ internal readonly unsafe struct BlockView(byte* raw, int rawLength, int rows)
         for (int row = 0; row < rows; row++)
         {
             long offset = at - raw;
-            if (offset > ushort.MaxValue
+            if (
+                offset > ushort.MaxValue
                 || !Varint.TryRead(ref at, end, out ulong suffixLength)
                 || !Varint.TryRead(ref at, end, out ulong valueAndKind)
                 || !Varint.TryRead(ref at, end, out _)
                 || suffixLength > (ulong)(end - at)
                 || (valueAndKind >> 2) > (ulong)(end - at) - suffixLength
-                || (valueAndKind & 3) > (ulong)RowKind.LargeReference)
+                || (valueAndKind & 3) > (ulong)RowKind.LargeReference
+            )
             {
                 return false;
             }
@@ -68,7 +82,10 @@ internal readonly unsafe struct BlockView(byte* raw, int rawLength, int rows)
         return at == end && rows > 0;
     }
 
-    /// <summary>The number of the first row whose key is not below <paramref name="key"/>; <see cref="Rows"/> when there is none.</summary>
+    /// <summary>
+    /// The number of the first row whose key is not below <paramref name="key"/>; <see cref="Rows"/> when there is
+    /// none.
+    /// </summary>
     public int LowerBound(ReadOnlySpan<byte> key, out bool isEqual)
     {
         isEqual = false;
@@ -86,7 +103,8 @@ internal readonly unsafe struct BlockView(byte* raw, int rawLength, int rows)
         while (low < high)
         {
             int middle = (int)((uint)(low + high) >> 1);
-            int order = heads[middle] != head ? (heads[middle] < head ? -1 : 1) : Read(middle).Suffix.SequenceCompareTo(suffix);
+            int order =
+                heads[middle] != head ? (heads[middle] < head ? -1 : 1) : Read(middle).Suffix.SequenceCompareTo(suffix);
             isEqual |= order == 0;
             if (order < 0)
             {
@@ -108,7 +126,14 @@ internal readonly unsafe struct BlockView(byte* raw, int rawLength, int rows)
         int suffixLength = (int)Varint.ReadChecked(ref at);
         ulong valueAndKind = Varint.ReadChecked(ref at);
         long sequence = Unsafe.ReadUnaligned<long>(raw + 2) + (long)Varint.ReadChecked(ref at);
-        return new BlockRow(at, suffixLength, at + suffixLength, (int)(valueAndKind >> 2), sequence, (RowKind)(valueAndKind & 3));
+        return new BlockRow(
+            at,
+            suffixLength,
+            at + suffixLength,
+            (int)(valueAndKind >> 2),
+            sequence,
+            (RowKind)(valueAndKind & 3)
+        );
     }
 
     private static int DirectoryOffset(int rawLength) => (rawLength + 3) & ~3;

@@ -3,9 +3,10 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// A blocked Bloom filter (Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007): 10 bits a key, six of them in one 64-byte line.
-/// Blocked, because a lookup asks every run: one cache miss per run instead of up to seven, for 1.2 % instead of 0.9 % false positives.
-/// The upper half of the key's hash chooses the line, and a remix of that half the bits, so that a writer has to remember only 4 bytes per key.
+/// A blocked Bloom filter (Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007): 10 bits a
+/// key, six of them in one 64-byte line. Blocked, because a lookup asks every run: one cache miss per run instead of up
+/// to seven, for 1.2 % instead of 0.9 % false positives. The upper half of the key's hash chooses the line, and a remix
+/// of that half the bits, so that a writer has to remember only 4 bytes per key.
 /// </summary>
 internal static unsafe class BloomFilter
 {
@@ -18,9 +19,12 @@ internal static unsafe class BloomFilter
     public static uint Digest(ulong keyHash) => (uint)(keyHash >> 32);
 
     /// <summary>The size of a filter for <paramref name="keys"/> keys, in bytes: whole lines, at least one.</summary>
-    public static int SizeBytes(long keys) => (int)Math.Max(1, ((keys * BitsPerKey) + (LineBytes * 8) - 1) / (LineBytes * 8)) * LineBytes;
+    public static int SizeBytes(long keys) =>
+        (int)Math.Max(1, ((keys * BitsPerKey) + (LineBytes * 8) - 1) / (LineBytes * 8)) * LineBytes;
 
-    /// <summary>Adds a key to <paramref name="filter"/>, whose length is a multiple of <see cref="LineBytes"/>.</summary>
+    /// <summary>
+    /// Adds a key to <paramref name="filter"/>, whose length is a multiple of <see cref="LineBytes"/>.
+    /// </summary>
     public static void Add(Span<byte> filter, uint digest)
     {
         var line = filter.Slice(LineOf(digest, (uint)(filter.Length / LineBytes)) * LineBytes, LineBytes);
@@ -63,7 +67,8 @@ internal static unsafe class BloomFilter
 
     private static ulong Remix(uint digest)
     {
-        // The low bits of a product depend on few bits of the factor; folding twice makes all 54 that are used depend on all 32.
+        // The low bits of a product depend on few bits of the factor; folding twice makes all 54 that are used depend
+        // on all 32.
         ulong mixed = (digest + 1UL) * Golden;
         mixed = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9;
         return mixed ^ (mixed >> 32);

@@ -4,10 +4,12 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// A frame of the cache: one block in memory, or none. Whoever has pinned it may use it until unpinning; only an unpinned frame is evicted.
+/// A frame of the cache: one block in memory, or none. Whoever has pinned it may use it until unpinning; only an
+/// unpinned frame is evicted.
 /// <para>
-/// A reader knows a frame by its number, which may be outdated: it pins first and then asks whether the frame still has its block. That is safe, because
-/// what a frame holds changes only while <see cref="Free"/> is set or <see cref="Owner"/> is null, and Free is set only on a frame without pins.
+/// A reader knows a frame by its number, which may be outdated: it pins first and then asks whether the frame still has
+/// its block. That is safe, because what a frame holds changes only while <see cref="Free"/> is set or
+/// <see cref="Owner"/> is null, and Free is set only on a frame without pins.
 /// </para>
 /// </summary>
 internal sealed unsafe class CachedBlock(int number)
@@ -60,7 +62,9 @@ internal sealed unsafe class CachedBlock(int number)
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Unpin() => Interlocked.Decrement(ref _state);
 
-    /// <summary>Notes that somebody asked for the block. Races lose a count, which only the order of eviction notices.</summary>
+    /// <summary>
+    /// Notes that somebody asked for the block. Races lose a count, which only the order of eviction notices.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Touch(int now)
     {
@@ -95,7 +99,9 @@ internal sealed unsafe class CachedBlock(int number)
         Volatile.Write(ref _owner, run);
     }
 
-    /// <summary>Takes an unpinned frame out of use. Under the cache's lock. Its memory is then the caller's to free.</summary>
+    /// <summary>
+    /// Takes an unpinned frame out of use. Under the cache's lock. Its memory is then the caller's to free.
+    /// </summary>
     public bool TryEvict(out RunReader? formerOwner)
     {
         formerOwner = null;

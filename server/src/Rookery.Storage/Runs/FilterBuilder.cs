@@ -1,6 +1,9 @@
 namespace Rookery.Storage;
 
-/// <summary>Remembers 4 bytes of every key's hash until the filter's size is known. In pieces, so that growing copies nothing and leaves no large arrays behind.</summary>
+/// <summary>
+/// Remembers 4 bytes of every key's hash until the filter's size is known. In pieces, so that growing copies nothing
+/// and leaves no large arrays behind.
+/// </summary>
 internal sealed class FilterBuilder
 {
     // 64 KiB: below the size from which arrays go to the large object heap.
@@ -25,7 +28,9 @@ internal sealed class FilterBuilder
         _pieces[^1][_used++] = BloomFilter.Digest(KeyHash.Of(key));
     }
 
-    /// <summary>Sets the bits of every key in <paramref name="filter"/>, which is zeroed and of <see cref="SizeBytes"/>.</summary>
+    /// <summary>
+    /// Sets the bits of every key in <paramref name="filter"/>, which is zeroed and of <see cref="SizeBytes"/>.
+    /// </summary>
     public void Build(Span<byte> filter)
     {
         for (int piece = 0; piece < _pieces.Count; piece++)

@@ -4,7 +4,8 @@ namespace Rookery.Storage;
 
 /// <summary>
 /// The hash of a key that Bloom filters use: computed once per lookup, asked of every run. Part of the run format.
-/// Multiply-and-fold in the manner of wyhash (Wang Yi, public domain): about 5 ns for a document id, and one multiplication instruction pair on x64 and arm64 alike.
+/// Multiply-and-fold in the manner of wyhash (Wang Yi, public domain): about 5 ns for a document id, and one
+/// multiplication instruction pair on x64 and arm64 alike.
 /// </summary>
 internal static class KeyHash
 {
@@ -13,13 +14,18 @@ internal static class KeyHash
     private const ulong Secret1 = 0xe7037ed1a0b428db;
     private const ulong Secret2 = 0x8ebc6af09c88c6e3;
 
-    /// <summary>64 well-mixed bits of <paramref name="key"/>; the same on every processor and in every version.</summary>
+    /// <summary>
+    /// 64 well-mixed bits of <paramref name="key"/>; the same on every processor and in every version.
+    /// </summary>
     public static ulong Of(ReadOnlySpan<byte> key)
     {
         ulong state = Secret0 ^ (ulong)key.Length;
         while (key.Length > 16)
         {
-            state = Fold(BinaryPrimitives.ReadUInt64LittleEndian(key) ^ Secret1, BinaryPrimitives.ReadUInt64LittleEndian(key[8..]) ^ state);
+            state = Fold(
+                BinaryPrimitives.ReadUInt64LittleEndian(key) ^ Secret1,
+                BinaryPrimitives.ReadUInt64LittleEndian(key[8..]) ^ state
+            );
             key = key[16..];
         }
 
@@ -28,13 +34,14 @@ internal static class KeyHash
     }
 
     /// <summary>Up to 16 bytes as two words; they may overlap, the length is in the state.</summary>
-    private static (ulong First, ulong Second) Tail(ReadOnlySpan<byte> key) => key.Length switch
-    {
-        >= 8 => (BinaryPrimitives.ReadUInt64LittleEndian(key), BinaryPrimitives.ReadUInt64LittleEndian(key[^8..])),
-        >= 4 => (BinaryPrimitives.ReadUInt32LittleEndian(key), BinaryPrimitives.ReadUInt32LittleEndian(key[^4..])),
-        > 0 => (((ulong)key[0] << 16) | ((ulong)key[key.Length / 2] << 8) | key[^1], 0),
-        _ => (0, 0),
-    };
+    private static (ulong First, ulong Second) Tail(ReadOnlySpan<byte> key) =>
+        key.Length switch
+        {
+            >= 8 => (BinaryPrimitives.ReadUInt64LittleEndian(key), BinaryPrimitives.ReadUInt64LittleEndian(key[^8..])),
+            >= 4 => (BinaryPrimitives.ReadUInt32LittleEndian(key), BinaryPrimitives.ReadUInt32LittleEndian(key[^4..])),
+            > 0 => (((ulong)key[0] << 16) | ((ulong)key[key.Length / 2] << 8) | key[^1], 0),
+            _ => (0, 0),
+        };
 
     private static ulong Fold(ulong left, ulong right)
     {

@@ -1,8 +1,10 @@
 namespace Rookery.Storage;
 
 /// <summary>One source of a merge.</summary>
-/// <param name="Rows">Its rows, at most one per key (a memtable's cursor shows the newest version that its snapshot may see).</param>
-/// <param name="RangeTombstones">Its range tombstones; they hide rows of the other sources. Rows that its own tombstones hide it does not show.</param>
+/// <param name="Rows">Its rows, at most one per key (a memtable's cursor shows the newest version that its snapshot may
+/// see).</param>
+/// <param name="RangeTombstones">Its range tombstones; they hide rows of the other sources. Rows that its own
+/// tombstones hide it does not show.</param>
 internal readonly record struct MergeSource(IRowCursor Rows, RangeTombstoneSet RangeTombstones);
 
 /// <summary>Which rows a merge shows.</summary>
@@ -16,8 +18,9 @@ internal enum MergedRows
 }
 
 /// <summary>
-/// Several sources as one: of each key the row with the highest sequence, unless a range tombstone of another source hides it.
-/// No allocation per row. Damage in any source ends the walk at once, because what the other sources say may be outdated by it.
+/// Several sources as one: of each key the row with the highest sequence, unless a range tombstone of another source
+/// hides it. No allocation per row. Damage in any source ends the walk at once, because what the other sources say may
+/// be outdated by it.
 /// </summary>
 internal sealed class MergingCursor : IRowCursor
 {
@@ -32,13 +35,19 @@ internal sealed class MergingCursor : IRowCursor
     private byte[] _shownKey = new byte[64];
     private int _shownKeyLength;
 
-    /// <summary>Merges <paramref name="sources"/>, newest first (of equal sequences the first is shown). Disposes their cursors with itself.</summary>
+    /// <summary>
+    /// Merges <paramref name="sources"/>, newest first (of equal sequences the first is shown). Disposes their cursors
+    /// with itself.
+    /// </summary>
     public MergingCursor(IReadOnlyList<MergeSource> sources, MergedRows shown)
     {
         _sources = [.. sources];
         _shown = shown;
         _heap = new int[sources.Count];
-        _withRangeTombstones = [.. Enumerable.Range(0, sources.Count).Where(source => !sources[source].RangeTombstones.IsEmpty)];
+        _withRangeTombstones =
+        [
+            .. Enumerable.Range(0, sources.Count).Where(source => !sources[source].RangeTombstones.IsEmpty),
+        ];
     }
 
     /// <inheritdoc/>
@@ -189,8 +198,7 @@ internal sealed class MergingCursor : IRowCursor
             }
 
             SiftDown();
-        }
-        while (hasOthers && _heapCount > 0 && Top.Key.SequenceEqual(_shownKey.AsSpan(0, _shownKeyLength)));
+        } while (hasOthers && _heapCount > 0 && Top.Key.SequenceEqual(_shownKey.AsSpan(0, _shownKeyLength)));
         return true;
     }
 

@@ -19,7 +19,10 @@ internal sealed unsafe class NativeRegion : IDisposable
 
     public Span<byte> SpanOf(long offset, int length)
     {
-        Invariant.Holds(offset >= 0 && length >= 0 && offset + length <= Bytes && Address is not null, "native memory is used within its bounds and its life");
+        Invariant.Holds(
+            offset >= 0 && length >= 0 && offset + length <= Bytes && Address is not null,
+            "native memory is used within its bounds and its life"
+        );
         return new Span<byte>(Address + offset, length);
     }
 

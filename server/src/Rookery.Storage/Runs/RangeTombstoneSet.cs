@@ -1,9 +1,9 @@
 namespace Rookery.Storage;
 
 /// <summary>
-/// Range tombstones of one source, cut into pieces that do not overlap, each with the highest sequence that covers it. Immutable.
-/// They hide rows of *other* sources: who writes a run leaves out the rows that its own tombstones had hidden, so that a repair may put
-/// rows and the tombstone that clears their range into one run.
+/// Range tombstones of one source, cut into pieces that do not overlap, each with the highest sequence that covers it.
+/// Immutable. They hide rows of *other* sources: who writes a run leaves out the rows that its own tombstones had
+/// hidden, so that a repair may put rows and the tombstone that clears their range into one run.
 /// </summary>
 internal sealed class RangeTombstoneSet
 {
@@ -13,9 +13,7 @@ internal sealed class RangeTombstoneSet
 
     /// <summary>Cuts tombstones, in any order and overlapping as they like, into pieces.</summary>
     public RangeTombstoneSet(IEnumerable<RangeTombstone> tombstones)
-        : this(Cut([.. tombstones]))
-    {
-    }
+        : this(Cut([.. tombstones])) { }
 
     /// <summary>No tombstones.</summary>
     public static RangeTombstoneSet Empty { get; } = new(Array.Empty<RangeTombstone>());
@@ -26,7 +24,10 @@ internal sealed class RangeTombstoneSet
     /// <summary>Whether there are none.</summary>
     public bool IsEmpty => _pieces.Length == 0;
 
-    /// <summary>The highest sequence of a tombstone that covers <paramref name="key"/>; -1 when none does. A row of another source is deleted when its sequence is lower.</summary>
+    /// <summary>
+    /// The highest sequence of a tombstone that covers <paramref name="key"/>; -1 when none does. A row of another
+    /// source is deleted when its sequence is lower.
+    /// </summary>
     public long CoveringSequence(ReadOnlySpan<byte> key)
     {
         int low = 0;
@@ -47,14 +48,20 @@ internal sealed class RangeTombstoneSet
         return low > 0 && key.SequenceCompareTo(_pieces[low - 1].ToExclusive.Span) < 0 ? _pieces[low - 1].Sequence : -1;
     }
 
-    /// <summary>The parts within [<paramref name="from"/>, <paramref name="toExclusive"/>); an empty <paramref name="toExclusive"/> is no bound.</summary>
+    /// <summary>
+    /// The parts within [<paramref name="from"/>, <paramref name="toExclusive"/>); an empty
+    /// <paramref name="toExclusive"/> is no bound.
+    /// </summary>
     public RangeTombstoneSet Within(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
     {
         var within = new List<RangeTombstone>();
         foreach (var piece in _pieces)
         {
             var start = piece.From.Span.SequenceCompareTo(from) < 0 ? from.ToArray() : piece.From;
-            var end = !toExclusive.IsEmpty && piece.ToExclusive.Span.SequenceCompareTo(toExclusive) > 0 ? toExclusive.ToArray() : piece.ToExclusive;
+            var end =
+                !toExclusive.IsEmpty && piece.ToExclusive.Span.SequenceCompareTo(toExclusive) > 0
+                    ? toExclusive.ToArray()
+                    : piece.ToExclusive;
             if (start.Span.SequenceCompareTo(end.Span) < 0)
             {
                 within.Add(new RangeTombstone(start, end, piece.Sequence));
@@ -71,12 +78,17 @@ internal sealed class RangeTombstoneSet
         return all.Length == 0 ? Empty : new RangeTombstoneSet(Cut(all));
     }
 
-    /// <summary>Sweeps over all bounds in order; between two bounds the highest sequence of what is open counts.</summary>
+    /// <summary>
+    /// Sweeps over all bounds in order; between two bounds the highest sequence of what is open counts.
+    /// </summary>
     private static RangeTombstone[] Cut(RangeTombstone[] tombstones)
     {
-        byte[][] bounds = [.. tombstones
-            .Where(tombstone => tombstone.From.Span.SequenceCompareTo(tombstone.ToExclusive.Span) < 0)
-            .SelectMany(tombstone => new[] { tombstone.From.ToArray(), tombstone.ToExclusive.ToArray() })];
+        byte[][] bounds =
+        [
+            .. tombstones
+                .Where(tombstone => tombstone.From.Span.SequenceCompareTo(tombstone.ToExclusive.Span) < 0)
+                .SelectMany(tombstone => new[] { tombstone.From.ToArray(), tombstone.ToExclusive.ToArray() }),
+        ];
         Array.Sort(bounds, (left, right) => left.AsSpan().SequenceCompareTo(right));
         RangeTombstone[] byStart = [.. tombstones];
         Array.Sort(byStart, (left, right) => left.From.Span.SequenceCompareTo(right.From.Span));
@@ -106,7 +118,11 @@ internal sealed class RangeTombstoneSet
     /// <summary>Neighbours of one sequence become one piece again.</summary>
     private static void Append(List<RangeTombstone> cut, RangeTombstone piece)
     {
-        if (cut.Count > 0 && cut[^1].Sequence == piece.Sequence && cut[^1].ToExclusive.Span.SequenceEqual(piece.From.Span))
+        if (
+            cut.Count > 0
+            && cut[^1].Sequence == piece.Sequence
+            && cut[^1].ToExclusive.Span.SequenceEqual(piece.From.Span)
+        )
         {
             cut[^1] = cut[^1] with { ToExclusive = piece.ToExclusive };
             return;

@@ -2,10 +2,19 @@ using Rookery.Disk;
 
 namespace Rookery.Storage;
 
-/// <summary>What an open run keeps in memory: footer, index, filter, key range and range tombstones, all of them checked.</summary>
+/// <summary>
+/// What an open run keeps in memory: footer, index, filter, key range and range tombstones, all of them checked.
+/// </summary>
 internal sealed unsafe class RunContents : IDisposable
 {
-    private RunContents(long fileId, in RunFooter footer, RunSummary summary, RangeTombstoneSet rangeTombstones, RunIndex index, NativeRegion memory)
+    private RunContents(
+        long fileId,
+        in RunFooter footer,
+        RunSummary summary,
+        RangeTombstoneSet rangeTombstones,
+        RunIndex index,
+        NativeRegion memory
+    )
     {
         FileId = fileId;
         Footer = footer;
@@ -25,7 +34,9 @@ internal sealed unsafe class RunContents : IDisposable
 
     public RunIndex Index { get; }
 
-    /// <summary>The filter, then the index: the filter's lines must not straddle two lines of the processor's cache.</summary>
+    /// <summary>
+    /// The filter, then the index: the filter's lines must not straddle two lines of the processor's cache.
+    /// </summary>
     public NativeRegion Memory { get; }
 
     public byte* Filter => Memory.Address;
@@ -68,7 +79,10 @@ internal sealed unsafe class RunContents : IDisposable
         }
 
         string? wrong = RunFormat.CheckHeader(header[..file.Read(header, 0)], fileId);
-        if (wrong is null && !RunFooter.TryRead(end[..file.Read(end, length - end.Length)], fileId, length, out footer, out wrong))
+        if (
+            wrong is null
+            && !RunFooter.TryRead(end[..file.Read(end, length - end.Length)], fileId, length, out footer, out wrong)
+        )
         {
             return wrong;
         }
@@ -76,27 +90,83 @@ internal sealed unsafe class RunContents : IDisposable
         return wrong;
     }
 
-    private static RunContents? LoadParts(IDiskFile file, long fileId, in RunFooter footer, NativeRegion memory, out RunDamage? damage)
+    private static RunContents? LoadParts(
+        IDiskFile file,
+        long fileId,
+        in RunFooter footer,
+        NativeRegion memory,
+        out RunDamage? damage
+    )
     {
         using var scratch = new NativeRegion(Math.Max(footer.IndexBytes, footer.PropertiesBytes));
         var index = default(RunIndex);
-        damage = ReadPart(file, fileId, footer.FilterOffset, memory.SpanOf(0, (int)footer.FilterBytes), footer.FilterChecksum, "filter")
-            ?? ReadPart(file, fileId, footer.IndexOffset, scratch.SpanOf(0, (int)footer.IndexBytes), footer.IndexChecksum, "index");
-        if (damage is null && !RunIndex.TryLoad(scratch.Address, footer.IndexBytes, footer.Blocks, footer.IndexOffset, memory.Address + footer.FilterBytes, out index))
+        damage =
+            ReadPart(
+                file,
+                fileId,
+                footer.FilterOffset,
+                memory.SpanOf(0, (int)footer.FilterBytes),
+                footer.FilterChecksum,
+                "filter"
+            )
+            ?? ReadPart(
+                file,
+                fileId,
+                footer.IndexOffset,
+                scratch.SpanOf(0, (int)footer.IndexBytes),
+                footer.IndexChecksum,
+                "index"
+            );
+        if (
+            damage is null
+            && !RunIndex.TryLoad(
+                scratch.Address,
+                footer.IndexBytes,
+                footer.Blocks,
+                footer.IndexOffset,
+                memory.Address + footer.FilterBytes,
+                out index
+            )
+        )
         {
-            damage = new RunDamage(file.Path, footer.IndexOffset, footer.IndexBytes, "the index does not hold together");
+            damage = new RunDamage(
+                file.Path,
+                footer.IndexOffset,
+                footer.IndexBytes,
+                "the index does not hold together"
+            );
         }
 
         var properties = scratch.SpanOf(0, (int)footer.PropertiesBytes);
-        damage ??= ReadPart(file, fileId, footer.PropertiesOffset, properties, footer.PropertiesChecksum, "list of properties");
+        damage ??= ReadPart(
+            file,
+            fileId,
+            footer.PropertiesOffset,
+            properties,
+            footer.PropertiesChecksum,
+            "list of properties"
+        );
         if (damage is not null)
         {
             return null;
         }
 
-        if (!RunProperties.TryDecode(properties, footer.RangeTombstones, out byte[] smallest, out byte[] largest, out var rangeTombstones))
+        if (
+            !RunProperties.TryDecode(
+                properties,
+                footer.RangeTombstones,
+                out byte[] smallest,
+                out byte[] largest,
+                out var rangeTombstones
+            )
+        )
         {
-            damage = new RunDamage(file.Path, footer.PropertiesOffset, footer.PropertiesBytes, "the list of properties does not hold together");
+            damage = new RunDamage(
+                file.Path,
+                footer.PropertiesOffset,
+                footer.PropertiesBytes,
+                "the list of properties does not hold together"
+            );
             return null;
         }
 
@@ -110,13 +180,22 @@ internal sealed unsafe class RunContents : IDisposable
             footer.SmallestSequence,
             footer.LargestSequence,
             smallest,
-            largest);
+            largest
+        );
         return new RunContents(fileId, footer, summary, rangeTombstones, index, memory);
     }
 
-    private static RunDamage? ReadPart(IDiskFile file, long fileId, long offset, Span<byte> target, uint checksum, string name)
+    private static RunDamage? ReadPart(
+        IDiskFile file,
+        long fileId,
+        long offset,
+        Span<byte> target,
+        uint checksum,
+        string name
+    )
     {
-        string? wrong = file.Read(target, offset) != target.Length ? $"the file ends within its {name}"
+        string? wrong =
+            file.Read(target, offset) != target.Length ? $"the file ends within its {name}"
             : RunFormat.ChecksumOf(fileId, offset, target) != checksum ? $"the checksum of the {name} does not match"
             : null;
         return wrong is null ? null : new RunDamage(file.Path, offset, target.Length, wrong);

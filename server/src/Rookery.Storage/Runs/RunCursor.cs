@@ -53,7 +53,8 @@ internal sealed unsafe class RunCursor : IRowCursor
     {
         _isBackward = true;
         int wanted = toExclusive.IsEmpty ? _run.Index.Blocks - 1 : _run.Index.BlockOf(toExclusive);
-        return LoadBlock(wanted) && Settle((toExclusive.IsEmpty ? _view.Rows : _view.LowerBound(toExclusive, out _)) - 1);
+        return LoadBlock(wanted)
+            && Settle((toExclusive.IsEmpty ? _view.Rows : _view.LowerBound(toExclusive, out _)) - 1);
     }
 
     /// <inheritdoc/>
@@ -75,7 +76,9 @@ internal sealed unsafe class RunCursor : IRowCursor
         }
     }
 
-    /// <summary>Stands on a row of the current block, or on the nearest of the next one in the walk's direction.</summary>
+    /// <summary>
+    /// Stands on a row of the current block, or on the nearest of the next one in the walk's direction.
+    /// </summary>
     private bool Settle(int number)
     {
         if (number < 0)

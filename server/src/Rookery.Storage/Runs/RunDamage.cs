@@ -17,12 +17,13 @@ internal sealed record RunDamage(string Path, long Offset, long Length, string R
     public string Tables { get; init; } = "";
 
     /// <summary>The same with bounds and tables, of a file that a manifest names.</summary>
-    public RunDamage Within(RunEntry file, string tables) => this with
-    {
-        From = From.IsEmpty ? file.FirstKey.ToArray() : From,
-        ToExclusive = ToExclusive.IsEmpty ? (byte[])[.. file.LastKey, 0] : ToExclusive,
-        Tables = tables,
-    };
+    public RunDamage Within(RunEntry file, string tables) =>
+        this with
+        {
+            From = From.IsEmpty ? file.FirstKey.ToArray() : From,
+            ToExclusive = ToExclusive.IsEmpty ? (byte[])[.. file.LastKey, 0] : ToExclusive,
+            Tables = tables,
+        };
 
     /// <summary>What is reported of it, once it is within a file.</summary>
     public DamageEvent ToEvent() => new(Path, Offset, Tables, From, ToExclusive, Reason);

@@ -3,8 +3,9 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// The way of a run's bytes to disk: in writes of 256 KiB, because a card erases in such units, and synced in between when asked to, because a journal's
-/// fdatasync waits for whatever the device has queued. The buffer is native: it is large, short-lived and not the garbage collector's business.
+/// The way of a run's bytes to disk: in writes of 256 KiB, because a card erases in such units, and synced in between
+/// when asked to, because a journal's fdatasync waits for whatever the device has queued. The buffer is native: it is
+/// large, short-lived and not the garbage collector's business.
 /// </summary>
 internal sealed class RunFile(IDiskFile file, IoKind kind, bool paced, IIoRecorder io) : IDisposable
 {

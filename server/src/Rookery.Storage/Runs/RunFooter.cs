@@ -3,8 +3,9 @@ using System.Buffers.Binary;
 namespace Rookery.Storage;
 
 /// <summary>
-/// The last bytes of a run: where its parts lie and what it holds. Layout: magic "RKRYEND\n", then the fields below in their order (longs of 8 bytes,
-/// then numbers of 4), then the CRC. Index, filter, properties and footer follow each other without a gap.
+/// The last bytes of a run: where its parts lie and what it holds. Layout: magic "RKRYEND\n", then the fields below in
+/// their order (longs of 8 bytes, then numbers of 4), then the CRC. Index, filter, properties and footer follow each
+/// other without a gap.
 /// </summary>
 internal readonly record struct RunFooter(
     long FileBytes,
@@ -21,7 +22,8 @@ internal readonly record struct RunFooter(
     uint Blocks,
     uint IndexChecksum,
     uint FilterChecksum,
-    uint PropertiesChecksum)
+    uint PropertiesChecksum
+)
 {
     public const int Bytes = 8 + (11 * sizeof(long)) + (5 * sizeof(uint));
 
@@ -39,7 +41,22 @@ internal readonly record struct RunFooter(
     {
         Magic.CopyTo(target);
         int at = Magic.Length;
-        foreach (long field in (ReadOnlySpan<long>)[FileBytes, IndexOffset, IndexBytes, FilterBytes, PropertiesBytes, Rows, Tombstones, RangeTombstones, LogicalBytes, SmallestSequence, LargestSequence])
+        foreach (
+            long field in (ReadOnlySpan<long>)
+                [
+                    FileBytes,
+                    IndexOffset,
+                    IndexBytes,
+                    FilterBytes,
+                    PropertiesBytes,
+                    Rows,
+                    Tombstones,
+                    RangeTombstones,
+                    LogicalBytes,
+                    SmallestSequence,
+                    LargestSequence,
+                ]
+        )
         {
             BinaryPrimitives.WriteInt64LittleEndian(target[at..], field);
             at += sizeof(long);
@@ -51,11 +68,23 @@ internal readonly record struct RunFooter(
             at += sizeof(uint);
         }
 
-        BinaryPrimitives.WriteUInt32LittleEndian(target[at..], RunFormat.ChecksumOf(fileId, FooterOffset, target[..at]));
+        BinaryPrimitives.WriteUInt32LittleEndian(
+            target[at..],
+            RunFormat.ChecksumOf(fileId, FooterOffset, target[..at])
+        );
     }
 
-    /// <summary>Reads the last <see cref="Bytes"/> bytes of a file of <paramref name="fileBytes"/> bytes; says what is wrong otherwise.</summary>
-    public static bool TryRead(ReadOnlySpan<byte> source, long fileId, long fileBytes, out RunFooter footer, out string? wrong)
+    /// <summary>
+    /// Reads the last <see cref="Bytes"/> bytes of a file of <paramref name="fileBytes"/> bytes; says what is wrong
+    /// otherwise.
+    /// </summary>
+    public static bool TryRead(
+        ReadOnlySpan<byte> source,
+        long fileId,
+        long fileBytes,
+        out RunFooter footer,
+        out string? wrong
+    )
     {
         footer = default;
         wrong = null;
@@ -63,7 +92,10 @@ internal readonly record struct RunFooter(
         {
             wrong = "it does not end like a run";
         }
-        else if (BinaryPrimitives.ReadUInt32LittleEndian(source[ChecksumOffset..]) != RunFormat.ChecksumOf(fileId, fileBytes - Bytes, source[..ChecksumOffset]))
+        else if (
+            BinaryPrimitives.ReadUInt32LittleEndian(source[ChecksumOffset..])
+            != RunFormat.ChecksumOf(fileId, fileBytes - Bytes, source[..ChecksumOffset])
+        )
         {
             wrong = "the checksum of the footer does not match";
         }
@@ -77,13 +109,22 @@ internal readonly record struct RunFooter(
     }
 
     private bool IsPlausible =>
-        IndexOffset >= RunFormat.HeaderBytes && IndexBytes >= 0 && FilterBytes >= 0 && FilterBytes % BloomFilter.LineBytes == 0 && PropertiesBytes >= 0
-        && IndexBytes <= FileBytes && FilterBytes <= FileBytes && PropertiesBytes <= FileBytes && FooterOffset + Bytes == FileBytes;
+        IndexOffset >= RunFormat.HeaderBytes
+        && IndexBytes >= 0
+        && FilterBytes >= 0
+        && FilterBytes % BloomFilter.LineBytes == 0
+        && PropertiesBytes >= 0
+        && IndexBytes <= FileBytes
+        && FilterBytes <= FileBytes
+        && PropertiesBytes <= FileBytes
+        && FooterOffset + Bytes == FileBytes;
 
     private static RunFooter Parse(ReadOnlySpan<byte> source)
     {
-        long Long(ReadOnlySpan<byte> from, int number) => BinaryPrimitives.ReadInt64LittleEndian(from[(8 + (number * sizeof(long)))..]);
-        uint Number(ReadOnlySpan<byte> from, int number) => BinaryPrimitives.ReadUInt32LittleEndian(from[(8 + (11 * sizeof(long)) + (number * sizeof(uint)))..]);
+        long Long(ReadOnlySpan<byte> from, int number) =>
+            BinaryPrimitives.ReadInt64LittleEndian(from[(8 + (number * sizeof(long)))..]);
+        uint Number(ReadOnlySpan<byte> from, int number) =>
+            BinaryPrimitives.ReadUInt32LittleEndian(from[(8 + (11 * sizeof(long)) + (number * sizeof(uint)))..]);
         return new RunFooter(
             Long(source, 0),
             Long(source, 1),
@@ -99,6 +140,7 @@ internal readonly record struct RunFooter(
             Number(source, 0),
             Number(source, 1),
             Number(source, 2),
-            Number(source, 3));
+            Number(source, 3)
+        );
     }
 }

@@ -12,11 +12,12 @@ namespace Rookery.Storage;
 ///             row = varint suffix length, varint value length * 4 + kind, varint sequence - base, suffix, value
 /// index       varint first offset, then per block: varint bytes on disk, varint separator length, separator
 /// filter      lines of the Bloom filter; absent when the footer gives it no bytes
-/// properties  smallest key, largest key (varint length, bytes), then per range tombstone: from, to exclusive, varint sequence
-/// footer      see <see cref="RunFooter"/>
+/// properties smallest key, largest key (varint length, bytes), then per range tombstone: from, to exclusive, varint
+/// sequence footer      see <see cref="RunFooter"/>
 /// </code>
-/// A separator is the shortest key that is above the last key of the block before and not above the first of its own. Every CRC-32C also covers the file
-/// id and the offset of what it protects, so that a block of another file or place is not taken for the right one. No byte lies outside of a checksum.
+/// A separator is the shortest key that is above the last key of the block before and not above the first of its own.
+/// Every CRC-32C also covers the file id and the offset of what it protects, so that a block of another file or place
+/// is not taken for the right one. No byte lies outside of a checksum.
 /// </summary>
 internal static class RunFormat
 {
@@ -27,11 +28,14 @@ internal static class RunFormat
     public const uint CompressedFlag = 0x8000_0000;
 
     /// <summary>The largest raw block: one row of the longest key and value.</summary>
-    public const int RawLimitBytes = RawHeaderBytes + RunWriter.KeyLimitBytes + RunWriter.ValueLimitBytes + (3 * Varint.LimitBytes);
+    public const int RawLimitBytes =
+        RawHeaderBytes + RunWriter.KeyLimitBytes + RunWriter.ValueLimitBytes + (3 * Varint.LimitBytes);
 
     private static ReadOnlySpan<byte> Magic => "RKRYRUN\n"u8;
 
-    /// <summary>The checksum of <paramref name="data"/> at <paramref name="offset"/> of file <paramref name="fileId"/>.</summary>
+    /// <summary>
+    /// The checksum of <paramref name="data"/> at <paramref name="offset"/> of file <paramref name="fileId"/>.
+    /// </summary>
     public static uint ChecksumOf(long fileId, long offset, ReadOnlySpan<byte> data)
     {
         Span<byte> place = stackalloc byte[16];
@@ -69,6 +73,8 @@ internal static class RunFormat
             return $"its format version {version} is newer than this program's {Version}";
         }
 
-        return BinaryPrimitives.ReadUInt32LittleEndian(header[28..]) == ChecksumOf(fileId, 0, header[..28]) ? null : "the checksum of the header does not match";
+        return BinaryPrimitives.ReadUInt32LittleEndian(header[28..]) == ChecksumOf(fileId, 0, header[..28])
+            ? null
+            : "the checksum of the header does not match";
     }
 }

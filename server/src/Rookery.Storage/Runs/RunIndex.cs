@@ -3,8 +3,9 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// Which block of a run may hold a key: the separators of all blocks, in native memory. About 40 bytes per block, so 0.3 % of the rows; a lookup compares
-/// 8-byte heads that lie side by side (12 steps for a run of 64 MiB) and touches a whole separator only where heads are equal.
+/// Which block of a run may hold a key: the separators of all blocks, in native memory. About 40 bytes per block, so
+/// 0.3 % of the rows; a lookup compares 8-byte heads that lie side by side (12 steps for a run of 64 MiB) and touches a
+/// whole separator only where heads are equal.
 /// </summary>
 internal readonly unsafe struct RunIndex
 {
@@ -28,7 +29,8 @@ internal readonly unsafe struct RunIndex
     public int Blocks { get; }
 
     /// <summary>Memory that <see cref="TryLoad"/> needs at most for an encoded index, in bytes.</summary>
-    public static long MemoryBytes(long encodedBytes, uint blocks) => (blocks * (sizeof(ulong) + sizeof(long) + sizeof(uint))) + sizeof(long) + sizeof(uint) + encodedBytes;
+    public static long MemoryBytes(long encodedBytes, uint blocks) =>
+        (blocks * (sizeof(ulong) + sizeof(long) + sizeof(uint))) + sizeof(long) + sizeof(uint) + encodedBytes;
 
     /// <summary>Unpacks an index whose checksum has been checked. False when it does not hold together.</summary>
     /// <param name="encoded">The index as it lies on disk.</param>
@@ -37,7 +39,14 @@ internal readonly unsafe struct RunIndex
     /// <param name="blocksEnd">Where the last block must end.</param>
     /// <param name="memory">At least <see cref="MemoryBytes"/>, aligned to eight; stays the index's.</param>
     /// <param name="index">The index.</param>
-    public static bool TryLoad(byte* encoded, long encodedBytes, uint blocks, long blocksEnd, byte* memory, out RunIndex index)
+    public static bool TryLoad(
+        byte* encoded,
+        long encodedBytes,
+        uint blocks,
+        long blocksEnd,
+        byte* memory,
+        out RunIndex index
+    )
     {
         index = default;
         byte* at = encoded;
@@ -51,19 +60,23 @@ internal readonly unsafe struct RunIndex
         uint keyOffset = 0;
         for (int block = 0; block < loading.Blocks; block++)
         {
-            if (!Varint.TryRead(ref at, end, out ulong bytesOnDisk)
+            if (
+                !Varint.TryRead(ref at, end, out ulong bytesOnDisk)
                 || !Varint.TryRead(ref at, end, out ulong separatorLength)
                 || separatorLength > (ulong)(end - at)
                 || separatorLength > RunWriter.KeyLimitBytes
                 || bytesOnDisk <= RunFormat.BlockHeaderBytes
-                || bytesOnDisk > RunFormat.RawLimitBytes + RunFormat.BlockHeaderBytes)
+                || bytesOnDisk > RunFormat.RawLimitBytes + RunFormat.BlockHeaderBytes
+            )
             {
                 return false;
             }
 
             loading._offsets[block] = (long)offset;
             loading._keyOffsets[block] = keyOffset;
-            new ReadOnlySpan<byte>(at, (int)separatorLength).CopyTo(new Span<byte>(loading._keys + keyOffset, (int)separatorLength));
+            new ReadOnlySpan<byte>(at, (int)separatorLength).CopyTo(
+                new Span<byte>(loading._keys + keyOffset, (int)separatorLength)
+            );
             at += separatorLength;
             keyOffset += (uint)separatorLength;
             offset += bytesOnDisk;
@@ -87,9 +100,12 @@ internal readonly unsafe struct RunIndex
     public int BytesOnDisk(int block) => (int)(_offsets[block + 1] - _offsets[block]);
 
     /// <summary>Not above any key of the block, and above every key of the block before.</summary>
-    public ReadOnlySpan<byte> Separator(int block) => new(_keys + _keyOffsets[block], (int)(_keyOffsets[block + 1] - _keyOffsets[block]));
+    public ReadOnlySpan<byte> Separator(int block) =>
+        new(_keys + _keyOffsets[block], (int)(_keyOffsets[block + 1] - _keyOffsets[block]));
 
-    /// <summary>The only block that may hold <paramref name="key"/>; -1 when it is below the first key of the run.</summary>
+    /// <summary>
+    /// The only block that may hold <paramref name="key"/>; -1 when it is below the first key of the run.
+    /// </summary>
     public int BlockOf(ReadOnlySpan<byte> key)
     {
         if (Blocks == 0)
@@ -110,7 +126,10 @@ internal readonly unsafe struct RunIndex
         while (low < high)
         {
             int middle = (int)((uint)(low + high) >> 1);
-            bool isAbove = _heads[middle] != head ? _heads[middle] > head : Separator(middle)[_prefixLength..].SequenceCompareTo(suffix) > 0;
+            bool isAbove =
+                _heads[middle] != head
+                    ? _heads[middle] > head
+                    : Separator(middle)[_prefixLength..].SequenceCompareTo(suffix) > 0;
             if (isAbove)
             {
                 high = middle;
@@ -124,14 +143,21 @@ internal readonly unsafe struct RunIndex
         return low - 1;
     }
 
-    /// <summary>The block that begins at or before <paramref name="offset"/> of the file; -1 when that lies before the first, <see cref="Blocks"/> when behind the last.</summary>
+    /// <summary>
+    /// The block that begins at or before <paramref name="offset"/> of the file; -1 when that lies before the first,
+    /// <see cref="Blocks"/> when behind the last.
+    /// </summary>
     public int BlockAt(long offset)
     {
         int found = new ReadOnlySpan<long>(_offsets, Blocks + 1).BinarySearch(offset);
-        return found >= 0 ? found : ~found - 1 == Blocks ? Blocks : ~found - 1;
+        return found >= 0 ? found
+            : ~found - 1 == Blocks ? Blocks
+            : ~found - 1;
     }
 
-    /// <summary>Leaves what all separators begin with out of their heads: keys of one database and table differ only behind it.</summary>
+    /// <summary>
+    /// Leaves what all separators begin with out of their heads: keys of one database and table differ only behind it.
+    /// </summary>
     private RunIndex WithHeads()
     {
         int prefix = Blocks == 0 ? 0 : Separator(0).CommonPrefixLength(Separator(Blocks - 1));

@@ -20,7 +20,8 @@ internal sealed class RunIndexBuilder
     public void Add(ReadOnlySpan<byte> firstKey, ReadOnlySpan<byte> blockLastKey, int bytesOnDisk)
     {
         // The first block keeps its whole first key: what is below it is surely absent.
-        int separatorLength = Blocks == 0 ? firstKey.Length : _lastKey.AsSpan(0, _lastKeyLength).CommonPrefixLength(firstKey) + 1;
+        int separatorLength =
+            Blocks == 0 ? firstKey.Length : _lastKey.AsSpan(0, _lastKeyLength).CommonPrefixLength(firstKey) + 1;
         if (_bytes.Length - Length < separatorLength + (2 * Varint.LimitBytes))
         {
             Array.Resize(ref _bytes, (_bytes.Length * 2) + separatorLength);

@@ -3,7 +3,11 @@ namespace Rookery.Storage;
 /// <summary>The part of a run that names its key range and its range tombstones.</summary>
 internal static unsafe class RunProperties
 {
-    public static byte[] Encode(ReadOnlySpan<byte> smallestKey, ReadOnlySpan<byte> largestKey, RangeTombstoneSet tombstones)
+    public static byte[] Encode(
+        ReadOnlySpan<byte> smallestKey,
+        ReadOnlySpan<byte> largestKey,
+        RangeTombstoneSet tombstones
+    )
     {
         var bytes = new List<byte>();
         AppendKey(bytes, smallestKey);
@@ -19,7 +23,13 @@ internal static unsafe class RunProperties
     }
 
     /// <summary>Reads what <see cref="Encode"/> made. False when it does not hold together.</summary>
-    public static bool TryDecode(ReadOnlySpan<byte> encoded, long pieces, out byte[] smallestKey, out byte[] largestKey, out RangeTombstoneSet tombstones)
+    public static bool TryDecode(
+        ReadOnlySpan<byte> encoded,
+        long pieces,
+        out byte[] smallestKey,
+        out byte[] largestKey,
+        out RangeTombstoneSet tombstones
+    )
     {
         tombstones = RangeTombstoneSet.Empty;
         largestKey = [];
@@ -35,7 +45,11 @@ internal static unsafe class RunProperties
             var read = new List<RangeTombstone>();
             while (at != end)
             {
-                if (!TryReadKey(ref at, end, out byte[] from) || !TryReadKey(ref at, end, out byte[] toExclusive) || !Varint.TryRead(ref at, end, out ulong sequence))
+                if (
+                    !TryReadKey(ref at, end, out byte[] from)
+                    || !TryReadKey(ref at, end, out byte[] toExclusive)
+                    || !Varint.TryRead(ref at, end, out ulong sequence)
+                )
                 {
                     return false;
                 }

@@ -4,8 +4,9 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// One open run. Any number of threads may read at once. Reference counted: made with one reference; when the last is released the file is closed,
-/// its blocks leave the cache, and, if it was retired, its name is removed. Index and filter stay in memory and count against the cache's capacity.
+/// One open run. Any number of threads may read at once. Reference counted: made with one reference; when the last is
+/// released the file is closed, its blocks leave the cache, and, if it was retired, its name is removed. Index and
+/// filter stay in memory and count against the cache's capacity.
 /// </summary>
 internal sealed unsafe class RunReader
 {
@@ -44,12 +45,23 @@ internal sealed unsafe class RunReader
 
     internal RunIndex Index => _contents.Index;
 
-    /// <summary>Per block: the number of its frame in the cache, or the cache's note that it has none. Only the cache writes here.</summary>
+    /// <summary>
+    /// Per block: the number of its frame in the cache, or the cache's note that it has none. Only the cache writes
+    /// here.
+    /// </summary>
     internal int[] Slots { get; }
 
     /// <summary>Opens a run and checks its header, footer, index, filter and range tombstones.</summary>
-    /// <returns>The reader, or null when <paramref name="damage"/> says what is wrong. A file that cannot be opened or read is damage too.</returns>
-    public static RunReader? Open(IDisk disk, string path, long fileId, BlockCache cache, IIoRecorder io, out RunDamage? damage)
+    /// <returns>The reader, or null when <paramref name="damage"/> says what is wrong. A file that cannot be opened or
+    /// read is damage too.</returns>
+    public static RunReader? Open(
+        IDisk disk,
+        string path,
+        long fileId,
+        BlockCache cache,
+        IIoRecorder io,
+        out RunDamage? damage
+    )
     {
         IDiskFile? opened = null;
         try
@@ -74,8 +86,12 @@ internal sealed unsafe class RunReader
         return null;
     }
 
-    /// <summary>False when the run surely has no row of the key with this <see cref="KeyHash"/>; true for about 1 % of those it has not, and always without a filter.</summary>
-    public bool MayContain(ulong keyHash) => _filterLines == 0 || BloomFilter.MayContain(_filter, _filterLines, keyHash);
+    /// <summary>
+    /// False when the run surely has no row of the key with this <see cref="KeyHash"/>; true for about 1 % of those it
+    /// has not, and always without a filter.
+    /// </summary>
+    public bool MayContain(ulong keyHash) =>
+        _filterLines == 0 || BloomFilter.MayContain(_filter, _filterLines, keyHash);
 
     /// <summary>Looks a key up. Asks the filter first.</summary>
     /// <param name="key">The key.</param>
@@ -114,10 +130,16 @@ internal sealed unsafe class RunReader
         return RunLookup.Found;
     }
 
-    /// <summary>A cursor for answers to clients: reads through the cache without pushing out what point reads use. Holds a reference.</summary>
+    /// <summary>
+    /// A cursor for answers to clients: reads through the cache without pushing out what point reads use. Holds a
+    /// reference.
+    /// </summary>
     public RunCursor OpenCursor() => new(this, new CachedBlocks(this, _cache));
 
-    /// <summary>A cursor for compaction and backups: reads ahead 256 KiB at a time into memory of its own and leaves the cache alone. Holds a reference.</summary>
+    /// <summary>
+    /// A cursor for compaction and backups: reads ahead 256 KiB at a time into memory of its own and leaves the cache
+    /// alone. Holds a reference.
+    /// </summary>
     public RunCursor OpenSequentialCursor(IoKind kind) => new(this, new SequentialBlocks(this, kind));
 
     /// <summary>Reads and checks a piece of the file, for the scrub.</summary>
@@ -125,10 +147,12 @@ internal sealed unsafe class RunReader
     /// <param name="budgetBytes">About how much to read: at least one part, and no new part once it is used up.</param>
     /// <param name="next">Where to go on; the file's length when everything was checked.</param>
     /// <returns>The damage found, or null. After damage <paramref name="next"/> is behind it.</returns>
-    public RunDamage? Verify(long from, long budgetBytes, out long next) => new RunVerification(this, _contents, _file, _io).Check(from, budgetBytes, out next);
+    public RunDamage? Verify(long from, long budgetBytes, out long next) =>
+        new RunVerification(this, _contents, _file, _io).Check(from, budgetBytes, out next);
 
     /// <summary>Takes a reference. Only who holds one (or knows that somebody does meanwhile) may ask.</summary>
-    public void Acquire() => Invariant.Holds(Interlocked.Increment(ref _references) > 1, "a closed run is not used again");
+    public void Acquire() =>
+        Invariant.Holds(Interlocked.Increment(ref _references) > 1, "a closed run is not used again");
 
     /// <summary>Gives a reference back. Rows and cursors must have been disposed before the last one goes.</summary>
     public void Release()
@@ -144,7 +168,10 @@ internal sealed unsafe class RunReader
         }
     }
 
-    /// <summary>Says that the run is no longer in the manifest: when the last reference goes, <paramref name="remove"/> is called with the path, on that thread.</summary>
+    /// <summary>
+    /// Says that the run is no longer in the manifest: when the last reference goes, <paramref name="remove"/> is
+    /// called with the path, on that thread.
+    /// </summary>
     public void Retire(Action<string> remove) => Volatile.Write(ref _removeName, remove);
 
     /// <summary>Whether <see cref="Retire"/> was called.</summary>
@@ -193,11 +220,13 @@ internal sealed unsafe class RunReader
     }
 
     /// <summary>The damage of one block, with the keys that it leaves in doubt.</summary>
-    internal RunDamage DamageOf(int block, string reason) => new(Path, Index.Offset(block), Index.BytesOnDisk(block), reason)
-    {
-        From = Index.Separator(block).ToArray(),
-        ToExclusive = block + 1 < Index.Blocks ? Index.Separator(block + 1).ToArray() : [.. Summary.LargestKey.Span, 0],
-    };
+    internal RunDamage DamageOf(int block, string reason) =>
+        new(Path, Index.Offset(block), Index.BytesOnDisk(block), reason)
+        {
+            From = Index.Separator(block).ToArray(),
+            ToExclusive =
+                block + 1 < Index.Blocks ? Index.Separator(block + 1).ToArray() : [.. Summary.LargestKey.Span, 0],
+        };
 
     internal long FileId => _contents.FileId;
 

@@ -13,7 +13,10 @@ internal enum RunLookup : byte
     Damaged,
 }
 
-/// <summary>A row of a run. Keeps its block in memory until disposed; dispose exactly once, and before the reference to the run goes.</summary>
+/// <summary>
+/// A row of a run. Keeps its block in memory until disposed; dispose exactly once, and before the reference to the run
+/// goes.
+/// </summary>
 internal readonly unsafe struct RunRow : IDisposable
 {
     private readonly CachedBlock? _block;

@@ -1,7 +1,8 @@
 namespace Rookery.Storage;
 
 /// <summary>What a run holds, as its footer says and the manifest repeats.</summary>
-/// <param name="FileId">The number in its name, never used again in this data directory. Its checksums name it too, unless another node made the file.</param>
+/// <param name="FileId">The number in its name, never used again in this data directory. Its checksums name it too,
+/// unless another node made the file.</param>
 /// <param name="FileBytes">Length of the file.</param>
 /// <param name="Rows">Rows of every kind.</param>
 /// <param name="Tombstones">Rows that are tombstones.</param>
@@ -21,4 +22,5 @@ internal sealed record RunSummary(
     long SmallestSequence,
     long LargestSequence,
     ReadOnlyMemory<byte> SmallestKey,
-    ReadOnlyMemory<byte> LargestKey);
+    ReadOnlyMemory<byte> LargestKey
+);

@@ -2,7 +2,10 @@ using Rookery.Disk;
 
 namespace Rookery.Storage;
 
-/// <summary>Walks a run part by part (header, every block, index, filter, properties and footer) and checks what lies on disk now, not what is in memory.</summary>
+/// <summary>
+/// Walks a run part by part (header, every block, index, filter, properties and footer) and checks what lies on disk
+/// now, not what is in memory.
+/// </summary>
 internal sealed class RunVerification(RunReader run, RunContents contents, IDiskFile file, IIoRecorder io)
 {
     private const int WindowBytes = 256 * 1024;
@@ -37,7 +40,9 @@ internal sealed class RunVerification(RunReader run, RunContents contents, IDisk
             int block = contents.Index.BlockAt(from);
             next = contents.Index.Offset(block + 1);
             var bytes = window.SpanOf(0, contents.Index.BytesOnDisk(block));
-            string? wrong = run.ReadExactly(contents.Index.Offset(block), bytes) ?? SealedBlock.Open(bytes, contents.FileId, contents.Index.Offset(block), out _);
+            string? wrong =
+                run.ReadExactly(contents.Index.Offset(block), bytes)
+                ?? SealedBlock.Open(bytes, contents.FileId, contents.Index.Offset(block), out _);
             return wrong is null ? null : run.DamageOf(block, wrong);
         }
 
@@ -56,7 +61,12 @@ internal sealed class RunVerification(RunReader run, RunContents contents, IDisk
         catch (DiskException exception)
         {
             long offset = contents.Footer.IndexOffset;
-            return new RunDamage(file.Path, offset, contents.Footer.FileBytes - offset, $"it could not be read ({DiskException.Describe(exception.Error)})");
+            return new RunDamage(
+                file.Path,
+                offset,
+                contents.Footer.FileBytes - offset,
+                $"it could not be read ({DiskException.Describe(exception.Error)})"
+            );
         }
     }
 }

@@ -4,15 +4,19 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>How a run is written.</summary>
-/// <param name="BlockBytes">A block is closed when its rows reach this many uncompressed bytes; 256 bytes to 32 KiB. Smaller reads cheaper, larger compresses better.</param>
+/// <param name="BlockBytes">A block is closed when its rows reach this many uncompressed bytes; 256 bytes to 32 KiB.
+/// Smaller reads cheaper, larger compresses better.</param>
 /// <param name="Filter">Whether to add a Bloom filter; pointless for tables that are only ever walked.</param>
-/// <param name="Paced">Whether to sync each 512 KiB, so that a commit's sync never waits behind more (flush and compaction beside live traffic).</param>
-/// <param name="Kind">What the writes are recorded as: <see cref="IoKind.RunWrite"/> or <see cref="IoKind.Compaction"/>.</param>
+/// <param name="Paced">Whether to sync each 512 KiB, so that a commit's sync never waits behind more (flush and
+/// compaction beside live traffic).</param>
+/// <param name="Kind">What the writes are recorded as: <see cref="IoKind.RunWrite"/> or
+/// <see cref="IoKind.Compaction"/>.</param>
 internal readonly record struct RunWriterOptions(int BlockBytes, bool Filter, bool Paced, IoKind Kind);
 
 /// <summary>
-/// Writes one run: rows in key order, then <see cref="Finish"/>. One thread at a time. Memory: about 400 KiB, and 4 bytes per row while there is a filter.
-/// Disposing an unfinished writer closes and deletes the file. Every method may throw <see cref="DiskException"/>; then only disposing is left to do.
+/// Writes one run: rows in key order, then <see cref="Finish"/>. One thread at a time. Memory: about 400 KiB, and 4
+/// bytes per row while there is a filter. Disposing an unfinished writer closes and deletes the file. Every method may
+/// throw <see cref="DiskException"/>; then only disposing is left to do.
 /// </summary>
 internal sealed class RunWriter : IDisposable
 {
@@ -44,7 +48,10 @@ internal sealed class RunWriter : IDisposable
     /// <summary>Creates the file.</summary>
     public RunWriter(IDisk disk, string path, long fileId, RunWriterOptions options, IIoRecorder io)
     {
-        Invariant.Holds(options.BlockBytes is >= 256 and <= 32 * 1024, "a block's rows begin within 64 KiB, as its directory needs");
+        Invariant.Holds(
+            options.BlockBytes is >= 256 and <= 32 * 1024,
+            "a block's rows begin within 64 KiB, as its directory needs"
+        );
         _disk = disk;
         _path = path;
         _fileId = fileId;
@@ -60,20 +67,27 @@ internal sealed class RunWriter : IDisposable
     public long Rows => _counts.Rows;
 
     /// <summary>About how long the file would be if it were finished now.</summary>
-    public long EstimatedBytes => _file.Position + _block.EstimatedBytes + _index.Length + (_filter?.SizeBytes ?? 0) + RunFooter.Bytes;
+    public long EstimatedBytes =>
+        _file.Position + _block.EstimatedBytes + _index.Length + (_filter?.SizeBytes ?? 0) + RunFooter.Bytes;
 
     /// <summary>Bytes handed to the disk so far, for rate limits.</summary>
     public long WrittenBytes => _file.WrittenBytes;
 
     private ReadOnlySpan<byte> LastKey => _lastKey.AsSpan(0, Math.Max(_lastKeyLength, 0));
 
-    /// <summary>Adds a row. Its key must be higher than the last one (<see cref="Invariant"/>). <paramref name="value"/> must be empty for a tombstone.</summary>
+    /// <summary>
+    /// Adds a row. Its key must be higher than the last one (<see cref="Invariant"/>). <paramref name="value"/> must be
+    /// empty for a tombstone.
+    /// </summary>
     public void Add(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
     {
         Invariant.Holds(!_finished, "a finished run takes no rows");
         Invariant.Holds(key.Length <= KeyLimitBytes && value.Length <= ValueLimitBytes, "a row fits its limits");
         Invariant.Holds(_lastKeyLength < 0 || key.SequenceCompareTo(LastKey) > 0, "the keys of a run ascend");
-        Invariant.Holds(sequence >= 0 && (kind != RowKind.Tombstone || value.IsEmpty), "a row has a sequence, and a tombstone no value");
+        Invariant.Holds(
+            sequence >= 0 && (kind != RowKind.Tombstone || value.IsEmpty),
+            "a row has a sequence, and a tombstone no value"
+        );
         if (_block.IsFullFor(key, value.Length))
         {
             WriteBlock();
@@ -91,10 +105,16 @@ internal sealed class RunWriter : IDisposable
         _lastKeyLength = key.Length;
     }
 
-    /// <summary>Adds the run's range tombstones; once, any time before <see cref="Finish"/>. Rows that they had hidden must not be added.</summary>
+    /// <summary>
+    /// Adds the run's range tombstones; once, any time before <see cref="Finish"/>. Rows that they had hidden must not
+    /// be added.
+    /// </summary>
     public void SetRangeTombstones(RangeTombstoneSet tombstones) => _rangeTombstones = tombstones;
 
-    /// <summary>Writes what is left, filter, index and footer, and syncs. The name is durable once the caller has synced the directory.</summary>
+    /// <summary>
+    /// Writes what is left, filter, index and footer, and syncs. The name is durable once the caller has synced the
+    /// directory.
+    /// </summary>
     public RunSummary Finish()
     {
         Invariant.Holds(!_finished, "a run is finished once");
@@ -129,7 +149,12 @@ internal sealed class RunWriter : IDisposable
             _index.Blocks,
             IndexChecksum: RunFormat.ChecksumOf(_fileId, indexOffset, _index.Encoded),
             FilterChecksum: RunFormat.ChecksumOf(_fileId, indexOffset + _index.Length, filterBytes),
-            PropertiesChecksum: RunFormat.ChecksumOf(_fileId, indexOffset + _index.Length + filterBytes.Length, properties));
+            PropertiesChecksum: RunFormat.ChecksumOf(
+                _fileId,
+                indexOffset + _index.Length + filterBytes.Length,
+                properties
+            )
+        );
         _file.Append(_index.Encoded);
         _file.Append(filterBytes);
         _file.Append(properties);
@@ -138,7 +163,17 @@ internal sealed class RunWriter : IDisposable
         _file.Finish();
         _finished = true;
         return new RunSummary(
-            _fileId, footer.FileBytes, footer.Rows, footer.Tombstones, footer.RangeTombstones, footer.LogicalBytes, footer.SmallestSequence, footer.LargestSequence, smallest, largest);
+            _fileId,
+            footer.FileBytes,
+            footer.Rows,
+            footer.Tombstones,
+            footer.RangeTombstones,
+            footer.LogicalBytes,
+            footer.SmallestSequence,
+            footer.LargestSequence,
+            smallest,
+            largest
+        );
     }
 
     /// <inheritdoc/>
@@ -154,7 +189,8 @@ internal sealed class RunWriter : IDisposable
             }
             catch (DiskException)
             {
-                // The failure that left the run unfinished is already on its way up; a file that no manifest names is removed at the next start.
+                // The failure that left the run unfinished is already on its way up; a file that no manifest names is
+                // removed at the next start.
             }
         }
     }
@@ -170,7 +206,8 @@ internal sealed class RunWriter : IDisposable
         var target = _file.Reserve(RunFormat.BlockHeaderBytes + rawLength);
         var payload = target[RunFormat.BlockHeaderBytes..];
 
-        // A block that shrinks by less than an eighth is stored as it is: reading it costs less than the bytes are worth.
+        // A block that shrinks by less than an eighth is stored as it is: reading it costs less than the bytes are
+        // worth.
         int stored = Lz4.Compress(_raw.AsSpan(0, rawLength), payload[..(rawLength - (rawLength / 8))]);
         uint flag = stored > 0 ? RunFormat.CompressedFlag : 0;
         if (stored == 0)
@@ -182,7 +219,10 @@ internal sealed class RunWriter : IDisposable
         int bytesOnDisk = RunFormat.BlockHeaderBytes + stored;
         BinaryPrimitives.WriteUInt32LittleEndian(target[4..], (uint)rawLength | flag);
         BinaryPrimitives.WriteUInt32LittleEndian(target[8..], (uint)_block.Rows);
-        BinaryPrimitives.WriteUInt32LittleEndian(target, RunFormat.ChecksumOf(_fileId, _file.Position, target[4..bytesOnDisk]));
+        BinaryPrimitives.WriteUInt32LittleEndian(
+            target,
+            RunFormat.ChecksumOf(_fileId, _file.Position, target[4..bytesOnDisk])
+        );
         _index.Add(_block.FirstKey, LastKey, bytesOnDisk);
         _block.Clear();
         _file.Advance(bytesOnDisk);

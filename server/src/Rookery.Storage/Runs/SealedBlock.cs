@@ -51,7 +51,9 @@ internal readonly unsafe ref struct SealedBlock
         return null;
     }
 
-    /// <summary>Writes the raw block and its directory to <paramref name="memory"/>. False when the payload is not a block.</summary>
+    /// <summary>
+    /// Writes the raw block and its directory to <paramref name="memory"/>. False when the payload is not a block.
+    /// </summary>
     public bool TryUnpack(byte* memory)
     {
         var raw = new Span<byte>(memory, RawLength);

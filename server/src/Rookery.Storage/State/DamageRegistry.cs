@@ -22,16 +22,21 @@ internal sealed class DamageRegistry(Action<DamageEvent> found)
         }
     }
 
-    /// <summary>Known damage that may touch keys in [from, toExclusive) of these tables, named as in <see cref="Note"/>; null when there is none.</summary>
+    /// <summary>
+    /// Known damage that may touch keys in [from, toExclusive) of these tables, named as in <see cref="Note"/>; null
+    /// when there is none.
+    /// </summary>
     public DamageEvent? Find(string tables, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
     {
         lock (_gate)
         {
             foreach (DamageEvent known in _events)
             {
-                if (string.Equals(known.Tables, tables, StringComparison.Ordinal)
+                if (
+                    string.Equals(known.Tables, tables, StringComparison.Ordinal)
                     && known.ToExclusive.Span.SequenceCompareTo(from) > 0
-                    && known.FirstKey.Span.SequenceCompareTo(toExclusive) < 0)
+                    && known.FirstKey.Span.SequenceCompareTo(toExclusive) < 0
+                )
                 {
                     return known;
                 }
@@ -48,9 +53,13 @@ internal sealed class DamageRegistry(Action<DamageEvent> found)
         bool isNew;
         lock (_gate)
         {
-            // A reader may meet damage in a file that was retired meanwhile: that concerns the reader, and nobody else any more.
-            isNew = file.Reader?.IsRetired != true
-                && !_events.Exists(known => known.Offset == noted.Offset && string.Equals(known.File, noted.File, StringComparison.Ordinal));
+            // A reader may meet damage in a file that was retired meanwhile: that concerns the reader, and nobody else
+            // any more.
+            isNew =
+                file.Reader?.IsRetired != true
+                && !_events.Exists(known =>
+                    known.Offset == noted.Offset && string.Equals(known.File, noted.File, StringComparison.Ordinal)
+                );
             if (isNew)
             {
                 _events.Add(noted);

@@ -3,7 +3,8 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// What readers see: an immutable record. Publishing is one swap of a reference to it; a reader keeps the record that it began with, and with it the memory and files.
+/// What readers see: an immutable record. Publishing is one swap of a reference to it; a reader keeps the record that
+/// it began with, and with it the memory and files.
 /// </summary>
 internal sealed class EngineState
 {
@@ -12,7 +13,14 @@ internal sealed class EngineState
     private CancellationTokenSource? _ending;
 
     /// <summary>Makes a state and takes references to its parts.</summary>
-    public EngineState(StorageSources sources, Memtable active, Memtable[] frozen, RunSet runs, RangeTombstoneSet rangeTombstones, ManifestPosition position)
+    public EngineState(
+        StorageSources sources,
+        Memtable active,
+        Memtable[] frozen,
+        RunSet runs,
+        RangeTombstoneSet rangeTombstones,
+        ManifestPosition position
+    )
     {
         Sources = sources;
         Active = active;
@@ -51,7 +59,9 @@ internal sealed class EngineState
     /// <summary>The last batch in it.</summary>
     public ManifestPosition Position { get; }
 
-    /// <summary>Takes a reference unless the last one is gone, which happens only after another state was published.</summary>
+    /// <summary>
+    /// Takes a reference unless the last one is gone, which happens only after another state was published.
+    /// </summary>
     public bool TryAcquire()
     {
         int seen = Volatile.Read(ref _references);

@@ -2,7 +2,9 @@ using System.Runtime.CompilerServices;
 
 namespace Rookery.Storage;
 
-/// <summary>Finds the newest version of a key in a state: memtables first, then the group's runs, newest first.</summary>
+/// <summary>
+/// Finds the newest version of a key in a state: memtables first, then the group's runs, newest first.
+/// </summary>
 internal static unsafe class Lookup
 {
     /// <summary>The newest row that exists: neither deleted nor covered by a range tombstone.</summary>
@@ -11,14 +13,23 @@ internal static unsafe class Lookup
     /// <param name="rangeTombstones">Those that hide rows.</param>
     /// <param name="key">The key.</param>
     /// <param name="row">The row.</param>
-    public static bool TryGet(EngineState state, int visibleBatch, RangeTombstoneSet rangeTombstones, ReadOnlySpan<byte> key, out Row row)
+    public static bool TryGet(
+        EngineState state,
+        int visibleBatch,
+        RangeTombstoneSet rangeTombstones,
+        ReadOnlySpan<byte> key,
+        out Row row
+    )
     {
         if (!TryGetAnyKind(state, visibleBatch, key, out row))
         {
             return false;
         }
 
-        if (row.Kind == RowKind.Tombstone || (!rangeTombstones.IsEmpty && rangeTombstones.CoveringSequence(key) > row.Sequence))
+        if (
+            row.Kind == RowKind.Tombstone
+            || (!rangeTombstones.IsEmpty && rangeTombstones.CoveringSequence(key) > row.Sequence)
+        )
         {
             row.Dispose();
             row = default;
@@ -42,13 +53,16 @@ internal static unsafe class Lookup
     }
 
     /// <summary>
-    /// The newest version of a key when it lies in a run, whatever it says; not when a memtable has one, or when surely no run does. The filters are asked first: a new
-    /// key costs a writer little (0.2 µs), and an old one a look into the memtables before its block is read.
+    /// The newest version of a key when it lies in a run, whatever it says; not when a memtable has one, or when surely
+    /// no run does. The filters are asked first: a new key costs a writer little (0.2 µs), and an old one a look into
+    /// the memtables before its block is read.
     /// </summary>
     public static bool TryGetAhead(EngineState state, ReadOnlySpan<byte> key, out Row row)
     {
         row = default;
-        return RunsMayHold(state, key) && InMemtables(state, state.VisibleBatch, key) is null && TryGetFromRuns(state, state.VisibleBatch, key, out row);
+        return RunsMayHold(state, key)
+            && InMemtables(state, state.VisibleBatch, key) is null
+            && TryGetFromRuns(state, state.VisibleBatch, key, out row);
     }
 
     /// <summary>Whether there is a version of a key.</summary>

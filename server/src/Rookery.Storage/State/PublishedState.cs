@@ -11,10 +11,14 @@ internal sealed class PublishedState(EngineState first, TimeProvider time)
     private bool _isClosed;
     private EngineState _current = first;
 
-    /// <summary>The newest state. May be used without a reference only by whoever keeps it from being replaced.</summary>
+    /// <summary>
+    /// The newest state. May be used without a reference only by whoever keeps it from being replaced.
+    /// </summary>
     public EngineState Current => Volatile.Read(ref _current);
 
-    /// <summary>Takes a reference to the newest state. No lock: it retries only when a state is replaced at this very moment.</summary>
+    /// <summary>
+    /// Takes a reference to the newest state. No lock: it retries only when a state is replaced at this very moment.
+    /// </summary>
     /// <exception cref="ObjectDisposedException">It was closed.</exception>
     public EngineState Acquire()
     {
@@ -30,7 +34,9 @@ internal sealed class PublishedState(EngineState first, TimeProvider time)
         }
     }
 
-    /// <summary>Makes a state the newest and gives back the reference to the one before. One thread at a time.</summary>
+    /// <summary>
+    /// Makes a state the newest and gives back the reference to the one before. One thread at a time.
+    /// </summary>
     public void Replace(EngineState next)
     {
         EngineState before = _current;

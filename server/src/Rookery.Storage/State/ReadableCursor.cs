@@ -3,10 +3,17 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// Walks upwards over what can be read in a state and goes past damage: through a damaged stretch without the file that it lies in, and then on with all. In between, a row may be
-/// one that was replaced or deleted in the damaged part: it is shown only when a look-up by its key finds it, unless old rows will do.
+/// Walks upwards over what can be read in a state and goes past damage: through a damaged stretch without the file that
+/// it lies in, and then on with all. In between, a row may be one that was replaced or deleted in the damaged part: it
+/// is shown only when a look-up by its key finds it, unless old rows will do.
 /// </summary>
-internal sealed class ReadableCursor(EngineState state, int visibleBatch, ReadOnlySpan<byte> toExclusive, Action<DamageEvent> passedOver, bool mayBeOld) : IRowCursor
+internal sealed class ReadableCursor(
+    EngineState state,
+    int visibleBatch,
+    ReadOnlySpan<byte> toExclusive,
+    Action<DamageEvent> passedOver,
+    bool mayBeOld
+) : IRowCursor
 {
     private readonly byte[] _end = toExclusive.ToArray();
 
@@ -34,7 +41,8 @@ internal sealed class ReadableCursor(EngineState state, int visibleBatch, ReadOn
         return Settle(found: false);
     }
 
-    public bool SeekBackward(ReadOnlySpan<byte> toExclusive) => throw new InvalidOperationException("What can be read is walked upwards.");
+    public bool SeekBackward(ReadOnlySpan<byte> toExclusive) =>
+        throw new InvalidOperationException("What can be read is walked upwards.");
 
     public bool Move()
     {
@@ -96,7 +104,8 @@ internal sealed class ReadableCursor(EngineState state, int visibleBatch, ReadOn
     private void PassOver(RunDamage damage)
     {
         passedOver(damage.ToEvent());
-        ReadOnlyMemory<byte> behind = damage.ToExclusive.Span.SequenceCompareTo(_stretch.From.Span) > 0 ? damage.ToExclusive : _stretch.From;
+        ReadOnlyMemory<byte> behind =
+            damage.ToExclusive.Span.SequenceCompareTo(_stretch.From.Span) > 0 ? damage.ToExclusive : _stretch.From;
         if (IsBelow(behind.Span, _stretch.ToExclusive.Span))
         {
             _left.Push((behind, _stretch.ToExclusive, _stretch.Without));
@@ -124,9 +133,10 @@ internal sealed class ReadableCursor(EngineState state, int visibleBatch, ReadOn
         }
         catch (DamagedException)
         {
-            return false;                               // told when the walk came to the stretch
+            return false; // told when the walk came to the stretch
         }
     }
 
-    private static bool IsBelow(ReadOnlySpan<byte> key, ReadOnlySpan<byte> toExclusive) => toExclusive.IsEmpty || key.SequenceCompareTo(toExclusive) < 0;
+    private static bool IsBelow(ReadOnlySpan<byte> key, ReadOnlySpan<byte> toExclusive) =>
+        toExclusive.IsEmpty || key.SequenceCompareTo(toExclusive) < 0;
 }

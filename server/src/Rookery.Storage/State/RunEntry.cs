@@ -2,7 +2,9 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Rookery.Storage;
 
-/// <summary>A run's file as the manifest names it: immutable; what changes about it is a new record over the same reader.</summary>
+/// <summary>
+/// A run's file as the manifest names it: immutable; what changes about it is a new record over the same reader.
+/// </summary>
 internal sealed record RunEntry
 {
     /// <summary>What the run holds.</summary>
@@ -11,7 +13,9 @@ internal sealed record RunEntry
     /// <summary>Its path.</summary>
     public string Path => Reader?.Path ?? Damage!.Path;
 
-    /// <summary>The first key that still counts: compaction has moved those below it elsewhere. Empty when all count.</summary>
+    /// <summary>
+    /// The first key that still counts: compaction has moved those below it elsewhere. Empty when all count.
+    /// </summary>
     public ReadOnlyMemory<byte> From { get; init; }
 
     /// <summary>Bytes of chunks in it whose large value was released.</summary>
@@ -36,7 +40,8 @@ internal sealed record RunEntry
     public ReadOnlySpan<byte> LastKey => Summary.LargestKey.Span;
 
     /// <summary>Whether a key lies between its first and its last.</summary>
-    public bool Spans(ReadOnlySpan<byte> key) => key.SequenceCompareTo(FirstKey) >= 0 && key.SequenceCompareTo(LastKey) <= 0;
+    public bool Spans(ReadOnlySpan<byte> key) =>
+        key.SequenceCompareTo(FirstKey) >= 0 && key.SequenceCompareTo(LastKey) <= 0;
 
     /// <summary>Whether it may hold keys in [from, toExclusive); an empty end is no bound.</summary>
     public bool Overlaps(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive) =>

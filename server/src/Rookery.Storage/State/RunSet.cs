@@ -2,7 +2,10 @@ using Rookery.Disk;
 
 namespace Rookery.Storage;
 
-/// <summary>The sorted runs of every group, newest first within a group. Immutable and reference counted: holds a reference to each reader.</summary>
+/// <summary>
+/// The sorted runs of every group, newest first within a group. Immutable and reference counted: holds a reference to
+/// each reader.
+/// </summary>
 internal sealed class RunSet
 {
     private readonly SortedRun[]?[] _byGroup;
@@ -29,10 +32,12 @@ internal sealed class RunSet
     public SortedRun[]?[] ToArrays() => [.. _byGroup.Select(runs => (SortedRun[]?)runs?.Clone())];
 
     /// <summary>All files, group by group, newest sorted run first.</summary>
-    public IEnumerable<RunEntry> Files() => _byGroup.Where(runs => runs is not null).SelectMany(runs => runs!).SelectMany(run => run.Files);
+    public IEnumerable<RunEntry> Files() =>
+        _byGroup.Where(runs => runs is not null).SelectMany(runs => runs!).SelectMany(run => run.Files);
 
     /// <summary>Takes a reference.</summary>
-    public void Acquire() => Invariant.Holds(Interlocked.Increment(ref _references) > 1, "a run set that is in use is acquired");
+    public void Acquire() =>
+        Invariant.Holds(Interlocked.Increment(ref _references) > 1, "a run set that is in use is acquired");
 
     /// <summary>Gives a reference back; the last one gives the readers back.</summary>
     public void Release()

@@ -11,7 +11,10 @@ internal sealed class SortedRun
         Files = [.. files];
         for (int i = 1; i < Files.Length; i++)
         {
-            Invariant.Holds(Files[i - 1].LastKey.SequenceCompareTo(Files[i].FirstKey) < 0, "files of a sorted run are in key order and do not overlap");
+            Invariant.Holds(
+                Files[i - 1].LastKey.SequenceCompareTo(Files[i].FirstKey) < 0,
+                "files of a sorted run are in key order and do not overlap"
+            );
         }
 
         foreach (RunEntry file in Files)

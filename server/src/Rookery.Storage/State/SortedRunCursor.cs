@@ -1,7 +1,12 @@
 namespace Rookery.Storage;
 
 /// <summary>Walks a sorted run file by file; opens a file when the walk comes to it.</summary>
-internal sealed class SortedRunCursor(RunEntry[] files, DamageRegistry registry, string tables, Func<RunReader, RunCursor> open) : IRowCursor
+internal sealed class SortedRunCursor(
+    RunEntry[] files,
+    DamageRegistry registry,
+    string tables,
+    Func<RunReader, RunCursor> open
+) : IRowCursor
 {
     private RunCursor? _current;
     private int _place;
@@ -32,7 +37,8 @@ internal sealed class SortedRunCursor(RunEntry[] files, DamageRegistry registry,
         }
 
         ReadOnlySpan<byte> first = files[_place].FirstKey;
-        return OpenCurrent() && (Check(_current!.SeekForward(from.SequenceCompareTo(first) > 0 ? from : first)) || NextFile());
+        return OpenCurrent()
+            && (Check(_current!.SeekForward(from.SequenceCompareTo(first) > 0 ? from : first)) || NextFile());
     }
 
     public bool SeekBackward(ReadOnlySpan<byte> toExclusive)
@@ -47,9 +53,8 @@ internal sealed class SortedRunCursor(RunEntry[] files, DamageRegistry registry,
         return _place >= 0 && OpenCurrent() && (CheckBackward(_current!.SeekBackward(toExclusive)) || NextFile());
     }
 
-    public bool Move() => _backward
-        ? CheckBackward(_current!.Move()) || NextFile()
-        : Check(_current!.Move()) || NextFile();
+    public bool Move() =>
+        _backward ? CheckBackward(_current!.Move()) || NextFile() : Check(_current!.Move()) || NextFile();
 
     public void Dispose()
     {
@@ -67,7 +72,11 @@ internal sealed class SortedRunCursor(RunEntry[] files, DamageRegistry registry,
                 return false;
             }
 
-            if (_backward ? CheckBackward(_current!.SeekBackward([])) : Check(_current!.SeekForward(files[_place].FirstKey)))
+            if (
+                _backward
+                    ? CheckBackward(_current!.SeekBackward([]))
+                    : Check(_current!.SeekForward(files[_place].FirstKey))
+            )
             {
                 return true;
             }
@@ -103,7 +112,8 @@ internal sealed class SortedRunCursor(RunEntry[] files, DamageRegistry registry,
     }
 
     // Rows below the first key that counts were moved elsewhere by compaction.
-    private bool CheckBackward(bool found) => Check(found) && _current!.Key.SequenceCompareTo(files[_place].FirstKey) >= 0;
+    private bool CheckBackward(bool found) =>
+        Check(found) && _current!.Key.SequenceCompareTo(files[_place].FirstKey) >= 0;
 
     private void Note(RunDamage damage)
     {

@@ -3,8 +3,17 @@ namespace Rookery.Storage;
 /// <summary>Opens one cursor over everything in a state that may hold rows of a range.</summary>
 internal static class StateCursor
 {
-    /// <summary>All rows in and around the range, tombstones included, but for those of some files (by path); range tombstones are the caller's to heed.</summary>
-    public static IRowCursor Open(EngineState state, int visibleBatch, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, params ReadOnlySpan<string> without)
+    /// <summary>
+    /// All rows in and around the range, tombstones included, but for those of some files (by path); range tombstones
+    /// are the caller's to heed.
+    /// </summary>
+    public static IRowCursor Open(
+        EngineState state,
+        int visibleBatch,
+        ReadOnlySpan<byte> from,
+        ReadOnlySpan<byte> toExclusive,
+        params ReadOnlySpan<string> without
+    )
     {
         var sources = new List<MergeSource>(2 + state.Frozen.Length);
         Add(sources, new MemtableCursor(state.Active, visibleBatch));
@@ -24,7 +33,14 @@ internal static class StateCursor
         return sources.Count == 1 ? sources[0].Rows : new MergingCursor(sources, MergedRows.LiveAndTombstones);
     }
 
-    private static void AddOverlapping(List<MergeSource> sources, StorageSources shared, RunEntry[] files, byte group, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
+    private static void AddOverlapping(
+        List<MergeSource> sources,
+        StorageSources shared,
+        RunEntry[] files,
+        byte group,
+        ReadOnlySpan<byte> from,
+        ReadOnlySpan<byte> toExclusive
+    )
     {
         int first = 0;
         while (first < files.Length && files[first].LastKey.SequenceCompareTo(from) < 0)
@@ -40,7 +56,15 @@ internal static class StateCursor
 
         if (end > first)
         {
-            Add(sources, new SortedRunCursor(files[first..end], shared.Damage, shared.Tables.NamesOf(group), static reader => reader.OpenCursor()));
+            Add(
+                sources,
+                new SortedRunCursor(
+                    files[first..end],
+                    shared.Damage,
+                    shared.Tables.NamesOf(group),
+                    static reader => reader.OpenCursor()
+                )
+            );
         }
     }
 
@@ -54,15 +78,21 @@ internal static class StateCursor
         return files;
     }
 
-    private static void Add(List<MergeSource> sources, IRowCursor rows) => sources.Add(new MergeSource(rows, RangeTombstoneSet.Empty));
+    private static void Add(List<MergeSource> sources, IRowCursor rows) =>
+        sources.Add(new MergeSource(rows, RangeTombstoneSet.Empty));
 
     // A range within one table concerns one group only.
     private static IEnumerable<byte> GroupsOf(TableMap tables, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
     {
         ulong first = MemtableNode.KeyspaceOf(from);
         ulong end = MemtableNode.KeyspaceOf(toExclusive);
-        bool isWithinOne = from.Length >= MemtableNode.KeyspaceBytes && !toExclusive.IsEmpty
-            && (first == end || (first + 1 == end && toExclusive[Math.Min(MemtableNode.KeyspaceBytes, toExclusive.Length)..].IsEmpty));
+        bool isWithinOne =
+            from.Length >= MemtableNode.KeyspaceBytes
+            && !toExclusive.IsEmpty
+            && (
+                first == end
+                || (first + 1 == end && toExclusive[Math.Min(MemtableNode.KeyspaceBytes, toExclusive.Length)..].IsEmpty)
+            );
         return isWithinOne ? [tables.GroupOf((byte)first)] : tables.Groups;
     }
 }

@@ -21,13 +21,19 @@ internal sealed class TableMap
     {
         foreach (TableDefinition table in tables)
         {
-            Invariant.Holds(table.Number < OwnFrom && table.Group < OwnFrom, "tables and groups from 240 on are the engine's own");
+            Invariant.Holds(
+                table.Number < OwnFrom && table.Group < OwnFrom,
+                "tables and groups from 240 on are the engine's own"
+            );
             Add(table);
         }
 
         Add(new TableDefinition(Released, "released large values", Released));
         Add(new TableDefinition(Chunks, "chunks of large values", Chunks));
-        Groups = [.. Enumerable.Range(0, 256).Where(i => _nameOf[i] is not null).Select(i => _groupOf[i]).Distinct().Order()];
+        Groups =
+        [
+            .. Enumerable.Range(0, 256).Where(i => _nameOf[i] is not null).Select(i => _groupOf[i]).Distinct().Order(),
+        ];
     }
 
     /// <summary>All groups, in order.</summary>
@@ -47,7 +53,8 @@ internal sealed class TableMap
     public bool Knows(byte table) => _nameOf[table] is not null;
 
     /// <summary>The tables of a group.</summary>
-    public IEnumerable<byte> TablesOf(byte group) => Enumerable.Range(0, 256).Where(i => _nameOf[i] is not null && _groupOf[i] == group).Select(i => (byte)i);
+    public IEnumerable<byte> TablesOf(byte group) =>
+        Enumerable.Range(0, 256).Where(i => _nameOf[i] is not null && _groupOf[i] == group).Select(i => (byte)i);
 
     /// <summary>The names of a group's tables, for people.</summary>
     public string NamesOf(byte group) => string.Join(", ", TablesOf(group).Select(table => _nameOf[table]));

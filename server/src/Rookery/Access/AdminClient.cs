@@ -18,7 +18,8 @@ internal sealed class AdminClient : IDisposable
     /// <summary>Opens its connections.</summary>
     /// <param name="node">Whom it asks.</param>
     /// <param name="time">What bounds an answer.</param>
-    public AdminClient(NodeConnection node, TimeProvider time) => (_node, _client, _time) = (node, node.NewClient(Timeout.InfiniteTimeSpan), time);
+    public AdminClient(NodeConnection node, TimeProvider time) =>
+        (_node, _client, _time) = (node, node.NewClient(Timeout.InfiniteTimeSpan), time);
 
     /// <summary>Sends a request and gives the answer's JSON; an undefined element when it has no body.</summary>
     /// <param name="method">The HTTP method.</param>
@@ -26,7 +27,12 @@ internal sealed class AdminClient : IDisposable
     /// <param name="members">Writes the members of the body's object, if there is one.</param>
     /// <param name="acceptsUnready">Whether 503 is an answer too.</param>
     /// <exception cref="AdminException">The node does not answer, or refused.</exception>
-    public async Task<JsonElement> SendAsync(HttpMethod method, string path, Action<Utf8JsonWriter>? members = null, bool acceptsUnready = false)
+    public async Task<JsonElement> SendAsync(
+        HttpMethod method,
+        string path,
+        Action<Utf8JsonWriter>? members = null,
+        bool acceptsUnready = false
+    )
     {
         using var request = new HttpRequestMessage(method, new Uri(_node.Address, path));
         request.Content = members is null ? null : BodyOf(members);
@@ -34,12 +40,21 @@ internal sealed class AdminClient : IDisposable
         bool hasBegun = false;
         try
         {
-            using var response = await _client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, patience.Token);
+            using var response = await _client.SendAsync(
+                request,
+                HttpCompletionOption.ResponseHeadersRead,
+                patience.Token
+            );
             hasBegun = true;
             byte[] body = await response.Content.ReadAsByteArrayAsync(patience.Token);
-            return response.IsSuccessStatusCode || (acceptsUnready && response.StatusCode == HttpStatusCode.ServiceUnavailable)
+            return
+                response.IsSuccessStatusCode
+                || (acceptsUnready && response.StatusCode == HttpStatusCode.ServiceUnavailable)
                 ? Parse(body)
-                : throw new AdminException(ReasonOf(body, (int)response.StatusCode), response.StatusCode == HttpStatusCode.BadRequest ? ExitCode.Configuration : ExitCode.Failure);
+                : throw new AdminException(
+                    ReasonOf(body, (int)response.StatusCode),
+                    response.StatusCode == HttpStatusCode.BadRequest ? ExitCode.Configuration : ExitCode.Failure
+                );
         }
         catch (HttpRequestException failure)
         {
@@ -47,11 +62,18 @@ internal sealed class AdminClient : IDisposable
         }
         catch (OperationCanceledException) when (hasBegun)
         {
-            throw new AdminException($"The node at {_node.Address} began to answer, and did not end within {Patience.TotalSeconds} s: it hangs, or its disk does. Its log says more; try again, or ask another node.", ExitCode.Failure);
+            throw new AdminException(
+                $"The node at {_node.Address} began to answer, and did not end within {Patience.TotalSeconds}"
+                    + $" s: it hangs, or its disk does. Its log says more; try again, or ask another node.",
+                ExitCode.Failure
+            );
         }
         catch (OperationCanceledException)
         {
-            throw new AdminException($"No node answers at {_node.Address} (nothing came within {Patience.TotalSeconds} s). {OtherName}", ExitCode.Failure);
+            throw new AdminException(
+                $"No node answers at {_node.Address} (nothing came within {Patience.TotalSeconds} s). {OtherName}",
+                ExitCode.Failure
+            );
         }
         catch (JsonException)
         {
@@ -90,7 +112,10 @@ internal sealed class AdminClient : IDisposable
     private string ReasonOf(byte[] body, int status)
     {
         var answer = Parse(body);
-        return answer.ValueKind == JsonValueKind.Object && answer.TryGetProperty("Message", out var message) && message.GetString() is { } sentence
+        return
+            answer.ValueKind == JsonValueKind.Object
+            && answer.TryGetProperty("Message", out var message)
+            && message.GetString() is { } sentence
             ? NodeSentence.ForOwner(sentence, _node)
             : $"The node refused with status {status}.";
     }

@@ -8,67 +8,135 @@ using Rookery.Disk;
 
 namespace Rookery.Access;
 
-/// <summary>`rookery cert`: client certificates, signed by the cluster's authority for keys that are made here and never leave.</summary>
+/// <summary>
+/// `rookery cert`: client certificates, signed by the cluster's authority for keys that are made here and never leave.
+/// </summary>
 internal static class CertificateCommand
 {
     private const string Path = "/admin/access/certificates";
     private const int RsaBits = 2048;
     private const string AdminRight = "admin";
 
-    public static Command Create() => new("cert", "Client certificates, as RavenDB's clients use them.") { CreateCertificate(), List(), Remove() };
+    public static Command Create() =>
+        new("cert", "Client certificates, as RavenDB's clients use them.") { CreateCertificate(), List(), Remove() };
 
     private static Command CreateCertificate()
     {
         var address = new NodeAddress();
-        var name = new Argument<string>("NAME") { Description = "What to call it: lower-case letters, digits, hyphens." };
+        var name = new Argument<string>("NAME")
+        {
+            Description = "What to call it: lower-case letters, digits, hyphens.",
+        };
         var access = new Option<string[]>("--access")
         {
             Description = "A right, DB:ro or DB:rw, or admin for everything; may be repeated.",
             HelpName = "RIGHT",
             Required = true,
         };
-        var to = new Option<string>("--to") { Description = "Directory for the files; made when it is missing.", HelpName = "DIR", DefaultValueFactory = static _ => "." };
-        var password = new Option<string>("--pfx-password-file") { Description = "File with the password of the .pfx [default: none].", HelpName = "FILE" };
-        var command = address.AddTo(new Command("create", "Make a certificate: writes NAME.pfx, NAME.pem and NAME-ca.pem.") { name, access, to, password });
-        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
+        var to = new Option<string>("--to")
         {
-            var files = new CertificateFiles(System.IO.Path.GetFullPath(parsed.GetValue(to)!), parsed.GetValue(name)!);
-            string pfxPassword = parsed.GetValue(password) is { } file ? NodeAddress.ReadFile(file).TrimEnd('\r', '\n') : string.Empty;
-            var made = await MakeAsync(client, parsed.GetValue(name)!, parsed.GetValue(access)!, files, pfxPassword);
-            if (!address.IsJson(parsed))
+            Description = "Directory for the files; made when it is missing.",
+            HelpName = "DIR",
+            DefaultValueFactory = static _ => ".",
+        };
+        var password = new Option<string>("--pfx-password-file")
+        {
+            Description = "File with the password of the .pfx [default: none].",
+            HelpName = "FILE",
+        };
+        var command = address.AddTo(
+            new Command("create", "Make a certificate: writes NAME.pfx, NAME.pem and NAME-ca.pem.")
             {
-                TokenCommand.PrintNotice(made);
+                name,
+                access,
+                to,
+                password,
             }
+        );
+        command.SetAction(
+            (parsed, _) =>
+                address.UseAsync(
+                    parsed,
+                    async client =>
+                    {
+                        var files = new CertificateFiles(
+                            System.IO.Path.GetFullPath(parsed.GetValue(to)!),
+                            parsed.GetValue(name)!
+                        );
+                        string pfxPassword = parsed.GetValue(password) is { } file
+                            ? NodeAddress.ReadFile(file).TrimEnd('\r', '\n')
+                            : string.Empty;
+                        var made = await MakeAsync(
+                            client,
+                            parsed.GetValue(name)!,
+                            parsed.GetValue(access)!,
+                            files,
+                            pfxPassword
+                        );
+                        if (!address.IsJson(parsed))
+                        {
+                            TokenCommand.PrintNotice(made);
+                        }
 
-            await Console.Out.WriteLineAsync(address.IsJson(parsed)
-                ? made.GetRawText()
-                : $"Wrote {files.Pfx}, {files.Pem} and {files.Authority}; the certificate ends at {made.GetProperty("Expires").GetDateTimeOffset().UtcDateTime.ToString("u", CultureInfo.InvariantCulture)}.");
-            return ExitCode.Success;
-        }));
+                        var expires = made.GetProperty("Expires").GetDateTimeOffset().UtcDateTime;
+                        string ends = expires.ToString("u", CultureInfo.InvariantCulture);
+                        await Console.Out.WriteLineAsync(
+                            address.IsJson(parsed)
+                                ? made.GetRawText()
+                                : $"Wrote {files.Pfx}, {files.Pem} and {files.Authority}; "
+                                    + $"the certificate ends at {ends}."
+                        );
+                        return ExitCode.Success;
+                    }
+                )
+        );
         return command;
     }
 
-    private static async Task<JsonElement> MakeAsync(AdminClient client, string name, string[] rights, CertificateFiles files, string password)
+    private static async Task<JsonElement> MakeAsync(
+        AdminClient client,
+        string name,
+        string[] rights,
+        CertificateFiles files,
+        string password
+    )
     {
         files.Prepare();
         // RavenDB's Node client finds a key in a .pem only under the label RSA PRIVATE KEY.
         using var key = RSA.Create(RsaBits);
-        string request = new CertificateRequest(new X500DistinguishedName("CN=client"), key, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1).CreateSigningRequestPem();
-        var made = await client.SendAsync(HttpMethod.Post, Path, json =>
-        {
-            json.WriteString("Name"u8, name);
-            json.WriteString("Request"u8, request);
-            json.WriteBoolean("Admin"u8, rights.Contains(AdminRight, StringComparer.Ordinal));
-            json.WriteStartObject("Databases"u8);
-            foreach (string right in rights.Where(static right => right is not AdminRight))
+        string request = new CertificateRequest(
+            new X500DistinguishedName("CN=client"),
+            key,
+            HashAlgorithmName.SHA256,
+            RSASignaturePadding.Pkcs1
+        ).CreateSigningRequestPem();
+        var made = await client.SendAsync(
+            HttpMethod.Post,
+            Path,
+            json =>
             {
-                int colon = right.LastIndexOf(':');
-                json.WriteString(colon < 0 ? right : right[..colon], colon < 0 ? string.Empty : right[(colon + 1)..]);
-            }
+                json.WriteString("Name"u8, name);
+                json.WriteString("Request"u8, request);
+                json.WriteBoolean("Admin"u8, rights.Contains(AdminRight, StringComparer.Ordinal));
+                json.WriteStartObject("Databases"u8);
+                foreach (string right in rights.Where(static right => right is not AdminRight))
+                {
+                    int colon = right.LastIndexOf(':');
+                    json.WriteString(
+                        colon < 0 ? right : right[..colon],
+                        colon < 0 ? string.Empty : right[(colon + 1)..]
+                    );
+                }
 
-            json.WriteEndObject();
-        });
-        files.Write(key, made.GetProperty("Certificate").GetString()!, made.GetProperty("Authorities").GetString()!, password);
+                json.WriteEndObject();
+            }
+        );
+        files.Write(
+            key,
+            made.GetProperty("Certificate").GetString()!,
+            made.GetProperty("Authorities").GetString()!,
+            password
+        );
         return made;
     }
 
@@ -76,26 +144,44 @@ internal static class CertificateCommand
     {
         var address = new NodeAddress();
         var command = address.AddTo(new Command("ls", "List the certificates of clients."));
-        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
-        {
-            var answer = await client.SendAsync(HttpMethod.Get, Path);
-            if (address.IsJson(parsed))
-            {
-                await Console.Out.WriteLineAsync(answer.GetRawText());
-                return ExitCode.Success;
-            }
+        command.SetAction(
+            (parsed, _) =>
+                address.UseAsync(
+                    parsed,
+                    async client =>
+                    {
+                        var answer = await client.SendAsync(HttpMethod.Get, Path);
+                        if (address.IsJson(parsed))
+                        {
+                            await Console.Out.WriteLineAsync(answer.GetRawText());
+                            return ExitCode.Success;
+                        }
 
-            foreach (var certificate in answer.GetProperty("Certificates").EnumerateArray())
-            {
-                string rights = certificate.GetProperty("Admin").GetBoolean()
-                    ? AdminRight
-                    : string.Join(' ', certificate.GetProperty("Databases").EnumerateObject().Select(static right => $"{right.Name}:{right.Value.GetString()}"));
-                string ends = certificate.GetProperty("Expires").GetDateTimeOffset().UtcDateTime.ToString("u", CultureInfo.InvariantCulture);
-                await Console.Out.WriteLineAsync($"{certificate.GetProperty("Name").GetString()}: {rights}, until {ends}, {certificate.GetProperty("Thumbprint").GetString()}");
-            }
+                        foreach (var certificate in answer.GetProperty("Certificates").EnumerateArray())
+                        {
+                            string rights = certificate.GetProperty("Admin").GetBoolean()
+                                ? AdminRight
+                                : string.Join(
+                                    ' ',
+                                    certificate
+                                        .GetProperty("Databases")
+                                        .EnumerateObject()
+                                        .Select(static right => $"{right.Name}:{right.Value.GetString()}")
+                                );
+                            string ends = certificate
+                                .GetProperty("Expires")
+                                .GetDateTimeOffset()
+                                .UtcDateTime.ToString("u", CultureInfo.InvariantCulture);
+                            await Console.Out.WriteLineAsync(
+                                $"{certificate.GetProperty("Name").GetString()}: {rights}, until {ends}, "
+                                    + $"{certificate.GetProperty("Thumbprint").GetString()}"
+                            );
+                        }
 
-            return ExitCode.Success;
-        }));
+                        return ExitCode.Success;
+                    }
+                )
+        );
         return command;
     }
 
@@ -103,12 +189,23 @@ internal static class CertificateCommand
     {
         var address = new NodeAddress();
         var name = new Argument<string>("NAME") { Description = "The certificate's name." };
-        var command = address.AddTo(new Command("rm", "Withdraw a certificate: it opens nothing from then on.") { name });
-        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
-        {
-            await client.SendAsync(HttpMethod.Delete, $"{Path}?name={Uri.EscapeDataString(parsed.GetValue(name)!)}");
-            return ExitCode.Success;
-        }));
+        var command = address.AddTo(
+            new Command("rm", "Withdraw a certificate: it opens nothing from then on.") { name }
+        );
+        command.SetAction(
+            (parsed, _) =>
+                address.UseAsync(
+                    parsed,
+                    async client =>
+                    {
+                        await client.SendAsync(
+                            HttpMethod.Delete,
+                            $"{Path}?name={Uri.EscapeDataString(parsed.GetValue(name)!)}"
+                        );
+                        return ExitCode.Success;
+                    }
+                )
+        );
         return command;
     }
 
@@ -129,7 +226,10 @@ internal static class CertificateCommand
             _disk.CreateDirectory(directory);
             if (Array.Find([Pfx, Pem, Authority], _disk.Exists) is { } taken)
             {
-                throw new AdminException($"{taken} is there already, and is not overwritten. Move it, or name another directory with --to.", ExitCode.Configuration);
+                throw new AdminException(
+                    $"{taken} is there already, and is not overwritten. Move it, or name another directory with --to.",
+                    ExitCode.Configuration
+                );
             }
         }
 

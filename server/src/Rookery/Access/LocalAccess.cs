@@ -8,8 +8,9 @@ using Rookery.Server;
 namespace Rookery.Access;
 
 /// <summary>
-/// How commands on the node's own machine find it: the file <c>local-access</c> of its data directory, for the eyes of root and of the node's user, has its address and, of a node that speaks TLS, a token that ends with
-/// the process. Beside it lies <c>claim-code</c>, while the node has no owner.
+/// How commands on the node's own machine find it: the file <c>local-access</c> of its data directory, for the eyes of
+/// root and of the node's user, has its address and, of a node that speaks TLS, a token that ends with the process.
+/// Beside it lies <c>claim-code</c>, while the node has no owner.
 /// </summary>
 /// <param name="Address">Where the node answers on this machine.</param>
 /// <param name="Token">A token that may do everything; null for plain HTTP, which asks for none.</param>
@@ -22,10 +23,18 @@ internal sealed record LocalAccess(Uri Address, string? Token)
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
 
     /// <summary>
-    /// Writes the files of a node that serves now, and, over TLS, says how it is claimed if it has no owner: when it knows all that was acknowledged, because a member that has just joined has not heard yet of who claimed
-    /// the cluster. The same goes for what is announced by mDNS. Ends with that, or when the server stops.
+    /// Writes the files of a node that serves now, and, over TLS, says how it is claimed if it has no owner: when it
+    /// knows all that was acknowledged, because a member that has just joined has not heard yet of who claimed the
+    /// cluster. The same goes for what is announced by mDNS. Ends with that, or when the server stops.
     /// </summary>
-    public static async Task TellAsync(IDisk disk, ServeConfiguration configuration, AccessSecrets secrets, ServerContext context, ServiceAnnouncement? announcement, ILogger log)
+    public static async Task TellAsync(
+        IDisk disk,
+        ServeConfiguration configuration,
+        AccessSecrets secrets,
+        ServerContext context,
+        ServiceAnnouncement? announcement,
+        ILogger log
+    )
     {
         try
         {
@@ -36,7 +45,12 @@ internal sealed record LocalAccess(Uri Address, string? Token)
 
             // An earlier start's code opens nothing now, and over plain HTTP nothing is claimed.
             Delete(disk, configuration.DataDirectory, ClaimFileName);
-            Write(disk, configuration.DataDirectory, FileName, $"{AddressOf(configuration)}\n{(configuration.IsSecure ? secrets.LocalToken : string.Empty)}\n");
+            Write(
+                disk,
+                configuration.DataDirectory,
+                FileName,
+                $"{AddressOf(configuration)}\n{(configuration.IsSecure ? secrets.LocalToken : string.Empty)}\n"
+            );
             if (!configuration.IsSecure || context.Readiness.Reason is not null)
             {
                 return;
@@ -52,9 +66,12 @@ internal sealed record LocalAccess(Uri Address, string? Token)
             Write(disk, configuration.DataDirectory, ClaimFileName, secrets.ClaimCode + "\n");
             log.LogWarning(
                 LogEvents.Unclaimed,
-                "This node has no owner yet. Claim it with the code {Code}: `rookery claim --data {Directory}` here, or `rookery claim --url URL --code CODE` from elsewhere. Until then it serves nothing else.",
+                "This node has no owner yet. Claim it with the code {Code}: `rookery claim --data {Directory}` "
+                    + "here, or `rookery claim --url URL --code CODE` from elsewhere. Until then it serves nothing "
+                    + "else.",
                 secrets.IsClaimCodePreset ? $"that {configuration.ClaimCodeFile} holds" : secrets.ClaimCode,
-                configuration.DataDirectory);
+                configuration.DataDirectory
+            );
             await AwaitOwnerAsync(context);
             announcement?.Tell(ServiceAnnouncement.Member);
             Delete(disk, configuration.DataDirectory, ClaimFileName);
@@ -65,14 +82,20 @@ internal sealed record LocalAccess(Uri Address, string? Token)
         }
         catch (DiskException refused)
         {
-            log.LogError(LogEvents.LocalAccessFailed, "Commands on this machine do not find this node by its data directory: {Reason}", refused.Message);
+            log.LogError(
+                LogEvents.LocalAccessFailed,
+                "Commands on this machine do not find this node by its data directory: {Reason}",
+                refused.Message
+            );
         }
     }
 
     /// <summary>How to reach the node of a data directory; null when none wrote it down.</summary>
     /// <exception cref="DiskException">It may not be read.</exception>
     public static LocalAccess? TryRead(IDisk disk, string directory) =>
-        ReadText(disk, directory, FileName) is { } text && text.Split('\n', 3) is [var address, var token, _] && Uri.TryCreate(address, UriKind.Absolute, out var url)
+        ReadText(disk, directory, FileName) is { } text
+        && text.Split('\n', 3) is [var address, var token, _]
+        && Uri.TryCreate(address, UriKind.Absolute, out var url)
             ? new LocalAccess(url, token.Length > 0 ? token : null)
             : null;
 
@@ -80,18 +103,24 @@ internal sealed record LocalAccess(Uri Address, string? Token)
     /// <param name="disk">Where its data directory lies.</param>
     /// <param name="directory">The data directory.</param>
     /// <exception cref="IdentityException">Whom to trust cannot be read.</exception>
-    public NodeConnection ToConnection(IDisk disk, string directory) => new(Address, Token, Token is null ? null : IdentityDirectory.AuthoritiesIn(disk, directory));
+    public NodeConnection ToConnection(IDisk disk, string directory) =>
+        new(Address, Token, Token is null ? null : IdentityDirectory.AuthoritiesIn(disk, directory));
 
     /// <summary>The code by which the node of a data directory is claimed; null when it has an owner.</summary>
     /// <exception cref="DiskException">It may not be read.</exception>
-    public static string? TryReadClaimCode(IDisk disk, string directory) => ReadText(disk, directory, ClaimFileName)?.Trim();
+    public static string? TryReadClaimCode(IDisk disk, string directory) =>
+        ReadText(disk, directory, ClaimFileName)?.Trim();
 
     private static async Task<bool> HasOwnerAsync(ServerContext context)
     {
         try
         {
             // Who leads knows all that was acknowledged.
-            while (!context.HasOwner && !context.Node.Consensus.IsLeader && !await context.Node.Consensus.ReadBarrierAsync(context.Stopping).AsTask().WaitAsync(context.Stopping))
+            while (
+                !context.HasOwner
+                && !context.Node.Consensus.IsLeader
+                && !await context.Node.Consensus.ReadBarrierAsync(context.Stopping).AsTask().WaitAsync(context.Stopping)
+            )
             {
                 await Task.Delay(Pause, context.Time, context.Stopping);
             }
@@ -100,7 +129,7 @@ internal sealed record LocalAccess(Uri Address, string? Token)
         }
         catch (OperationCanceledException)
         {
-            return true;                               // it stops, and nobody needs to know any more
+            return true; // it stops, and nobody needs to know any more
         }
     }
 
@@ -116,11 +145,18 @@ internal sealed record LocalAccess(Uri Address, string? Token)
     public static Uri AddressOf(ServeConfiguration configuration)
     {
         var address = configuration.Listen.Address;
-        address = address.Equals(IPAddress.Any) ? IPAddress.Loopback : address.Equals(IPAddress.IPv6Any) ? IPAddress.IPv6Loopback : address;
-        return new Uri($"{(configuration.IsSecure ? "https" : "http")}://{new IPEndPoint(address, configuration.Listen.Port)}");
+        address =
+            address.Equals(IPAddress.Any) ? IPAddress.Loopback
+            : address.Equals(IPAddress.IPv6Any) ? IPAddress.IPv6Loopback
+            : address;
+        return new Uri(
+            $"{(configuration.IsSecure ? "https" : "http")}://{new IPEndPoint(address, configuration.Listen.Port)}"
+        );
     }
 
-    /// <summary>Replaces a file of a directory by one rename. It is not synced: after a power cut the next start writes another.</summary>
+    /// <summary>
+    /// Replaces a file of a directory by one rename. It is not synced: after a power cut the next start writes another.
+    /// </summary>
     /// <exception cref="DiskException">It could not be written; the old one is whole.</exception>
     public static void Write(IDisk disk, string directory, string name, string text)
     {

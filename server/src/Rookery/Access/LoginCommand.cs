@@ -4,23 +4,61 @@ using Rookery.Terminal;
 
 namespace Rookery.Access;
 
-/// <summary>`rookery login`, `rookery logout`: writes down where the cluster is and who one is, so that no command needs to say it again.</summary>
+/// <summary>
+/// `rookery login`, `rookery logout`: writes down where the cluster is and who one is, so that no command needs to say
+/// it again.
+/// </summary>
 internal static class LoginCommand
 {
     public static Command Create()
     {
-        var urls = new Argument<string[]>("URL") { Description = "Addresses of the cluster's nodes; the first that answers is asked.", Arity = ArgumentArity.OneOrMore };
-        var tokenFile = new Option<string?>("--token-file") { Description = "File with the token; - reads it from stdin [default: asked for, over https].", HelpName = "FILE" };
-        var authority = new Option<string?>("--ca") { Description = "PEM file with the cluster's authority [default: those that the system trusts].", HelpName = "FILE" };
-        var database = new Option<string?>("--database") { Description = "The database that `.` stands for in other commands.", HelpName = "NAME" };
-        var command = new Command("login", "Write down where the cluster is and who you are, for all other commands.") { urls, tokenFile, authority, database };
-        command.SetAction((parsed, _) => Refusal.GuardAsync(() => LoginAsync(parsed.GetValue(urls)!, parsed.GetValue(tokenFile), parsed.GetValue(authority), parsed.GetValue(database))));
+        var urls = new Argument<string[]>("URL")
+        {
+            Description = "Addresses of the cluster's nodes; the first that answers is asked.",
+            Arity = ArgumentArity.OneOrMore,
+        };
+        var tokenFile = new Option<string?>("--token-file")
+        {
+            Description = "File with the token; - reads it from stdin [default: asked for, over https].",
+            HelpName = "FILE",
+        };
+        var authority = new Option<string?>("--ca")
+        {
+            Description = "PEM file with the cluster's authority [default: those that the system trusts].",
+            HelpName = "FILE",
+        };
+        var database = new Option<string?>("--database")
+        {
+            Description = "The database that `.` stands for in other commands.",
+            HelpName = "NAME",
+        };
+        var command = new Command("login", "Write down where the cluster is and who you are, for all other commands.")
+        {
+            urls,
+            tokenFile,
+            authority,
+            database,
+        };
+        command.SetAction(
+            (parsed, _) =>
+                Refusal.GuardAsync(() =>
+                    LoginAsync(
+                        parsed.GetValue(urls)!,
+                        parsed.GetValue(tokenFile),
+                        parsed.GetValue(authority),
+                        parsed.GetValue(database)
+                    )
+                )
+        );
         return command;
     }
 
     public static Command CreateLogout()
     {
-        var command = new Command("logout", "Forget what `rookery login` wrote down. The token goes on to hold: `rookery token rm` withdraws it.");
+        var command = new Command(
+            "logout",
+            "Forget what `rookery login` wrote down. The token goes on to hold: `rookery token rm` withdraws it."
+        );
         command.SetAction(_ =>
         {
             if (UserSettings.FileName is { } path && File.Exists(path))
@@ -42,36 +80,59 @@ internal static class LoginCommand
     {
         if (Array.Find(urls, static url => !NodeAddress.IsAddress(url)) is { } wrong)
         {
-            return await Refusal.WriteAsync($"\"{wrong}\" is not an address such as https://rookery.local:8443.", ExitCode.Configuration);
+            return await Refusal.WriteAsync(
+                $"\"{wrong}\" is not an address such as https://rookery.local:8443.",
+                ExitCode.Configuration
+            );
         }
 
         Uri[] addresses = [.. urls.Select(static url => new Uri(url))];
         bool isSecure = Array.Exists(addresses, static address => address.Scheme is "https");
-        string? token = tokenFile is "-" ? (await Console.In.ReadToEndAsync()).Trim()
+        string? token =
+            tokenFile is "-" ? (await Console.In.ReadToEndAsync()).Trim()
             : tokenFile is not null ? NodeAddress.ReadFile(tokenFile).Trim()
             : !isSecure ? null
             : Tty.CanAsk ? Question.ReadSecret("Token (it is not shown): ").Trim()
-            : throw new AdminException("Nobody can be asked for the token here; name a file with --token-file, or pipe it to --token-file -.", ExitCode.Configuration);
+            : throw new AdminException(
+                "Nobody can be asked for the token here; name a file with --token-file, or pipe it to --token-file -.",
+                ExitCode.Configuration
+            );
         if (token is "" || token?.AsSpan().IndexOfAnyExceptInRange('!', '~') >= 0)
         {
-            return await Refusal.WriteAsync("That is no token: one is a single line of letters, digits and signs, as `rookery token create` prints it.", ExitCode.Configuration);
+            return await Refusal.WriteAsync(
+                "That is no token: one is a single line of letters, digits and signs, as `rookery token "
+                    + "create` prints it.",
+                ExitCode.Configuration
+            );
         }
 
-        if (token is not null && Array.Find(addresses, static address => address.Scheme is "http" && !address.IsLoopback) is { } open)
+        if (
+            token is not null
+            && Array.Find(addresses, static address => address.Scheme is "http" && !address.IsLoopback) is { } open
+        )
         {
-            return await Refusal.WriteAsync($"A token is not sent to {open} over plain HTTP, where everybody on the way can read it. Name an https address.", ExitCode.Configuration);
+            return await Refusal.WriteAsync(
+                $"A token is not sent to {open} over plain HTTP, where everybody on the way can read it. "
+                    + $"Name an https address.",
+                ExitCode.Configuration
+            );
         }
 
         string? pem = authority is null ? null : Path.GetFullPath(authority);
         var authorities = pem is null ? null : NodeAddress.ReadPem(NodeAddress.ReadFile(pem), pem);
-        var node = await NodeChoice.FirstThatAnswersAsync([.. addresses.Select(address => new NodeConnection(address, token, authorities))]);
+        var node = await NodeChoice.FirstThatAnswersAsync([
+            .. addresses.Select(address => new NodeConnection(address, token, authorities)),
+        ]);
         await ProveAsync(node);
         string path = new UserSettings(urls, token, pem, database).Write();
         await Console.Error.WriteLineAsync($"{node.Address} took it; written down in {path}, which only you can read.");
         return ExitCode.Success;
     }
 
-    /// <summary>Whether the node takes who asks. What it may do need not be much: one who reads metrics only may not list databases.</summary>
+    /// <summary>
+    /// Whether the node takes who asks. What it may do need not be much: one who reads metrics only may not list
+    /// databases.
+    /// </summary>
     private static async Task ProveAsync(NodeConnection node)
     {
         using var client = new NodeClient(node);

@@ -20,7 +20,7 @@ internal static class NodeChoice
         using var found = new CancellationTokenSource();
         var asked = new List<Task<string?>>();
         var reasons = new string?[nodes.Count];
-        for (int begun = 0; begun < nodes.Count || asked.Exists(static task => !task.IsCompleted);)
+        for (int begun = 0; begun < nodes.Count || asked.Exists(static task => !task.IsCompleted); )
         {
             if (begun < nodes.Count)
             {
@@ -28,7 +28,10 @@ internal static class NodeChoice
             }
 
             var pause = begun < nodes.Count ? HeadStart : Timeout.InfiniteTimeSpan;
-            await Task.WhenAny([.. asked.Where(static task => !task.IsCompleted).Cast<Task>().DefaultIfEmpty(Task.CompletedTask), Task.Delay(pause, TimeProvider.System, found.Token)]);
+            await Task.WhenAny([
+                .. asked.Where(static task => !task.IsCompleted).Cast<Task>().DefaultIfEmpty(Task.CompletedTask),
+                Task.Delay(pause, TimeProvider.System, found.Token),
+            ]);
             for (int node = 0; node < asked.Count; node++)
             {
                 if (asked[node].IsCompleted && (reasons[node] ??= await asked[node]) is null)

@@ -5,9 +5,13 @@ using Rookery.Documents.Json;
 
 namespace Rookery.Access;
 
-/// <summary>Asks a node for documents and what belongs to them. An answer may take as long as it takes, and need not fit into memory.</summary>
+/// <summary>
+/// Asks a node for documents and what belongs to them. An answer may take as long as it takes, and need not fit into
+/// memory.
+/// </summary>
 /// <param name="node">The node.</param>
-/// <param name="named">All nodes that were named, that one among them: whoever works for long may go on with another.</param>
+/// <param name="named">All nodes that were named, that one among them: whoever works for long may go on with
+/// another.</param>
 internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnection>? named = null) : IDisposable
 {
     private const long AskFromBytes = 1 << 20;
@@ -44,7 +48,10 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
 
     /// <summary>Sends a request; the answer, whatever its status is, of which the caller reads the body.</summary>
     /// <exception cref="AdminException">The node does not answer.</exception>
-    public async Task<HttpResponseMessage> AskAsync(HttpRequestMessage request, CancellationToken cancellation = default)
+    public async Task<HttpResponseMessage> AskAsync(
+        HttpRequestMessage request,
+        CancellationToken cancellation = default
+    )
     {
         try
         {
@@ -58,7 +65,13 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
 
     /// <summary>Sends a request that must succeed.</summary>
     /// <exception cref="AdminException">The node does not answer, or refused.</exception>
-    public async Task<HttpResponseMessage> SendAsync(HttpMethod method, string path, HttpContent? content = null, (string Name, string Value)? header = null, CancellationToken cancellation = default)
+    public async Task<HttpResponseMessage> SendAsync(
+        HttpMethod method,
+        string path,
+        HttpContent? content = null,
+        (string Name, string Value)? header = null,
+        CancellationToken cancellation = default
+    )
     {
         using var request = NewRequest(method, path, content, header);
         var answer = await AskAsync(request, cancellation);
@@ -80,16 +93,28 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
     /// <param name="missing">What is told of a 404 without a sentence.</param>
     /// <param name="cancellation">Ends it.</param>
     /// <exception cref="AdminException">The node does not answer, or refused.</exception>
-    public async Task<JsonElement> GetJsonAsync(HttpMethod method, string path, HttpContent? content = null, string? missing = null, CancellationToken cancellation = default)
+    public async Task<JsonElement> GetJsonAsync(
+        HttpMethod method,
+        string path,
+        HttpContent? content = null,
+        string? missing = null,
+        CancellationToken cancellation = default
+    )
     {
         using var request = NewRequest(method, path, content);
         using var answer = await AskAsync(request, cancellation);
         return answer.IsSuccessStatusCode ? await ReadJsonAsync(answer, cancellation)
-            : answer.StatusCode == HttpStatusCode.NotFound && missing is not null && answer.Content.Headers.ContentType is null ? throw new AdminException(missing, ExitCode.NotFound)
+            : answer.StatusCode == HttpStatusCode.NotFound
+            && missing is not null
+            && answer.Content.Headers.ContentType is null
+                ? throw new AdminException(missing, ExitCode.NotFound)
             : throw await RefusalOfAsync(answer, cancellation);
     }
 
-    /// <summary>Goes over to the next of the nodes that were named which answers: whoever refuses or is silent now may be cut off from the others. It stays where it is when nobody else answers. No request may be under way.</summary>
+    /// <summary>
+    /// Goes over to the next of the nodes that were named which answers: whoever refuses or is silent now may be cut
+    /// off from the others. It stays where it is when nobody else answers. No request may be under way.
+    /// </summary>
     public async Task LookElsewhereAsync()
     {
         if (named is not { Count: > 1 })
@@ -114,11 +139,17 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
     }
 
     /// <summary>A request to this node.</summary>
-    public HttpRequestMessage NewRequest(HttpMethod method, string path, HttpContent? content = null, (string Name, string Value)? header = null)
+    public HttpRequestMessage NewRequest(
+        HttpMethod method,
+        string path,
+        HttpContent? content = null,
+        (string Name, string Value)? header = null
+    )
     {
         var request = new HttpRequestMessage(method, new Uri(_node.Address, path)) { Content = content };
 
-        // A node that refuses a body for its size hangs up while it is sent, and its answer is lost with that: it is asked first.
+        // A node that refuses a body for its size hangs up while it is sent, and its answer is lost with that: it is
+        // asked first.
         request.Headers.ExpectContinue = content?.Headers.ContentLength > AskFromBytes ? true : null;
         if (header is var (name, value))
         {
@@ -154,16 +185,24 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
     }
 
     /// <summary>Why a node refused, and how the process ends for it.</summary>
-    public async Task<AdminException> RefusalOfAsync(HttpResponseMessage answer, CancellationToken cancellation = default)
+    public async Task<AdminException> RefusalOfAsync(
+        HttpResponseMessage answer,
+        CancellationToken cancellation = default
+    )
     {
         if (answer.Headers.TryGetValues("Database-Missing", out var missing))
         {
-            return new AdminException($"There is no database '{Uri.UnescapeDataString(missing.First())}' at {_node.Address}. `rookery db ls` lists them, `rookery db create NAME` makes one.", ExitCode.NotFound);
+            return new AdminException(
+                $"There is no database '{Uri.UnescapeDataString(missing.First())}' at {_node.Address}. "
+                    + $"`rookery db ls` lists them, `rookery db create NAME` makes one.",
+                ExitCode.NotFound
+            );
         }
 
         int code = answer.StatusCode switch
         {
-            HttpStatusCode.BadRequest or HttpStatusCode.NotImplemented or HttpStatusCode.RequestEntityTooLarge => ExitCode.Configuration,
+            HttpStatusCode.BadRequest or HttpStatusCode.NotImplemented or HttpStatusCode.RequestEntityTooLarge =>
+                ExitCode.Configuration,
             HttpStatusCode.NotFound => ExitCode.NotFound,
             HttpStatusCode.Conflict or HttpStatusCode.PreconditionFailed => ExitCode.Conflict,
             _ => ExitCode.Failure,
@@ -172,14 +211,22 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
         try
         {
             var json = await ReadJsonAsync(answer, cancellation);
-            sentence = json.ValueKind == JsonValueKind.Object && json.TryGetProperty("Message", out var message) ? message.GetString() : null;
+            sentence =
+                json.ValueKind == JsonValueKind.Object && json.TryGetProperty("Message", out var message)
+                    ? message.GetString()
+                    : null;
         }
         catch (AdminException)
         {
             // Without a sentence the status must do.
         }
 
-        return new AdminException(sentence is not null ? NodeSentence.ForOwner(sentence, _node) : $"The node at {_node.Address} refused with status {(int)answer.StatusCode}.", code);
+        return new AdminException(
+            sentence is not null
+                ? NodeSentence.ForOwner(sentence, _node)
+                : $"The node at {_node.Address} refused with status {(int)answer.StatusCode}.",
+            code
+        );
     }
 
     public void Dispose() => _client.Dispose();

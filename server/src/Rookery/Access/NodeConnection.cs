@@ -16,7 +16,10 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     private const int AskEverySeconds = 10;
     private const int AskTimes = 6;
 
-    /// <summary>Whether the command that asks would find a running node by --data too. To `backup` and `export` that means a stopped one, and others have no such option.</summary>
+    /// <summary>
+    /// Whether the command that asks would find a running node by --data too. To `backup` and `export` that means a
+    /// stopped one, and others have no such option.
+    /// </summary>
     public bool IsFoundByData { get; init; }
 
     /// <summary>Whether the command that asks can be told to take what this node has.</summary>
@@ -26,11 +29,22 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     /// <param name="patience">How long an answer may take.</param>
     public HttpClient NewClient(TimeSpan patience)
     {
-        var handler = new SocketsHttpHandler { AllowAutoRedirect = false, UseProxy = false, ConnectCallback = ConnectAsync };
-        handler.SslOptions.RemoteCertificateValidationCallback = (_, _, _, wrong) => wrong == SslPolicyErrors.None ? true : throw new AdminException(Describe(wrong), ExitCode.Failure);
+        var handler = new SocketsHttpHandler
+        {
+            AllowAutoRedirect = false,
+            UseProxy = false,
+            ConnectCallback = ConnectAsync,
+        };
+        handler.SslOptions.RemoteCertificateValidationCallback = (_, _, _, wrong) =>
+            wrong == SslPolicyErrors.None ? true : throw new AdminException(Describe(wrong), ExitCode.Failure);
         if (Authorities is not null)
         {
-            var policy = new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust, RevocationMode = X509RevocationMode.NoCheck, DisableCertificateDownloads = true };
+            var policy = new X509ChainPolicy
+            {
+                TrustMode = X509ChainTrustMode.CustomRootTrust,
+                RevocationMode = X509RevocationMode.NoCheck,
+                DisableCertificateDownloads = true,
+            };
             policy.CustomTrustStore.AddRange(Authorities);
             handler.SslOptions.CertificateChainPolicy = policy;
         }
@@ -47,18 +61,27 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     /// <summary>What went wrong when it was asked, in sentences.</summary>
     /// <param name="failure">What the client threw.</param>
     /// <param name="named">How the node can be named instead.</param>
-    public string Describe(HttpRequestException failure, string named) => failure.InnerException switch
-    {
-        AdminException untrusted => untrusted.Message,
-        AuthenticationException disagreed => $"What answers at {Address} could not agree on TLS ({disagreed.GetBaseException().Message.TrimEnd('.')}); look whether it is http.",
-        _ when Address.Scheme is "http" && failure.HttpRequestError is HttpRequestError.ResponseEnded or HttpRequestError.InvalidResponse =>
-            $"What answers at {Address} is no Rookery, or speaks TLS: look whether it is https.",
-        SocketException refused => $"No node answers at {Address} ({refused.Message}). {named}",
-        _ => $"No node answers at {Address} ({failure.HttpRequestError}). {named}",
-    };
+    public string Describe(HttpRequestException failure, string named) =>
+        failure.InnerException switch
+        {
+            AdminException untrusted => untrusted.Message,
+            AuthenticationException disagreed => $"What answers at {Address} could not agree on TLS "
+                + $"({disagreed.GetBaseException().Message.TrimEnd('.')}); look whether it is http.",
+            _ when Address.Scheme is "http"
+                    && failure.HttpRequestError is HttpRequestError.ResponseEnded or HttpRequestError.InvalidResponse =>
+                $"What answers at {Address} is no Rookery, or speaks TLS: look whether it is https.",
+            SocketException refused => $"No node answers at {Address} ({refused.Message}). {named}",
+            _ => $"No node answers at {Address} ({failure.HttpRequestError}). {named}",
+        };
 
-    /// <summary>A node that lost its power says nothing any more: the system asks a silent connection whether somebody is there, so that a download ends that would wait for ever.</summary>
-    internal static async ValueTask<Stream> ConnectAsync(SocketsHttpConnectionContext wanted, CancellationToken cancellation)
+    /// <summary>
+    /// A node that lost its power says nothing any more: the system asks a silent connection whether somebody is there,
+    /// so that a download ends that would wait for ever.
+    /// </summary>
+    internal static async ValueTask<Stream> ConnectAsync(
+        SocketsHttpConnectionContext wanted,
+        CancellationToken cancellation
+    )
     {
         var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
         try
@@ -77,7 +100,11 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
         }
     }
 
-    private string Describe(SslPolicyErrors wrong) => wrong.HasFlag(SslPolicyErrors.RemoteCertificateChainErrors)
-        ? $"The node at {Address} shows a certificate of an authority that is not trusted here, or one that has ended. Name its cluster's with --ca: the file cluster/authority.pem of its data directory."
-        : $"The node at {Address} shows a certificate that is not for that name. Name it as its certificate does: by its NAME.local, or an address of its own.";
+    private string Describe(SslPolicyErrors wrong) =>
+        wrong.HasFlag(SslPolicyErrors.RemoteCertificateChainErrors)
+            ? $"The node at {Address} shows a certificate of an authority that is not trusted here, or one "
+                + $"that has ended. Name its cluster's with --ca: the file cluster/authority.pem of its data "
+                + $"directory."
+            : $"The node at {Address} shows a certificate that is not for that name. Name it as its "
+                + $"certificate does: by its NAME.local, or an address of its own.";
 }

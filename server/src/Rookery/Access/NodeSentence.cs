@@ -9,7 +9,15 @@ internal static class NodeSentence
     /// <summary>The sentence with commands and options where the node named headers and parameters.</summary>
     /// <param name="said">The node's sentence.</param>
     /// <param name="node">The node, and how the command finds it.</param>
-    public static string ForOwner(string said, NodeConnection node) => said
-        .Replace(LocalReads.ForPrograms, node.HasLocalReads ? LocalReads.ForCommands : LocalReads.ForPeople, StringComparison.Ordinal)
-        .Replace(HowToGetIn.ForPrograms, node.IsFoundByData ? HowToGetIn.ForCommandsWithData : HowToGetIn.ForCommands, StringComparison.Ordinal);
+    public static string ForOwner(string said, NodeConnection node) =>
+        said.Replace(
+                LocalReads.ForPrograms,
+                node.HasLocalReads ? LocalReads.ForCommands : LocalReads.ForPeople,
+                StringComparison.Ordinal
+            )
+            .Replace(
+                HowToGetIn.ForPrograms,
+                node.IsFoundByData ? HowToGetIn.ForCommandsWithData : HowToGetIn.ForCommands,
+                StringComparison.Ordinal
+            );
 }

@@ -6,7 +6,10 @@ using Rookery.Server;
 
 namespace Rookery.Access;
 
-/// <summary>What the node shows of itself to clients over TLS: its certificate as a member, for the cluster's room knows it. A renewed one is shown from the next handshake on.</summary>
+/// <summary>
+/// What the node shows of itself to clients over TLS: its certificate as a member, for the cluster's room knows it. A
+/// renewed one is shown from the next handshake on.
+/// </summary>
 internal sealed class ShownIdentity
 {
     private Shown _shown;
@@ -45,7 +48,10 @@ internal sealed class ShownIdentity
             var identity = IdentityDirectory.TryLoad(disk, configuration.DataDirectory);
             return identity is not null ? new ShownIdentity(identity)
                 : !configuration.IsSecure ? null
-                : throw new ConfigurationException($"Listening on {configuration.Url} needs a certificate, and {configuration.DataDirectory} holds none. Make one, and an authority that signs it, with `rookery cluster init`.");
+                : throw new ConfigurationException(
+                    $"Listening on {configuration.Url} needs a certificate, and {configuration.DataDirectory}"
+                        + $" holds none. Make one, and an authority that signs it, with `rookery cluster init`."
+                );
         }
         catch (IdentityException unusable)
         {
@@ -66,7 +72,8 @@ internal sealed class ShownIdentity
         public X509Certificate2Collection Authorities { get; } = [.. identity.Authorities];
 
         // In 1970 no certificate has ended.
-        public string? WhyRefused(X509Certificate2 client, ClusterTime now) => _rule.WhyRefused(client, now is { IsSure: true, Known: { } sure } ? sure : DateTimeOffset.UnixEpoch);
+        public string? WhyRefused(X509Certificate2 client, ClusterTime now) =>
+            _rule.WhyRefused(client, now is { IsSure: true, Known: { } sure } ? sure : DateTimeOffset.UnixEpoch);
 
         public X509Certificate2 SignClient(PublicKey key, string name, DateTimeOffset now)
         {

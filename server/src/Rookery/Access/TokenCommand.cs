@@ -9,7 +9,8 @@ internal static class TokenCommand
 {
     private const string Path = "/admin/access/tokens";
 
-    public static Command Create() => new("token", "Bearer tokens: who may do what.") { CreateToken(), List(), Remove(), Reset() };
+    public static Command Create() =>
+        new("token", "Bearer tokens: who may do what.") { CreateToken(), List(), Remove(), Reset() };
 
     /// <summary>Prints a new token. It goes to stdout alone, so that a script can keep it.</summary>
     public static int PrintMade(JsonElement made, bool isJson)
@@ -38,27 +39,68 @@ internal static class TokenCommand
     private static Command CreateToken()
     {
         var address = new NodeAddress();
-        var name = new Argument<string>("NAME") { Description = "What to call it: lower-case letters, digits, hyphens." };
-        var scope = new Option<string>("--scope") { Description = "What it may do: read, write, admin (everything), metrics; several with commas.", HelpName = "SCOPES", Required = true };
-        var database = new Option<string[]>("--database") { Description = "A database in which read and write hold; may be repeated [default: all].", HelpName = "NAME" };
-        var days = WholeNumber.Option("--days", "How many days it holds, at most a century [default: for ever].", "DAYS", least: 1, most: 36_500);
-        var command = address.AddTo(new Command("create", "Make a token and print it.") { name, scope, database, days });
-        command.SetAction((parsed, _) => address.UseAsync(parsed, async client => PrintMade(
-            await client.SendAsync(HttpMethod.Post, Path, json =>
-            {
-                json.WriteString("Name"u8, parsed.GetValue(name));
-                WriteTexts(json, "Scopes", parsed.GetValue(scope)!.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries));
-                if (parsed.GetValue(database) is { Length: > 0 } databases)
-                {
-                    WriteTexts(json, "Databases", databases);
-                }
+        var name = new Argument<string>("NAME")
+        {
+            Description = "What to call it: lower-case letters, digits, hyphens.",
+        };
+        var scope = new Option<string>("--scope")
+        {
+            Description = "What it may do: read, write, admin (everything), metrics; several with commas.",
+            HelpName = "SCOPES",
+            Required = true,
+        };
+        var database = new Option<string[]>("--database")
+        {
+            Description = "A database in which read and write hold; may be repeated [default: all].",
+            HelpName = "NAME",
+        };
+        var days = WholeNumber.Option(
+            "--days",
+            "How many days it holds, at most a century [default: for ever].",
+            "DAYS",
+            least: 1,
+            most: 36_500
+        );
+        var command = address.AddTo(
+            new Command("create", "Make a token and print it.") { name, scope, database, days }
+        );
+        command.SetAction(
+            (parsed, _) =>
+                address.UseAsync(
+                    parsed,
+                    async client =>
+                        PrintMade(
+                            await client.SendAsync(
+                                HttpMethod.Post,
+                                Path,
+                                json =>
+                                {
+                                    json.WriteString("Name"u8, parsed.GetValue(name));
+                                    WriteTexts(
+                                        json,
+                                        "Scopes",
+                                        parsed
+                                            .GetValue(scope)!
+                                            .Split(
+                                                ',',
+                                                StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries
+                                            )
+                                    );
+                                    if (parsed.GetValue(database) is { Length: > 0 } databases)
+                                    {
+                                        WriteTexts(json, "Databases", databases);
+                                    }
 
-                if (parsed.GetValue(days) is { } lifetime)
-                {
-                    json.WriteNumber("LifetimeSeconds"u8, lifetime * 86_400L);
-                }
-            }),
-            address.IsJson(parsed))));
+                                    if (parsed.GetValue(days) is { } lifetime)
+                                    {
+                                        json.WriteNumber("LifetimeSeconds"u8, lifetime * 86_400L);
+                                    }
+                                }
+                            ),
+                            address.IsJson(parsed)
+                        )
+                )
+        );
         return command;
     }
 
@@ -66,24 +108,41 @@ internal static class TokenCommand
     {
         var address = new NodeAddress();
         var command = address.AddTo(new Command("ls", "List the tokens; what they are is not kept."));
-        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
-        {
-            var answer = await client.SendAsync(HttpMethod.Get, Path);
-            if (address.IsJson(parsed))
-            {
-                await Console.Out.WriteLineAsync(answer.GetRawText());
-                return ExitCode.Success;
-            }
+        command.SetAction(
+            (parsed, _) =>
+                address.UseAsync(
+                    parsed,
+                    async client =>
+                    {
+                        var answer = await client.SendAsync(HttpMethod.Get, Path);
+                        if (address.IsJson(parsed))
+                        {
+                            await Console.Out.WriteLineAsync(answer.GetRawText());
+                            return ExitCode.Success;
+                        }
 
-            foreach (var token in answer.GetProperty("Tokens").EnumerateArray())
-            {
-                string databases = token.GetProperty("Databases") is { ValueKind: JsonValueKind.Array } named ? " in " + Join(named) : string.Empty;
-                string ends = token.GetProperty("Expires") is { ValueKind: JsonValueKind.String } at ? string.Create(CultureInfo.InvariantCulture, $", until {at.GetDateTimeOffset().UtcDateTime:u}") : string.Empty;
-                await Console.Out.WriteLineAsync($"{token.GetProperty("Name").GetString()}: {Join(token.GetProperty("Scopes"))}{databases}{ends}");
-            }
+                        foreach (var token in answer.GetProperty("Tokens").EnumerateArray())
+                        {
+                            string databases = token.GetProperty("Databases")
+                                is { ValueKind: JsonValueKind.Array } named
+                                ? " in " + Join(named)
+                                : string.Empty;
+                            string ends = token.GetProperty("Expires") is { ValueKind: JsonValueKind.String } at
+                                ? string.Create(
+                                    CultureInfo.InvariantCulture,
+                                    $", until {at.GetDateTimeOffset().UtcDateTime:u}"
+                                )
+                                : string.Empty;
+                            await Console.Out.WriteLineAsync(
+                                $"{token.GetProperty("Name").GetString()}: "
+                                    + $"{Join(token.GetProperty("Scopes"))}{databases}{ends}"
+                            );
+                        }
 
-            return ExitCode.Success;
-        }));
+                        return ExitCode.Success;
+                    }
+                )
+        );
         return command;
     }
 
@@ -92,21 +151,55 @@ internal static class TokenCommand
         var address = new NodeAddress();
         var name = new Argument<string>("NAME") { Description = "The token's name." };
         var command = address.AddTo(new Command("rm", "Withdraw a token: it opens nothing from then on.") { name });
-        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
-        {
-            await client.SendAsync(HttpMethod.Delete, $"{Path}?name={Uri.EscapeDataString(parsed.GetValue(name)!)}");
-            return ExitCode.Success;
-        }));
+        command.SetAction(
+            (parsed, _) =>
+                address.UseAsync(
+                    parsed,
+                    async client =>
+                    {
+                        await client.SendAsync(
+                            HttpMethod.Delete,
+                            $"{Path}?name={Uri.EscapeDataString(parsed.GetValue(name)!)}"
+                        );
+                        return ExitCode.Success;
+                    }
+                )
+        );
         return command;
     }
 
     private static Command Reset()
     {
         var address = new NodeAddress();
-        var name = new Argument<string>("NAME") { Description = "The lost token's name.", DefaultValueFactory = static _ => "admin" };
-        var command = address.AddTo(new Command("reset", "Replace a lost admin token, as root on the node's machine with --data; the node logs it.") { name });
-        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
-            PrintMade(await client.SendAsync(HttpMethod.Post, Path + "/reset", json => json.WriteString("Name"u8, parsed.GetValue(name))), address.IsJson(parsed))));
+        var name = new Argument<string>("NAME")
+        {
+            Description = "The lost token's name.",
+            DefaultValueFactory = static _ => "admin",
+        };
+        var command = address.AddTo(
+            new Command(
+                "reset",
+                "Replace a lost admin token, as root on the node's machine with --data; the node logs it."
+            )
+            {
+                name,
+            }
+        );
+        command.SetAction(
+            (parsed, _) =>
+                address.UseAsync(
+                    parsed,
+                    async client =>
+                        PrintMade(
+                            await client.SendAsync(
+                                HttpMethod.Post,
+                                Path + "/reset",
+                                json => json.WriteString("Name"u8, parsed.GetValue(name))
+                            ),
+                            address.IsJson(parsed)
+                        )
+                )
+        );
         return command;
     }
 
@@ -121,5 +214,6 @@ internal static class TokenCommand
         json.WriteEndArray();
     }
 
-    private static string Join(JsonElement texts) => string.Join(',', texts.EnumerateArray().Select(static text => text.GetString()));
+    private static string Join(JsonElement texts) =>
+        string.Join(',', texts.EnumerateArray().Select(static text => text.GetString()));
 }

@@ -2,26 +2,38 @@ using System.Text.Json;
 
 namespace Rookery.Access;
 
-/// <summary>What a user's own file says, so that no command needs to: ~/.config/rookery/config.json, or below XDG_CONFIG_HOME. `rookery login` writes it.</summary>
+/// <summary>
+/// What a user's own file says, so that no command needs to: ~/.config/rookery/config.json, or below XDG_CONFIG_HOME.
+/// `rookery login` writes it.
+/// </summary>
 /// <param name="Urls">Where nodes of the cluster answer.</param>
 /// <param name="Token">The token to send to them, and to nobody else.</param>
 /// <param name="Authority">A PEM file with the cluster's authority.</param>
 /// <param name="Database">The database that `.` stands for.</param>
 internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, string? Authority, string? Database)
 {
-    private const UnixFileMode OfOthers = UnixFileMode.GroupRead | UnixFileMode.GroupWrite | UnixFileMode.GroupExecute | UnixFileMode.OtherRead | UnixFileMode.OtherWrite | UnixFileMode.OtherExecute;
+    private const UnixFileMode OfOthers =
+        UnixFileMode.GroupRead
+        | UnixFileMode.GroupWrite
+        | UnixFileMode.GroupExecute
+        | UnixFileMode.OtherRead
+        | UnixFileMode.OtherWrite
+        | UnixFileMode.OtherExecute;
 
     /// <summary>What there is without a file.</summary>
     public static UserSettings Nothing { get; } = new([], null, null, null);
 
     /// <summary>Where the file is looked for; null for a user without a home.</summary>
     public static string? FileName =>
-        Environment.GetEnvironmentVariable("XDG_CONFIG_HOME") is { Length: > 0 } xdg && Path.IsPathRooted(xdg) ? Path.Join(xdg, "rookery", "config.json")
-        : Environment.GetEnvironmentVariable("HOME") is { Length: > 0 } home ? Path.Join(home, ".config", "rookery", "config.json")
+        Environment.GetEnvironmentVariable("XDG_CONFIG_HOME") is { Length: > 0 } xdg && Path.IsPathRooted(xdg)
+            ? Path.Join(xdg, "rookery", "config.json")
+        : Environment.GetEnvironmentVariable("HOME") is { Length: > 0 } home
+            ? Path.Join(home, ".config", "rookery", "config.json")
         : null;
 
     /// <summary>What the file says; nothing where there is none.</summary>
-    /// <exception cref="AdminException">It cannot be read, says something else, or others may read the token in it.</exception>
+    /// <exception cref="AdminException">It cannot be read, says something else, or others may read the token in
+    /// it.</exception>
     public static UserSettings Read()
     {
         if (FileName is not { } path || !File.Exists(path))
@@ -46,12 +58,30 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
     /// <exception cref="AdminException">It cannot be written.</exception>
     public string Write()
     {
-        string path = FileName ?? throw new AdminException("There is no HOME to keep the settings in; name the directory with XDG_CONFIG_HOME.", ExitCode.Configuration);
+        string path =
+            FileName
+            ?? throw new AdminException(
+                "There is no HOME to keep the settings in; name the directory with XDG_CONFIG_HOME.",
+                ExitCode.Configuration
+            );
         try
         {
-            Directory.CreateDirectory(Path.GetDirectoryName(path)!, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
+            Directory.CreateDirectory(
+                Path.GetDirectoryName(path)!,
+                UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute
+            );
             File.Delete(path + ".new");
-            using (Stream file = File.Open(path + ".new", new FileStreamOptions { Mode = FileMode.CreateNew, Access = FileAccess.Write, UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite }))
+            using (
+                Stream file = File.Open(
+                    path + ".new",
+                    new FileStreamOptions
+                    {
+                        Mode = FileMode.CreateNew,
+                        Access = FileAccess.Write,
+                        UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite,
+                    }
+                )
+            )
             {
                 WriteJson(file);
             }
@@ -92,7 +122,10 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
                 "token" => settings with { Token = TextOf(path, member) },
                 "ca" => settings with { Authority = TextOf(path, member) },
                 "database" => settings with { Database = TextOf(path, member) },
-                _ => throw Wrong(path, $"says \"{member.Name}\", which means nothing here; there are url, token, ca and database"),
+                _ => throw Wrong(
+                    path,
+                    $"says \"{member.Name}\", which means nothing here; there are url, token, ca and database"
+                ),
             };
         }
 
@@ -104,20 +137,30 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
         string[] urls = value.ValueKind switch
         {
             JsonValueKind.String => [value.GetString()!],
-            JsonValueKind.Array when value.EnumerateArray().All(static url => url.ValueKind == JsonValueKind.String) => [.. value.EnumerateArray().Select(static url => url.GetString()!)],
+            JsonValueKind.Array when value.EnumerateArray().All(static url => url.ValueKind == JsonValueKind.String) =>
+            [
+                .. value.EnumerateArray().Select(static url => url.GetString()!),
+            ],
             _ => throw Wrong(path, "must have in \"url\" an address, or a list of them"),
         };
-        return Array.Find(urls, static url => !NodeAddress.IsAddress(url)) is { } wrong ? throw Wrong(path, $"says in \"url\" \"{wrong}\", which is not an address such as {NodeAddress.DefaultUrl}") : urls;
+        return Array.Find(urls, static url => !NodeAddress.IsAddress(url)) is { } wrong
+            ? throw Wrong(
+                path,
+                $"says in \"url\" \"{wrong}\", which is not an address such as {NodeAddress.DefaultUrl}"
+            )
+            : urls;
     }
 
-    private static string? TextOf(string path, JsonProperty member) => member.Value.ValueKind switch
-    {
-        JsonValueKind.Null => null,
-        JsonValueKind.String => member.Value.GetString(),
-        _ => throw Wrong(path, $"must have a text in \"{member.Name}\""),
-    };
+    private static string? TextOf(string path, JsonProperty member) =>
+        member.Value.ValueKind switch
+        {
+            JsonValueKind.Null => null,
+            JsonValueKind.String => member.Value.GetString(),
+            _ => throw Wrong(path, $"must have a text in \"{member.Name}\""),
+        };
 
-    private static AdminException Wrong(string path, string what) => new($"The file {path} {what}.", ExitCode.Configuration);
+    private static AdminException Wrong(string path, string what) =>
+        new($"The file {path} {what}.", ExitCode.Configuration);
 
     private void WriteJson(Stream file)
     {

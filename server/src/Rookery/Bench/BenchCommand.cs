@@ -9,7 +9,9 @@ using Rookery.Terminal;
 
 namespace Rookery.Bench;
 
-/// <summary>`rookery bench`: a small load of its own in a database that is made for it and removed, and how fast it went.</summary>
+/// <summary>
+/// `rookery bench`: a small load of its own in a database that is made for it and removed, and how fast it went.
+/// </summary>
 internal static class BenchCommand
 {
     private const string NamePrefix = "rookery-bench-";
@@ -21,24 +23,69 @@ internal static class BenchCommand
     {
         var address = new NodeAddress();
         var seconds = WholeNumber.Option("--seconds", "How long [default: 5].", "SECONDS", least: 1, most: 600);
-        var connections = WholeNumber.Option("--connections", "How many at once, each over a connection of its own [default: 16].", "NUMBER", least: 1, most: 512);
-        var kind = new Option<string>("--kind") { Description = "What is asked: put, get or query.", HelpName = "KIND", DefaultValueFactory = static _ => "put" };
-        var command = address.AddTo(new Command("bench", "Load a node for some seconds, in a database that is made for it and removed. Writes to the disks of all members.") { seconds, connections, kind });
-        command.SetAction((parsed, _) => address.WorkAsync(parsed, client =>
+        var connections = WholeNumber.Option(
+            "--connections",
+            "How many at once, each over a connection of its own [default: 16].",
+            "NUMBER",
+            least: 1,
+            most: 512
+        );
+        var kind = new Option<string>("--kind")
         {
-            var work = parsed.GetValue(kind)! switch
+            Description = "What is asked: put, get or query.",
+            HelpName = "KIND",
+            DefaultValueFactory = static _ => "put",
+        };
+        var command = address.AddTo(
+            new Command(
+                "bench",
+                "Load a node for some seconds, in a database that is made for it and removed. Writes to the "
+                    + "disks of all members."
+            )
             {
-                "put" => BenchKind.Put,
-                "get" => BenchKind.Get,
-                "query" => BenchKind.Query,
-                var other => throw new AdminException($"There is no kind \"{other}\"; there are put, get and query.", ExitCode.Configuration),
-            };
-            return RunAsync(client, work, parsed.GetValue(seconds) ?? 5, parsed.GetValue(connections) ?? 16, address.IsJson(parsed), TimeProvider.System);
-        }));
+                seconds,
+                connections,
+                kind,
+            }
+        );
+        command.SetAction(
+            (parsed, _) =>
+                address.WorkAsync(
+                    parsed,
+                    client =>
+                    {
+                        var work = parsed.GetValue(kind)! switch
+                        {
+                            "put" => BenchKind.Put,
+                            "get" => BenchKind.Get,
+                            "query" => BenchKind.Query,
+                            var other => throw new AdminException(
+                                $"There is no kind \"{other}\"; there are put, get and query.",
+                                ExitCode.Configuration
+                            ),
+                        };
+                        return RunAsync(
+                            client,
+                            work,
+                            parsed.GetValue(seconds) ?? 5,
+                            parsed.GetValue(connections) ?? 16,
+                            address.IsJson(parsed),
+                            TimeProvider.System
+                        );
+                    }
+                )
+        );
         return command;
     }
 
-    private static async Task<int> RunAsync(NodeClient client, BenchKind kind, int seconds, int connections, bool isJson, TimeProvider time)
+    private static async Task<int> RunAsync(
+        NodeClient client,
+        BenchKind kind,
+        int seconds,
+        int connections,
+        bool isJson,
+        TimeProvider time
+    )
     {
         string database = NamePrefix + Convert.ToHexStringLower(RandomNumberGenerator.GetBytes(4));
         var before = await WrittenBytes.ReadAsync(client);
@@ -65,13 +112,17 @@ internal static class BenchCommand
             }
         }
 
-        long? written = before is not null && await WrittenBytes.ReadAsync(client) is { } after ? after.Bytes - before.Bytes : null;
+        long? written =
+            before is not null && await WrittenBytes.ReadAsync(client) is { } after ? after.Bytes - before.Bytes : null;
         Print(result, kind, connections, written, isJson);
-        return result.Done > 0 ? ExitCode.Success : await Refusal.WriteAsync($"Nothing succeeded: {result.FirstFailure}", ExitCode.Failure);
+        return result.Done > 0
+            ? ExitCode.Success
+            : await Refusal.WriteAsync($"Nothing succeeded: {result.FirstFailure}", ExitCode.Failure);
     }
 
     /// <summary>
-    /// How much at most, by what one sync takes the disk: all connections share a sync, and it writes blocks of 4 KiB. A disk that only claims to sync is no faster than the way through node and client.
+    /// How much at most, by what one sync takes the disk: all connections share a sync, and it writes blocks of 4 KiB.
+    /// A disk that only claims to sync is no faster than the way through node and client.
     /// </summary>
     private static string Warning(BenchKind kind, WrittenBytes? before, int seconds, int connections)
     {
@@ -83,7 +134,8 @@ internal static class BenchCommand
 
         double bytesPerRound = (2 * 4096) + (connections * BenchLoad.DocumentBytes);
         string most = before?.SyncSeconds is > 0 and var sync
-            ? $", at the pace of its syncs about {Amount.Bytes(seconds / (sync + LeastRoundSeconds) * bytesPerRound)} at most"
+            ? $", at the pace of its syncs about "
+                + $"{Amount.Bytes(seconds / (sync + LeastRoundSeconds) * bytesPerRound)} at most"
             : string.Empty;
         return $"This writes to the disk of each member for {seconds} s{most}; cards wear by it.";
     }
@@ -94,40 +146,52 @@ internal static class BenchCommand
         double perSecond = result.Done / result.Seconds;
         if (isJson)
         {
-            Output.Line(Clusters.JsonLine.Of(json =>
-            {
-                json.WriteString("Kind"u8, name);
-                json.WriteNumber("Connections"u8, connections);
-                json.WriteNumber("Seconds"u8, Math.Round(result.Seconds, 3));
-                json.WriteNumber("Done"u8, result.Done);
-                json.WriteNumber("Failed"u8, result.Failed);
-                json.WriteNumber("PerSecond"u8, Math.Round(perSecond, 1));
-                json.WriteStartObject("LatencyMicroseconds"u8);
-                foreach (var (label, share) in BenchResult.Shares)
+            Output.Line(
+                Clusters.JsonLine.Of(json =>
                 {
-                    json.WriteNumber(label, result.Percentile(share));
-                }
+                    json.WriteString("Kind"u8, name);
+                    json.WriteNumber("Connections"u8, connections);
+                    json.WriteNumber("Seconds"u8, Math.Round(result.Seconds, 3));
+                    json.WriteNumber("Done"u8, result.Done);
+                    json.WriteNumber("Failed"u8, result.Failed);
+                    json.WriteNumber("PerSecond"u8, Math.Round(perSecond, 1));
+                    json.WriteStartObject("LatencyMicroseconds"u8);
+                    foreach (var (label, share) in BenchResult.Shares)
+                    {
+                        json.WriteNumber(label, result.Percentile(share));
+                    }
 
-                json.WriteEndObject();
-                if (written is { } bytes)
-                {
-                    json.WriteNumber("WrittenBytes"u8, bytes);
-                }
-                else
-                {
-                    json.WriteNull("WrittenBytes"u8);
-                }
-            }));
+                    json.WriteEndObject();
+                    if (written is { } bytes)
+                    {
+                        json.WriteNumber("WrittenBytes"u8, bytes);
+                    }
+                    else
+                    {
+                        json.WriteNull("WrittenBytes"u8);
+                    }
+                })
+            );
             return;
         }
 
-        string failed = result.Failed == 0
-            ? string.Empty
-            : $", {Amount.Number(result.Failed)} failed ({VisibleText.OfLine(result.FirstFailure!)})";
+        string failed =
+            result.Failed == 0
+                ? string.Empty
+                : $", {Amount.Number(result.Failed)} failed ({VisibleText.OfLine(result.FirstFailure!)})";
         Output.Line(
             $"{Amount.Number(Math.Round(perSecond))} {name}s a second over {Amount.Of(connections, "connection")}, "
-            + $"{Amount.Number(result.Done)} in {result.Seconds.ToString("0.0", CultureInfo.InvariantCulture)} s{failed}.");
-        Output.Line(string.Join(", ", BenchResult.Shares.Select(share => $"{share.Label} {Amount.Microseconds(result.Percentile(share.Share))}")));
+                + $"{Amount.Number(result.Done)} in "
+                + $"{result.Seconds.ToString("0.0", CultureInfo.InvariantCulture)} s{failed}."
+        );
+        Output.Line(
+            string.Join(
+                ", ",
+                BenchResult.Shares.Select(share =>
+                    $"{share.Label} {Amount.Microseconds(result.Percentile(share.Share))}"
+                )
+            )
+        );
         if (written is { } total)
         {
             Output.Line($"The node that was asked wrote {Amount.Bytes(total)} in all.");
@@ -151,7 +215,14 @@ internal enum BenchKind
 internal sealed record BenchResult(double Seconds, IReadOnlyList<long> Ordered, long Failed, string? FirstFailure)
 {
     /// <summary>What is told of the latencies.</summary>
-    public static readonly IReadOnlyList<(string Label, double Share)> Shares = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("longest", 1)];
+    public static readonly IReadOnlyList<(string Label, double Share)> Shares =
+    [
+        ("p50", 0.5),
+        ("p90", 0.9),
+        ("p99", 0.99),
+        ("p99.9", 0.999),
+        ("longest", 1),
+    ];
 
     /// <summary>How many succeeded.</summary>
     public int Done => Ordered.Count;

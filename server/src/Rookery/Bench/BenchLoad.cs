@@ -54,27 +54,34 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
     public async Task<BenchResult> RunAsync(TimeSpan length, Task stopped)
     {
         long begun = time.GetTimestamp();
-        await Task.WhenAll(Enumerable.Range(0, connections).Select(worker => Task.Run(() => WorkAsync(worker, begun, length, stopped))));
+        await Task.WhenAll(
+            Enumerable.Range(0, connections).Select(worker => Task.Run(() => WorkAsync(worker, begun, length, stopped)))
+        );
         double seconds = time.GetElapsedTime(begun).TotalSeconds;
         _durations.Sort();
         return new BenchResult(seconds, _durations, _failed, _firstFailure);
     }
 
-    private static string Document(int number, string metadata) => string.Create(
-        CultureInfo.InvariantCulture,
-        $"{{\"name\":\"rook {number}\",\"age\":{number % Ages},\"nest\":\"elm {number % 977}\",\"note\":\"one of those that nest in company and are black\",\"@metadata\":{{\"@collection\":\"Birds\"{metadata}}}}}");
+    private static string Document(int number, string metadata) =>
+        string.Create(
+            CultureInfo.InvariantCulture,
+            $"{{\"name\":\"rook {number}\",\"age\":{number % Ages},\"nest\":\"elm {number % 977}"
+                + $"\",\"note\":\"one of those that nest in company and are "
+                + $"black\",\"@metadata\":{{\"@collection\":\"Birds\"{metadata}}}}}"
+        );
 
-    private static ByteArrayContent QueryBody(int age, bool waits) => NodeClient.BodyOf(json =>
-    {
-        json.WriteString("Query"u8, "from Birds where age = $age limit 10"u8);
-        json.WriteStartObject("QueryParameters"u8);
-        json.WriteNumber("age"u8, age);
-        json.WriteEndObject();
-        if (waits)
+    private static ByteArrayContent QueryBody(int age, bool waits) =>
+        NodeClient.BodyOf(json =>
         {
-            json.WriteBoolean("WaitForNonStaleResults"u8, true);
-        }
-    });
+            json.WriteString("Query"u8, "from Birds where age = $age limit 10"u8);
+            json.WriteStartObject("QueryParameters"u8);
+            json.WriteNumber("age"u8, age);
+            json.WriteEndObject();
+            if (waits)
+            {
+                json.WriteBoolean("WaitForNonStaleResults"u8, true);
+            }
+        });
 
     private async Task WorkAsync(int worker, long begun, TimeSpan length, Task stopped)
     {
@@ -120,7 +127,11 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
             case BenchKind.Get:
                 return client.NewRequest(HttpMethod.Get, $"{_path}/docs?id=birds%2F{Math.Abs(some)}");
             default:
-                return client.NewRequest(HttpMethod.Post, $"{_path}/queries", QueryBody(Math.Abs(some) % Ages, waits: false));
+                return client.NewRequest(
+                    HttpMethod.Post,
+                    $"{_path}/queries",
+                    QueryBody(Math.Abs(some) % Ages, waits: false)
+                );
         }
     }
 

@@ -8,7 +8,15 @@ namespace Rookery.Bench;
 /// <param name="SyncSeconds">What half of its recent syncs did not exceed; null when there was none.</param>
 internal sealed record WrittenBytes(long Bytes, double? SyncSeconds)
 {
-    private static readonly string[] Written = ["journal_write", "run_write", "compaction", "manifest", "journal_spare", "index"];
+    private static readonly string[] Written =
+    [
+        "journal_write",
+        "run_write",
+        "compaction",
+        "manifest",
+        "journal_spare",
+        "index",
+    ];
 
     /// <summary>Reads it from /metrics; null for who may not read that.</summary>
     public static async Task<WrittenBytes?> ReadAsync(NodeClient client)
@@ -24,11 +32,21 @@ internal sealed record WrittenBytes(long Bytes, double? SyncSeconds)
         double? sync = null;
         foreach (string line in (await answer.Content.ReadAsStringAsync()).Split('\n'))
         {
-            if (Array.Exists(Written, kind => line.StartsWith($"rookery_io_bytes_total{{kind=\"{kind}\"}}", StringComparison.Ordinal)))
+            if (
+                Array.Exists(
+                    Written,
+                    kind => line.StartsWith($"rookery_io_bytes_total{{kind=\"{kind}\"}}", StringComparison.Ordinal)
+                )
+            )
             {
                 bytes += ValueOf(line);
             }
-            else if (line.StartsWith("rookery_io_recent_seconds{kind=\"journal_sync\",quantile=\"0.5\"}", StringComparison.Ordinal))
+            else if (
+                line.StartsWith(
+                    "rookery_io_recent_seconds{kind=\"journal_sync\",quantile=\"0.5\"}",
+                    StringComparison.Ordinal
+                )
+            )
             {
                 sync = ValueOf(line);
             }
@@ -37,5 +55,13 @@ internal sealed record WrittenBytes(long Bytes, double? SyncSeconds)
         return new WrittenBytes((long)bytes, sync);
     }
 
-    private static double ValueOf(string line) => double.TryParse(line.AsSpan(line.LastIndexOf(' ') + 1), NumberStyles.Float, CultureInfo.InvariantCulture, out double value) ? value : 0;
+    private static double ValueOf(string line) =>
+        double.TryParse(
+            line.AsSpan(line.LastIndexOf(' ') + 1),
+            NumberStyles.Float,
+            CultureInfo.InvariantCulture,
+            out double value
+        )
+            ? value
+            : 0;
 }

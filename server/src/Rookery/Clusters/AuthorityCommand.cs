@@ -4,48 +4,90 @@ using Rookery.Access;
 
 namespace Rookery.Clusters;
 
-/// <summary>`rookery cluster ca`: the cluster's certificate authority, shown and replaced while the cluster works.</summary>
+/// <summary>
+/// `rookery cluster ca`: the cluster's certificate authority, shown and replaced while the cluster works.
+/// </summary>
 internal static class AuthorityCommand
 {
     private const string Path = "/admin/cluster/authority";
 
-    public static Command Create() => new("ca", "The cluster's certificate authority.")
-    {
-        Ask("show", "Show the authorities that members trust, and how far a rotation has come.", HttpMethod.Get, Path),
-        Ask("rotate", "Begin to replace the authority; nothing stops meanwhile, and the old one stays trusted until it is retired.", HttpMethod.Post, Path + "/rotate"),
-        Ask("retire", "Trust the old authority no more, and show clients the new one, when every member has a certificate of it. Client certificates of the old one end.", HttpMethod.Post, Path + "/retire"),
-    };
+    public static Command Create() =>
+        new("ca", "The cluster's certificate authority.")
+        {
+            Ask(
+                "show",
+                "Show the authorities that members trust, and how far a rotation has come.",
+                HttpMethod.Get,
+                Path
+            ),
+            Ask(
+                "rotate",
+                "Begin to replace the authority; nothing stops meanwhile, and the old one stays trusted until "
+                    + "it is retired.",
+                HttpMethod.Post,
+                Path + "/rotate"
+            ),
+            Ask(
+                "retire",
+                "Trust the old authority no more, and show clients the new one, when every member has a "
+                    + "certificate of it. Client certificates of the old one end.",
+                HttpMethod.Post,
+                Path + "/retire"
+            ),
+        };
 
     private static Command Ask(string name, string description, HttpMethod method, string path)
     {
         var address = new NodeAddress();
         var command = address.AddTo(new Command(name, description));
-        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
-        {
-            var answer = await client.SendAsync(method, path);
-            await Console.Out.WriteLineAsync(address.IsJson(parsed) ? answer.GetRawText() : Describe(answer));
-            return ExitCode.Success;
-        }));
+        command.SetAction(
+            (parsed, _) =>
+                address.UseAsync(
+                    parsed,
+                    async client =>
+                    {
+                        var answer = await client.SendAsync(method, path);
+                        await Console.Out.WriteLineAsync(
+                            address.IsJson(parsed) ? answer.GetRawText() : Describe(answer)
+                        );
+                        return ExitCode.Success;
+                    }
+                )
+        );
         return command;
     }
 
     private static string Describe(JsonElement answer)
     {
-        IEnumerable<string> lines = answer.GetProperty("Authorities").EnumerateArray().Select((authority, position) =>
-            $"{(position == 0 ? "signs  " : "trusted")} {authority.GetProperty("Sha256").GetString()} {authority.GetProperty("Subject").GetString()}");
+        IEnumerable<string> lines = answer
+            .GetProperty("Authorities")
+            .EnumerateArray()
+            .Select(
+                (authority, position) =>
+                    $"{(position == 0 ? "signs  " : "trusted")} {authority.GetProperty("Sha256").GetString()}"
+                    + $" {authority.GetProperty("Subject").GetString()}"
+            );
         if (!answer.TryGetProperty("Rotation", out var stage))
         {
             return string.Join('\n', lines);
         }
 
-        string[] waitsFor = [.. answer.GetProperty("WaitsFor").EnumerateArray().Select(static name => name.GetString()!)];
+        string[] waitsFor =
+        [
+            .. answer.GetProperty("WaitsFor").EnumerateArray().Select(static name => name.GetString()!),
+        ];
         string next = stage.GetString() switch
         {
             "Trusting" => "Members learn to trust the new authority.",
-            "Signing" when waitsFor.Length == 0 => "Members show each other certificates of the new authority. Let clients trust it, make their certificates anew, then `rookery cluster ca retire`.",
+            "Signing" when waitsFor.Length == 0 =>
+                "Members show each other certificates of the new authority. Let clients trust it, make their "
+                    + "certificates anew, then `rookery cluster ca retire`.",
             "Signing" => "Members change to certificates of the new authority.",
             _ => "Members forget the old authority.",
         };
-        return string.Join('\n', [.. lines, waitsFor.Length == 0 ? next : $"{next} Waits for {string.Join(", ", waitsFor)}."]);
+        return string.Join(
+            '\n',
+            [.. lines, waitsFor.Length == 0 ? next : $"{next} Waits for {string.Join(", ", waitsFor)}."]
+        );
     }
 }

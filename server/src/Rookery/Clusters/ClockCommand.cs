@@ -19,19 +19,38 @@ internal static class ClockCommand
     {
         var address = new NodeAddress();
         var yes = new Option<bool>("--yes") { Description = "Do not ask whether the time that is shown is right." };
-        var command = address.AddTo(new Command(
-            "confirm", "Say that the voters' clocks are right, although they jumped and no majority is synchronised; see them with `rookery status`. What is past by them expires.") { yes });
-        command.SetAction((parsed, _) => address.UseAsync(parsed, async (AdminClient client) =>
-        {
-            if (!parsed.GetValue(yes))
+        var command = address.AddTo(
+            new Command(
+                "confirm",
+                "Say that the voters' clocks are right, although they jumped and no majority is synchronised; "
+                    + "see them with `rookery status`. What is past by them expires."
+            )
             {
-                Ask(await client.SendAsync(HttpMethod.Get, "/readyz?verbose", acceptsUnready: true), TimeProvider.System.GetUtcNow());
+                yes,
             }
+        );
+        command.SetAction(
+            (parsed, _) =>
+                address.UseAsync(
+                    parsed,
+                    async (AdminClient client) =>
+                    {
+                        if (!parsed.GetValue(yes))
+                        {
+                            Ask(
+                                await client.SendAsync(HttpMethod.Get, "/readyz?verbose", acceptsUnready: true),
+                                TimeProvider.System.GetUtcNow()
+                            );
+                        }
 
-            var answer = await client.SendAsync(HttpMethod.Post, "/admin/cluster/clock/confirm");
-            Output.Line(address.IsJson(parsed) ? answer.GetRawText() : answer.GetProperty("Message").GetString()!);
-            return ExitCode.Success;
-        }));
+                        var answer = await client.SendAsync(HttpMethod.Post, "/admin/cluster/clock/confirm");
+                        Output.Line(
+                            address.IsJson(parsed) ? answer.GetRawText() : answer.GetProperty("Message").GetString()!
+                        );
+                        return ExitCode.Success;
+                    }
+                )
+        );
         return command;
     }
 
@@ -40,20 +59,32 @@ internal static class ClockCommand
     {
         if (ClockOf(status) is not { } time)
         {
-            Question.Confirm("The node does not know yet what time it is, and what has ended by the voters' clocks expires.", "yes", "--yes");
+            Question.Confirm(
+                "The node does not know yet what time it is, and what has ended by the voters' clocks expires.",
+                "yes",
+                "--yes"
+            );
             return;
         }
 
         var off = time - here;
-        string compared = off.Duration() < NearEnough ? "as does this machine's" : $"{Amount.Time(off.Duration())} {(off < TimeSpan.Zero ? "behind" : "ahead of")} this machine's";
+        string compared =
+            off.Duration() < NearEnough
+                ? "as does this machine's"
+                : $"{Amount.Time(off.Duration())} {(off < TimeSpan.Zero ? "behind" : "ahead of")} this machine's";
         Question.Confirm(
-            $"The clock of the node that is asked says {time.UtcDateTime.ToString("yyyy-MM-dd HH:mm:ss", CultureInfo.InvariantCulture)} UTC, {compared}. What has ended by it expires for good.",
+            $"The clock of the node that is asked says "
+                + $"{time.UtcDateTime.ToString("yyyy-MM-dd HH:mm:ss", CultureInfo.InvariantCulture)} UTC, "
+                + $"{compared}. What has ended by it expires for good.",
             time.UtcDateTime.ToString("yyyy-MM-dd", CultureInfo.InvariantCulture),
-            "--yes");
+            "--yes"
+        );
     }
 
     private static DateTimeOffset? ClockOf(JsonElement status) =>
-        status.TryGetProperty("Cluster", out var cluster) && cluster.TryGetProperty("Clock", out var clock) && clock.GetProperty("Time") is { ValueKind: JsonValueKind.String } known
+        status.TryGetProperty("Cluster", out var cluster)
+        && cluster.TryGetProperty("Clock", out var clock)
+        && clock.GetProperty("Time") is { ValueKind: JsonValueKind.String } known
             ? known.GetDateTimeOffset().AddSeconds(clock.GetProperty("OwnAheadSeconds").GetDouble())
             : null;
 }

@@ -9,32 +9,82 @@ namespace Rookery.Clusters;
 /// <summary>`rookery cluster`: what makes a node the member of a cluster.</summary>
 internal static class ClusterCommand
 {
-    public static Command Create() => new("cluster", "The cluster that a node belongs to.")
-    {
-        Init(), JoinTokenCommand.Create(), JoinCommand.Create(), NodeCommand.Create(), ClockCommand.Create(), FinalizeUpgradeCommand.Create(), AuthorityCommand.Create(), RecoverCommand.Create(),
-    };
+    public static Command Create() =>
+        new("cluster", "The cluster that a node belongs to.")
+        {
+            Init(),
+            JoinTokenCommand.Create(),
+            JoinCommand.Create(),
+            NodeCommand.Create(),
+            ClockCommand.Create(),
+            FinalizeUpgradeCommand.Create(),
+            AuthorityCommand.Create(),
+            RecoverCommand.Create(),
+        };
 
     /// <summary>Why a name cannot be used, in a sentence; null when it can.</summary>
-    public static string? WhyNoName(string name) => MemberName.IsValid(name) ? null : $"\"{name}\" cannot be a name here. {MemberName.Rule}";
+    public static string? WhyNoName(string name) =>
+        MemberName.IsValid(name) ? null : $"\"{name}\" cannot be a name here. {MemberName.Rule}";
 
     private static Command Init()
     {
-        var data = new Option<string>("--data") { Description = "Data directory of the stopped node, or a new one.", HelpName = "DIR", Required = true };
-        var cluster = new Option<string>("--name") { Description = "What to call the cluster.", HelpName = "NAME", DefaultValueFactory = static _ => "rookery" };
-        var node = new Option<string?>("--node-name") { Description = "What to call the node [default: the machine's name].", HelpName = "NAME" };
-        var dns = new Option<string[]>("--dns") { Description = "A name or domain, beyond the node names and NAME.local, that certificates may bear; may be repeated.", HelpName = "NAME" };
+        var data = new Option<string>("--data")
+        {
+            Description = "Data directory of the stopped node, or a new one.",
+            HelpName = "DIR",
+            Required = true,
+        };
+        var cluster = new Option<string>("--name")
+        {
+            Description = "What to call the cluster.",
+            HelpName = "NAME",
+            DefaultValueFactory = static _ => "rookery",
+        };
+        var node = new Option<string?>("--node-name")
+        {
+            Description = "What to call the node [default: the machine's name].",
+            HelpName = "NAME",
+        };
+        var dns = new Option<string[]>("--dns")
+        {
+            Description =
+                "A name or domain, beyond the node names and NAME.local, that certificates may bear; may be repeated.",
+            HelpName = "NAME",
+        };
         var json = new Option<bool>("--json") { Description = "Print the result as JSON." };
-        var command = new Command("init", "Make a cluster of one node: its certificate authority, and the node's certificate.") { data, cluster, node, dns, json };
-        command.SetAction((parsed, _) => Refusal.GuardAsync(() => InitAsync(
-            Path.GetFullPath(parsed.GetValue(data)!),
-            parsed.GetValue(cluster)!,
-            parsed.GetValue(node) ?? MemberName.OfHost(Environment.MachineName),
-            parsed.GetValue(dns) ?? [],
-            parsed.GetValue(json))));
+        var command = new Command(
+            "init",
+            "Make a cluster of one node: its certificate authority, and the node's certificate."
+        )
+        {
+            data,
+            cluster,
+            node,
+            dns,
+            json,
+        };
+        command.SetAction(
+            (parsed, _) =>
+                Refusal.GuardAsync(() =>
+                    InitAsync(
+                        Path.GetFullPath(parsed.GetValue(data)!),
+                        parsed.GetValue(cluster)!,
+                        parsed.GetValue(node) ?? MemberName.OfHost(Environment.MachineName),
+                        parsed.GetValue(dns) ?? [],
+                        parsed.GetValue(json)
+                    )
+                )
+        );
         return command;
     }
 
-    private static async Task<int> InitAsync(string directory, string clusterName, string nodeName, string[] names, bool isJson)
+    private static async Task<int> InitAsync(
+        string directory,
+        string clusterName,
+        string nodeName,
+        string[] names,
+        bool isJson
+    )
     {
         if ((WhyNoName(clusterName) ?? WhyNoName(nodeName)) is { } noName)
         {
@@ -47,27 +97,42 @@ internal static class ClusterCommand
         }
 
         var disk = new PosixDisk();
-        if ((JoinClient.WhyUnfinished(disk, directory) ?? Node.WhyNotNew(disk, new NodeOptions { DataDirectory = directory })) is { } foreign)
+        if (
+            (
+                JoinClient.WhyUnfinished(disk, directory)
+                ?? Node.WhyNotNew(disk, new NodeOptions { DataDirectory = directory })
+            ) is
+            { } foreign
+        )
         {
             return await Refusal.WriteAsync(foreign, ExitCode.Configuration);
         }
 
         using var held = StoppedDirectory.Hold(disk, directory);
         var ids = NodeIds.At(disk, directory) ?? NodeIds.Create();
-        using var identity = ClusterFounding.Found(ids, new NodeNames(nodeName, clusterName, [.. PeerAddresses.OfThisMachine()]), names, TimeProvider.System.GetUtcNow());
+        using var identity = ClusterFounding.Found(
+            ids,
+            new NodeNames(nodeName, clusterName, [.. PeerAddresses.OfThisMachine()]),
+            names,
+            TimeProvider.System.GetUtcNow()
+        );
         IdentityDirectory.Create(disk, directory, identity);
-        await Console.Out.WriteLineAsync(isJson
-            ? ToJson(identity)
-            : $"Cluster '{clusterName}' has the node '{nodeName}'. Start it with `rookery serve --data {directory} --listen https://0.0.0.0:8443`.");
+        await Console.Out.WriteLineAsync(
+            isJson
+                ? ToJson(identity)
+                : $"Cluster '{clusterName}' has the node '{nodeName}'. Start it with `rookery serve --data "
+                    + $"{directory} --listen https://0.0.0.0:8443`."
+        );
         return ExitCode.Success;
     }
 
-    private static string ToJson(NodeIdentity identity) => JsonLine.Of(json =>
-    {
-        json.WriteString("Cluster"u8, identity.ClusterName);
-        json.WriteString("ClusterId"u8, identity.ClusterId);
-        json.WriteString("Node"u8, identity.NodeName);
-        json.WriteString("NodeId"u8, identity.NodeId);
-        json.WriteString("Authority"u8, identity.Authorities[0].ExportCertificatePem());
-    });
+    private static string ToJson(NodeIdentity identity) =>
+        JsonLine.Of(json =>
+        {
+            json.WriteString("Cluster"u8, identity.ClusterName);
+            json.WriteString("ClusterId"u8, identity.ClusterId);
+            json.WriteString("Node"u8, identity.NodeName);
+            json.WriteString("NodeId"u8, identity.NodeId);
+            json.WriteString("Authority"u8, identity.Authorities[0].ExportCertificatePem());
+        });
 }

@@ -13,9 +13,11 @@ using Rookery.Server;
 namespace Rookery.Clusters;
 
 /// <summary>
-/// What an owner asks of a running member: POST /admin/cluster/tokens {"LifetimeSeconds"} makes a token to join with; /admin/cluster/nodes shows and changes the members; POST
-/// /admin/cluster/clock/confirm takes the voters' clocks for right; POST /admin/cluster/finalize-upgrade raises the format level, and GET /admin/cluster/upgrade tells who knows which; GET /admin/cluster/authority tells of the authority, POST
-/// /admin/cluster/authority/rotate begins to replace it, POST /admin/cluster/authority/retire lets the old one go.
+/// What an owner asks of a running member: POST /admin/cluster/tokens {"LifetimeSeconds"} makes a token to join with;
+/// /admin/cluster/nodes shows and changes the members; POST /admin/cluster/clock/confirm takes the voters' clocks for
+/// right; POST /admin/cluster/finalize-upgrade raises the format level, and GET /admin/cluster/upgrade tells who knows
+/// which; GET /admin/cluster/authority tells of the authority, POST /admin/cluster/authority/rotate begins to replace
+/// it, POST /admin/cluster/authority/retire lets the old one go.
 /// </summary>
 /// <param name="log">Where each change is noted.</param>
 internal sealed class ClusterRoutes(ILogger log)
@@ -32,20 +34,50 @@ internal sealed class ClusterRoutes(ILogger log)
 
     /// <summary>The routes.</summary>
     public IReadOnlyList<AdminRoute> All =>
-    [
-        new AdminRoute(HttpMethods.Post, "/admin/cluster/tokens", CreateTokenAsync),
-        new AdminRoute(HttpMethods.Get, "/admin/cluster/nodes", ListMembersAsync),
-        new AdminRoute(HttpMethods.Delete, "/admin/cluster/nodes", http => OrderAsync(http, MemberOrder.Remove)),
-        new AdminRoute(HttpMethods.Post, "/admin/cluster/nodes/promote", http => OrderAsync(http, MemberOrder.Promote)),
-        new AdminRoute(HttpMethods.Post, "/admin/cluster/nodes/demote", http => OrderAsync(http, MemberOrder.Demote)),
-        new AdminRoute(HttpMethods.Post, "/admin/cluster/nodes/transfer", http => OrderAsync(http, MemberOrder.Transfer)),
-        new AdminRoute(HttpMethods.Post, "/admin/cluster/clock/confirm", ConfirmClockAsync),
-        new AdminRoute(HttpMethods.Post, "/admin/cluster/finalize-upgrade", FinalizeUpgradeAsync),
-        new AdminRoute(HttpMethods.Get, "/admin/cluster/upgrade", ShowUpgradeAsync),
-        new AdminRoute(HttpMethods.Get, "/admin/cluster/authority", ShowAuthorityAsync),
-        new AdminRoute(HttpMethods.Post, "/admin/cluster/authority/rotate", http => ChangeAuthorityAsync(http, "began to be replaced", static rotation => rotation.BeginAsync(CancellationToken.None))),
-        new AdminRoute(HttpMethods.Post, "/admin/cluster/authority/retire", http => ChangeAuthorityAsync(http, "is not trusted any more", static rotation => rotation.RetireAsync(CancellationToken.None))),
-    ];
+        [
+            new AdminRoute(HttpMethods.Post, "/admin/cluster/tokens", CreateTokenAsync),
+            new AdminRoute(HttpMethods.Get, "/admin/cluster/nodes", ListMembersAsync),
+            new AdminRoute(HttpMethods.Delete, "/admin/cluster/nodes", http => OrderAsync(http, MemberOrder.Remove)),
+            new AdminRoute(
+                HttpMethods.Post,
+                "/admin/cluster/nodes/promote",
+                http => OrderAsync(http, MemberOrder.Promote)
+            ),
+            new AdminRoute(
+                HttpMethods.Post,
+                "/admin/cluster/nodes/demote",
+                http => OrderAsync(http, MemberOrder.Demote)
+            ),
+            new AdminRoute(
+                HttpMethods.Post,
+                "/admin/cluster/nodes/transfer",
+                http => OrderAsync(http, MemberOrder.Transfer)
+            ),
+            new AdminRoute(HttpMethods.Post, "/admin/cluster/clock/confirm", ConfirmClockAsync),
+            new AdminRoute(HttpMethods.Post, "/admin/cluster/finalize-upgrade", FinalizeUpgradeAsync),
+            new AdminRoute(HttpMethods.Get, "/admin/cluster/upgrade", ShowUpgradeAsync),
+            new AdminRoute(HttpMethods.Get, "/admin/cluster/authority", ShowAuthorityAsync),
+            new AdminRoute(
+                HttpMethods.Post,
+                "/admin/cluster/authority/rotate",
+                http =>
+                    ChangeAuthorityAsync(
+                        http,
+                        "began to be replaced",
+                        static rotation => rotation.BeginAsync(CancellationToken.None)
+                    )
+            ),
+            new AdminRoute(
+                HttpMethods.Post,
+                "/admin/cluster/authority/retire",
+                http =>
+                    ChangeAuthorityAsync(
+                        http,
+                        "is not trusted any more",
+                        static rotation => rotation.RetireAsync(CancellationToken.None)
+                    )
+            ),
+        ];
 
     /// <summary>The node is in no cluster, and open.</summary>
     public RaftConsensus BeAlone(RaftConsensus alone, ClusterRecords records)
@@ -64,24 +96,45 @@ internal sealed class ClusterRoutes(ILogger log)
 
         if (await ReadLifeAsync(http) is not { } life)
         {
-            await ErrorAnswer.WriteAsync(http, StatusCodes.Status400BadRequest, ErrorAnswer.BadRequest, "'LifetimeSeconds' must be a whole number of seconds, at least one and at most a week.");
+            await ErrorAnswer.WriteAsync(
+                http,
+                StatusCodes.Status400BadRequest,
+                ErrorAnswer.BadRequest,
+                "'LifetimeSeconds' must be a whole number of seconds, at least one and at most a week."
+            );
             return;
         }
 
-        var (token, expires, refusal) = await new JoinTokens(() => member.Identity, desk).CreateAsync(life, CancellationToken.None);
+        var (token, expires, refusal) = await new JoinTokens(() => member.Identity, desk).CreateAsync(
+            life,
+            CancellationToken.None
+        );
         if (token is null)
         {
-            await ErrorAnswer.WriteAsync(http, StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, refusal!);
+            await ErrorAnswer.WriteAsync(
+                http,
+                StatusCodes.Status503ServiceUnavailable,
+                ErrorAnswer.RavenException,
+                refusal!
+            );
             return;
         }
 
-        log.LogInformation(LogEvents.JoinToken, "A token was made that lets one node join within {Minutes} minutes.", (int)life.TotalMinutes);
-        await SendAsync(http, StatusCodes.Status201Created, json =>
-        {
-            json.WriteString("Token"u8, token.ToText());
-            json.WriteString("Expires"u8, expires);
-            json.WriteString("Cluster"u8, member.Identity.ClusterName);
-        });
+        log.LogInformation(
+            LogEvents.JoinToken,
+            "A token was made that lets one node join within {Minutes} minutes.",
+            (int)life.TotalMinutes
+        );
+        await SendAsync(
+            http,
+            StatusCodes.Status201Created,
+            json =>
+            {
+                json.WriteString("Token"u8, token.ToText());
+                json.WriteString("Expires"u8, expires);
+                json.WriteString("Cluster"u8, member.Identity.ClusterName);
+            }
+        );
     }
 
     private async Task ListMembersAsync(HttpContext http)
@@ -131,35 +184,42 @@ internal sealed class ClusterRoutes(ILogger log)
     /// <summary>Also for a node alone, and while nobody leads: it says what this node knows.</summary>
     private Task ShowUpgradeAsync(HttpContext http)
     {
-        if ((Alone ?? Member?.Consensus) is not { } consensus || (Alone is null ? Member?.Desk : DeskAlone) is not { } desk)
+        if (
+            (Alone ?? Member?.Consensus) is not { } consensus
+            || (Alone is null ? Member?.Desk : DeskAlone) is not { } desk
+        )
         {
             return RefuseAloneAsync(http);
         }
 
         var state = UpgradeEnd.Read(consensus, desk);
-        return SendAsync(http, StatusCodes.Status200OK, json =>
-        {
-            json.WriteNumber("Level"u8, state.Level);
-            json.WriteStartArray("Members"u8);
-            foreach (var member in state.Members)
+        return SendAsync(
+            http,
+            StatusCodes.Status200OK,
+            json =>
             {
-                json.WriteStartObject();
-                json.WriteString("Tag"u8, member.Tag);
-                json.WriteString("Name"u8, member.Name);
-                if (member.NewestLevel is { } newest)
+                json.WriteNumber("Level"u8, state.Level);
+                json.WriteStartArray("Members"u8);
+                foreach (var member in state.Members)
                 {
-                    json.WriteNumber("NewestLevel"u8, newest);
-                }
-                else
-                {
-                    json.WriteNull("NewestLevel"u8);
+                    json.WriteStartObject();
+                    json.WriteString("Tag"u8, member.Tag);
+                    json.WriteString("Name"u8, member.Name);
+                    if (member.NewestLevel is { } newest)
+                    {
+                        json.WriteNumber("NewestLevel"u8, newest);
+                    }
+                    else
+                    {
+                        json.WriteNull("NewestLevel"u8);
+                    }
+
+                    json.WriteEndObject();
                 }
 
-                json.WriteEndObject();
+                json.WriteEndArray();
             }
-
-            json.WriteEndArray();
-        });
+        );
     }
 
     private async Task TellAsync(HttpContext http, MemberAnswer answer)
@@ -186,7 +246,12 @@ internal sealed class ClusterRoutes(ILogger log)
         var (answer, sentence) = alone.ConfirmClock();
         if (answer != ClockAnswer.Confirmed)
         {
-            await ErrorAnswer.WriteAsync(http, StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, sentence);
+            await ErrorAnswer.WriteAsync(
+                http,
+                StatusCodes.Status503ServiceUnavailable,
+                ErrorAnswer.RavenException,
+                sentence
+            );
             return;
         }
 
@@ -194,33 +259,47 @@ internal sealed class ClusterRoutes(ILogger log)
         await SendAsync(http, StatusCodes.Status200OK, json => json.WriteString("Message"u8, sentence));
     }
 
-    private Task ShowAuthorityAsync(HttpContext http) => Member is not { Rotation: { } rotation } member ? RefuseAloneAsync(http) : SendAsync(http, StatusCodes.Status200OK, json =>
-    {
-        json.WriteStartArray("Authorities"u8);
-        foreach (var authority in member.Identity.Authorities)
-        {
-            json.WriteStartObject();
-            json.WriteString("Subject"u8, authority.Subject);
-            json.WriteString("Sha256"u8, Convert.ToHexStringLower(ClusterAuthority.FingerprintOf(authority)));
-            json.WriteString("Certificate"u8, authority.ExportCertificatePem());
-            json.WriteEndObject();
-        }
+    private Task ShowAuthorityAsync(HttpContext http) =>
+        Member is not { Rotation: { } rotation } member
+            ? RefuseAloneAsync(http)
+            : SendAsync(
+                http,
+                StatusCodes.Status200OK,
+                json =>
+                {
+                    json.WriteStartArray("Authorities"u8);
+                    foreach (var authority in member.Identity.Authorities)
+                    {
+                        json.WriteStartObject();
+                        json.WriteString("Subject"u8, authority.Subject);
+                        json.WriteString(
+                            "Sha256"u8,
+                            Convert.ToHexStringLower(ClusterAuthority.FingerprintOf(authority))
+                        );
+                        json.WriteString("Certificate"u8, authority.ExportCertificatePem());
+                        json.WriteEndObject();
+                    }
 
-        json.WriteEndArray();
-        if (rotation.Status is var (stage, waitsFor))
-        {
-            json.WriteString("Rotation"u8, stage.ToString());
-            json.WriteStartArray("WaitsFor"u8);
-            foreach (string name in waitsFor)
-            {
-                json.WriteStringValue(name);
-            }
+                    json.WriteEndArray();
+                    if (rotation.Status is var (stage, waitsFor))
+                    {
+                        json.WriteString("Rotation"u8, stage.ToString());
+                        json.WriteStartArray("WaitsFor"u8);
+                        foreach (string name in waitsFor)
+                        {
+                            json.WriteStringValue(name);
+                        }
 
-            json.WriteEndArray();
-        }
-    });
+                        json.WriteEndArray();
+                    }
+                }
+            );
 
-    private async Task ChangeAuthorityAsync(HttpContext http, string what, Func<AuthorityRotation, ValueTask<Rejection?>> change)
+    private async Task ChangeAuthorityAsync(
+        HttpContext http,
+        string what,
+        Func<AuthorityRotation, ValueTask<Rejection?>> change
+    )
     {
         if (Member is not { Rotation: { } rotation })
         {
@@ -232,27 +311,43 @@ internal sealed class ClusterRoutes(ILogger log)
         }
         else
         {
-            log.LogInformation(LogEvents.ClusterOrder, "By order of an owner the cluster's certificate authority {What}.", what);
+            log.LogInformation(
+                LogEvents.ClusterOrder,
+                "By order of an owner the cluster's certificate authority {What}.",
+                what
+            );
             await ShowAuthorityAsync(http);
         }
     }
 
     // 503 sends clients to try again, which is wrong for what may have been done.
-    private static int StatusOf(Rejection refusal) => refusal.Kind switch
-    {
-        RejectionKind.ConcurrencyConflict => StatusCodes.Status409Conflict,
-        RejectionKind.OutcomeUnknown => StatusCodes.Status500InternalServerError,
-        _ => StatusCodes.Status503ServiceUnavailable,
-    };
+    private static int StatusOf(Rejection refusal) =>
+        refusal.Kind switch
+        {
+            RejectionKind.ConcurrencyConflict => StatusCodes.Status409Conflict,
+            RejectionKind.OutcomeUnknown => StatusCodes.Status500InternalServerError,
+            _ => StatusCodes.Status503ServiceUnavailable,
+        };
 
-    private static Task RefuseAloneAsync(HttpContext http) => ErrorAnswer.WriteAsync(
-        http, StatusCodes.Status409Conflict, ErrorAnswer.RavenException, "This node is in no cluster. Stop it, make it the first of one with `rookery cluster init --data DIR`, and start it again.");
+    private static Task RefuseAloneAsync(HttpContext http) =>
+        ErrorAnswer.WriteAsync(
+            http,
+            StatusCodes.Status409Conflict,
+            ErrorAnswer.RavenException,
+            "This node is in no cluster. Stop it, make it the first of one with `rookery cluster init --data "
+                + "DIR`, and start it again."
+        );
 
     /// <summary>Null when it is wrong; the default when nothing was said.</summary>
     private static async Task<TimeSpan?> ReadLifeAsync(HttpContext http)
     {
         byte[] buffer = new byte[MostBodyBytes];
-        int length = await http.Request.Body.ReadAtLeastAsync(buffer, buffer.Length, throwOnEndOfStream: false, http.RequestAborted);
+        int length = await http.Request.Body.ReadAtLeastAsync(
+            buffer,
+            buffer.Length,
+            throwOnEndOfStream: false,
+            http.RequestAborted
+        );
         if (length == 0)
         {
             return JoinTokens.DefaultLife;

@@ -14,23 +14,49 @@ internal static class JoinTokenCommand
     private static Command CreateToken()
     {
         var address = new NodeAddress();
-        var minutes = WholeNumber.Option("--minutes", $"How long it holds, at most a week [default: {DefaultMinutes}].", "MINUTES", least: 1, most: 7 * 24 * 60);
+        var minutes = WholeNumber.Option(
+            "--minutes",
+            $"How long it holds, at most a week [default: {DefaultMinutes}].",
+            "MINUTES",
+            least: 1,
+            most: 7 * 24 * 60
+        );
         var command = address.AddTo(new Command("create", "Print a token that lets one node join, once.") { minutes });
-        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
-        {
-            var made = await client.SendAsync(HttpMethod.Post, "/admin/cluster/tokens", json => json.WriteNumber("LifetimeSeconds"u8, (parsed.GetValue(minutes) ?? DefaultMinutes) * 60L));
-            if (address.IsJson(parsed))
-            {
-                await Console.Out.WriteLineAsync(made.GetRawText());
-                return ExitCode.Success;
-            }
+        command.SetAction(
+            (parsed, _) =>
+                address.UseAsync(
+                    parsed,
+                    async client =>
+                    {
+                        var made = await client.SendAsync(
+                            HttpMethod.Post,
+                            "/admin/cluster/tokens",
+                            json =>
+                                json.WriteNumber(
+                                    "LifetimeSeconds"u8,
+                                    (parsed.GetValue(minutes) ?? DefaultMinutes) * 60L
+                                )
+                        );
+                        if (address.IsJson(parsed))
+                        {
+                            await Console.Out.WriteLineAsync(made.GetRawText());
+                            return ExitCode.Success;
+                        }
 
-            // The token alone goes to stdout, so that a script can carry it on.
-            string until = made.GetProperty("Expires").GetDateTimeOffset().UtcDateTime.ToString("u", CultureInfo.InvariantCulture);
-            await Console.Error.WriteLineAsync($"Whoever has this token until {until} can let one node into the cluster {made.GetProperty("Cluster").GetString()}: `rookery cluster join TOKEN --data DIR` on the new node.");
-            await Console.Out.WriteLineAsync(made.GetProperty("Token").GetString());
-            return ExitCode.Success;
-        }));
+                        // The token alone goes to stdout, so that a script can carry it on.
+                        string until = made.GetProperty("Expires")
+                            .GetDateTimeOffset()
+                            .UtcDateTime.ToString("u", CultureInfo.InvariantCulture);
+                        await Console.Error.WriteLineAsync(
+                            $"Whoever has this token until {until} can let one node into the cluster "
+                                + $"{made.GetProperty("Cluster").GetString()}: `rookery cluster join TOKEN --data "
+                                + $"DIR` on the new node."
+                        );
+                        await Console.Out.WriteLineAsync(made.GetProperty("Token").GetString());
+                        return ExitCode.Success;
+                    }
+                )
+        );
         return command;
     }
 }

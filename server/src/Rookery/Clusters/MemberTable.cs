@@ -7,19 +7,38 @@ namespace Rookery.Clusters;
 /// <summary>Members in columns, from the JSON of a node.</summary>
 internal static class MemberTable
 {
-    private static readonly string[] Heads = ["TAG", "NAME", "ROLE", "REACHABLE", "HEARD", "LAG", "SYNC P99", "RECORD", "URL", "ID"];
+    private static readonly string[] Heads =
+    [
+        "TAG",
+        "NAME",
+        "ROLE",
+        "REACHABLE",
+        "HEARD",
+        "LAG",
+        "SYNC P99",
+        "RECORD",
+        "URL",
+        "ID",
+    ];
 
     /// <summary>The table, with what there is to note under it.</summary>
     public static string Of(JsonElement cluster)
     {
         string[][] rows = [Heads, .. cluster.GetProperty("Members").EnumerateArray().Select(Row)];
         int[] widths = [.. Heads.Select((_, column) => rows.Max(row => row[column].Length))];
-        var lines = rows.Select(row => string.Join("  ", row.Select((text, column) => text.PadRight(widths[column]))).TrimEnd());
+        var lines = rows.Select(row =>
+            string.Join("  ", row.Select((text, column) => text.PadRight(widths[column]))).TrimEnd()
+        );
         return string.Join('\n', [.. lines, cluster.GetProperty("Note").GetString()!, .. Unreached(cluster)]);
     }
 
-    /// <summary>While nobody leads: where the node looks for each voter that it does not reach, and why in vain.</summary>
-    public static IEnumerable<string> Unreached(JsonElement cluster) => cluster.TryGetProperty("Unreached", out var sentences) ? sentences.EnumerateArray().Select(static sentence => sentence.GetString()!) : [];
+    /// <summary>
+    /// While nobody leads: where the node looks for each voter that it does not reach, and why in vain.
+    /// </summary>
+    public static IEnumerable<string> Unreached(JsonElement cluster) =>
+        cluster.TryGetProperty("Unreached", out var sentences)
+            ? sentences.EnumerateArray().Select(static sentence => sentence.GetString()!)
+            : [];
 
     private static string[] Row(JsonElement member)
     {
@@ -29,16 +48,27 @@ internal static class MemberTable
             TextOf(member, "Name"),
             TextOf(member, "Role"),
             Known(member, "IsReachable", static reachable => reachable.GetBoolean() ? "yes" : "no"),
-            member.TryGetProperty("IsSelf", out var isSelf) && isSelf.GetBoolean() ? "-" : Known(member, "HeardSeconds", static heard => string.Create(CultureInfo.InvariantCulture, $"{heard.GetDouble():0.0} s ago")),
+            member.TryGetProperty("IsSelf", out var isSelf) && isSelf.GetBoolean()
+                ? "-"
+                : Known(
+                    member,
+                    "HeardSeconds",
+                    static heard => string.Create(CultureInfo.InvariantCulture, $"{heard.GetDouble():0.0} s ago")
+                ),
             Known(member, "LagEntries", static lag => lag.GetInt64().ToString(CultureInfo.InvariantCulture)),
-            Known(member, "SyncP99Milliseconds", static sync => string.Create(CultureInfo.InvariantCulture, $"{sync.GetDouble():0.0} ms")),
+            Known(
+                member,
+                "SyncP99Milliseconds",
+                static sync => string.Create(CultureInfo.InvariantCulture, $"{sync.GetDouble():0.0} ms")
+            ),
             Known(member, "RecordVersion", static version => version.GetInt64().ToString(CultureInfo.InvariantCulture)),
             TextOf(member, "Url"),
             TextOf(member, "NodeId"),
         ];
     }
 
-    private static string Known(JsonElement member, string name, Func<JsonElement, string> text) => member.TryGetProperty(name, out var value) ? text(value) : "?";
+    private static string Known(JsonElement member, string name, Func<JsonElement, string> text) =>
+        member.TryGetProperty(name, out var value) ? text(value) : "?";
 
     private static string TextOf(JsonElement member, string name) =>
         member.TryGetProperty(name, out var text) ? VisibleText.OfLine(text.GetString() ?? "-") : "-";

@@ -9,33 +9,84 @@ using Rookery.Server;
 
 namespace Rookery.Clusters;
 
-/// <summary>`rookery cluster recover`: makes the last member that is left the only one of a new cluster, after a majority was lost for good.</summary>
+/// <summary>
+/// `rookery cluster recover`: makes the last member that is left the only one of a new cluster, after a majority was
+/// lost for good.
+/// </summary>
 internal static class RecoverCommand
 {
     public static Command Create()
     {
-        var data = new Option<string>("--data") { Description = "Data directory of the stopped member.", HelpName = "DIR", Required = true };
+        var data = new Option<string>("--data")
+        {
+            Description = "Data directory of the stopped member.",
+            HelpName = "DIR",
+            Required = true,
+        };
         var journal = StoppedNode.JournalOption();
-        var with = new Option<string[]>("--with") { Description = "Data directory of another stopped member, to compare with: a card put into this machine; may be repeated.", HelpName = "DIR" };
-        var yes = new Option<string?>("--yes") { Description = "The name of the cluster, instead of typing it when asked.", HelpName = "NAME" };
+        var with = new Option<string[]>("--with")
+        {
+            Description =
+                "Data directory of another stopped member, to compare with: a card put into this machine; may "
+                + "be repeated.",
+            HelpName = "DIR",
+        };
+        var yes = new Option<string?>("--yes")
+        {
+            Description = "The name of the cluster, instead of typing it when asked.",
+            HelpName = "NAME",
+        };
         var json = new Option<bool>("--json") { Description = "Print what was found, or the result, as JSON." };
-        var command = new Command("recover", "Force a new cluster of one out of a stopped member, when a majority is gone for good. Says what may be lost, and asks.") { data, journal, with, yes, json };
-        command.SetAction((parsed, cancellation) => Refusal.GuardAsync(() => RunAsync(
-            new NodeOptions { DataDirectory = Path.GetFullPath(parsed.GetValue(data)!), JournalDirectory = parsed.GetValue(journal) is { } own ? Path.GetFullPath(own) : null },
-            [.. (parsed.GetValue(with) ?? []).Select(Path.GetFullPath)],
-            parsed.GetValue(yes),
-            parsed.GetValue(json),
-            cancellation)));
+        var command = new Command(
+            "recover",
+            "Force a new cluster of one out of a stopped member, when a majority is gone for good. Says what "
+                + "may be lost, and asks."
+        )
+        {
+            data,
+            journal,
+            with,
+            yes,
+            json,
+        };
+        command.SetAction(
+            (parsed, cancellation) =>
+                Refusal.GuardAsync(() =>
+                    RunAsync(
+                        new NodeOptions
+                        {
+                            DataDirectory = Path.GetFullPath(parsed.GetValue(data)!),
+                            JournalDirectory = parsed.GetValue(journal) is { } own ? Path.GetFullPath(own) : null,
+                        },
+                        [.. (parsed.GetValue(with) ?? []).Select(Path.GetFullPath)],
+                        parsed.GetValue(yes),
+                        parsed.GetValue(json),
+                        cancellation
+                    )
+                )
+        );
         return command;
     }
 
-    private static async Task<int> RunAsync(NodeOptions options, IReadOnlyList<string> others, string? confirmed, bool isJson, CancellationToken cancellation)
+    private static async Task<int> RunAsync(
+        NodeOptions options,
+        IReadOnlyList<string> others,
+        string? confirmed,
+        bool isJson,
+        CancellationToken cancellation
+    )
     {
         long memory = MemorySize.DefaultBytes();
         ProcessMemory.Bound(memory);
         var disk = new PosixDisk();
         DataRecovery.Settle(disk, options);
-        using var recovery = ClusterRecovery.Open(disk, options, new MemoryBudget(memory), new IoTimeline(TimeProvider.System, disk.DeviceOf(options.DataDirectory)), TimeProvider.System);
+        using var recovery = ClusterRecovery.Open(
+            disk,
+            options,
+            new MemoryBudget(memory),
+            new IoTimeline(TimeProvider.System, disk.DeviceOf(options.DataDirectory)),
+            TimeProvider.System
+        );
         var survey = await recovery.SurveyAsync(others, cancellation);
         await Console.Error.WriteAsync(Describe(survey));
         if (survey.Refusal is { } refusal)
@@ -51,12 +102,18 @@ internal static class RecoverCommand
                 await Console.Out.WriteLineAsync(JsonLine.Of(json => WriteSurvey(json, survey)));
             }
 
-            return await Refusal.WriteAsync("Nobody can be asked here, so nothing was changed; say --yes NAME, with the name of the cluster.", ExitCode.Configuration);
+            return await Refusal.WriteAsync(
+                "Nobody can be asked here, so nothing was changed; say --yes NAME, with the name of the cluster.",
+                ExitCode.Configuration
+            );
         }
 
         if (!string.Equals(confirmed ?? await AskAsync(), name, StringComparison.Ordinal))
         {
-            return await Refusal.WriteAsync($"That is not the name of the cluster, so nothing was changed.", ExitCode.Configuration);
+            return await Refusal.WriteAsync(
+                $"That is not the name of the cluster, so nothing was changed.",
+                ExitCode.Configuration
+            );
         }
 
         var recovered = recovery.Run([.. PeerAddresses.OfThisMachine()]);
@@ -66,7 +123,9 @@ internal static class RecoverCommand
 
     private static async Task<string?> AskAsync()
     {
-        await Console.Error.WriteAsync("Type the name of the cluster to go on, or anything else to leave all as it is: ");
+        await Console.Error.WriteAsync(
+            "Type the name of the cluster to go on, or anything else to leave all as it is: "
+        );
         return await Console.In.ReadLineAsync();
     }
 
@@ -75,7 +134,11 @@ internal static class RecoverCommand
         var text = new StringBuilder();
         foreach (var store in survey.Others.Prepend(survey.Own))
         {
-            text.Append(CultureInfo.InvariantCulture, $"{store.Name} ({(store.IsRunning ? "runs at " : string.Empty)}{store.Place}) holds the entries through {store.Last.Index} (term {store.Last.Term}).\n");
+            text.Append(
+                CultureInfo.InvariantCulture,
+                $"{store.Name} ({(store.IsRunning ? "runs at " : string.Empty)}{store.Place}) holds the "
+                    + $"entries through {store.Last.Index} (term {store.Last.Term}).\n"
+            );
         }
 
         if (survey.Refusal is not null)
@@ -106,27 +169,33 @@ internal static class RecoverCommand
 
         string journal = options.JournalDirectory is { } own ? $" --journal {own}" : string.Empty;
         return text.Append(
-            CultureInfo.InvariantCulture,
-            $"The node is the only member of a new cluster '{name}'. Start it with `rookery serve --data {options.DataDirectory}{journal}` and the --listen that it had, and let the others join with empty data directories. What was there before is kept under names that end with {recovered.KeptSuffix}; delete it when nothing is missing.").ToString();
+                CultureInfo.InvariantCulture,
+                $"The node is the only member of a new cluster '{name}'. Start it with `rookery serve --data "
+                    + $"{options.DataDirectory}{journal}` and the --listen that it had, and let the others join "
+                    + $"with empty data directories. What was there before is kept under names that end with "
+                    + $"{recovered.KeptSuffix}; delete it when nothing is missing."
+            )
+            .ToString();
     }
 
-    private static string ToJson(RecoverySurvey survey, string name, RecoveredCluster recovered) => JsonLine.Of(json =>
-    {
-        WriteSurvey(json, survey);
-        json.WriteString("Cluster"u8, name);
-        json.WriteString("ClusterId"u8, recovered.Ids.ClusterId);
-        json.WriteString("NodeId"u8, recovered.Ids.NodeId);
-        json.WriteString("Authority"u8, recovered.Authority);
-        json.WriteString("KeptSuffix"u8, recovered.KeptSuffix);
-        json.WriteStartObject("Documents"u8);
-        foreach (var (database, documents) in recovered.Data.Databases)
+    private static string ToJson(RecoverySurvey survey, string name, RecoveredCluster recovered) =>
+        JsonLine.Of(json =>
         {
-            json.WriteNumber(database, documents);
-        }
+            WriteSurvey(json, survey);
+            json.WriteString("Cluster"u8, name);
+            json.WriteString("ClusterId"u8, recovered.Ids.ClusterId);
+            json.WriteString("NodeId"u8, recovered.Ids.NodeId);
+            json.WriteString("Authority"u8, recovered.Authority);
+            json.WriteString("KeptSuffix"u8, recovered.KeptSuffix);
+            json.WriteStartObject("Documents"u8);
+            foreach (var (database, documents) in recovered.Data.Databases)
+            {
+                json.WriteNumber(database, documents);
+            }
 
-        json.WriteEndObject();
-        WriteAll(json, "Damage", recovered.Data.Damage);
-    });
+            json.WriteEndObject();
+            WriteAll(json, "Damage", recovered.Data.Damage);
+        });
 
     private static void WriteSurvey(Utf8JsonWriter json, RecoverySurvey survey)
     {

@@ -23,18 +23,22 @@ internal sealed record AskedQuery(string Path, string Text, IReadOnlyList<(strin
     public int? PageSize { get; init; }
 
     /// <summary>The option that gives a parameter's value.</summary>
-    public static Option<string[]> ParameterOption() => new("--param")
-    {
-        Description = "A parameter, NAME=VALUE; may be repeated. A value that is JSON is that value, any other is a text.",
-        HelpName = "NAME=VALUE",
-    };
+    public static Option<string[]> ParameterOption() =>
+        new("--param")
+        {
+            Description =
+                "A parameter, NAME=VALUE; may be repeated. A value that is JSON is that value, any other is a text.",
+            HelpName = "NAME=VALUE",
+        };
 
     /// <summary>What was typed; a text of `-` is read from stdin.</summary>
     /// <exception cref="AdminException">A parameter has no name.</exception>
-    public static async Task<AskedQuery> ReadAsync(string database, string text, string[]? parameters) => new(
-        NodeClient.PathOf(database),
-        text is "-" ? await Console.In.ReadToEndAsync() : text,
-        [.. (parameters ?? []).Select(ReadParameter)]);
+    public static async Task<AskedQuery> ReadAsync(string database, string text, string[]? parameters) =>
+        new(
+            NodeClient.PathOf(database),
+            text is "-" ? await Console.In.ReadToEndAsync() : text,
+            [.. (parameters ?? []).Select(ReadParameter)]
+        );
 
     /// <summary>NAME=VALUE: JSON where it is, text otherwise.</summary>
     /// <exception cref="AdminException">There is no name.</exception>
@@ -64,12 +68,13 @@ internal sealed record AskedQuery(string Path, string Text, IReadOnlyList<(strin
     public ByteArrayContent Body() => NodeClient.BodyOf(WriteMembers);
 
     /// <summary>As the node takes it where it is the member of another object.</summary>
-    public ByteArrayContent WrappedBody() => NodeClient.BodyOf(json =>
-    {
-        json.WriteStartObject("Query"u8);
-        WriteMembers(json);
-        json.WriteEndObject();
-    });
+    public ByteArrayContent WrappedBody() =>
+        NodeClient.BodyOf(json =>
+        {
+            json.WriteStartObject("Query"u8);
+            WriteMembers(json);
+            json.WriteEndObject();
+        });
 
     private void WriteMembers(Utf8JsonWriter json)
     {

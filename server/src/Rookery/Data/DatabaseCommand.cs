@@ -15,31 +15,46 @@ internal static class DatabaseCommand
     private static Command List()
     {
         var address = new NodeAddress();
-        var command = address.AddTo(new Command("ls", "List the databases that you may use, and how many documents each has."));
-        command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
-        {
-            var answer = await client.GetJsonAsync(HttpMethod.Get, "/databases");
-            if (address.IsJson(parsed))
-            {
-                Output.Write(answer);
-                return ExitCode.Success;
-            }
+        var command = address.AddTo(
+            new Command("ls", "List the databases that you may use, and how many documents each has.")
+        );
+        command.SetAction(
+            (parsed, _) =>
+                address.WorkAsync(
+                    parsed,
+                    async client =>
+                    {
+                        var answer = await client.GetJsonAsync(HttpMethod.Get, "/databases");
+                        if (address.IsJson(parsed))
+                        {
+                            Output.Write(answer);
+                            return ExitCode.Success;
+                        }
 
-            var table = new Table("NAME", ">DOCUMENTS");
-            foreach (var database in answer.GetProperty("Databases").EnumerateArray())
-            {
-                table.Add(database.GetProperty("Name").GetString()!, database.TryGetProperty("DocumentsCount", out var count) ? count.GetInt64().ToString(CultureInfo.InvariantCulture) : "?");
-            }
+                        var table = new Table("NAME", ">DOCUMENTS");
+                        foreach (var database in answer.GetProperty("Databases").EnumerateArray())
+                        {
+                            table.Add(
+                                database.GetProperty("Name").GetString()!,
+                                database.TryGetProperty("DocumentsCount", out var count)
+                                    ? count.GetInt64().ToString(CultureInfo.InvariantCulture)
+                                    : "?"
+                            );
+                        }
 
-            if (table.Rows == 0)
-            {
-                await Console.Error.WriteLineAsync("There is no database yet. `rookery db create NAME` makes one.");
-                return ExitCode.Success;
-            }
+                        if (table.Rows == 0)
+                        {
+                            await Console.Error.WriteLineAsync(
+                                "There is no database yet. `rookery db create NAME` makes one."
+                            );
+                            return ExitCode.Success;
+                        }
 
-            Output.Write(table);
-            return ExitCode.Success;
-        }));
+                        Output.Write(table);
+                        return ExitCode.Success;
+                    }
+                )
+        );
         return command;
     }
 
@@ -48,20 +63,28 @@ internal static class DatabaseCommand
         var address = new NodeAddress();
         var name = new Argument<string>("NAME") { Description = "What to call it." };
         var command = address.AddTo(new Command("create", "Make a database, on all members.") { name });
-        command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
-        {
-            var answer = await MakeAsync(client, parsed.GetValue(name)!);
-            if (address.IsJson(parsed))
-            {
-                Output.Write(answer);
-            }
-            else
-            {
-                await Console.Error.WriteLineAsync($"Made the database {answer.GetProperty("Name").GetString()}.");
-            }
+        command.SetAction(
+            (parsed, _) =>
+                address.WorkAsync(
+                    parsed,
+                    async client =>
+                    {
+                        var answer = await MakeAsync(client, parsed.GetValue(name)!);
+                        if (address.IsJson(parsed))
+                        {
+                            Output.Write(answer);
+                        }
+                        else
+                        {
+                            await Console.Error.WriteLineAsync(
+                                $"Made the database {answer.GetProperty("Name").GetString()}."
+                            );
+                        }
 
-            return ExitCode.Success;
-        }));
+                        return ExitCode.Success;
+                    }
+                )
+        );
         return command;
     }
 
@@ -89,33 +112,61 @@ internal static class DatabaseCommand
     {
         var address = new NodeAddress();
         var name = new Argument<string>("NAME") { Description = "Which one." };
-        var yes = new Option<string?>("--yes") { Description = "The name of the database once more, instead of typing it when asked.", HelpName = "NAME" };
-        var command = address.AddTo(new Command("rm", "Delete a database with all its documents and indexes, on all members, for good.") { name, yes });
-        command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
+        var yes = new Option<string?>("--yes")
         {
-            string database = parsed.GetValue(name)!;
-            var statistics = await client.GetJsonAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/stats");
-            if (parsed.GetValue(yes) is not { } typed)
+            Description = "The name of the database once more, instead of typing it when asked.",
+            HelpName = "NAME",
+        };
+        var command = address.AddTo(
+            new Command("rm", "Delete a database with all its documents and indexes, on all members, for good.")
             {
-                Question.Confirm($"{database} is to be deleted with {Amount.Of(statistics.GetProperty("CountOfDocuments").GetInt64(), "document")}, on all members, for good.", database, $"--yes {database}");
+                name,
+                yes,
             }
-            else if (!string.Equals(typed, database, StringComparison.Ordinal))
-            {
-                throw new AdminException($"--yes says {typed}, which is not the database's name, so nothing was changed.", ExitCode.Configuration);
-            }
+        );
+        command.SetAction(
+            (parsed, _) =>
+                address.WorkAsync(
+                    parsed,
+                    async client =>
+                    {
+                        string database = parsed.GetValue(name)!;
+                        var statistics = await client.GetJsonAsync(
+                            HttpMethod.Get,
+                            $"{NodeClient.PathOf(database)}/stats"
+                        );
+                        if (parsed.GetValue(yes) is not { } typed)
+                        {
+                            Question.Confirm(
+                                $"{database} is to be deleted with "
+                                    + $"{Amount.Of(statistics.GetProperty("CountOfDocuments").GetInt64(), "document")}"
+                                    + $", on all members, for good.",
+                                database,
+                                $"--yes {database}"
+                            );
+                        }
+                        else if (!string.Equals(typed, database, StringComparison.Ordinal))
+                        {
+                            throw new AdminException(
+                                $"--yes says {typed}, which is not the database's name, so nothing was changed.",
+                                ExitCode.Configuration
+                            );
+                        }
 
-            var answer = await DeleteAsync(client, database);
-            if (address.IsJson(parsed))
-            {
-                Output.Write(answer);
-            }
-            else
-            {
-                await Console.Error.WriteLineAsync($"Deleted the database {database}.");
-            }
+                        var answer = await DeleteAsync(client, database);
+                        if (address.IsJson(parsed))
+                        {
+                            Output.Write(answer);
+                        }
+                        else
+                        {
+                            await Console.Error.WriteLineAsync($"Deleted the database {database}.");
+                        }
 
-            return ExitCode.Success;
-        }));
+                        return ExitCode.Success;
+                    }
+                )
+        );
         return command;
     }
 }

@@ -6,5 +6,6 @@ namespace Rookery.Data;
 internal static class DocumentArguments
 {
     /// <summary>The database.</summary>
-    public static Argument<string> Database() => new("DB") { Description = "The database; `.` is the one that `rookery login` wrote down." };
+    public static Argument<string> Database() =>
+        new("DB") { Description = "The database; `.` is the one that `rookery login` wrote down." };
 }

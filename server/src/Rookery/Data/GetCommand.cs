@@ -16,25 +16,56 @@ internal static class GetCommand
     {
         var address = new NodeAddress();
         var database = DocumentArguments.Database();
-        var ids = new Argument<string[]>("ID") { Description = "The documents' ids.", Arity = ArgumentArity.ZeroOrMore };
-        var prefix = new Option<string?>("--prefix") { Description = "All documents whose ids begin so; '' is all there are.", HelpName = "PREFIX" };
-        var command = address.AddToRead(new Command("get", "Print documents: one a line, or, one alone on a terminal, indented.") { database, ids, prefix });
-        command.SetAction((parsed, _) => address.WorkAsync(parsed, client =>
+        var ids = new Argument<string[]>("ID")
         {
-            string path = NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!));
-            bool isLocal = address.IsLocal(parsed);
-            string[] wanted = parsed.GetValue(ids)!;
-            string? begin = parsed.GetValue(prefix);
-            return (begin is null) == (wanted.Length == 0) ? throw new AdminException("Say which documents: either ids, or --prefix.", ExitCode.Configuration)
-                : begin is not null ? PrintPrefixAsync(client, path, begin, isLocal)
-                : address.IsJson(parsed) ? PrintAnswerAsync(client, path, wanted, isLocal)
-                : PrintAsync(client, path, wanted, isLocal);
-        }));
+            Description = "The documents' ids.",
+            Arity = ArgumentArity.ZeroOrMore,
+        };
+        var prefix = new Option<string?>("--prefix")
+        {
+            Description = "All documents whose ids begin so; '' is all there are.",
+            HelpName = "PREFIX",
+        };
+        var command = address.AddToRead(
+            new Command("get", "Print documents: one a line, or, one alone on a terminal, indented.")
+            {
+                database,
+                ids,
+                prefix,
+            }
+        );
+        command.SetAction(
+            (parsed, _) =>
+                address.WorkAsync(
+                    parsed,
+                    client =>
+                    {
+                        string path = NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!));
+                        bool isLocal = address.IsLocal(parsed);
+                        string[] wanted = parsed.GetValue(ids)!;
+                        string? begin = parsed.GetValue(prefix);
+                        return (begin is null) == (wanted.Length == 0)
+                                ? throw new AdminException(
+                                    "Say which documents: either ids, or --prefix.",
+                                    ExitCode.Configuration
+                                )
+                            : begin is not null ? PrintPrefixAsync(client, path, begin, isLocal)
+                            : address.IsJson(parsed) ? PrintAnswerAsync(client, path, wanted, isLocal)
+                            : PrintAsync(client, path, wanted, isLocal);
+                    }
+                )
+        );
         return command;
     }
 
     /// <summary>The documents of some ids, in their order; null for one that there is not.</summary>
-    public static async Task<JsonElement> ReadAsync(NodeClient client, string path, IReadOnlyList<string> ids, bool isMetadataOnly = false, bool isLocal = false)
+    public static async Task<JsonElement> ReadAsync(
+        NodeClient client,
+        string path,
+        IReadOnlyList<string> ids,
+        bool isMetadataOnly = false,
+        bool isLocal = false
+    )
     {
         using var body = NodeClient.BodyOf(json =>
         {
@@ -46,7 +77,11 @@ internal static class GetCommand
 
             json.WriteEndArray();
         });
-        using var request = client.NewRequest(HttpMethod.Post, $"{path}/docs?metadataOnly={(isMetadataOnly ? "true" : "false")}{Local(isLocal)}", body);
+        using var request = client.NewRequest(
+            HttpMethod.Post,
+            $"{path}/docs?metadataOnly={(isMetadataOnly ? "true" : "false")}{Local(isLocal)}",
+            body
+        );
         using var answer = await client.AskAsync(request);
 
         // One id alone that there is not is answered so, without a body.
@@ -68,7 +103,12 @@ internal static class GetCommand
     {
         var answer = await ReadAsync(client, path, ids, isLocal: isLocal);
         Output.Write(answer);
-        return answer.GetProperty("Results").EnumerateArray().Any(static document => document.ValueKind == JsonValueKind.Null) ? ExitCode.NotFound : ExitCode.Success;
+        return answer
+            .GetProperty("Results")
+            .EnumerateArray()
+            .Any(static document => document.ValueKind == JsonValueKind.Null)
+            ? ExitCode.NotFound
+            : ExitCode.Success;
     }
 
     private static async Task<int> PrintAsync(NodeClient client, string path, string[] ids, bool isLocal)
@@ -99,7 +139,10 @@ internal static class GetCommand
 
     private static async Task<int> PrintPrefixAsync(NodeClient client, string path, string prefix, bool isLocal)
     {
-        using var answer = await client.SendAsync(HttpMethod.Get, $"{path}/streams/docs?format=jsonl&startsWith={Uri.EscapeDataString(prefix)}{Local(isLocal)}");
+        using var answer = await client.SendAsync(
+            HttpMethod.Get,
+            $"{path}/streams/docs?format=jsonl&startsWith={Uri.EscapeDataString(prefix)}{Local(isLocal)}"
+        );
         await Streamed.CopyAsync(answer, client.Address, Output.Visible);
         return ExitCode.Success;
     }

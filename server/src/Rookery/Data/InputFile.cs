@@ -32,11 +32,23 @@ internal static class InputFile
 
         try
         {
-            return File.Open(path, new FileStreamOptions { Mode = FileMode.Open, Access = FileAccess.Read, Share = FileShare.ReadWrite | FileShare.Delete, Options = FileOptions.SequentialScan });
+            return File.Open(
+                path,
+                new FileStreamOptions
+                {
+                    Mode = FileMode.Open,
+                    Access = FileAccess.Read,
+                    Share = FileShare.ReadWrite | FileShare.Delete,
+                    Options = FileOptions.SequentialScan,
+                }
+            );
         }
         catch (Exception unreadable) when (unreadable is IOException or UnauthorizedAccessException)
         {
-            string why = unreadable is FileNotFoundException or DirectoryNotFoundException ? "there is no such file" : Directory.Exists(path) ? "it is a directory" : "permission denied";
+            string why =
+                unreadable is FileNotFoundException or DirectoryNotFoundException ? "there is no such file"
+                : Directory.Exists(path) ? "it is a directory"
+                : "permission denied";
             throw new AdminException($"The file {path} cannot be read: {why}.", ExitCode.Configuration);
         }
     }

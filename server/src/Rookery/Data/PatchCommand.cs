@@ -10,21 +10,59 @@ internal static class PatchCommand
     {
         var address = new NodeAddress();
         var database = DocumentArguments.Database();
-        var query = new Argument<string>("RQL") { Description = "What to change and how, such as 'from Users where age > $age update { this.grown = true }'; - reads it from stdin." };
+        var query = new Argument<string>("RQL")
+        {
+            Description =
+                "What to change and how, such as 'from Users where age > $age update { this.grown = true }'; - "
+                + "reads it from stdin.",
+        };
         var parameters = AskedQuery.ParameterOption();
         var perSecond = PerSecondOption();
         var yes = new Option<bool>("--yes") { Description = "Do not ask." };
-        var command = address.AddTo(new Command("patch", "Change all documents that a query finds. They are counted first, and the database's name has to be typed.") { database, query, parameters, perSecond, yes });
-        command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
-        {
-            string name = address.DatabaseOf(parsed.GetValue(database)!);
-            var asked = await AskedQuery.ReadAsync(name, parsed.GetValue(query)!, parsed.GetValue(parameters));
-            return await new QueryChange(client, name, asked, isPatch: true).RunAsync(parsed.GetValue(yes), parsed.GetValue(perSecond), address.IsJson(parsed));
-        }));
+        var command = address.AddTo(
+            new Command(
+                "patch",
+                "Change all documents that a query finds. They are counted first, and the database's name has "
+                    + "to be typed."
+            )
+            {
+                database,
+                query,
+                parameters,
+                perSecond,
+                yes,
+            }
+        );
+        command.SetAction(
+            (parsed, _) =>
+                address.WorkAsync(
+                    parsed,
+                    async client =>
+                    {
+                        string name = address.DatabaseOf(parsed.GetValue(database)!);
+                        var asked = await AskedQuery.ReadAsync(
+                            name,
+                            parsed.GetValue(query)!,
+                            parsed.GetValue(parameters)
+                        );
+                        return await new QueryChange(client, name, asked, isPatch: true).RunAsync(
+                            parsed.GetValue(yes),
+                            parsed.GetValue(perSecond),
+                            address.IsJson(parsed)
+                        );
+                    }
+                )
+        );
         return command;
     }
 
     /// <summary>How fast it may go.</summary>
     public static Option<int?> PerSecondOption() =>
-        WholeNumber.Option("--per-second", "Documents a second, at most, which leaves room for others [default: as many as the node can].", "NUMBER", least: 1, most: 1_000_000);
+        WholeNumber.Option(
+            "--per-second",
+            "Documents a second, at most, which leaves room for others [default: as many as the node can].",
+            "NUMBER",
+            least: 1,
+            most: 1_000_000
+        );
 }

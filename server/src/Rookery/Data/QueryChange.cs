@@ -28,13 +28,18 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
     /// <param name="isAgreed">Whether nobody is asked.</param>
     /// <param name="mostPerSecond">Documents a second, at most; null for as many as the node can.</param>
     /// <param name="isJson">Whether the node's last word is printed.</param>
-    /// <exception cref="AdminException">The query cannot be meant, it was not agreed to, or it ended on its way.</exception>
+    /// <exception cref="AdminException">The query cannot be meant, it was not agreed to, or it ended on its
+    /// way.</exception>
     public async Task<int> RunAsync(bool isAgreed, int? mostPerSecond, bool isJson)
     {
         var (count, some) = await CountAsync();
         if (count > 0 && !isAgreed)
         {
-            Question.Confirm($"{Amount.Of(count, "document")} of {database} {(count == 1 ? "is" : "are")} to be {Done}: {some}.", database, "--yes");
+            Question.Confirm(
+                $"{Amount.Of(count, "document")} of {database} {(count == 1 ? "is" : "are")} to be {Done}: {some}.",
+                database,
+                "--yes"
+            );
         }
 
         using var body = isPatch ? asked.WrappedBody() : asked.Body();
@@ -58,8 +63,14 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         return status switch
         {
             "Completed" => await SayAsync($"{(isPatch ? "Changed" : "Deleted")} {Amount.Of(done, "document")}."),
-            "Canceled" => throw new AdminException($"Somebody stopped it behind {Amount.Of(done, "document")}, which are {Done} and stay so.", ExitCode.Failure),
-            _ => throw new AdminException(ended.GetProperty("Result").GetProperty("Message").GetString()!, ExitCode.Failure),
+            "Canceled" => throw new AdminException(
+                $"Somebody stopped it behind {Amount.Of(done, "document")}, which are {Done} and stay so.",
+                ExitCode.Failure
+            ),
+            _ => throw new AdminException(
+                ended.GetProperty("Result").GetProperty("Message").GetString()!,
+                ExitCode.Failure
+            ),
         };
     }
 
@@ -73,11 +84,23 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
     private async Task<(long Count, string Some)> CountAsync()
     {
         var query = TryParse();
-        using var body = (asked with { Text = query?.Update is { } update ? Without(update) : asked.Text, Waits = true, PageSize = Named }).Body();
+        using var body = (
+            asked with
+            {
+                Text = query?.Update is { } update ? Without(update) : asked.Text,
+                Waits = true,
+                PageSize = Named,
+            }
+        ).Body();
         var answer = await client.GetJsonAsync(HttpMethod.Post, $"{asked.Path}/queries", body);
         long total = answer.GetProperty("TotalResults").GetInt64();
-        long count = query is null ? total : Math.Min(Math.Max(0, total - (NumberOf(query.Offset) ?? 0)), NumberOf(query.Limit) ?? long.MaxValue);
-        string names = string.Join(", ", answer.GetProperty("Results").EnumerateArray().Select(static found => VisibleText.OfLine(IdOf(found))));
+        long count = query is null
+            ? total
+            : Math.Min(Math.Max(0, total - (NumberOf(query.Offset) ?? 0)), NumberOf(query.Limit) ?? long.MaxValue);
+        string names = string.Join(
+            ", ",
+            answer.GetProperty("Results").EnumerateArray().Select(static found => VisibleText.OfLine(IdOf(found)))
+        );
         return (count, count > Named ? $"{names}, …" : names);
     }
 
@@ -87,7 +110,9 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         found.TryGetProperty("@metadata"u8, out var metadata) && metadata.TryGetProperty("@id"u8, out var id)
             ? id.GetString()!
             : throw new AdminException(
-                "What this query finds are groups or rows, not documents. Nothing was changed.", ExitCode.Configuration);
+                "What this query finds are groups or rows, not documents. Nothing was changed.",
+                ExitCode.Configuration
+            );
 
     /// <summary>The query; null for one that only a newer node may understand: it judges what it is sent.</summary>
     private Query? TryParse()
@@ -96,8 +121,16 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         {
             var query = RqlParser.Parse(asked.Text);
             return (query.Update is not null) == isPatch ? query
-                : isPatch ? throw new AdminException("The query says not what to change: `update { … }` must stand behind its conditions, as in 'from Users where age > 5 update { this.grown = true }'.", ExitCode.Configuration)
-                : throw new AdminException("`update` changes documents, and here they would be deleted: take it away, or use `rookery patch`.", ExitCode.Configuration);
+                : isPatch
+                    ? throw new AdminException(
+                        "The query says not what to change: `update { … }` must stand behind its conditions, "
+                            + "as in 'from Users where age > 5 update { this.grown = true }'.",
+                        ExitCode.Configuration
+                    )
+                : throw new AdminException(
+                    "`update` changes documents, and here they would be deleted: take it away, or use `rookery patch`.",
+                    ExitCode.Configuration
+                );
         }
         catch (QueryException)
         {
@@ -112,13 +145,20 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         return $"{asked.Text.AsSpan(0, clause)} {asked.Text.AsSpan(update.Position + update.Text.Length + 1)}";
     }
 
-    private long? NumberOf(Operand? operand) => operand switch
-    {
-        NumberOperand number when long.TryParse(number.Text, NumberStyles.None, CultureInfo.InvariantCulture, out long value) => value,
-        ParameterOperand parameter when asked.Parameters.FirstOrDefault(one => string.Equals(one.Name, parameter.Name, StringComparison.Ordinal)).Value is { ValueKind: JsonValueKind.Number } given
-            && given.TryGetInt64(out long value) => value,
-        _ => null,
-    };
+    private long? NumberOf(Operand? operand) =>
+        operand switch
+        {
+            NumberOperand number
+                when long.TryParse(number.Text, NumberStyles.None, CultureInfo.InvariantCulture, out long value) =>
+                value,
+            ParameterOperand parameter
+                when asked
+                    .Parameters.FirstOrDefault(one => string.Equals(one.Name, parameter.Name, StringComparison.Ordinal))
+                    .Value
+                    is { ValueKind: JsonValueKind.Number } given
+                    && given.TryGetInt64(out long value) => value,
+            _ => null,
+        };
 
     /// <summary>Waits until the node has ended it, and gives its last state.</summary>
     private async Task<JsonElement> WatchAsync(long operation, Progress progress)
@@ -133,7 +173,9 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
             catch (AdminException lost)
             {
                 throw new AdminException(
-                    $"{lost.Message} {Figures("when it answered last")} {HowToLook(operation)}", ExitCode.Failure);
+                    $"{lost.Message} {Figures("when it answered last")} {HowToLook(operation)}",
+                    ExitCode.Failure
+                );
             }
 
             if (!state.GetProperty("Status").ValueEquals("InProgress"u8))
@@ -174,7 +216,14 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         long operation = _operation.Task.Result;
         try
         {
-            using var answer = client.SendAsync(HttpMethod.Post, $"{asked.Path}/operations/kill?id={operation}", cancellation: patience.Token).GetAwaiter().GetResult();
+            using var answer = client
+                .SendAsync(
+                    HttpMethod.Post,
+                    $"{asked.Path}/operations/kill?id={operation}",
+                    cancellation: patience.Token
+                )
+                .GetAwaiter()
+                .GetResult();
             LookAsync(operation, patience.Token).GetAwaiter().GetResult();
         }
         catch (Exception silent) when (silent is AdminException or OperationCanceledException)
@@ -197,5 +246,9 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
             + $"POST {operations}/kill?id={operation} stops it.";
     }
 
-    private static long ProcessedOf(JsonElement state) => state.GetProperty("Progress") is { ValueKind: JsonValueKind.Object } progress && progress.TryGetProperty("Processed", out var done) ? done.GetInt64() : 0;
+    private static long ProcessedOf(JsonElement state) =>
+        state.GetProperty("Progress") is { ValueKind: JsonValueKind.Object } progress
+        && progress.TryGetProperty("Processed", out var done)
+            ? done.GetInt64()
+            : 0;
 }

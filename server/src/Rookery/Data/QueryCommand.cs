@@ -17,41 +17,76 @@ internal static class QueryCommand
     {
         var address = new NodeAddress();
         var database = DocumentArguments.Database();
-        var query = new Argument<string>("RQL") { Description = "The query, such as 'from Users where age > $age'; - reads it from stdin." };
+        var query = new Argument<string>("RQL")
+        {
+            Description = "The query, such as 'from Users where age > $age'; - reads it from stdin.",
+        };
         var parameters = AskedQuery.ParameterOption();
         var table = new Option<bool>("--table") { Description = "As a table [default on a terminal]." };
-        var lines = new Option<bool>("--ndjson") { Description = "One result a line, any number of them, as they are found [default otherwise]." };
-        var explain = new Option<bool>("--explain") { Description = "Say which index would answer, and why; nothing is answered." };
-        var timings = new Option<bool>("--timings") { Description = "Say how long the parts of the answer took." };
-        var wait = new Option<bool>("--wait") { Description = "Wait until the index has seen everything that was written before." };
-        var command = address.AddToRead(new Command("query", "Ask in RQL.") { database, query, parameters, table, lines, explain, timings, wait });
-        command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
+        var lines = new Option<bool>("--ndjson")
         {
-            int forms = new[] { parsed.GetValue(table), parsed.GetValue(lines), address.IsJson(parsed) }.Count(static form => form);
-            if (forms > 1)
-            {
-                throw new AdminException("--table, --ndjson and --json each say how the results are printed; give one of them.", ExitCode.Configuration);
-            }
+            Description = "One result a line, any number of them, as they are found [default otherwise].",
+        };
+        var explain = new Option<bool>("--explain")
+        {
+            Description = "Say which index would answer, and why; nothing is answered.",
+        };
+        var timings = new Option<bool>("--timings") { Description = "Say how long the parts of the answer took." };
+        var wait = new Option<bool>("--wait")
+        {
+            Description = "Wait until the index has seen everything that was written before.",
+        };
+        var command = address.AddToRead(
+            new Command("query", "Ask in RQL.") { database, query, parameters, table, lines, explain, timings, wait }
+        );
+        command.SetAction(
+            (parsed, _) =>
+                address.WorkAsync(
+                    parsed,
+                    async client =>
+                    {
+                        int forms = new[]
+                        {
+                            parsed.GetValue(table),
+                            parsed.GetValue(lines),
+                            address.IsJson(parsed),
+                        }.Count(static form => form);
+                        if (forms > 1)
+                        {
+                            throw new AdminException(
+                                "--table, --ndjson and --json each say how the results are printed; give one of them.",
+                                ExitCode.Configuration
+                            );
+                        }
 
-            string name = address.DatabaseOf(parsed.GetValue(database)!);
-            var asked = (await AskedQuery.ReadAsync(name, parsed.GetValue(query)!, parsed.GetValue(parameters))) with
-            {
-                Waits = parsed.GetValue(wait),
-                WantsTimings = parsed.GetValue(timings),
-                IsLocal = address.IsLocal(parsed),
-            };
-            bool isTable = parsed.GetValue(table) || (forms == 0 && Tty.IsOutput);
-            return parsed.GetValue(explain) ? await ExplainAsync(client, asked, address.IsJson(parsed))
-                : isTable || address.IsJson(parsed) || asked.WantsTimings ? await AnswerAsync(client, asked, isTable, address.IsJson(parsed))
-                : await StreamAsync(client, asked);
-        }));
+                        string name = address.DatabaseOf(parsed.GetValue(database)!);
+                        var asked = (
+                            await AskedQuery.ReadAsync(name, parsed.GetValue(query)!, parsed.GetValue(parameters))
+                        ) with
+                        {
+                            Waits = parsed.GetValue(wait),
+                            WantsTimings = parsed.GetValue(timings),
+                            IsLocal = address.IsLocal(parsed),
+                        };
+                        bool isTable = parsed.GetValue(table) || (forms == 0 && Tty.IsOutput);
+                        return parsed.GetValue(explain) ? await ExplainAsync(client, asked, address.IsJson(parsed))
+                            : isTable || address.IsJson(parsed) || asked.WantsTimings
+                                ? await AnswerAsync(client, asked, isTable, address.IsJson(parsed))
+                            : await StreamAsync(client, asked);
+                    }
+                )
+        );
         return command;
     }
 
     private static async Task<int> ExplainAsync(NodeClient client, AskedQuery asked, bool isJson)
     {
         using var body = asked.Body();
-        var answer = await client.GetJsonAsync(HttpMethod.Post, $"{asked.Path}/queries?debug=explain{GetCommand.Local(asked.IsLocal)}", body);
+        var answer = await client.GetJsonAsync(
+            HttpMethod.Post,
+            $"{asked.Path}/queries?debug=explain{GetCommand.Local(asked.IsLocal)}",
+            body
+        );
         if (isJson)
         {
             Output.Write(answer);
@@ -63,23 +98,34 @@ internal static class QueryCommand
         bool isMarked = Array.Exists(reasons, static reason => reason.TryGetProperty("IsChosen", out _));
         var of = isMarked ? Array.Find(reasons, IsChosen) : reasons.FirstOrDefault();
         string? chosen = of.ValueKind == JsonValueKind.Object ? of.GetProperty("Index").GetString() : null;
-        Output.Line($"It would be answered by {(chosen is null ? "looking at the documents one by one" : VisibleText.OfLine(chosen))}.");
+        Output.Line(
+            $"It would be answered by "
+                + $"{(chosen is null ? "looking at the documents one by one" : VisibleText.OfLine(chosen))}."
+        );
         foreach (var reason in reasons)
         {
             string? name = isMarked ? reason.GetProperty("Index").GetString() : null;
             string index = name is null ? string.Empty : $"{VisibleText.OfLine(name)}: ";
-            Output.Line($"{(IsChosen(reason) ? "*" : " ")} {index}{VisibleText.OfLine(reason.GetProperty("Reason").GetString() ?? "-")}");
+            Output.Line(
+                $"{(IsChosen(reason) ? "*" : " ")} {index}"
+                    + $"{VisibleText.OfLine(reason.GetProperty("Reason").GetString() ?? "-")}"
+            );
         }
 
         return ExitCode.Success;
     }
 
-    private static bool IsChosen(JsonElement reason) => reason.TryGetProperty("IsChosen", out var chosen) && chosen.GetBoolean();
+    private static bool IsChosen(JsonElement reason) =>
+        reason.TryGetProperty("IsChosen", out var chosen) && chosen.GetBoolean();
 
     private static async Task<int> AnswerAsync(NodeClient client, AskedQuery asked, bool isTable, bool isJson)
     {
         using var body = asked.Body();
-        var answer = await client.GetJsonAsync(HttpMethod.Post, $"{asked.Path}/queries{(asked.IsLocal ? "?consistency=local" : string.Empty)}", body);
+        var answer = await client.GetJsonAsync(
+            HttpMethod.Post,
+            $"{asked.Path}/queries{(asked.IsLocal ? "?consistency=local" : string.Empty)}",
+            body
+        );
         if (isJson)
         {
             Output.Write(answer);
@@ -111,11 +157,13 @@ internal static class QueryCommand
     private static string Summary(JsonElement answer, int shown)
     {
         long total = answer.GetProperty("TotalResults").GetInt64();
-        string stale = answer.GetProperty("IsStale").GetBoolean() ? " The index has not seen everything yet; --wait waits for it." : string.Empty;
-        string results = total > shown
-            ? $"{Amount.Number(shown)} of {Amount.Of(total, "result")}"
-            : Amount.Of(shown, "result");
-        return $"{results} in {answer.GetProperty("DurationInMs").GetInt64()} ms by {VisibleText.OfLine(answer.GetProperty("IndexName").GetString() ?? "no index")}.{stale}";
+        string stale = answer.GetProperty("IsStale").GetBoolean()
+            ? " The index has not seen everything yet; --wait waits for it."
+            : string.Empty;
+        string results =
+            total > shown ? $"{Amount.Number(shown)} of {Amount.Of(total, "result")}" : Amount.Of(shown, "result");
+        return $"{results} in {answer.GetProperty("DurationInMs").GetInt64()} ms by "
+            + $"{VisibleText.OfLine(answer.GetProperty("IndexName").GetString() ?? "no index")}.{stale}";
     }
 
     private static void Tell(JsonElement timing, string name, int depth)
@@ -127,7 +175,12 @@ internal static class QueryCommand
 
         if (timing.TryGetProperty("DurationInMs", out var duration))
         {
-            Console.Error.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{new string(' ', 2 * depth)}{name}: {duration.GetDouble():0.###} ms"));
+            Console.Error.WriteLine(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{new string(' ', 2 * depth)}{name}: {duration.GetDouble():0.###} ms"
+                )
+            );
         }
 
         if (timing.TryGetProperty("Timings", out var parts) && parts.ValueKind == JsonValueKind.Object)
@@ -142,7 +195,11 @@ internal static class QueryCommand
     private static async Task<int> StreamAsync(NodeClient client, AskedQuery asked)
     {
         using var body = asked.Body();
-        using var answer = await client.SendAsync(HttpMethod.Post, $"{asked.Path}/streams/queries?format=jsonl{GetCommand.Local(asked.IsLocal)}", body);
+        using var answer = await client.SendAsync(
+            HttpMethod.Post,
+            $"{asked.Path}/streams/queries?format=jsonl{GetCommand.Local(asked.IsLocal)}",
+            body
+        );
         await using var stream = await answer.Content.ReadAsStreamAsync();
         await using var output = new BufferedStream(Output.Visible, OutputBytes);
         try
@@ -155,7 +212,10 @@ internal static class QueryCommand
         }
         catch (BadInputException broken)
         {
-            throw new AdminException($"The answer of {client.Address} broke off, and is not whole: {broken.Message}", ExitCode.Failure);
+            throw new AdminException(
+                $"The answer of {client.Address} broke off, and is not whole: {broken.Message}",
+                ExitCode.Failure
+            );
         }
 
         return ExitCode.Success;

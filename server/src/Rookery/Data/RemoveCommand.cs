@@ -6,7 +6,9 @@ using Rookery.Terminal;
 
 namespace Rookery.Data;
 
-/// <summary>`rookery rm`, also called `delete`: deletes documents by id, all whose ids begin alike, or all that a query finds.</summary>
+/// <summary>
+/// `rookery rm`, also called `delete`: deletes documents by id, all whose ids begin alike, or all that a query finds.
+/// </summary>
 internal static class RemoveCommand
 {
     private const int DocumentsAtOnce = 1000;
@@ -15,64 +17,123 @@ internal static class RemoveCommand
     {
         var address = new NodeAddress();
         var database = DocumentArguments.Database();
-        var ids = new Argument<string[]>("ID") { Description = "The documents' ids.", Arity = ArgumentArity.ZeroOrMore };
-        var prefix = new Option<string?>("--prefix") { Description = "All documents whose ids begin so.", HelpName = "PREFIX" };
-        var query = new Option<string?>("--query") { Description = "All documents that this query finds, such as 'from Users where age < $age'; - reads it from stdin.", HelpName = "RQL" };
+        var ids = new Argument<string[]>("ID")
+        {
+            Description = "The documents' ids.",
+            Arity = ArgumentArity.ZeroOrMore,
+        };
+        var prefix = new Option<string?>("--prefix")
+        {
+            Description = "All documents whose ids begin so.",
+            HelpName = "PREFIX",
+        };
+        var query = new Option<string?>("--query")
+        {
+            Description =
+                "All documents that this query finds, such as 'from Users where age < $age'; - reads it from stdin.",
+            HelpName = "RQL",
+        };
         var parameters = AskedQuery.ParameterOption();
         var perSecond = PatchCommand.PerSecondOption();
         var yes = new Option<bool>("--yes") { Description = "Do not ask, where it is more than one document." };
-        var command = address.AddTo(new Command("rm", "Delete documents. More than one are counted first, and the database's name has to be typed.") { database, ids, prefix, query, parameters, perSecond, yes });
+        var command = address.AddTo(
+            new Command(
+                "rm",
+                "Delete documents. More than one are counted first, and the database's name has to be typed."
+            )
+            {
+                database,
+                ids,
+                prefix,
+                query,
+                parameters,
+                perSecond,
+                yes,
+            }
+        );
         command.Aliases.Add("delete");
-        command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
-        {
-            string name = address.DatabaseOf(parsed.GetValue(database)!);
-            string[]? given = parsed.GetValue(parameters);
-            if (parsed.GetValue(query) is { } text)
-            {
-                if (parsed.GetValue(prefix) is not null || parsed.GetValue(ids)!.Length > 0)
-                {
-                    throw new AdminException("Say which documents in one way: by ids, --prefix or --query.", ExitCode.Configuration);
-                }
+        command.SetAction(
+            (parsed, _) =>
+                address.WorkAsync(
+                    parsed,
+                    async client =>
+                    {
+                        string name = address.DatabaseOf(parsed.GetValue(database)!);
+                        string[]? given = parsed.GetValue(parameters);
+                        if (parsed.GetValue(query) is { } text)
+                        {
+                            if (parsed.GetValue(prefix) is not null || parsed.GetValue(ids)!.Length > 0)
+                            {
+                                throw new AdminException(
+                                    "Say which documents in one way: by ids, --prefix or --query.",
+                                    ExitCode.Configuration
+                                );
+                            }
 
-                var change = new QueryChange(client, name, await AskedQuery.ReadAsync(name, text, given), isPatch: false);
-                return await change.RunAsync(parsed.GetValue(yes), parsed.GetValue(perSecond), address.IsJson(parsed));
-            }
+                            var change = new QueryChange(
+                                client,
+                                name,
+                                await AskedQuery.ReadAsync(name, text, given),
+                                isPatch: false
+                            );
+                            return await change.RunAsync(
+                                parsed.GetValue(yes),
+                                parsed.GetValue(perSecond),
+                                address.IsJson(parsed)
+                            );
+                        }
 
-            if (given is { Length: > 0 } || parsed.GetValue(perSecond) is not null)
-            {
-                throw new AdminException("--param and --per-second belong to --query.", ExitCode.Configuration);
-            }
+                        if (given is { Length: > 0 } || parsed.GetValue(perSecond) is not null)
+                        {
+                            throw new AdminException(
+                                "--param and --per-second belong to --query.",
+                                ExitCode.Configuration
+                            );
+                        }
 
-            string[] wanted = [.. parsed.GetValue(ids)!.Distinct(StringComparer.OrdinalIgnoreCase)];
-            string? begin = parsed.GetValue(prefix);
-            if ((begin is null) == (wanted.Length == 0) || begin is "")
-            {
-                throw new AdminException("Say which documents: ids, --prefix with what they begin with, or --query. All there are go with `rookery db rm`.", ExitCode.Configuration);
-            }
+                        string[] wanted = [.. parsed.GetValue(ids)!.Distinct(StringComparer.OrdinalIgnoreCase)];
+                        string? begin = parsed.GetValue(prefix);
+                        if ((begin is null) == (wanted.Length == 0) || begin is "")
+                        {
+                            throw new AdminException(
+                                "Say which documents: ids, --prefix with what they begin with, or --query. All "
+                                    + "there are go with `rookery db rm`.",
+                                ExitCode.Configuration
+                            );
+                        }
 
-            var (found, missing) = begin is null ? await FindAsync(client, name, wanted) : (await FindAsync(client, name, begin), Array.Empty<string>());
-            foreach (string id in missing)
-            {
-                await Console.Error.WriteLineAsync($"There is no document '{VisibleText.OfLine(id)}'.");
-            }
+                        var (found, missing) = begin is null
+                            ? await FindAsync(client, name, wanted)
+                            : (await FindAsync(client, name, begin), Array.Empty<string>());
+                        foreach (string id in missing)
+                        {
+                            await Console.Error.WriteLineAsync($"There is no document '{VisibleText.OfLine(id)}'.");
+                        }
 
-            if (found.Count > 0 && (begin is not null || found.Count > 1) && !parsed.GetValue(yes))
-            {
-                Question.Confirm($"{Amount.Of(found.Count, "document")} of {name} {(found.Count == 1 ? "is" : "are")} to be deleted: {Some(found)}.", name, "--yes");
-            }
+                        if (found.Count > 0 && (begin is not null || found.Count > 1) && !parsed.GetValue(yes))
+                        {
+                            Question.Confirm(
+                                $"{Amount.Of(found.Count, "document")} of {name} "
+                                    + $"{(found.Count == 1 ? "is" : "are")} to be deleted: {Some(found)}.",
+                                name,
+                                "--yes"
+                            );
+                        }
 
-            await DeleteAsync(client, name, found);
-            if (address.IsJson(parsed))
-            {
-                Output.Line($"{{\"Deleted\":{found.Count},\"Missing\":{missing.Length}}}");
-            }
-            else
-            {
-                await Console.Error.WriteLineAsync($"Deleted {Amount.Of(found.Count, "document")}.");
-            }
+                        await DeleteAsync(client, name, found);
+                        if (address.IsJson(parsed))
+                        {
+                            Output.Line($"{{\"Deleted\":{found.Count},\"Missing\":{missing.Length}}}");
+                        }
+                        else
+                        {
+                            await Console.Error.WriteLineAsync($"Deleted {Amount.Of(found.Count, "document")}.");
+                        }
 
-            return missing.Length > 0 || found.Count == 0 ? ExitCode.NotFound : ExitCode.Success;
-        }));
+                        return missing.Length > 0 || found.Count == 0 ? ExitCode.NotFound : ExitCode.Success;
+                    }
+                )
+        );
         return command;
     }
 
@@ -83,13 +144,24 @@ internal static class RemoveCommand
         return ids.Count > Shown ? $"{some}, …, {VisibleText.OfLine(ids[^1])}" : some;
     }
 
-    private static async Task<(List<string> Found, string[] Missing)> FindAsync(NodeClient client, string database, string[] ids)
+    private static async Task<(List<string> Found, string[] Missing)> FindAsync(
+        NodeClient client,
+        string database,
+        string[] ids
+    )
     {
         var found = new List<string>();
         foreach (string[] some in ids.Chunk(DocumentsAtOnce))
         {
             var answer = await GetCommand.ReadAsync(client, NodeClient.PathOf(database), some, isMetadataOnly: true);
-            found.AddRange(answer.GetProperty("Results").EnumerateArray().Zip(some).Where(static pair => pair.First.ValueKind == JsonValueKind.Object).Select(static pair => pair.Second));
+            found.AddRange(
+                answer
+                    .GetProperty("Results")
+                    .EnumerateArray()
+                    .Zip(some)
+                    .Where(static pair => pair.First.ValueKind == JsonValueKind.Object)
+                    .Select(static pair => pair.Second)
+            );
         }
 
         return (found, [.. ids.Except(found, StringComparer.Ordinal)]);
@@ -98,12 +170,21 @@ internal static class RemoveCommand
     private static async Task<List<string>> FindAsync(NodeClient client, string database, string prefix)
     {
         var found = new List<string>();
-        for (string after = string.Empty; ;)
+        for (string after = string.Empty; ; )
         {
-            string path = $"{NodeClient.PathOf(database)}/docs?metadataOnly=true&startsWith={Uri.EscapeDataString(prefix)}&pageSize={DocumentsAtOnce}{(after.Length == 0 ? after : $"&startAfter={Uri.EscapeDataString(after)}")}";
+            string path =
+                $"{NodeClient.PathOf(database)}"
+                + $"/docs?metadataOnly=true&startsWith={Uri.EscapeDataString(prefix)}"
+                + $"&pageSize={DocumentsAtOnce}"
+                + $"{(after.Length == 0 ? after : $"&startAfter={Uri.EscapeDataString(after)}")}";
             var answer = await client.GetJsonAsync(HttpMethod.Get, path);
             int before = found.Count;
-            found.AddRange(answer.GetProperty("Results").EnumerateArray().Select(static document => document.GetProperty("@metadata").GetProperty("@id").GetString()!));
+            found.AddRange(
+                answer
+                    .GetProperty("Results")
+                    .EnumerateArray()
+                    .Select(static document => document.GetProperty("@metadata").GetProperty("@id").GetString()!)
+            );
             if (found.Count - before < DocumentsAtOnce)
             {
                 return found;
@@ -116,7 +197,8 @@ internal static class RemoveCommand
     private static async Task DeleteAsync(NodeClient client, string database, List<string> ids)
     {
         using var progress = new Progress("documents", TimeProvider.System);
-        int deleted = 0, asked = 0;
+        int deleted = 0,
+            asked = 0;
         using var interruption = new Interruption(progress, () => WhatIsDeleted(deleted, asked, ids.Count));
         foreach (string[] some in ids.Chunk(DocumentsAtOnce))
         {
@@ -154,7 +236,8 @@ internal static class RemoveCommand
     /// <param name="all">How many were to be.</param>
     private static string WhatIsDeleted(int deleted, int asked, int all)
     {
-        string open = asked == deleted ? string.Empty
+        string open =
+            asked == deleted ? string.Empty
             : deleted == 0 && asked == all ? " Whether all or none of them are now, the node did not say."
             : $" Whether {Amount.Number(asked - deleted)} more are, the node did not say.";
         return $"{Amount.Number(deleted)} of {Amount.Of(all, "document")} were deleted.{open} "

@@ -15,33 +15,62 @@ internal static class ResultTable
     /// <summary>The table. Columns come in the order in which they are met.</summary>
     public static Table Of(IReadOnlyList<JsonElement> results)
     {
-        string[] names = [.. results.Where(static result => result.ValueKind == JsonValueKind.Object)
-            .SelectMany(static result => result.EnumerateObject().Select(static member => member.Name))
-            .Where(static name => name is not Metadata)
-            .Distinct(StringComparer.Ordinal)
-            .Take(MostColumns)];
+        string[] names =
+        [
+            .. results
+                .Where(static result => result.ValueKind == JsonValueKind.Object)
+                .SelectMany(static result => result.EnumerateObject().Select(static member => member.Name))
+                .Where(static name => name is not Metadata)
+                .Distinct(StringComparer.Ordinal)
+                .Take(MostColumns),
+        ];
         bool hasIds = results.Any(static result => IdOf(result) is not null);
-        var table = new Table([.. hasIds ? ["ID"] : Array.Empty<string>(), .. names.Select(name => results.All(result => IsNumber(result, name)) ? $">{name}" : name)]);
+        var table = new Table([
+            .. hasIds ? ["ID"] : Array.Empty<string>(),
+            .. names.Select(name => results.All(result => IsNumber(result, name)) ? $">{name}" : name),
+        ]);
         foreach (var result in results)
         {
-            table.Add([.. hasIds ? [IdOf(result) ?? string.Empty] : Array.Empty<string>(), .. names.Select(name => Text(result, name))]);
+            table.Add([
+                .. hasIds ? [IdOf(result) ?? string.Empty] : Array.Empty<string>(),
+                .. names.Select(name => Text(result, name)),
+            ]);
         }
 
         return table;
     }
 
     private static string? IdOf(JsonElement result) =>
-        result.ValueKind == JsonValueKind.Object && result.TryGetProperty(Metadata, out var metadata) && metadata.ValueKind == JsonValueKind.Object && metadata.TryGetProperty("@id", out var id) ? id.GetString() : null;
+        result.ValueKind == JsonValueKind.Object
+        && result.TryGetProperty(Metadata, out var metadata)
+        && metadata.ValueKind == JsonValueKind.Object
+        && metadata.TryGetProperty("@id", out var id)
+            ? id.GetString()
+            : null;
 
     private static bool IsNumber(JsonElement result, string name) =>
-        result.ValueKind == JsonValueKind.Object && (!result.TryGetProperty(name, out var value) || value.ValueKind is JsonValueKind.Number or JsonValueKind.Null);
+        result.ValueKind == JsonValueKind.Object
+        && (
+            !result.TryGetProperty(name, out var value) || value.ValueKind is JsonValueKind.Number or JsonValueKind.Null
+        );
 
-    /// <summary>A number as people read it: what a sum of binary fractions has behind its fifteenth digit is noise.</summary>
+    /// <summary>
+    /// A number as people read it: what a sum of binary fractions has behind its fifteenth digit is noise.
+    /// </summary>
     internal static string Figure(string written) =>
-        written.Contains('.', StringComparison.Ordinal) && written.Count(char.IsAsciiDigit) > DigitsOfDouble && double.TryParse(written, NumberStyles.Float, CultureInfo.InvariantCulture, out double value)
-            ? value.ToString("G15", CultureInfo.InvariantCulture) : written;
+        written.Contains('.', StringComparison.Ordinal)
+        && written.Count(char.IsAsciiDigit) > DigitsOfDouble
+        && double.TryParse(written, NumberStyles.Float, CultureInfo.InvariantCulture, out double value)
+            ? value.ToString("G15", CultureInfo.InvariantCulture)
+            : written;
 
     private static string Text(JsonElement result, string name) =>
-        result.ValueKind != JsonValueKind.Object || !result.TryGetProperty(name, out var value) ? string.Empty
-        : Table.Cut(value.ValueKind == JsonValueKind.String ? value.GetString()! : value.ValueKind == JsonValueKind.Number ? Figure(value.GetRawText()) : value.GetRawText(), WidestCell);
+        result.ValueKind != JsonValueKind.Object || !result.TryGetProperty(name, out var value)
+            ? string.Empty
+            : Table.Cut(
+                value.ValueKind == JsonValueKind.String ? value.GetString()!
+                    : value.ValueKind == JsonValueKind.Number ? Figure(value.GetRawText())
+                    : value.GetRawText(),
+                WidestCell
+            );
 }

@@ -2,7 +2,10 @@ using Rookery.Access;
 
 namespace Rookery.Data;
 
-/// <summary>How long a node may send nothing in the middle of something. A machine without power is found by its connection; one that hangs keeps that.</summary>
+/// <summary>
+/// How long a node may send nothing in the middle of something. A machine without power is found by its connection; one
+/// that hangs keeps that.
+/// </summary>
 internal static class Silence
 {
     /// <summary>A disk that stalls longer is not waited for.</summary>
@@ -14,7 +17,12 @@ internal static class Silence
     /// <param name="work">What is waited for.</param>
     /// <param name="cancellation">Ends it.</param>
     /// <exception cref="AdminException">Nothing came.</exception>
-    public static async Task<T> BoundAsync<T>(Uri address, TimeProvider time, Func<CancellationToken, Task<T>> work, CancellationToken cancellation = default)
+    public static async Task<T> BoundAsync<T>(
+        Uri address,
+        TimeProvider time,
+        Func<CancellationToken, Task<T>> work,
+        CancellationToken cancellation = default
+    )
     {
         using var silence = new CancellationTokenSource(Longest, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(silence.Token, cancellation);
@@ -22,11 +30,15 @@ internal static class Silence
         {
             return await work(either.Token);
         }
-        catch (OperationCanceledException) when (silence.IsCancellationRequested && !cancellation.IsCancellationRequested)
+        catch (OperationCanceledException)
+            when (silence.IsCancellationRequested && !cancellation.IsCancellationRequested)
         {
             throw new AdminException(
-                $"The node at {address} sent nothing for {Longest.TotalSeconds:0} s, though its connection stands: it hangs, or its disk does. What came so far is not whole. `rookery status` on it and its log say more; try again, or ask another node.",
-                ExitCode.Failure);
+                $"The node at {address} sent nothing for {Longest.TotalSeconds:0} s, though its connection "
+                    + $"stands: it hangs, or its disk does. What came so far is not whole. `rookery status` on it "
+                    + $"and its log say more; try again, or ask another node.",
+                ExitCode.Failure
+            );
         }
     }
 }

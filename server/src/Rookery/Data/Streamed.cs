@@ -15,11 +15,29 @@ internal static class Streamed
     /// <param name="time">The clock; null for the machine's.</param>
     /// <param name="cancellation">Ends it.</param>
     /// <exception cref="AdminException">It broke off, or nothing more came.</exception>
-    public static async Task CopyAsync(HttpResponseMessage answer, Uri address, Stream output, Action<ReadOnlyMemory<byte>>? copied = null, TimeProvider? time = null, CancellationToken cancellation = default)
+    public static async Task CopyAsync(
+        HttpResponseMessage answer,
+        Uri address,
+        Stream output,
+        Action<ReadOnlyMemory<byte>>? copied = null,
+        TimeProvider? time = null,
+        CancellationToken cancellation = default
+    )
     {
         byte[] part = new byte[PartBytes];
         await using var input = await answer.Content.ReadAsStreamAsync(cancellation);
-        for (int read; (read = await Silence.BoundAsync(address, time ?? TimeProvider.System, ends => ReadAsync(input, part, address, ends), cancellation)) > 0;)
+        for (
+            int read;
+            (
+                read = await Silence.BoundAsync(
+                    address,
+                    time ?? TimeProvider.System,
+                    ends => ReadAsync(input, part, address, ends),
+                    cancellation
+                )
+            ) > 0;
+
+        )
         {
             await output.WriteAsync(part.AsMemory(0, read), cancellation);
             copied?.Invoke(part.AsMemory(0, read));
@@ -34,7 +52,10 @@ internal static class Streamed
         }
         catch (Exception broken) when (broken is HttpRequestException or IOException)
         {
-            throw new AdminException($"The answer of {address} broke off, and is not whole. See the node's log.", ExitCode.Failure);
+            throw new AdminException(
+                $"The answer of {address} broke off, and is not whole. See the node's log.",
+                ExitCode.Failure
+            );
         }
     }
 }

@@ -15,42 +15,89 @@ internal static class DoctorCommand
     private const string InstalledConfiguration = "/var/lib/rookery/config.json";
 
     // Read by people too: their commands stand in back quotes, which the strict encoder would escape for pages of HTML.
-    private static readonly JsonWriterOptions Indented = new() { Indented = true, Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+    private static readonly JsonWriterOptions Indented = new()
+    {
+        Indented = true,
+        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+    };
 
     public static Command Create()
     {
         var address = new NodeAddress();
-        var config = new Option<string?>("--config") { Description = $"The file that `rookery serve --config` reads [default: {InstalledConfiguration}, where it is and nothing else is named].", HelpName = "FILE" };
-        var probe = new Option<bool>("--probe") { Description = "Measure the disk too: writes 16 MiB beside the data, or the journal where that lies elsewhere, and deletes them. Needs --data or a configuration file." };
-        var command = address.AddTo(new Command("doctor", "Say what is wrong with this machine and its node, and what helps. Ends with 1 when there is a warning or an error.") { config, probe });
-        command.SetAction((parsed, cancellation) => Refusal.GuardAsync(async () =>
+        var config = new Option<string?>("--config")
         {
-            var node = await FindNodeAsync(parsed, address, parsed.GetValue(config));
-            if (parsed.GetValue(probe) && node.DataDirectory is null)
+            Description =
+                $"The file that `rookery serve --config` reads [default: {InstalledConfiguration}, where it "
+                + $"is and nothing else is named].",
+            HelpName = "FILE",
+        };
+        var probe = new Option<bool>("--probe")
+        {
+            Description =
+                "Measure the disk too: writes 16 MiB beside the data, or the journal where that lies "
+                + "elsewhere, and deletes them. Needs --data or a configuration file.",
+        };
+        var command = address.AddTo(
+            new Command(
+                "doctor",
+                "Say what is wrong with this machine and its node, and what helps. Ends with 1 when there is a "
+                    + "warning or an error."
+            )
             {
-                throw new AdminException("--probe writes into the data directory: name it with --data, or its configuration file with --config.", ExitCode.Configuration);
+                config,
+                probe,
             }
+        );
+        command.SetAction(
+            (parsed, cancellation) =>
+                Refusal.GuardAsync(async () =>
+                {
+                    var node = await FindNodeAsync(parsed, address, parsed.GetValue(config));
+                    if (parsed.GetValue(probe) && node.DataDirectory is null)
+                    {
+                        throw new AdminException(
+                            "--probe writes into the data directory: name it with --data, or its configuration "
+                                + "file with --config.",
+                            ExitCode.Configuration
+                        );
+                    }
 
-            var findings = Judgement.Of(await FactGathering.GatherAsync(node, parsed.GetValue(probe), TimeProvider.System, cancellation));
-            var worst = findings.Max(static finding => finding.Severity);
-            await Console.Out.WriteLineAsync(address.IsJson(parsed) ? InJson(findings) : InText(findings));
-            return worst >= Severity.Warning ? ExitCode.Failure : ExitCode.Success;
-        }));
+                    var findings = Judgement.Of(
+                        await FactGathering.GatherAsync(node, parsed.GetValue(probe), TimeProvider.System, cancellation)
+                    );
+                    var worst = findings.Max(static finding => finding.Severity);
+                    await Console.Out.WriteLineAsync(address.IsJson(parsed) ? InJson(findings) : InText(findings));
+                    return worst >= Severity.Warning ? ExitCode.Failure : ExitCode.Success;
+                })
+        );
         return command;
     }
 
-    private static async Task<ExaminedNode> FindNodeAsync(ParseResult parsed, NodeAddress address, string? configurationFile)
+    private static async Task<ExaminedNode> FindNodeAsync(
+        ParseResult parsed,
+        NodeAddress address,
+        string? configurationFile
+    )
     {
         string? directory = address.Directory(parsed);
         if (configurationFile is not null && (directory is not null || address.IsNamed(parsed)))
         {
-            throw new AdminException("--config, --data and --url each name the node; give one of them.", ExitCode.Configuration);
+            throw new AdminException(
+                "--config, --data and --url each name the node; give one of them.",
+                ExitCode.Configuration
+            );
         }
 
-        configurationFile ??= directory is null && !address.IsNamed(parsed) && File.Exists(InstalledConfiguration) ? InstalledConfiguration : null;
+        configurationFile ??=
+            directory is null && !address.IsNamed(parsed) && File.Exists(InstalledConfiguration)
+                ? InstalledConfiguration
+                : null;
         try
         {
-            return configurationFile is not null ? ExaminedNode.Of(ServeConfiguration.From(ServeCommand.ReadFile(Path.GetFullPath(configurationFile))))
+            return configurationFile is not null
+                    ? ExaminedNode.Of(
+                        ServeConfiguration.From(ServeCommand.ReadFile(Path.GetFullPath(configurationFile)))
+                    )
                 : directory is not null && !address.IsNamed(parsed) ? ExaminedNode.Of(directory)
                 : new ExaminedNode(await address.ConnectAsync(parsed));
         }
@@ -65,10 +112,10 @@ internal static class DoctorCommand
         var text = new StringBuilder();
         foreach (var finding in findings)
         {
-            text.Append($"{NameOf(finding.Severity),-8}{finding.Subject,-12} {finding.Sentence}\n");
+            text.Append($"{NameOf(finding.Severity), -8}{finding.Subject, -12} {finding.Sentence}\n");
             if (finding.Fix is not null)
             {
-                text.Append($"{string.Empty,-21}→ {finding.Fix}\n");
+                text.Append($"{string.Empty, -21}→ {finding.Fix}\n");
             }
         }
 
@@ -101,11 +148,12 @@ internal static class DoctorCommand
         return Encoding.UTF8.GetString(body.ToArray());
     }
 
-    private static string NameOf(Severity severity) => severity switch
-    {
-        Severity.Ok => "ok",
-        Severity.Notice => "notice",
-        Severity.Warning => "warning",
-        _ => "error",
-    };
+    private static string NameOf(Severity severity) =>
+        severity switch
+        {
+            Severity.Ok => "ok",
+            Severity.Notice => "notice",
+            Severity.Warning => "warning",
+            _ => "error",
+        };
 }

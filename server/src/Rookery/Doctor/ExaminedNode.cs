@@ -5,7 +5,9 @@ using Rookery.Server;
 
 namespace Rookery.Doctor;
 
-/// <summary>The node that `rookery doctor` looks at: where it answers, and where it lies as far as that was said.</summary>
+/// <summary>
+/// The node that `rookery doctor` looks at: where it answers, and where it lies as far as that was said.
+/// </summary>
 /// <param name="Connection">Where it answers, if it runs.</param>
 internal sealed record ExaminedNode(NodeConnection Connection)
 {
@@ -18,27 +20,43 @@ internal sealed record ExaminedNode(NodeConnection Connection)
     /// <summary>Its ports and what for, as far as they are known.</summary>
     public IReadOnlyList<(int Port, string Purpose, bool IsForMembers)> Ports { get; private init; } = [];
 
-    /// <summary>How it could be named instead, should nothing answer; empty when there is no doubt where it answers.</summary>
-    public string OtherName { get; private init; } = "Name its address with --url, or its configuration file with --config.";
+    /// <summary>
+    /// How it could be named instead, should nothing answer; empty when there is no doubt where it answers.
+    /// </summary>
+    public string OtherName { get; private init; } =
+        "Name its address with --url, or its configuration file with --config.";
 
     /// <summary>By the configuration that it is served with.</summary>
     public static ExaminedNode Of(ServeConfiguration configuration)
     {
         var disk = new PosixDisk();
-        bool isMember = disk.Exists(configuration.DataDirectory) && IdentityDirectory.ExistsIn(disk, configuration.DataDirectory);
+        bool isMember =
+            disk.Exists(configuration.DataDirectory) && IdentityDirectory.ExistsIn(disk, configuration.DataDirectory);
 
         // What an earlier start wrote down, before the file said https, is not where this one answers.
-        var known = configuration.IsSecure && Known(disk, configuration.DataDirectory) is { Address.Scheme: "https" } written ? written : null;
-        return new ExaminedNode(known ?? new NodeConnection(LocalAccess.AddressOf(configuration), Token: null, Authorities: null))
+        var known =
+            configuration.IsSecure && Known(disk, configuration.DataDirectory) is { Address.Scheme: "https" } written
+                ? written
+                : null;
+        return new ExaminedNode(
+            known ?? new NodeConnection(LocalAccess.AddressOf(configuration), Token: null, Authorities: null)
+        )
         {
             DataDirectory = configuration.DataDirectory,
             OtherName = string.Empty,
             JournalDirectory = configuration.JournalDirectory,
-            Ports = [(configuration.Listen.Port, "clients", false), .. isMember ? [(configuration.PeerListen.Port, "members", true)] : Array.Empty<(int, string, bool)>()],
+            Ports =
+            [
+                (configuration.Listen.Port, "clients", false),
+                .. isMember ? [(configuration.PeerListen.Port, "members", true)] : Array.Empty<(int, string, bool)>(),
+            ],
         };
     }
 
-    /// <summary>By its data directory alone: a node writes down where it answers; one that never ran is looked for at the default address.</summary>
+    /// <summary>
+    /// By its data directory alone: a node writes down where it answers; one that never ran is looked for at the
+    /// default address.
+    /// </summary>
     /// <exception cref="AdminException">There is no such directory.</exception>
     public static ExaminedNode Of(string directory)
     {
@@ -53,7 +71,9 @@ internal sealed record ExaminedNode(NodeConnection Connection)
         return new ExaminedNode(connection)
         {
             DataDirectory = directory,
-            OtherName = known is null ? "If it listens elsewhere, name its configuration file with --config." : string.Empty,
+            OtherName = known is null
+                ? "If it listens elsewhere, name its configuration file with --config."
+                : string.Empty,
             Ports = [(connection.Address.Port, "clients", false)],
         };
     }
@@ -62,11 +82,13 @@ internal sealed record ExaminedNode(NodeConnection Connection)
     {
         try
         {
-            return disk.Exists(directory) && LocalAccess.TryRead(disk, directory) is { } local ? local.ToConnection(disk, directory) : null;
+            return disk.Exists(directory) && LocalAccess.TryRead(disk, directory) is { } local
+                ? local.ToConnection(disk, directory)
+                : null;
         }
         catch (IdentityException)
         {
-            return null;                                // said of its certificate
+            return null; // said of its certificate
         }
     }
 }

@@ -8,12 +8,19 @@ using Rookery.Disk;
 
 namespace Rookery.Doctor;
 
-/// <summary>Finds out what `rookery doctor` judges. What cannot be found out stays unknown, and each look is bounded in time.</summary>
+/// <summary>
+/// Finds out what `rookery doctor` judges. What cannot be found out stays unknown, and each look is bounded in time.
+/// </summary>
 internal static class FactGathering
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
-    public static async Task<DoctorFacts> GatherAsync(ExaminedNode node, bool probes, TimeProvider time, CancellationToken cancellationToken)
+    public static async Task<DoctorFacts> GatherAsync(
+        ExaminedNode node,
+        bool probes,
+        TimeProvider time,
+        CancellationToken cancellationToken
+    )
     {
         var disk = new PosixDisk();
         using var board = MachineBoard.Open(disk, time, node.DataDirectory, node.JournalDirectory);
@@ -36,7 +43,9 @@ internal static class FactGathering
             Mdns = mdns,
             Network = peers,
         };
-        facts = answer.Status is { } status ? WithAnswer(facts, node, status.RootElement, disk, sockets) : WithSilence(facts, node, answer.Silence, sockets);
+        facts = answer.Status is { } status
+            ? WithAnswer(facts, node, status.RootElement, disk, sockets)
+            : WithSilence(facts, node, answer.Silence, sockets);
 
         // Last, because it is what disturbs a running node.
         return probes ? WithProbe(facts, disk, node, time) : facts;
@@ -47,7 +56,9 @@ internal static class FactGathering
         wrong = null;
         try
         {
-            return node.DataDirectory is { } directory && disk.Exists(directory) ? IdentityDirectory.TryLoad(disk, directory) : null;
+            return node.DataDirectory is { } directory && disk.Exists(directory)
+                ? IdentityDirectory.TryLoad(disk, directory)
+                : null;
         }
         catch (IdentityException unreadable)
         {
@@ -58,7 +69,8 @@ internal static class FactGathering
 
     private static IEnumerable<SpaceFacts> SpaceOf(PosixDisk disk, ExaminedNode node)
     {
-        // A journal's own device keeps little in reserve, and its segments that wait to be used count as free: the node itself says when it is low.
+        // A journal's own device keeps little in reserve, and its segments that wait to be used count as free: the node
+        // itself says when it is low.
         if (node.DataDirectory is { } directory && disk.Exists(directory))
         {
             var space = disk.SpaceOf(directory);
@@ -73,7 +85,10 @@ internal static class FactGathering
         {
             using var client = node.NewClient(Patience);
             using var response = await client.GetAsync(new Uri(node.Address, "/readyz?verbose"), cancellationToken);
-            return new Answer(JsonDocument.Parse(await response.Content.ReadAsByteArrayAsync(cancellationToken)), string.Empty);
+            return new Answer(
+                JsonDocument.Parse(await response.Content.ReadAsByteArrayAsync(cancellationToken)),
+                string.Empty
+            );
         }
         catch (HttpRequestException failure)
         {
@@ -81,7 +96,13 @@ internal static class FactGathering
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
-            return new Answer(null, $"No node answers at {node.Address} (nothing came within {Patience.TotalSeconds} s). {examined.OtherName}".TrimEnd());
+            return new Answer(
+                null,
+                (
+                    $"No node answers at {node.Address} (nothing came within {Patience.TotalSeconds} s). "
+                    + $"{examined.OtherName}"
+                ).TrimEnd()
+            );
         }
         catch (JsonException)
         {
@@ -89,33 +110,73 @@ internal static class FactGathering
         }
     }
 
-    private static string Sockets(PosixDisk disk) => string.Concat(((string[])["/proc/net/tcp", "/proc/net/tcp6"]).Select(table => KernelTable.Read(disk, table)));
+    private static string Sockets(PosixDisk disk) =>
+        string.Concat(((string[])["/proc/net/tcp", "/proc/net/tcp6"]).Select(table => KernelTable.Read(disk, table)));
 
     private static DoctorFacts WithSilence(DoctorFacts facts, ExaminedNode node, string silence, string sockets)
     {
         int[] listening = [.. NetworkTables.Listeners(sockets).Select(static listener => listener.Port)];
         return facts with
         {
-            Node = new NodeFacts(node.Connection.Address.Authority, silence, Reason: null, ClusterTrouble: null, ClockDoubt: null),
-            Ports = [.. node.Ports.Select(port => new PortFacts(port.Port, port.Purpose, listening.Contains(port.Port)))],
+            Node = new NodeFacts(
+                node.Connection.Address.Authority,
+                silence,
+                Reason: null,
+                ClusterTrouble: null,
+                ClockDoubt: null
+            ),
+            Ports =
+            [
+                .. node.Ports.Select(port => new PortFacts(port.Port, port.Purpose, listening.Contains(port.Port))),
+            ],
         };
     }
 
-    private static DoctorFacts WithAnswer(DoctorFacts facts, ExaminedNode node, JsonElement status, PosixDisk disk, string sockets)
+    private static DoctorFacts WithAnswer(
+        DoctorFacts facts,
+        ExaminedNode node,
+        JsonElement status,
+        PosixDisk disk,
+        string sockets
+    )
     {
         // Of a node that has an owner others can be waited for in vain as well, but that its cluster says.
-        bool isUnclaimed = node.DataDirectory is { } directory && LocalAccess.TryReadClaimCode(disk, directory) is not null;
+        bool isUnclaimed =
+            node.DataDirectory is { } directory && LocalAccess.TryReadClaimCode(disk, directory) is not null;
         var cluster = Member(status, "Cluster");
         var certificate = Member(status, "Certificate");
         var clock = Member(cluster, "Clock");
         return facts with
         {
-            Node = new NodeFacts(node.Connection.Address.ToString(), Silence: null, Member(status, "Ready")?.ValueKind == JsonValueKind.True ? null : Text(status, "Reason") ?? "it does not say why", Text(cluster, "Trouble"), Text(clock, "Doubt")) { Forming = isUnclaimed ? Text(status, "Forming") : null },
+            Node = new NodeFacts(
+                node.Connection.Address.ToString(),
+                Silence: null,
+                Member(status, "Ready")?.ValueKind == JsonValueKind.True
+                    ? null
+                    : Text(status, "Reason") ?? "it does not say why",
+                Text(cluster, "Trouble"),
+                Text(clock, "Doubt")
+            )
+            {
+                Forming = isUnclaimed ? Text(status, "Forming") : null,
+            },
             OpenPorts = [.. OpenPortsOf(node, sockets)],
-            ClockAheadSeconds = Member(clock, "OwnAheadSeconds") is { ValueKind: JsonValueKind.Number } ahead ? ahead.GetDouble() : null,
-            CertificateEnds = Member(certificate, "Expires") is { ValueKind: JsonValueKind.String } expires && expires.TryGetDateTimeOffset(out var ends) ? ends : facts.CertificateEnds,
+            ClockAheadSeconds = Member(clock, "OwnAheadSeconds") is { ValueKind: JsonValueKind.Number } ahead
+                ? ahead.GetDouble()
+                : null,
+            CertificateEnds =
+                Member(certificate, "Expires") is { ValueKind: JsonValueKind.String } expires
+                && expires.TryGetDateTimeOffset(out var ends)
+                    ? ends
+                    : facts.CertificateEnds,
             CertificateTrouble = Text(certificate, "Trouble") ?? facts.CertificateTrouble,
-            Reading = node.DataDirectory is null && !node.Connection.Address.IsLoopback ? facts.Reading : facts.Reading with { Before = facts.Reading.Before | SeenBy(status) },
+            Reading =
+                node.DataDirectory is null && !node.Connection.Address.IsLoopback
+                    ? facts.Reading
+                    : facts.Reading with
+                    {
+                        Before = facts.Reading.Before | SeenBy(status),
+                    },
         };
     }
 
@@ -125,10 +186,20 @@ internal static class FactGathering
         foreach (var (port, purpose, isForMembers) in node.Ports)
         {
             IPEndPoint[] listeners = [.. NetworkTables.Listeners(sockets).Where(listener => listener.Port == port)];
-            var callers = NetworkTables.Connections(sockets).Where(connection => connection.Local.Port == port).Select(static connection => connection.Remote.Address).Where(address => !IPAddress.IsLoopback(address) && !own.Contains(address));
+            var callers = NetworkTables
+                .Connections(sockets)
+                .Where(connection => connection.Local.Port == port)
+                .Select(static connection => connection.Remote.Address)
+                .Where(address => !IPAddress.IsLoopback(address) && !own.Contains(address));
             if (listeners.Length > 0)
             {
-                yield return new OpenPortFacts(port, purpose, isForMembers, Array.TrueForAll(listeners, static listener => IPAddress.IsLoopback(listener.Address)), callers.Distinct().Count());
+                yield return new OpenPortFacts(
+                    port,
+                    purpose,
+                    isForMembers,
+                    Array.TrueForAll(listeners, static listener => IPAddress.IsLoopback(listener.Address)),
+                    callers.Distinct().Count()
+                );
             }
         }
     }
@@ -165,8 +236,16 @@ internal static class FactGathering
             var space = disk.SpaceOf(directory);
             long needed = DiskProbe.FileBytes + (isApart ? 0 : ReserveRule.Default.BytesOf(space.TotalBytes));
             return space.FreeBytes < needed
-                ? facts with { ProbeRefusal = $"{directory} has {Amount.Bytes(space.FreeBytes)} free, and {Amount.Bytes(needed)} are needed for it beside what the node keeps in reserve." }
-                : facts with { Probe = DiskProbe.Run(disk, directory, time) };
+                ? facts with
+                {
+                    ProbeRefusal =
+                        $"{directory} has {Amount.Bytes(space.FreeBytes)} free, and {Amount.Bytes(needed)} "
+                        + $"are needed for it beside what the node keeps in reserve.",
+                }
+                : facts with
+                {
+                    Probe = DiskProbe.Run(disk, directory, time),
+                };
         }
         catch (DiskException refused)
         {
@@ -174,9 +253,11 @@ internal static class FactGathering
         }
     }
 
-    private static JsonElement? Member(JsonElement? of, string name) => of is { ValueKind: JsonValueKind.Object } found && found.TryGetProperty(name, out var member) ? member : null;
+    private static JsonElement? Member(JsonElement? of, string name) =>
+        of is { ValueKind: JsonValueKind.Object } found && found.TryGetProperty(name, out var member) ? member : null;
 
-    private static string? Text(JsonElement? of, string name) => Member(of, name) is { ValueKind: JsonValueKind.String } text ? text.GetString() : null;
+    private static string? Text(JsonElement? of, string name) =>
+        Member(of, name) is { ValueKind: JsonValueKind.String } text ? text.GetString() : null;
 
     private sealed record Answer(JsonDocument? Status, string Silence) : IDisposable
     {

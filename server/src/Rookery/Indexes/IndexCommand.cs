@@ -7,26 +7,39 @@ using Rookery.Terminal;
 
 namespace Rookery.Indexes;
 
-/// <summary>`rookery index`: indexes listed, shown, stored, deleted, built anew, paused, disabled and waited for.</summary>
+/// <summary>
+/// `rookery index`: indexes listed, shown, stored, deleted, built anew, paused, disabled and waited for.
+/// </summary>
 internal static class IndexCommand
 {
     private const string Definitions = "/indexes";
 
-    public static Command Create() => new("index", "The indexes of a database.")
-    {
-        List(), Show(), Put(), Remove(), Reset(),
-        Switch("pause", "stop", "Let this node stop building one index, or all."), Switch("resume", "start", "Let this node go on with one index, or all."),
-        Enable(), Disable(), Errors(), WaitCommand.Create(),
-    };
+    public static Command Create() =>
+        new("index", "The indexes of a database.")
+        {
+            List(),
+            Show(),
+            Put(),
+            Remove(),
+            Reset(),
+            Switch("pause", "stop", "Let this node stop building one index, or all."),
+            Switch("resume", "start", "Let this node go on with one index, or all."),
+            Enable(),
+            Disable(),
+            Errors(),
+            WaitCommand.Create(),
+        };
 
     /// <summary>The argument that names an index.</summary>
     public static Argument<string> Name() => new("NAME") { Description = "The index." };
 
     /// <summary>The argument that names an index, or all.</summary>
-    public static Argument<string?> NameOrAll() => new("NAME") { Description = "The index [default: all].", Arity = ArgumentArity.ZeroOrOne };
+    public static Argument<string?> NameOrAll() =>
+        new("NAME") { Description = "The index [default: all].", Arity = ArgumentArity.ZeroOrOne };
 
     /// <summary>A path with the name of an index in its query, if one is named.</summary>
-    public static string With(string path, string? name) => name is null ? path : $"{path}?name={Uri.EscapeDataString(name)}";
+    public static string With(string path, string? name) =>
+        name is null ? path : $"{path}?name={Uri.EscapeDataString(name)}";
 
     private static string NoIndex(string name) => $"There is no index '{VisibleText.OfLine(name)}'.";
 
@@ -34,43 +47,66 @@ internal static class IndexCommand
     {
         var address = new NodeAddress();
         var database = DocumentArguments.Database();
-        var command = address.AddTo(new Command("ls", "List the indexes: how far each is on the node that is asked, and what it could not take.") { database });
-        command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
-        {
-            string path = NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!));
-            var statistics = await client.GetJsonAsync(HttpMethod.Get, $"{path}/indexes/stats");
-            if (address.IsJson(parsed))
+        var command = address.AddTo(
+            new Command(
+                "ls",
+                "List the indexes: how far each is on the node that is asked, and what it could not take."
+            )
             {
-                Output.Write(statistics);
-                return ExitCode.Success;
+                database,
             }
+        );
+        command.SetAction(
+            (parsed, _) =>
+                address.WorkAsync(
+                    parsed,
+                    async client =>
+                    {
+                        string path = NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!));
+                        var statistics = await client.GetJsonAsync(HttpMethod.Get, $"{path}/indexes/stats");
+                        if (address.IsJson(parsed))
+                        {
+                            Output.Write(statistics);
+                            return ExitCode.Success;
+                        }
 
-            var progress = (await client.GetJsonAsync(HttpMethod.Get, $"{path}/indexes/progress")).GetProperty("Results").EnumerateArray()
-                .ToDictionary(static index => index.GetProperty("Name").GetString()!, StringComparer.Ordinal);
-            var table = new Table("NAME", "TYPE", "STATE", ">ENTRIES", ">LEFT", ">ERRORS", "NOTE");
-            foreach (var index in statistics.GetProperty("Results").EnumerateArray())
-            {
-                string name = index.GetProperty("Name").GetString()!;
-                var going = progress.GetValueOrDefault(name);
-                table.Add(
-                    name,
-                    index.GetProperty("Type").GetString()!,
-                    StateOf(index),
-                    Amount.Number(index.GetProperty("EntriesCount").GetInt64()),
-                    going.ValueKind == JsonValueKind.Object ? Amount.Number(LeftOf(going)) : "?",
-                    Amount.Number(index.GetProperty("ErrorsCount").GetInt64()),
-                    index.GetProperty("Trouble").GetString() ?? TimeLeft(going));
-            }
+                        var progress = (await client.GetJsonAsync(HttpMethod.Get, $"{path}/indexes/progress"))
+                            .GetProperty("Results")
+                            .EnumerateArray()
+                            .ToDictionary(
+                                static index => index.GetProperty("Name").GetString()!,
+                                StringComparer.Ordinal
+                            );
+                        var table = new Table("NAME", "TYPE", "STATE", ">ENTRIES", ">LEFT", ">ERRORS", "NOTE");
+                        foreach (var index in statistics.GetProperty("Results").EnumerateArray())
+                        {
+                            string name = index.GetProperty("Name").GetString()!;
+                            var going = progress.GetValueOrDefault(name);
+                            table.Add(
+                                name,
+                                index.GetProperty("Type").GetString()!,
+                                StateOf(index),
+                                Amount.Number(index.GetProperty("EntriesCount").GetInt64()),
+                                going.ValueKind == JsonValueKind.Object ? Amount.Number(LeftOf(going)) : "?",
+                                Amount.Number(index.GetProperty("ErrorsCount").GetInt64()),
+                                index.GetProperty("Trouble").GetString() ?? TimeLeft(going)
+                            );
+                        }
 
-            if (table.Rows == 0)
-            {
-                await Console.Error.WriteLineAsync("There is no index. Queries make what they need; `rookery index put` stores one of your own.");
-                return ExitCode.Success;
-            }
+                        if (table.Rows == 0)
+                        {
+                            await Console.Error.WriteLineAsync(
+                                "There is no index. Queries make what they need; `rookery index put` stores "
+                                    + "one of your own."
+                            );
+                            return ExitCode.Success;
+                        }
 
-            Output.Write(table);
-            return ExitCode.Success;
-        }));
+                        Output.Write(table);
+                        return ExitCode.Success;
+                    }
+                )
+        );
         return command;
     }
 
@@ -78,35 +114,62 @@ internal static class IndexCommand
     {
         string state = index.GetProperty("State").GetString()!;
         string status = index.GetProperty("Status").GetString()!;
-        return state is not "Normal" ? state : status is not "Running" ? status : index.GetProperty("IsStale").GetBoolean() ? "behind" : "up to date";
+        return state is not "Normal" ? state
+            : status is not "Running" ? status
+            : index.GetProperty("IsStale").GetBoolean() ? "behind"
+            : "up to date";
     }
 
     /// <summary>How many documents an index has not seen.</summary>
     public static long LeftOf(JsonElement progress) =>
-        progress.GetProperty("Collections").EnumerateObject().Select(static collection => collection.Value.GetProperty("NumberOfItemsToProcess").GetInt64()).DefaultIfEmpty(0).Max();
+        progress
+            .GetProperty("Collections")
+            .EnumerateObject()
+            .Select(static collection => collection.Value.GetProperty("NumberOfItemsToProcess").GetInt64())
+            .DefaultIfEmpty(0)
+            .Max();
 
     private static string TimeLeft(JsonElement progress) =>
-        progress.ValueKind == JsonValueKind.Object && progress.GetProperty("SecondsLeft") is { ValueKind: JsonValueKind.Number } seconds && LeftOf(progress) > 0 ? $"{Amount.Time(TimeSpan.FromSeconds(seconds.GetDouble()))} left" : string.Empty;
+        progress.ValueKind == JsonValueKind.Object
+        && progress.GetProperty("SecondsLeft") is { ValueKind: JsonValueKind.Number } seconds
+        && LeftOf(progress) > 0
+            ? $"{Amount.Time(TimeSpan.FromSeconds(seconds.GetDouble()))} left"
+            : string.Empty;
 
     private static Command Show()
     {
         var address = new NodeAddress();
         var database = DocumentArguments.Database();
         var name = Name();
-        var command = address.AddTo(new Command("show", "Print the definition of an index, as `rookery index put` takes it.") { database, name });
-        command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
-        {
-            var answer = await client.GetJsonAsync(HttpMethod.Get, With(NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!)) + Definitions, parsed.GetValue(name)), missing: NoIndex(parsed.GetValue(name)!));
-            if (address.IsJson(parsed))
-            {
-                Output.Write(answer);
-                return ExitCode.Success;
-            }
+        var command = address.AddTo(
+            new Command("show", "Print the definition of an index, as `rookery index put` takes it.") { database, name }
+        );
+        command.SetAction(
+            (parsed, _) =>
+                address.WorkAsync(
+                    parsed,
+                    async client =>
+                    {
+                        var answer = await client.GetJsonAsync(
+                            HttpMethod.Get,
+                            With(
+                                NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!)) + Definitions,
+                                parsed.GetValue(name)
+                            ),
+                            missing: NoIndex(parsed.GetValue(name)!)
+                        );
+                        if (address.IsJson(parsed))
+                        {
+                            Output.Write(answer);
+                            return ExitCode.Success;
+                        }
 
-            // Indented into a file, too: it is for somebody who changes it and puts it back.
-            Output.Visible.Write(Output.Bytes(answer.GetProperty("Results")[0], isIndented: true));
-            return ExitCode.Success;
-        }));
+                        // Indented into a file, too: it is for somebody who changes it and puts it back.
+                        Output.Visible.Write(Output.Bytes(answer.GetProperty("Results")[0], isIndented: true));
+                        return ExitCode.Success;
+                    }
+                )
+        );
         return command;
     }
 
@@ -114,26 +177,48 @@ internal static class IndexCommand
     {
         var address = new NodeAddress();
         var database = DocumentArguments.Database();
-        var file = new Argument<string>("FILE") { Description = "A file with a definition in JSON, a list of them, or {\"Indexes\":[…]}; - is stdin." };
-        var command = address.AddTo(new Command("put", "Store an index. The same definition changes nothing; another one is built beside the one that answers.") { database, file });
-        command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
+        var file = new Argument<string>("FILE")
         {
-            string name = parsed.GetValue(file)!;
-            using var body = NodeClient.BodyOf(Members(name, await InputFile.ReadAllAsync(name)));
-            var answer = await client.GetJsonAsync(HttpMethod.Put, NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!)) + Definitions, body);
-            if (address.IsJson(parsed))
+            Description = "A file with a definition in JSON, a list of them, or {\"Indexes\":[…]}; - is stdin.",
+        };
+        var command = address.AddTo(
+            new Command(
+                "put",
+                "Store an index. The same definition changes nothing; another one is built beside the one that answers."
+            )
             {
-                Output.Write(answer);
-                return ExitCode.Success;
+                database,
+                file,
             }
+        );
+        command.SetAction(
+            (parsed, _) =>
+                address.WorkAsync(
+                    parsed,
+                    async client =>
+                    {
+                        string name = parsed.GetValue(file)!;
+                        using var body = NodeClient.BodyOf(Members(name, await InputFile.ReadAllAsync(name)));
+                        var answer = await client.GetJsonAsync(
+                            HttpMethod.Put,
+                            NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!)) + Definitions,
+                            body
+                        );
+                        if (address.IsJson(parsed))
+                        {
+                            Output.Write(answer);
+                            return ExitCode.Success;
+                        }
 
-            foreach (var stored in answer.GetProperty("Results").EnumerateArray())
-            {
-                Output.Line(VisibleText.OfLine(stored.GetProperty("Index").GetString()!));
-            }
+                        foreach (var stored in answer.GetProperty("Results").EnumerateArray())
+                        {
+                            Output.Line(VisibleText.OfLine(stored.GetProperty("Index").GetString()!));
+                        }
 
-            return ExitCode.Success;
-        }));
+                        return ExitCode.Success;
+                    }
+                )
+        );
         return command;
     }
 
@@ -147,13 +232,19 @@ internal static class IndexCommand
         }
         catch (JsonException malformed)
         {
-            throw new AdminException($"{name} is not valid JSON in line {malformed.LineNumber + 1}.", ExitCode.Configuration);
+            throw new AdminException(
+                $"{name} is not valid JSON in line {malformed.LineNumber + 1}.",
+                ExitCode.Configuration
+            );
         }
 
         return json =>
         {
             json.WriteStartArray("Indexes"u8);
-            var definitions = said.ValueKind == JsonValueKind.Object && said.TryGetProperty("Indexes", out var several) ? several : said;
+            var definitions =
+                said.ValueKind == JsonValueKind.Object && said.TryGetProperty("Indexes", out var several)
+                    ? several
+                    : said;
             if (definitions.ValueKind == JsonValueKind.Array)
             {
                 foreach (var definition in definitions.EnumerateArray())
@@ -170,13 +261,35 @@ internal static class IndexCommand
         };
     }
 
-    private static Command Remove() => Change("rm", "Delete an index, on all members.", HttpMethod.Delete, Definitions, "Deleted the index {0}.");
+    private static Command Remove() =>
+        Change("rm", "Delete an index, on all members.", HttpMethod.Delete, Definitions, "Deleted the index {0}.");
 
-    private static Command Reset() => Change("reset", "Let the node that is asked build an index from the beginning.", new HttpMethod("RESET"), Definitions, "{0} is built from the beginning.");
+    private static Command Reset() =>
+        Change(
+            "reset",
+            "Let the node that is asked build an index from the beginning.",
+            new HttpMethod("RESET"),
+            Definitions,
+            "{0} is built from the beginning."
+        );
 
-    private static Command Disable() => Change("disable", "Let no member build an index any further; it goes on answering what it holds.", HttpMethod.Post, "/admin/indexes/disable", "{0} is disabled, on all members.");
+    private static Command Disable() =>
+        Change(
+            "disable",
+            "Let no member build an index any further; it goes on answering what it holds.",
+            HttpMethod.Post,
+            "/admin/indexes/disable",
+            "{0} is disabled, on all members."
+        );
 
-    private static Command Enable() => Change("enable", "Let all members go on with an index that was disabled.", HttpMethod.Post, "/admin/indexes/enable", "{0} is enabled, on all members.");
+    private static Command Enable() =>
+        Change(
+            "enable",
+            "Let all members go on with an index that was disabled.",
+            HttpMethod.Post,
+            "/admin/indexes/enable",
+            "{0} is enabled, on all members."
+        );
 
     private static Command Change(string verb, string description, HttpMethod method, string path, string done)
     {
@@ -184,12 +297,27 @@ internal static class IndexCommand
         var database = DocumentArguments.Database();
         var name = Name();
         var command = address.AddTo(new Command(verb, description) { database, name });
-        command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
-        {
-            await client.GetJsonAsync(method, With(NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!)) + path, parsed.GetValue(name)), missing: NoIndex(parsed.GetValue(name)!));
-            await Console.Error.WriteLineAsync(done.Replace("{0}", parsed.GetValue(name), StringComparison.Ordinal));
-            return ExitCode.Success;
-        }));
+        command.SetAction(
+            (parsed, _) =>
+                address.WorkAsync(
+                    parsed,
+                    async client =>
+                    {
+                        await client.GetJsonAsync(
+                            method,
+                            With(
+                                NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!)) + path,
+                                parsed.GetValue(name)
+                            ),
+                            missing: NoIndex(parsed.GetValue(name)!)
+                        );
+                        await Console.Error.WriteLineAsync(
+                            done.Replace("{0}", parsed.GetValue(name), StringComparison.Ordinal)
+                        );
+                        return ExitCode.Success;
+                    }
+                )
+        );
         return command;
     }
 
@@ -199,13 +327,29 @@ internal static class IndexCommand
         var database = DocumentArguments.Database();
         var name = NameOrAll();
         var command = address.AddTo(new Command(verb, description) { database, name });
-        command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
-        {
-            string? index = parsed.GetValue(name);
-            await client.GetJsonAsync(HttpMethod.Post, With($"{NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!))}/admin/indexes/{route}", index));
-            await Console.Error.WriteLineAsync($"{index ?? "Indexing"} {(route is "stop" ? "is paused" : "goes on")} on the node at {client.Address}.");
-            return ExitCode.Success;
-        }));
+        command.SetAction(
+            (parsed, _) =>
+                address.WorkAsync(
+                    parsed,
+                    async client =>
+                    {
+                        string? index = parsed.GetValue(name);
+                        await client.GetJsonAsync(
+                            HttpMethod.Post,
+                            With(
+                                $"{NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!))}"
+                                    + $"/admin/indexes/{route}",
+                                index
+                            )
+                        );
+                        await Console.Error.WriteLineAsync(
+                            $"{index ?? "Indexing"} {(route is "stop" ? "is paused" : "goes on")} on the "
+                                + $"node at {client.Address}."
+                        );
+                        return ExitCode.Success;
+                    }
+                )
+        );
         return command;
     }
 
@@ -215,43 +359,64 @@ internal static class IndexCommand
         var database = DocumentArguments.Database();
         var name = NameOrAll();
         var clear = new Option<bool>("--clear") { Description = "Forget them after they were printed." };
-        var command = address.AddTo(new Command("errors", "List the documents that indexes could not take, the last 500 of each.") { database, name, clear });
-        command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
-        {
-            string path = With($"{NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!))}/indexes/errors", parsed.GetValue(name));
-            var answer = await client.GetJsonAsync(HttpMethod.Get, path);
-            if (address.IsJson(parsed))
+        var command = address.AddTo(
+            new Command("errors", "List the documents that indexes could not take, the last 500 of each.")
             {
-                Output.Write(answer);
+                database,
+                name,
+                clear,
             }
-            else
-            {
-                var table = new Table("INDEX", "TIME", "DOCUMENT", "ERROR");
-                foreach (var index in answer.GetProperty("Results").EnumerateArray())
-                {
-                    foreach (var error in index.GetProperty("Errors").EnumerateArray())
+        );
+        command.SetAction(
+            (parsed, _) =>
+                address.WorkAsync(
+                    parsed,
+                    async client =>
                     {
-                        table.Add(index.GetProperty("Name").GetString()!, error.GetProperty("Timestamp").GetString()!, error.GetProperty("Document").GetString() ?? "-", error.GetProperty("Error").GetString() ?? "-");
+                        string path = With(
+                            $"{NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!))}/indexes/errors",
+                            parsed.GetValue(name)
+                        );
+                        var answer = await client.GetJsonAsync(HttpMethod.Get, path);
+                        if (address.IsJson(parsed))
+                        {
+                            Output.Write(answer);
+                        }
+                        else
+                        {
+                            var table = new Table("INDEX", "TIME", "DOCUMENT", "ERROR");
+                            foreach (var index in answer.GetProperty("Results").EnumerateArray())
+                            {
+                                foreach (var error in index.GetProperty("Errors").EnumerateArray())
+                                {
+                                    table.Add(
+                                        index.GetProperty("Name").GetString()!,
+                                        error.GetProperty("Timestamp").GetString()!,
+                                        error.GetProperty("Document").GetString() ?? "-",
+                                        error.GetProperty("Error").GetString() ?? "-"
+                                    );
+                                }
+                            }
+
+                            if (table.Rows == 0)
+                            {
+                                await Console.Error.WriteLineAsync("Everything could be taken.");
+                            }
+                            else
+                            {
+                                Output.Write(table);
+                            }
+                        }
+
+                        if (parsed.GetValue(clear))
+                        {
+                            await client.GetJsonAsync(HttpMethod.Delete, path);
+                        }
+
+                        return ExitCode.Success;
                     }
-                }
-
-                if (table.Rows == 0)
-                {
-                    await Console.Error.WriteLineAsync("Everything could be taken.");
-                }
-                else
-                {
-                    Output.Write(table);
-                }
-            }
-
-            if (parsed.GetValue(clear))
-            {
-                await client.GetJsonAsync(HttpMethod.Delete, path);
-            }
-
-            return ExitCode.Success;
-        }));
+                )
+        );
         return command;
     }
 }

@@ -15,29 +15,80 @@ internal static class IoCommand
     public static Command Create()
     {
         var address = new NodeAddress();
-        var follow = new Option<bool>("--follow", "-f") { Description = "Print each piece of work as it happens, until Ctrl+C." };
-        var slow = new Option<bool>("--slow") { Description = "Only what took longer than 99.9 % of its kind, and 10 ms or more." };
-        var node = NodeOption();
-        var command = address.AddTo(new Command("io", "Show what the node's disk did in the last minute: how often, how much, how long, and the syncs second by second.") { follow, slow, node });
-        command.SetAction((parsed, _) => address.WorkAsync(parsed, client =>
+        var follow = new Option<bool>("--follow", "-f")
         {
-            string path = $"/debug/io?span={Seconds}{Of(parsed.GetValue(node), '&')}";
-            return parsed.GetValue(follow) ? FollowAsync(client, path, parsed.GetValue(slow), address.IsJson(parsed), TimeProvider.System)
-                : ShowAsync(client, path, parsed.GetValue(slow), address.IsJson(parsed), TimeProvider.System);
-        }));
+            Description = "Print each piece of work as it happens, until Ctrl+C.",
+        };
+        var slow = new Option<bool>("--slow")
+        {
+            Description = "Only what took longer than 99.9 % of its kind, and 10 ms or more.",
+        };
+        var node = NodeOption();
+        var command = address.AddTo(
+            new Command(
+                "io",
+                "Show what the node's disk did in the last minute: how often, how much, how long, and the "
+                    + "syncs second by second."
+            )
+            {
+                follow,
+                slow,
+                node,
+            }
+        );
+        command.SetAction(
+            (parsed, _) =>
+                address.WorkAsync(
+                    parsed,
+                    client =>
+                    {
+                        string path = $"/debug/io?span={Seconds}{Of(parsed.GetValue(node), '&')}";
+                        return parsed.GetValue(follow)
+                            ? FollowAsync(
+                                client,
+                                path,
+                                parsed.GetValue(slow),
+                                address.IsJson(parsed),
+                                TimeProvider.System
+                            )
+                            : ShowAsync(
+                                client,
+                                path,
+                                parsed.GetValue(slow),
+                                address.IsJson(parsed),
+                                TimeProvider.System
+                            );
+                    }
+                )
+        );
         return command;
     }
 
     /// <summary>The option that names a member.</summary>
-    public static Option<string?> NodeOption() => new("--node") { Description = "The letter of another member, which is asked through this one.", HelpName = "LETTER" };
+    public static Option<string?> NodeOption() =>
+        new("--node")
+        {
+            Description = "The letter of another member, which is asked through this one.",
+            HelpName = "LETTER",
+        };
 
     /// <summary>The parameter that names a member; empty for the node itself.</summary>
-    public static string Of(string? tag, char before) => tag is null ? string.Empty : $"{before}node={Uri.EscapeDataString(tag)}";
+    public static string Of(string? tag, char before) =>
+        tag is null ? string.Empty : $"{before}node={Uri.EscapeDataString(tag)}";
 
-    private static async Task<int> ShowAsync(NodeClient client, string path, bool isSlow, bool isJson, TimeProvider time)
+    private static async Task<int> ShowAsync(
+        NodeClient client,
+        string path,
+        bool isSlow,
+        bool isJson,
+        TimeProvider time
+    )
     {
         long now = time.GetUtcNow().ToUnixTimeSeconds();
-        var answer = await client.GetJsonAsync(HttpMethod.Get, isSlow ? path : $"{path}&since={(now - Seconds) * 1_000_000}");
+        var answer = await client.GetJsonAsync(
+            HttpMethod.Get,
+            isSlow ? path : $"{path}&since={(now - Seconds) * 1_000_000}"
+        );
         if (isJson)
         {
             Output.Write(answer);
@@ -62,7 +113,13 @@ internal static class IoCommand
         Output.Write(TableOf(IoPage.Summarize(events, span)));
         Output.Line(string.Empty);
         Output.Line($"The longest sync of each second, the newest at the right ({Bars()}):");
-        Output.Line(IoPage.Timeline(events.Where(static happened => happened.Kind is "journal_sync"), now - Seconds + 1, Seconds));
+        Output.Line(
+            IoPage.Timeline(
+                events.Where(static happened => happened.Kind is "journal_sync"),
+                now - Seconds + 1,
+                Seconds
+            )
+        );
         return ExitCode.Success;
     }
 
@@ -75,14 +132,24 @@ internal static class IoCommand
         var table = new Table("KIND", ">PER SECOND", ">BYTES/S", ">P50", ">P99", ">LONGEST");
         foreach (var kind in kinds)
         {
-            table.Add(kind.Kind, Amount.Number(Math.Round(kind.PerSecond, 1)), Amount.Bytes(kind.BytesPerSecond), Amount.Microseconds(kind.P50), Amount.Microseconds(kind.P99), Amount.Microseconds(kind.Longest));
+            table.Add(
+                kind.Kind,
+                Amount.Number(Math.Round(kind.PerSecond, 1)),
+                Amount.Bytes(kind.BytesPerSecond),
+                Amount.Microseconds(kind.P50),
+                Amount.Microseconds(kind.P99),
+                Amount.Microseconds(kind.Longest)
+            );
         }
 
         return table;
     }
 
     /// <summary>A time of the day of a machine's clock, UTC.</summary>
-    public static string TimeOf(long microseconds) => DateTimeOffset.UnixEpoch.AddMicroseconds(microseconds).ToString("yyyy-MM-dd HH:mm:ss.fff", CultureInfo.InvariantCulture);
+    public static string TimeOf(long microseconds) =>
+        DateTimeOffset
+            .UnixEpoch.AddMicroseconds(microseconds)
+            .ToString("yyyy-MM-dd HH:mm:ss.fff", CultureInfo.InvariantCulture);
 
     private static void PrintSlow(List<IoEvent> events)
     {
@@ -95,22 +162,43 @@ internal static class IoCommand
         var table = new Table("TIME (UTC)", "KIND", ">DURATION", ">BYTES");
         foreach (var happened in events)
         {
-            table.Add(TimeOf(happened.Start), happened.Kind, Amount.Microseconds(happened.Duration), Amount.Bytes(happened.Bytes));
+            table.Add(
+                TimeOf(happened.Start),
+                happened.Kind,
+                Amount.Microseconds(happened.Duration),
+                Amount.Bytes(happened.Bytes)
+            );
         }
 
         Output.Write(table);
     }
 
-    private static async Task<int> FollowAsync(NodeClient client, string path, bool isSlow, bool isJson, TimeProvider time)
+    private static async Task<int> FollowAsync(
+        NodeClient client,
+        string path,
+        bool isSlow,
+        bool isJson,
+        TimeProvider time
+    )
     {
         long since = time.GetUtcNow().ToUnixTimeMilliseconds() * 1000;
         while (true)
         {
             var answer = await client.GetJsonAsync(HttpMethod.Get, $"{path}&since={since}");
-            foreach (var happened in IoPage.Read(answer.GetProperty(isSlow ? "SlowEvents" : "Events")).Where(happened => happened.End > since).OrderBy(static happened => happened.End))
+            foreach (
+                var happened in IoPage
+                    .Read(answer.GetProperty(isSlow ? "SlowEvents" : "Events"))
+                    .Where(happened => happened.End > since)
+                    .OrderBy(static happened => happened.End)
+            )
             {
                 since = Math.Max(since, happened.End);
-                Output.Line(isJson ? ToJson(happened) : $"{TimeOf(happened.Start)}  {happened.Kind,-13}  {Amount.Microseconds(happened.Duration),9}  {Amount.Bytes(happened.Bytes),9}");
+                Output.Line(
+                    isJson
+                        ? ToJson(happened)
+                        : $"{TimeOf(happened.Start)}  {happened.Kind, -13}  "
+                            + $"{Amount.Microseconds(happened.Duration), 9}  {Amount.Bytes(happened.Bytes), 9}"
+                );
             }
 
             await Task.Delay(Pause, time);
@@ -118,11 +206,12 @@ internal static class IoCommand
         }
     }
 
-    private static string ToJson(IoEvent happened) => Clusters.JsonLine.Of(json =>
-    {
-        json.WriteString("Kind"u8, happened.Kind);
-        json.WriteNumber("StartUnixMicroseconds"u8, happened.Start);
-        json.WriteNumber("DurationMicroseconds"u8, happened.Duration);
-        json.WriteNumber("Bytes"u8, happened.Bytes);
-    });
+    private static string ToJson(IoEvent happened) =>
+        Clusters.JsonLine.Of(json =>
+        {
+            json.WriteString("Kind"u8, happened.Kind);
+            json.WriteNumber("StartUnixMicroseconds"u8, happened.Start);
+            json.WriteNumber("DurationMicroseconds"u8, happened.Duration);
+            json.WriteNumber("Bytes"u8, happened.Bytes);
+        });
 }

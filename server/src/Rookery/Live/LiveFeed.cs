@@ -4,7 +4,10 @@ using Rookery.Access;
 
 namespace Rookery.Live;
 
-/// <summary>The state of the cluster, once a second: from the node's live stream, or, of a node that has none, from what it tells of itself.</summary>
+/// <summary>
+/// The state of the cluster, once a second: from the node's live stream, or, of a node that has none, from what it
+/// tells of itself.
+/// </summary>
 /// <param name="client">The node.</param>
 /// <param name="time">The clock.</param>
 internal sealed class LiveFeed(NodeClient client, TimeProvider time)
@@ -66,7 +69,11 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
         }
     }
 
-    private async Task ListenAsync(HttpResponseMessage answer, Action<LiveView, string?> seen, CancellationToken cancellation)
+    private async Task ListenAsync(
+        HttpResponseMessage answer,
+        Action<LiveView, string?> seen,
+        CancellationToken cancellation
+    )
     {
         using var reader = new StreamReader(await answer.Content.ReadAsStreamAsync(cancellation));
         while (await reader.ReadLineAsync(cancellation).AsTask().WaitAsync(Silence, time, cancellation) is { } line)
@@ -95,7 +102,10 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
 
     private LiveView ViewOf(JsonElement ready, MetricsPage now, MetricsPage? before, double seconds)
     {
-        double? Rate(string name, Func<string, bool>? labels = null) => before is null || seconds <= 0 ? null : Math.Max(0, (now.Sum(name, labels) - before.Sum(name, labels)) / seconds);
+        double? Rate(string name, Func<string, bool>? labels = null) =>
+            before is null || seconds <= 0
+                ? null
+                : Math.Max(0, (now.Sum(name, labels) - before.Sum(name, labels)) / seconds);
 
         bool isReady = ready.GetProperty("Ready").GetBoolean();
         ready.TryGetProperty("Cluster", out var cluster);
@@ -112,27 +122,44 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
             SyncP99Milliseconds = now.Of("rookery_io_recent_seconds{kind=\"journal_sync\",quantile=\"0.99\"}") * 1000,
             ReadsPerSecond = Rate("rookery_http_requests_total"),
             WritesPerSecond = Rate("rookery_commands_total"),
-            SyncsPerSecond = Rate("rookery_io_operations_total", static labels => labels.Contains("journal_sync", StringComparison.Ordinal)),
+            SyncsPerSecond = Rate(
+                "rookery_io_operations_total",
+                static labels => labels.Contains("journal_sync", StringComparison.Ordinal)
+            ),
             ResidentBytes = now.Of("process_resident_memory_bytes"),
             TemperatureCelsius = now.Of("rookery_board_temperature_celsius"),
             DiskFreeBytes = now.Of("rookery_disk_free_bytes"),
         };
-        LiveMember[] others = cluster.ValueKind == JsonValueKind.Object && cluster.TryGetProperty("Members", out var members)
-            ? [.. members.EnumerateArray().Where(member => !string.Equals(LiveView.TextOf(member, "Tag"), tag, StringComparison.Ordinal)).Select(static member => new LiveMember
-            {
-                Tag = LiveView.TextOf(member, "Tag") ?? "-",
-                Name = LiveView.TextOf(member, "Name") ?? "-",
-                Role = LiveView.TextOf(member, "Role") ?? "-",
-                State = member.TryGetProperty("IsReachable", out var reachable) ? reachable.GetBoolean() ? "up" : "down" : "unknown",
-                SeenSeconds = LiveView.NumberOf(member, "HeardSeconds"),
-                LagEntries = LiveView.NumberOf(member, "LagEntries"),
-                SyncP99Milliseconds = LiveView.NumberOf(member, "SyncP99Milliseconds"),
-            })]
-            : [];
+        LiveMember[] others =
+            cluster.ValueKind == JsonValueKind.Object && cluster.TryGetProperty("Members", out var members)
+                ?
+                [
+                    .. members
+                        .EnumerateArray()
+                        .Where(member => !string.Equals(LiveView.TextOf(member, "Tag"), tag, StringComparison.Ordinal))
+                        .Select(static member => new LiveMember
+                        {
+                            Tag = LiveView.TextOf(member, "Tag") ?? "-",
+                            Name = LiveView.TextOf(member, "Name") ?? "-",
+                            Role = LiveView.TextOf(member, "Role") ?? "-",
+                            State = member.TryGetProperty("IsReachable", out var reachable)
+                                ? reachable.GetBoolean()
+                                    ? "up"
+                                    : "down"
+                                : "unknown",
+                            SeenSeconds = LiveView.NumberOf(member, "HeardSeconds"),
+                            LagEntries = LiveView.NumberOf(member, "LagEntries"),
+                            SyncP99Milliseconds = LiveView.NumberOf(member, "SyncP99Milliseconds"),
+                        }),
+                ]
+                : [];
         return new LiveView
         {
             Time = time.GetUtcNow(),
-            Level = !isReady ? "error" : trouble is null ? "ok" : "warning",
+            Level =
+                !isReady ? "error"
+                : trouble is null ? "ok"
+                : "warning",
             Sentence = trouble ?? "Documents are served.",
             Cluster = others.Length > 0 ? "cluster" : null,
             Leader = leader,

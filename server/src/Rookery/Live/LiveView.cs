@@ -38,22 +38,65 @@ internal sealed record LiveView
             Cluster = TextOf(cluster, "Name"),
             Leader = TextOf(cluster, "LeaderTag"),
             Term = (long?)NumberOf(cluster, "Term"),
-            Alerts = [.. state.GetProperty(nameof(Alerts)).EnumerateArray().Select(static alert => (TextOf(alert, "Severity") ?? "warning", $"{TextOf(alert, "Node")}: {TextOf(alert, "Sentence")}", TextOf(alert, "Fix") ?? string.Empty))],
+            Alerts =
+            [
+                .. state
+                    .GetProperty(nameof(Alerts))
+                    .EnumerateArray()
+                    .Select(static alert =>
+                        (
+                            TextOf(alert, "Severity") ?? "warning",
+                            $"{TextOf(alert, "Node")}: {TextOf(alert, "Sentence")}",
+                            TextOf(alert, "Fix") ?? string.Empty
+                        )
+                    ),
+            ],
             Members = [.. state.GetProperty("Nodes").EnumerateArray().Select(LiveMember.Read)],
-            Indexes = [.. state.GetProperty(nameof(Indexes)).EnumerateArray().Select(static index => new LiveIndex(
-                TextOf(index, "Database")!, TextOf(index, "Name")!, TextOf(index, "State")!, index.GetProperty("IsStale").GetBoolean(), (long?)NumberOf(index, "DocumentsLeft"), NumberOf(index, "SecondsLeft"), (long)(NumberOf(index, "Errors") ?? 0)))],
+            Indexes =
+            [
+                .. state
+                    .GetProperty(nameof(Indexes))
+                    .EnumerateArray()
+                    .Select(static index => new LiveIndex(
+                        TextOf(index, "Database")!,
+                        TextOf(index, "Name")!,
+                        TextOf(index, "State")!,
+                        index.GetProperty("IsStale").GetBoolean(),
+                        (long?)NumberOf(index, "DocumentsLeft"),
+                        NumberOf(index, "SecondsLeft"),
+                        (long)(NumberOf(index, "Errors") ?? 0)
+                    )),
+            ],
         };
     }
 
     /// <summary>A text; null where there is none.</summary>
-    public static string? TextOf(JsonElement of, string name) => of.ValueKind == JsonValueKind.Object && of.TryGetProperty(name, out var value) && value.ValueKind == JsonValueKind.String ? value.GetString() : null;
+    public static string? TextOf(JsonElement of, string name) =>
+        of.ValueKind == JsonValueKind.Object
+        && of.TryGetProperty(name, out var value)
+        && value.ValueKind == JsonValueKind.String
+            ? value.GetString()
+            : null;
 
     /// <summary>A number; null where there is none.</summary>
-    public static double? NumberOf(JsonElement of, string name) => of.ValueKind == JsonValueKind.Object && of.TryGetProperty(name, out var value) && value.ValueKind == JsonValueKind.Number ? value.GetDouble() : null;
+    public static double? NumberOf(JsonElement of, string name) =>
+        of.ValueKind == JsonValueKind.Object
+        && of.TryGetProperty(name, out var value)
+        && value.ValueKind == JsonValueKind.Number
+            ? value.GetDouble()
+            : null;
 }
 
 /// <summary>An index.</summary>
-internal sealed record LiveIndex(string Database, string Name, string State, bool IsStale, long? DocumentsLeft, double? SecondsLeft, long Errors);
+internal sealed record LiveIndex(
+    string Database,
+    string Name,
+    string State,
+    bool IsStale,
+    long? DocumentsLeft,
+    double? SecondsLeft,
+    long Errors
+);
 
 /// <summary>A member, and its figures.</summary>
 internal sealed record LiveMember
@@ -113,7 +156,8 @@ internal sealed record LiveMember
             IsSelf = node.TryGetProperty(nameof(IsSelf), out var isSelf) && isSelf.ValueKind == JsonValueKind.True,
             SeenSeconds = LiveView.NumberOf(node, "SeenSeconds"),
             LagEntries = LiveView.NumberOf(node, "LagEntries"),
-            SyncP99Milliseconds = LiveView.NumberOf(node, "SyncP99Milliseconds") ?? LiveView.NumberOf(sample, "SyncP99Milliseconds"),
+            SyncP99Milliseconds =
+                LiveView.NumberOf(node, "SyncP99Milliseconds") ?? LiveView.NumberOf(sample, "SyncP99Milliseconds"),
             ReadsPerSecond = LiveView.NumberOf(sample, "ReadsPerSecond"),
             WritesPerSecond = LiveView.NumberOf(sample, "WritesPerSecond"),
             ReadP99Milliseconds = LiveView.NumberOf(sample, "ReadP99Milliseconds"),
@@ -124,7 +168,12 @@ internal sealed record LiveMember
             TemperatureCelsius = LiveView.NumberOf(sample, "TemperatureCelsius"),
             DiskFreeBytes = LiveView.NumberOf(sample, "DiskFreeBytes"),
             LifeUsedRatio = LiveView.NumberOf(sample, "LifeUsedRatio"),
-            Throttled = sample.ValueKind == JsonValueKind.Object && sample.TryGetProperty(nameof(Throttled), out var throttled) && throttled.ValueKind == JsonValueKind.Array ? [.. throttled.EnumerateArray().Select(static kind => kind.GetString()!)] : [],
+            Throttled =
+                sample.ValueKind == JsonValueKind.Object
+                && sample.TryGetProperty(nameof(Throttled), out var throttled)
+                && throttled.ValueKind == JsonValueKind.Array
+                    ? [.. throttled.EnumerateArray().Select(static kind => kind.GetString()!)]
+                    : [],
             Unplug = node.TryGetProperty(nameof(Unplug), out var unplug) ? LiveView.TextOf(unplug, "Sentence") : null,
         };
     }

@@ -14,26 +14,81 @@ internal static class LogsCommand
     public static Command Create()
     {
         var address = new NodeAddress();
-        var follow = new Option<bool>("--follow", "-f") { Description = "Go on printing what is logged, until Ctrl+C." };
-        var level = new Option<string>("--level") { Description = "The least that is printed: information, warning or error.", HelpName = "LEVEL", DefaultValueFactory = static _ => Levels[0] };
-        var limit = WholeNumber.Option("--lines", "How many at most, of the newest [default: 500].", "NUMBER", least: 1, most: 2000);
-        var node = IoCommand.NodeOption();
-        var command = address.AddTo(new Command("logs", "Print the last lines of the node's log, which it keeps in memory.") { follow, level, limit, node });
-        command.SetAction((parsed, _) => address.WorkAsync(parsed, client =>
+        var follow = new Option<bool>("--follow", "-f")
         {
-            string said = parsed.GetValue(level)!;
-            int least = Array.FindIndex(Levels, name => name.StartsWith(said, StringComparison.OrdinalIgnoreCase));
-            return least < 0 || said.Length == 0 ? throw new AdminException($"There is no level \"{said}\"; there are {string.Join(", ", Levels)}.", ExitCode.Configuration)
-                : PrintAsync(client, parsed.GetValue(node), parsed.GetValue(limit) ?? 500, least, parsed.GetValue(follow), address.IsJson(parsed), TimeProvider.System);
-        }));
+            Description = "Go on printing what is logged, until Ctrl+C.",
+        };
+        var level = new Option<string>("--level")
+        {
+            Description = "The least that is printed: information, warning or error.",
+            HelpName = "LEVEL",
+            DefaultValueFactory = static _ => Levels[0],
+        };
+        var limit = WholeNumber.Option(
+            "--lines",
+            "How many at most, of the newest [default: 500].",
+            "NUMBER",
+            least: 1,
+            most: 2000
+        );
+        var node = IoCommand.NodeOption();
+        var command = address.AddTo(
+            new Command("logs", "Print the last lines of the node's log, which it keeps in memory.")
+            {
+                follow,
+                level,
+                limit,
+                node,
+            }
+        );
+        command.SetAction(
+            (parsed, _) =>
+                address.WorkAsync(
+                    parsed,
+                    client =>
+                    {
+                        string said = parsed.GetValue(level)!;
+                        int least = Array.FindIndex(
+                            Levels,
+                            name => name.StartsWith(said, StringComparison.OrdinalIgnoreCase)
+                        );
+                        return least < 0 || said.Length == 0
+                            ? throw new AdminException(
+                                $"There is no level \"{said}\"; there are {string.Join(", ", Levels)}.",
+                                ExitCode.Configuration
+                            )
+                            : PrintAsync(
+                                client,
+                                parsed.GetValue(node),
+                                parsed.GetValue(limit) ?? 500,
+                                least,
+                                parsed.GetValue(follow),
+                                address.IsJson(parsed),
+                                TimeProvider.System
+                            );
+                    }
+                )
+        );
         return command;
     }
 
-    private static async Task<int> PrintAsync(NodeClient client, string? node, int limit, int least, bool follows, bool isJson, TimeProvider time)
+    private static async Task<int> PrintAsync(
+        NodeClient client,
+        string? node,
+        int limit,
+        int least,
+        bool follows,
+        bool isJson,
+        TimeProvider time
+    )
     {
-        for (long? after = null; ;)
+        for (long? after = null; ; )
         {
-            var answer = await client.GetJsonAsync(HttpMethod.Get, $"/admin/logs?limit={limit}{(after is { } sequence ? $"&after={sequence}" : string.Empty)}{IoCommand.Of(node, '&')}");
+            var answer = await client.GetJsonAsync(
+                HttpMethod.Get,
+                $"/admin/logs?limit={limit}{(after is { } sequence ? $"&after={sequence}" : string.Empty)}"
+                    + $"{IoCommand.Of(node, '&')}"
+            );
             foreach (var line in answer.GetProperty("Lines").EnumerateArray())
             {
                 after = line.GetProperty("Sequence").GetInt64();
@@ -63,7 +118,9 @@ internal static class LogsCommand
 
     private static string InText(JsonElement line, string level)
     {
-        string text = VisibleText.OfLine($"{line.GetProperty("Time").GetString()}  {level,-11}  {line.GetProperty("Text").GetString()}");
+        string text = VisibleText.OfLine(
+            $"{line.GetProperty("Time").GetString()}  {level, -11}  {line.GetProperty("Text").GetString()}"
+        );
         return level switch
         {
             "error" => Paint.Output.Bad(text),

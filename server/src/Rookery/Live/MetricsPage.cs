@@ -14,7 +14,16 @@ internal sealed class MetricsPage
         foreach (string line in text.Split('\n', StringSplitOptions.RemoveEmptyEntries))
         {
             int space = line.LastIndexOf(' ');
-            if (line[0] != '#' && space > 0 && double.TryParse(line.AsSpan(space + 1), NumberStyles.Float, CultureInfo.InvariantCulture, out double value))
+            if (
+                line[0] != '#'
+                && space > 0
+                && double.TryParse(
+                    line.AsSpan(space + 1),
+                    NumberStyles.Float,
+                    CultureInfo.InvariantCulture,
+                    out double value
+                )
+            )
             {
                 page._values[line[..space]] = value;
             }
@@ -28,5 +37,11 @@ internal sealed class MetricsPage
 
     /// <summary>The sum of those of a name that a condition holds for.</summary>
     public double Sum(string name, Func<string, bool>? labels = null) =>
-        _values.Where(value => value.Key.StartsWith(name, StringComparison.Ordinal) && (value.Key.Length == name.Length || value.Key[name.Length] == '{') && (labels is null || labels(value.Key))).Sum(static value => value.Value);
+        _values
+            .Where(value =>
+                value.Key.StartsWith(name, StringComparison.Ordinal)
+                && (value.Key.Length == name.Length || value.Key[name.Length] == '{')
+                && (labels is null || labels(value.Key))
+            )
+            .Sum(static value => value.Value);
 }

@@ -17,9 +17,23 @@ internal static class TopCommand
     public static Command Create()
     {
         var address = new NodeAddress();
-        var command = address.AddTo(new Command("top", "Watch the cluster live: nodes, disks, slow work, indexes. Where stdout is no terminal it is printed once."));
-        command.SetAction((parsed, _) => address.WorkAsync(parsed, client =>
-            address.IsJson(parsed) || !Tty.IsOutput || Tty.IsDumb || Console.IsInputRedirected ? PrintOnceAsync(client, address.IsJson(parsed), TimeProvider.System) : WatchAsync(client, TimeProvider.System)));
+        var command = address.AddTo(
+            new Command(
+                "top",
+                "Watch the cluster live: nodes, disks, slow work, indexes. Where stdout is no terminal it is "
+                    + "printed once."
+            )
+        );
+        command.SetAction(
+            (parsed, _) =>
+                address.WorkAsync(
+                    parsed,
+                    client =>
+                        address.IsJson(parsed) || !Tty.IsOutput || Tty.IsDumb || Console.IsInputRedirected
+                            ? PrintOnceAsync(client, address.IsJson(parsed), TimeProvider.System)
+                            : WatchAsync(client, TimeProvider.System)
+                )
+        );
         return command;
     }
 
@@ -37,7 +51,8 @@ internal static class TopCommand
                     enough.Cancel();
                 },
                 trouble => screen.Trouble = trouble,
-                enough.Token);
+                enough.Token
+            );
         }
         catch (OperationCanceledException)
         {
@@ -46,13 +61,23 @@ internal static class TopCommand
 
         if (screen.View is null)
         {
-            throw new AdminException(screen.Trouble ?? $"The node at {client.Address} said nothing for {FirstPatience.TotalSeconds} s.", ExitCode.Failure);
+            throw new AdminException(
+                screen.Trouble ?? $"The node at {client.Address} said nothing for {FirstPatience.TotalSeconds} s.",
+                ExitCode.Failure
+            );
         }
 
         screen.Trouble = null;
         if (isJson)
         {
-            Output.Line(raw ?? throw new AdminException($"The node at {client.Address} has no live view, and so no JSON of it; ask `rookery status --json`.", ExitCode.Failure));
+            Output.Line(
+                raw
+                    ?? throw new AdminException(
+                        $"The node at {client.Address} has no live view, and so no JSON of it; ask `rookery "
+                            + $"status --json`.",
+                        ExitCode.Failure
+                    )
+            );
             return ExitCode.Success;
         }
 
@@ -64,7 +89,9 @@ internal static class TopCommand
     private static async Task<int> WatchAsync(NodeClient client, TimeProvider time)
     {
         // Keys, states, sizes: whatever happens is done one after the other, and then drawn.
-        var happenings = Channel.CreateUnbounded<Action<TopScreen>>(new UnboundedChannelOptions { SingleReader = true });
+        var happenings = Channel.CreateUnbounded<Action<TopScreen>>(
+            new UnboundedChannelOptions { SingleReader = true }
+        );
         using var end = new CancellationTokenSource();
         var screen = new TopScreen(new Paint(string.IsNullOrEmpty(Environment.GetEnvironmentVariable("NO_COLOR"))));
         AdminException? refusal = null;
@@ -79,14 +106,27 @@ internal static class TopCommand
             using var interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, Stop);
             using var terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, Stop);
             using var hangUp = PosixSignalRegistration.Create(PosixSignal.SIGHUP, Stop);
-            using var resize = PosixSignalRegistration.Create(PosixSignal.SIGWINCH, _ => happenings.Writer.TryWrite(static _ => { }));
-            using var stops = PosixSignalRegistration.Create(PosixSignal.SIGTSTP, signal =>
+            using var resize = PosixSignalRegistration.Create(
+                PosixSignal.SIGWINCH,
+                _ => happenings.Writer.TryWrite(static _ => { })
+            );
+            using var stops = PosixSignalRegistration.Create(
+                PosixSignal.SIGTSTP,
+                signal =>
+                {
+                    signal.Cancel = true;
+                    terminal.Stop();
+                }
+            );
+            using var goesOn = PosixSignalRegistration.Create(
+                PosixSignal.SIGCONT,
+                _ => happenings.Writer.TryWrite(_ => terminal.TakeAgain())
+            );
+            new Thread(() => RawTerminal.ReadKeys(key => happenings.Writer.TryWrite(now => Press(now, key, end))))
             {
-                signal.Cancel = true;
-                terminal.Stop();
-            });
-            using var goesOn = PosixSignalRegistration.Create(PosixSignal.SIGCONT, _ => happenings.Writer.TryWrite(_ => terminal.TakeAgain()));
-            new Thread(() => RawTerminal.ReadKeys(key => happenings.Writer.TryWrite(now => Press(now, key, end)))) { IsBackground = true, Name = "keys" }.Start();
+                IsBackground = true,
+                Name = "keys",
+            }.Start();
             var feed = FeedAsync();
             var disk = DiskAsync();
             try
@@ -118,13 +158,15 @@ internal static class TopCommand
             try
             {
                 await new LiveFeed(client, time).RunAsync(
-                    (view, _) => happenings.Writer.TryWrite(now =>
-                    {
-                        now.Trouble = null;
-                        now.View = now.IsPaused ? now.View : view;
-                    }),
+                    (view, _) =>
+                        happenings.Writer.TryWrite(now =>
+                        {
+                            now.Trouble = null;
+                            now.View = now.IsPaused ? now.View : view;
+                        }),
                     trouble => happenings.Writer.TryWrite(now => now.Trouble = trouble),
-                    end.Token);
+                    end.Token
+                );
             }
             catch (OperationCanceledException)
             {
@@ -195,8 +237,14 @@ internal static class TopCommand
     }
 
     /// <summary>Asks what a node's disk did.</summary>
-    /// <returns>What that changes on the screen. Where nobody says, the old stands, as far as it is of the same node.</returns>
-    private static async Task<Action<TopScreen>> ReadIoAsync(NodeClient client, LiveMember? member, TimeProvider time, CancellationToken cancellation)
+    /// <returns>What that changes on the screen. Where nobody says, the old stands, as far as it is of the same
+    /// node.</returns>
+    private static async Task<Action<TopScreen>> ReadIoAsync(
+        NodeClient client,
+        LiveMember? member,
+        TimeProvider time,
+        CancellationToken cancellation
+    )
     {
         if (member is null)
         {
@@ -207,13 +255,23 @@ internal static class TopCommand
         try
         {
             string node = member.IsSelf ? string.Empty : IoCommand.Of(member.Tag, '&');
-            var answer = await client.GetJsonAsync(HttpMethod.Get, $"/debug/io?span=86400&since={since}{node}", cancellation: cancellation);
-            var (events, slow) = (IoPage.Read(answer.GetProperty("Events")), IoPage.Read(answer.GetProperty("SlowEvents")));
+            var answer = await client.GetJsonAsync(
+                HttpMethod.Get,
+                $"/debug/io?span=86400&since={since}{node}",
+                cancellation: cancellation
+            );
+            var (events, slow) = (
+                IoPage.Read(answer.GetProperty("Events")),
+                IoPage.Read(answer.GetProperty("SlowEvents"))
+            );
             return screen => (screen.Events, screen.Slow, screen.EventsOf) = (events, slow, member.Tag);
         }
         catch (Exception silent) when (silent is AdminException or JsonException or KeyNotFoundException)
         {
-            return screen => screen.EventsOf = string.Equals(screen.EventsOf, member.Tag, StringComparison.Ordinal) ? member.Tag : null;
+            return screen =>
+                screen.EventsOf = string.Equals(screen.EventsOf, member.Tag, StringComparison.Ordinal)
+                    ? member.Tag
+                    : null;
         }
     }
 }

@@ -36,7 +36,11 @@ internal sealed class TopScreen(Paint paint)
     public int Scroll { get; set; }
 
     /// <summary>The chosen node.</summary>
-    public LiveMember? Member => View?.Members.FirstOrDefault(member => Chosen is null ? member.IsSelf : string.Equals(member.Tag, Chosen, StringComparison.Ordinal)) ?? (View is { Members: [var first, ..] } ? first : null);
+    public LiveMember? Member =>
+        View?.Members.FirstOrDefault(member =>
+            Chosen is null ? member.IsSelf : string.Equals(member.Tag, Chosen, StringComparison.Ordinal)
+        )
+        ?? (View is { Members: [var first, ..] } ? first : null);
 
     /// <summary>All of it, as many lines as it takes.</summary>
     public IEnumerable<string> Whole(int width) => [.. Upper(width), string.Empty, .. Lower(width)];
@@ -54,7 +58,13 @@ internal sealed class TopScreen(Paint paint)
             lines.Add(string.Empty);
         }
 
-        lines.Add(paint.Reverse(Table.Cut($" q quit   ↑↓ scroll   tab node   p {(IsPaused ? "go on" : "pause")} ", width).PadRight(width)));
+        lines.Add(
+            paint.Reverse(
+                Table
+                    .Cut($" q quit   ↑↓ scroll   tab node   p {(IsPaused ? "go on" : "pause")} ", width)
+                    .PadRight(width)
+            )
+        );
         return lines;
     }
 
@@ -66,43 +76,78 @@ internal sealed class TopScreen(Paint paint)
         }
 
         string leader = view.Leader is null ? "nobody leads" : $"{view.Leader} leads";
-        string inTerm = view.Term is { } term ? string.Create(CultureInfo.InvariantCulture, $" in term {term}") : string.Empty;
+        string inTerm = view.Term is { } term
+            ? string.Create(CultureInfo.InvariantCulture, $" in term {term}")
+            : string.Empty;
         string who = view.Cluster is null ? "one node" : $"{view.Cluster}, {leader}{inTerm}";
         string time = view.Time.UtcDateTime.ToString("HH:mm:ss", CultureInfo.InvariantCulture);
         string sentence = Shown(view.Sentence, width);
         return
         [
             paint.Bold(Shown($"rookery top   {who}   {time} UTC{(IsPaused ? "   (paused)" : string.Empty)}", width)),
-            view.Level switch { "ok" => paint.Good(sentence), "warning" => paint.Warning(sentence), _ => paint.Bad(sentence) },
+            view.Level switch
+            {
+                "ok" => paint.Good(sentence),
+                "warning" => paint.Warning(sentence),
+                _ => paint.Bad(sentence),
+            },
             .. Trouble is null ? [] : new[] { paint.Bad(Shown(Trouble, width)) },
-            .. view.Alerts.Take(MostAlerts).Select(alert => Colour(alert.Severity, Shown($"! {alert.Sentence} {alert.Fix}", width))),
-            .. view.Alerts.Count > MostAlerts ? [$"! and {view.Alerts.Count - MostAlerts} more"] : Array.Empty<string>(),
+            .. view
+                .Alerts.Take(MostAlerts)
+                .Select(alert => Colour(alert.Severity, Shown($"! {alert.Sentence} {alert.Fix}", width))),
+            .. view.Alerts.Count > MostAlerts
+                ? [$"! and {view.Alerts.Count - MostAlerts} more"]
+                : Array.Empty<string>(),
             string.Empty,
             .. Nodes(view, width),
         ];
     }
 
-    private string Colour(string severity, string text) => severity is "critical" ? paint.Bad(text) : paint.Warning(text);
+    private string Colour(string severity, string text) =>
+        severity is "critical" ? paint.Bad(text) : paint.Warning(text);
 
     private IEnumerable<string> Nodes(LiveView view, int width)
     {
-        var table = new Table(" ", "NAME", "ROLE", "STATE", ">LAG", ">READS/S", ">WRITES/S", ">WRITE P99", ">SYNC P99", ">CPU", ">MEMORY", ">HEAT", ">FREE");
+        var table = new Table(
+            " ",
+            "NAME",
+            "ROLE",
+            "STATE",
+            ">LAG",
+            ">READS/S",
+            ">WRITES/S",
+            ">WRITE P99",
+            ">SYNC P99",
+            ">CPU",
+            ">MEMORY",
+            ">HEAT",
+            ">FREE"
+        );
         foreach (var member in view.Members)
         {
             table.Add(
                 member.Tag,
                 member.Name,
                 member.Role,
-                member.State is "down" && member.SeenSeconds is { } seen ? $"down, seen {Amount.Time(TimeSpan.FromSeconds(seen))} ago" : member.State,
+                member.State is "down" && member.SeenSeconds is { } seen
+                    ? $"down, seen {Amount.Time(TimeSpan.FromSeconds(seen))} ago"
+                    : member.State,
                 Known(member.LagEntries, static lag => Amount.Number(lag)),
                 Known(member.ReadsPerSecond, static rate => Amount.Number(Math.Round(rate))),
                 Known(member.WritesPerSecond, static rate => Amount.Number(Math.Round(rate))),
                 Known(member.WriteP99Milliseconds, static p99 => Amount.Microseconds(p99 * 1000)),
                 Known(member.SyncP99Milliseconds, static p99 => Amount.Microseconds(p99 * 1000)),
-                Known(member.MachineCpuRatio, static ratio => string.Create(CultureInfo.InvariantCulture, $"{ratio * 100:0} %")),
+                Known(
+                    member.MachineCpuRatio,
+                    static ratio => string.Create(CultureInfo.InvariantCulture, $"{ratio * 100:0} %")
+                ),
                 Known(member.ResidentBytes, Amount.Bytes),
-                Known(member.TemperatureCelsius, static heat => string.Create(CultureInfo.InvariantCulture, $"{heat:0} °C")),
-                Known(member.DiskFreeBytes, Amount.Bytes));
+                Known(
+                    member.TemperatureCelsius,
+                    static heat => string.Create(CultureInfo.InvariantCulture, $"{heat:0} °C")
+                ),
+                Known(member.DiskFreeBytes, Amount.Bytes)
+            );
         }
 
         string? chosen = Member?.Tag;
@@ -110,17 +155,26 @@ internal sealed class TopScreen(Paint paint)
         foreach (string line in table.Lines(width, paint))
         {
             yield return at < 0 ? line
-                : string.Equals(view.Members[at].Tag, chosen, StringComparison.Ordinal) ? paint.Reverse(line.PadRight(width))
-                : view.Members[at].State is "down" ? paint.Bad(line) : line;
+            : string.Equals(view.Members[at].Tag, chosen, StringComparison.Ordinal)
+                ? paint.Reverse(line.PadRight(width))
+            : view.Members[at].State is "down" ? paint.Bad(line)
+            : line;
             at++;
         }
 
         if (Member is { } shown)
         {
-            string throttled = shown.Throttled.Count == 0 ? string.Empty : $"Throttled: {string.Join(", ", shown.Throttled)}. ";
+            string throttled =
+                shown.Throttled.Count == 0 ? string.Empty : $"Throttled: {string.Join(", ", shown.Throttled)}. ";
             if (throttled.Length > 0 || shown.Unplug is not null)
             {
-                yield return paint.Dim(Shown($"{shown.Tag}: {throttled}{(shown.Unplug is null ? string.Empty : $"May I unplug it? {shown.Unplug}")}", width));
+                yield return paint.Dim(
+                    Shown(
+                        $"{shown.Tag}: {throttled}"
+                            + $"{(shown.Unplug is null ? string.Empty : $"May I unplug it? {shown.Unplug}")}",
+                        width
+                    )
+                );
             }
         }
     }
@@ -142,13 +196,27 @@ internal sealed class TopScreen(Paint paint)
             int columns = Math.Min(TimelineSeconds, Math.Max(1, width - 7));
             lines.Add($"syncs {IoPage.Timeline(syncs, now - TimelineSeconds + 1, columns)}");
             lines.Add(string.Empty);
-            lines.Add(paint.Accent(Shown(Slow.Count == 0 ? $"Slow disk work of {EventsOf}: none" : $"Slow disk work of {EventsOf}, slower than 99.9 % of its kind", width)));
+            lines.Add(
+                paint.Accent(
+                    Shown(
+                        Slow.Count == 0
+                            ? $"Slow disk work of {EventsOf}: none"
+                            : $"Slow disk work of {EventsOf}, slower than 99.9 % of its kind",
+                        width
+                    )
+                )
+            );
             if (Slow.Count > 0)
             {
                 var slow = new Table("TIME (UTC)", "KIND", ">DURATION", ">BYTES");
                 foreach (var happened in Slow.Reverse().Take(50))
                 {
-                    slow.Add(IoCommand.TimeOf(happened.Start), happened.Kind, Amount.Microseconds(happened.Duration), Amount.Bytes(happened.Bytes));
+                    slow.Add(
+                        IoCommand.TimeOf(happened.Start),
+                        happened.Kind,
+                        Amount.Microseconds(happened.Duration),
+                        Amount.Bytes(happened.Bytes)
+                    );
                 }
 
                 lines.AddRange(slow.Lines(width, paint));
@@ -166,10 +234,15 @@ internal sealed class TopScreen(Paint paint)
                 indexes.Add(
                     index.Database,
                     index.Name,
-                    index.State is not "Normal" ? index.State : index.IsStale ? "behind" : "up to date",
+                    index.State is not "Normal" ? index.State
+                        : index.IsStale ? "behind"
+                        : "up to date",
                     Known(index.DocumentsLeft, static left => Amount.Number(left)),
-                    index.IsStale ? Known(index.SecondsLeft, static left => Amount.Time(TimeSpan.FromSeconds(left))) : string.Empty,
-                    Amount.Number(index.Errors));
+                    index.IsStale
+                        ? Known(index.SecondsLeft, static left => Amount.Time(TimeSpan.FromSeconds(left)))
+                        : string.Empty,
+                    Amount.Number(index.Errors)
+                );
             }
 
             lines.AddRange(indexes.Lines(width, paint));

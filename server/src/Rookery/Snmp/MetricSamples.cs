@@ -22,7 +22,16 @@ internal sealed class MetricSamples
         foreach (string line in text.Split('\n'))
         {
             int last = line.LastIndexOf(' ');
-            if (line.StartsWith('#') || last < 0 || !double.TryParse(line.AsSpan(last + 1), NumberStyles.Float, CultureInfo.InvariantCulture, out double value))
+            if (
+                line.StartsWith('#')
+                || last < 0
+                || !double.TryParse(
+                    line.AsSpan(last + 1),
+                    NumberStyles.Float,
+                    CultureInfo.InvariantCulture,
+                    out double value
+                )
+            )
             {
                 continue;
             }
@@ -46,7 +55,14 @@ internal sealed class MetricSamples
     public double? Sum(string name, params string[] labels)
     {
         double[] found = _families.TryGetValue(name, out var family)
-            ? [.. family.Where(sample => Array.TrueForAll(labels, label => sample.Labels.Contains(label, StringComparison.Ordinal))).Select(static sample => sample.Value)]
+            ?
+            [
+                .. family
+                    .Where(sample =>
+                        Array.TrueForAll(labels, label => sample.Labels.Contains(label, StringComparison.Ordinal))
+                    )
+                    .Select(static sample => sample.Value),
+            ]
             : [];
         return found.Length == 0 ? null : found.Sum();
     }
@@ -56,7 +72,11 @@ internal sealed class MetricSamples
     {
         string begin = label + "=\"";
         return (_families.TryGetValue(name, out var family) ? family : [])
-            .Select(sample => sample.Labels.IndexOf(begin, StringComparison.Ordinal) is >= 0 and var at ? sample.Labels[(at + begin.Length)..].Split('"')[0] : null)
+            .Select(sample =>
+                sample.Labels.IndexOf(begin, StringComparison.Ordinal) is >= 0 and var at
+                    ? sample.Labels[(at + begin.Length)..].Split('"')[0]
+                    : null
+            )
             .OfType<string>()
             .Distinct(StringComparer.Ordinal)
             .Order(StringComparer.Ordinal);

@@ -1,8 +1,9 @@
 namespace Rookery.Snmp;
 
 /// <summary>
-/// The protocol of snmpd's pass_persist (snmpd.conf(5)): PING is answered with PONG; get and getnext, each followed by a line with an object identifier, with identifier, type and value in a line each, or NONE;
-/// set, which also brings a line with a value, with not-writable. An empty line, or the end of the input, is the end.
+/// The protocol of snmpd's pass_persist (snmpd.conf(5)): PING is answered with PONG; get and getnext, each followed by
+/// a line with an object identifier, with identifier, type and value in a line each, or NONE; set, which also brings a
+/// line with a value, with not-writable. An empty line, or the end of the input, is the end.
 /// </summary>
 /// <param name="read">The objects that there are now, in their order.</param>
 internal sealed class PassPersist(Func<CancellationToken, Task<IReadOnlyList<SnmpObject>>> read)
@@ -19,10 +20,20 @@ internal sealed class PassPersist(Func<CancellationToken, Task<IReadOnlyList<Snm
                     await output.WriteLineAsync("PONG");
                     break;
                 case "GET":
-                    await AnswerAsync(await input.ReadLineAsync(cancellationToken), output, isNext: false, cancellationToken);
+                    await AnswerAsync(
+                        await input.ReadLineAsync(cancellationToken),
+                        output,
+                        isNext: false,
+                        cancellationToken
+                    );
                     break;
                 case "GETNEXT":
-                    await AnswerAsync(await input.ReadLineAsync(cancellationToken), output, isNext: true, cancellationToken);
+                    await AnswerAsync(
+                        await input.ReadLineAsync(cancellationToken),
+                        output,
+                        isNext: true,
+                        cancellationToken
+                    );
                     break;
                 case "SET":
                     await input.ReadLineAsync(cancellationToken);
@@ -41,7 +52,9 @@ internal sealed class PassPersist(Func<CancellationToken, Task<IReadOnlyList<Snm
     private async Task AnswerAsync(string? asked, TextWriter output, bool isNext, CancellationToken cancellationToken)
     {
         var found = ObjectId.TryParse(asked ?? string.Empty, out var id)
-            ? (await read(cancellationToken)).FirstOrDefault(one => isNext ? one.Id.OrderTo(id) > 0 : one.Id.OrderTo(id) == 0)
+            ? (await read(cancellationToken)).FirstOrDefault(one =>
+                isNext ? one.Id.OrderTo(id) > 0 : one.Id.OrderTo(id) == 0
+            )
             : null;
         await output.WriteLineAsync(found is null ? None : $"{found.Id}\n{found.Type}\n{found.Value}");
     }

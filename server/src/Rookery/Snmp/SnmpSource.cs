@@ -2,7 +2,10 @@ using Rookery.Access;
 
 namespace Rookery.Snmp;
 
-/// <summary>What a node says to SNMP: its metrics as objects, at most some seconds old. One that does not answer is an answer, too.</summary>
+/// <summary>
+/// What a node says to SNMP: its metrics as objects, at most some seconds old. One that does not answer is an answer,
+/// too.
+/// </summary>
 /// <param name="node">The node.</param>
 /// <param name="time">The clock.</param>
 internal sealed class SnmpSource(NodeConnection node, TimeProvider time) : IDisposable
@@ -35,7 +38,10 @@ internal sealed class SnmpSource(NodeConnection node, TimeProvider time) : IDisp
             using var answer = await _client.GetAsync(new Uri(node.Address, "/metrics"), cancellationToken);
             return answer.IsSuccessStatusCode
                 ? MetricSamples.Parse(await answer.Content.ReadAsStringAsync(cancellationToken))
-                : MetricSamples.None($"The node answered with {(int)answer.StatusCode}: look at the token, which needs the scope metrics.");
+                : MetricSamples.None(
+                    $"The node answered with {(int)answer.StatusCode}: look at the token, which needs the "
+                        + $"scope metrics."
+                );
         }
         catch (HttpRequestException failure)
         {

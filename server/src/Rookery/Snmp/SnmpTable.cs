@@ -2,10 +2,16 @@ using System.Globalization;
 
 namespace Rookery.Snmp;
 
-/// <summary>Which metric is which object; docs/reference/ROOKERY-MIB.txt describes them. What a node does not tell is no object. Truth is 1 for true and 2 for false, as in SNMPv2-TC.</summary>
+/// <summary>
+/// Which metric is which object; docs/reference/ROOKERY-MIB.txt describes them. What a node does not tell is no object.
+/// Truth is 1 for true and 2 for false, as in SNMPv2-TC.
+/// </summary>
 internal static class SnmpTable
 {
-    /// <summary>netSnmpPlaypen, which NET-SNMP-MIB sets apart for objects without an assigned number, and under it a number of our own.</summary>
+    /// <summary>
+    /// netSnmpPlaypen, which NET-SNMP-MIB sets apart for objects without an assigned number, and under it a number of
+    /// our own.
+    /// </summary>
     public const string Root = ".1.3.6.1.4.1.8072.9999.9999.7667";
 
     private const string Gauge = "gauge";
@@ -46,15 +52,30 @@ internal static class SnmpTable
         Add(objects, [3, 2], Counter, samples.Sum("rookery_commands_total"));
         Add(objects, [3, 3], Counter, samples.Sum("rookery_overloaded_total"));
         Add(objects, [3, 4], Counter, samples.Sum("rookery_io_operations_total", "kind=\"journal_sync\""));
-        Add(objects, [3, 5], Gauge, samples.Sum("rookery_io_recent_seconds", "kind=\"journal_sync\"", "quantile=\"0.99\"") * Micro);
+        Add(
+            objects,
+            [3, 5],
+            Gauge,
+            samples.Sum("rookery_io_recent_seconds", "kind=\"journal_sync\"", "quantile=\"0.99\"") * Micro
+        );
         Add(objects, [3, 6], Counter, samples.Sum("rookery_io_bytes_total"));
         Add(objects, [3, 7], Gauge, samples.Sum("rookery_indexes_stale"));
         Add(objects, [3, 8], Gauge, samples.Sum("rookery_indexes_in_trouble"));
 
         // 4: the board
         Add(objects, [4, 1], Number, samples.Sum("rookery_board_temperature_celsius") * 10);
-        Add(objects, [4, 2], Number, Truth(samples.Sum("rookery_board_throttled", "kind=\"under_voltage\"", "when=\"now\"")));
-        Add(objects, [4, 3], Number, Truth(samples.Sum("rookery_board_throttled", "kind=\"throttled\"", "when=\"now\"")));
+        Add(
+            objects,
+            [4, 2],
+            Number,
+            Truth(samples.Sum("rookery_board_throttled", "kind=\"under_voltage\"", "when=\"now\""))
+        );
+        Add(
+            objects,
+            [4, 3],
+            Number,
+            Truth(samples.Sum("rookery_board_throttled", "kind=\"throttled\"", "when=\"now\""))
+        );
 
         // 5: the disk
         Add(objects, [5, 1], Gauge, samples.Sum("rookery_disk_free_bytes") / MiB);
@@ -68,14 +89,40 @@ internal static class SnmpTable
     /// <summary>A table with a row for each member, by its letter: 1 for A.</summary>
     private static void AddMembers(List<SnmpObject> objects, MetricSamples samples)
     {
-        string[] tags = [.. samples.Values("rookery_cluster_member_reachable", "member").Concat(samples.Values("rookery_cluster_member_lag_entries", "member")).Distinct(StringComparer.Ordinal).Where(static tag => RowOf(tag) > 0).OrderBy(RowOf)];
+        string[] tags =
+        [
+            .. samples
+                .Values("rookery_cluster_member_reachable", "member")
+                .Concat(samples.Values("rookery_cluster_member_lag_entries", "member"))
+                .Distinct(StringComparer.Ordinal)
+                .Where(static tag => RowOf(tag) > 0)
+                .OrderBy(RowOf),
+        ];
         AddColumn(objects, tags, 2, Text, static tag => tag);
-        AddColumn(objects, tags, 3, Number, tag => Whole(Truth(samples.Sum("rookery_cluster_member_reachable", Label(tag)))));
+        AddColumn(
+            objects,
+            tags,
+            3,
+            Number,
+            tag => Whole(Truth(samples.Sum("rookery_cluster_member_reachable", Label(tag))))
+        );
         AddColumn(objects, tags, 4, Gauge, tag => Whole(samples.Sum("rookery_cluster_member_lag_entries", Label(tag))));
-        AddColumn(objects, tags, 5, Gauge, tag => Whole(samples.Sum("rookery_cluster_member_sync_seconds", Label(tag)) * Micro));
+        AddColumn(
+            objects,
+            tags,
+            5,
+            Gauge,
+            tag => Whole(samples.Sum("rookery_cluster_member_sync_seconds", Label(tag)) * Micro)
+        );
     }
 
-    private static void AddColumn(List<SnmpObject> objects, string[] tags, uint column, string type, Func<string, string?> read)
+    private static void AddColumn(
+        List<SnmpObject> objects,
+        string[] tags,
+        uint column,
+        string type,
+        Func<string, string?> read
+    )
     {
         foreach (string tag in tags)
         {
@@ -89,13 +136,20 @@ internal static class SnmpTable
     private static string Label(string tag) => $"member=\"{tag}\"";
 
     /// <summary>A is 1, Z 26, AA 27, as columns of a spreadsheet; 0 for what is no letter.</summary>
-    private static uint RowOf(string tag) => tag.Length is > 0 and < 5 && tag.All(char.IsAsciiLetterUpper) ? tag.Aggregate(0u, static (row, letter) => (row * 26) + (uint)(letter - 'A') + 1) : 0;
+    private static uint RowOf(string tag) =>
+        tag.Length is > 0 and < 5 && tag.All(char.IsAsciiLetterUpper)
+            ? tag.Aggregate(0u, static (row, letter) => (row * 26) + (uint)(letter - 'A') + 1)
+            : 0;
 
-    private static double? Truth(double? value) => value is null ? null : value > 0 ? 1 : 2;
+    private static double? Truth(double? value) =>
+        value is null ? null
+        : value > 0 ? 1
+        : 2;
 
     private static string? Whole(double? value) => value?.ToString("0", CultureInfo.InvariantCulture);
 
-    private static void Add(List<SnmpObject> objects, ReadOnlySpan<uint> place, string type, double? value) => Add(objects, place, type, Whole(value));
+    private static void Add(List<SnmpObject> objects, ReadOnlySpan<uint> place, string type, double? value) =>
+        Add(objects, place, type, Whole(value));
 
     private static void Add(List<SnmpObject> objects, ReadOnlySpan<uint> place, string type, string? value)
     {

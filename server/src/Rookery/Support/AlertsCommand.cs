@@ -4,37 +4,67 @@ using Rookery.Server;
 
 namespace Rookery.Support;
 
-/// <summary>`rookery alerts`: all alerts that there are, as a table or as rules for Prometheus; `rookery alerts test` sends a message to the webhook of a node.</summary>
+/// <summary>
+/// `rookery alerts`: all alerts that there are, as a table or as rules for Prometheus; `rookery alerts test` sends a
+/// message to the webhook of a node.
+/// </summary>
 internal static class AlertsCommand
 {
     public static Command Create()
     {
-        var prometheus = new Option<bool>("--prometheus") { Description = "Write them as a file of rules for Prometheus, 2.42 or later." };
-        var command = new Command("alerts", "List the alerts that there are: name, severity, how long it must hold, what is wrong.") { prometheus, CreateTest() };
-        command.SetAction(async (parsed, _) =>
+        var prometheus = new Option<bool>("--prometheus")
         {
-            await Console.Out.WriteAsync(parsed.GetValue(prometheus) ? PrometheusRules.Write() : Table());
-            return ExitCode.Success;
-        });
+            Description = "Write them as a file of rules for Prometheus, 2.42 or later.",
+        };
+        var command = new Command(
+            "alerts",
+            "List the alerts that there are: name, severity, how long it must hold, what is wrong."
+        )
+        {
+            prometheus,
+            CreateTest(),
+        };
+        command.SetAction(
+            async (parsed, _) =>
+            {
+                await Console.Out.WriteAsync(parsed.GetValue(prometheus) ? PrometheusRules.Write() : Table());
+                return ExitCode.Success;
+            }
+        );
         return command;
     }
 
     private static Command CreateTest()
     {
         var address = new NodeAddress();
-        var command = address.AddTo(new Command("test", "Let a node send a test message to its webhook, and say what came of it."));
-        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
-        {
-            var answer = await client.SendAsync(HttpMethod.Post, "/admin/alerts/test");
-            await Console.Out.WriteLineAsync(address.IsJson(parsed) ? answer.GetRawText() : answer.GetProperty("Message").GetString());
-            return ExitCode.Success;
-        }));
+        var command = address.AddTo(
+            new Command("test", "Let a node send a test message to its webhook, and say what came of it.")
+        );
+        command.SetAction(
+            (parsed, _) =>
+                address.UseAsync(
+                    parsed,
+                    async client =>
+                    {
+                        var answer = await client.SendAsync(HttpMethod.Post, "/admin/alerts/test");
+                        await Console.Out.WriteLineAsync(
+                            address.IsJson(parsed) ? answer.GetRawText() : answer.GetProperty("Message").GetString()
+                        );
+                        return ExitCode.Success;
+                    }
+                )
+        );
         return command;
     }
 
     private static string Table()
     {
         int width = AlertCatalogue.All.Max(static alert => alert.Name.Length);
-        return string.Concat(AlertCatalogue.All.Select(alert => $"{alert.Name.PadRight(width)}  {alert.Severity,-8}  {$"{alert.For.TotalMinutes:0} min",6}  {alert.Sentence}\n"));
+        return string.Concat(
+            AlertCatalogue.All.Select(alert =>
+                $"{alert.Name.PadRight(width)}  {alert.Severity, -8}  {$"{alert.For.TotalMinutes:0} min", 6} "
+                + $" {alert.Sentence}\n"
+            )
+        );
     }
 }

@@ -11,7 +11,10 @@ using Rookery.Terminal;
 
 namespace Rookery.Support;
 
-/// <summary>`rookery debug-package`: fetches what a helper wants to know of a node; `rookery debug-package show` reads such a file.</summary>
+/// <summary>
+/// `rookery debug-package`: fetches what a helper wants to know of a node; `rookery debug-package show` reads such a
+/// file.
+/// </summary>
 internal static class DebugPackageCommand
 {
     private const int BufferBytes = 64 << 10;
@@ -25,27 +28,62 @@ internal static class DebugPackageCommand
     public static Command Create()
     {
         var address = new NodeAddress();
-        var to = new Option<string?>("--to") { Description = "Where to write it [default: a file in this directory, named by node and time].", HelpName = "FILE" };
-        var command = address.AddTo(new Command("debug-package", "Fetch one file with all that a helper wants to know of a node: no documents, no secrets.") { to, CreateShow() });
-        command.SetAction((parsed, cancellation) => address.UseAsync(parsed, (NodeConnection node) => FetchAsync(node, parsed.GetValue(to), address.IsJson(parsed), cancellation)));
+        var to = new Option<string?>("--to")
+        {
+            Description = "Where to write it [default: a file in this directory, named by node and time].",
+            HelpName = "FILE",
+        };
+        var command = address.AddTo(
+            new Command(
+                "debug-package",
+                "Fetch one file with all that a helper wants to know of a node: no documents, no secrets."
+            )
+            {
+                to,
+                CreateShow(),
+            }
+        );
+        command.SetAction(
+            (parsed, cancellation) =>
+                address.UseAsync(
+                    parsed,
+                    (NodeConnection node) => FetchAsync(node, parsed.GetValue(to), address.IsJson(parsed), cancellation)
+                )
+        );
         return command;
     }
 
     private static Command CreateShow()
     {
         var file = new Argument<string>("FILE") { Description = "The debug package." };
-        var part = new Argument<string?>("PART") { Description = "A file in it, such as log.txt [default: say what it is, and list them].", Arity = ArgumentArity.ZeroOrOne };
+        var part = new Argument<string?>("PART")
+        {
+            Description = "A file in it, such as log.txt [default: say what it is, and list them].",
+            Arity = ArgumentArity.ZeroOrOne,
+        };
         var command = new Command("show", "Show a debug package, or one file of it.") { file, part };
-        command.SetAction((parsed, cancellation) => Refusal.GuardAsync(() => ShowAsync(parsed.GetValue(file)!, parsed.GetValue(part), cancellation)));
+        command.SetAction(
+            (parsed, cancellation) =>
+                Refusal.GuardAsync(() => ShowAsync(parsed.GetValue(file)!, parsed.GetValue(part), cancellation))
+        );
         return command;
     }
 
-    private static async Task<int> FetchAsync(NodeConnection node, string? to, bool isJson, CancellationToken cancellation)
+    private static async Task<int> FetchAsync(
+        NodeConnection node,
+        string? to,
+        bool isJson,
+        CancellationToken cancellation
+    )
     {
         using var client = node.NewClient(Patience);
         try
         {
-            using var answer = await client.GetAsync(new Uri(node.Address, "/admin/node/debug-package"), HttpCompletionOption.ResponseHeadersRead, cancellation);
+            using var answer = await client.GetAsync(
+                new Uri(node.Address, "/admin/node/debug-package"),
+                HttpCompletionOption.ResponseHeadersRead,
+                cancellation
+            );
             if (answer.StatusCode != HttpStatusCode.OK)
             {
                 throw new AdminException(await ReasonAsync(node, answer, cancellation), ExitCode.Failure);
@@ -54,22 +92,36 @@ internal static class DebugPackageCommand
             string path = Path.GetFullPath(to ?? NameOf(answer.Content.Headers.ContentDisposition?.FileName));
             if (to is null && Path.Exists(path))
             {
-                throw new AdminException($"There is {path} already. Name another file with --to, which may also be that one.", ExitCode.Configuration);
+                throw new AdminException(
+                    $"There is {path} already. Name another file with --to, which may also be that one.",
+                    ExitCode.Configuration
+                );
             }
 
             var body = await answer.Content.ReadAsStreamAsync(cancellation);
             long bytes = await SaveAsync(body, node.Address, path, cancellation);
-            await Console.Error.WriteLineAsync($"{Amount.Bytes(bytes)}. Look into it with `rookery debug-package show {path}` before you give it to somebody: it names nodes, their addresses, databases and indexes.");
-            await Console.Out.WriteLineAsync(isJson ? $"{{\"File\":\"{JsonEncodedText.Encode(path)}\",\"Bytes\":{bytes}}}" : path);
+            await Console.Error.WriteLineAsync(
+                $"{Amount.Bytes(bytes)}. Look into it with `rookery debug-package show {path}` before you "
+                    + $"give it to somebody: it names nodes, their addresses, databases and indexes."
+            );
+            await Console.Out.WriteLineAsync(
+                isJson ? $"{{\"File\":\"{JsonEncodedText.Encode(path)}\",\"Bytes\":{bytes}}}" : path
+            );
             return ExitCode.Success;
         }
         catch (HttpRequestException failure)
         {
-            throw new AdminException(node.Describe(failure, "Name its address with --url, or its data directory with --data."), ExitCode.Failure);
+            throw new AdminException(
+                node.Describe(failure, "Name its address with --url, or its data directory with --data."),
+                ExitCode.Failure
+            );
         }
         catch (TaskCanceledException) when (!cancellation.IsCancellationRequested)
         {
-            throw new AdminException($"The node at {node.Address} did not answer within {Patience.TotalSeconds:0} s.", ExitCode.Failure);
+            throw new AdminException(
+                $"The node at {node.Address} did not answer within {Patience.TotalSeconds:0} s.",
+                ExitCode.Failure
+            );
         }
     }
 
@@ -79,11 +131,14 @@ internal static class DebugPackageCommand
         var disk = new PosixDisk();
         string partial = path + ".part";
         Remove(disk, partial);
-        using var interruption = new Interruption(progress: null, () =>
-        {
-            Remove(disk, partial);
-            return "The package did not come whole, and nothing of it stays: give the same command again.";
-        });
+        using var interruption = new Interruption(
+            progress: null,
+            () =>
+            {
+                Remove(disk, partial);
+                return "The package did not come whole, and nothing of it stays: give the same command again.";
+            }
+        );
         try
         {
             long bytes = 0;
@@ -105,8 +160,13 @@ internal static class DebugPackageCommand
             Remove(disk, partial);
         }
 
-        Task<int> ReadAsync(byte[] buffer) => Silence.BoundAsync(
-            address, TimeProvider.System, ends => from.ReadAsync(buffer, ends).AsTask(), cancellation);
+        Task<int> ReadAsync(byte[] buffer) =>
+            Silence.BoundAsync(
+                address,
+                TimeProvider.System,
+                ends => from.ReadAsync(buffer, ends).AsTask(),
+                cancellation
+            );
     }
 
     private static void Remove(PosixDisk disk, string path)
@@ -117,22 +177,34 @@ internal static class DebugPackageCommand
         }
     }
 
-    /// <summary>What the file is called: as the node says where that is a name as nodes give them, else by a name of ours. It is another machine's word, and might be a path, or the name of a file that a shell reads.</summary>
+    /// <summary>
+    /// What the file is called: as the node says where that is a name as nodes give them, else by a name of ours. It is
+    /// another machine's word, and might be a path, or the name of a file that a shell reads.
+    /// </summary>
     internal static string NameOf(string? told)
     {
         string name = told?.Trim('"') ?? string.Empty;
-        bool isPlain = name.StartsWith("rookery-debug-", StringComparison.Ordinal) && name.EndsWith(".tar.gz", StringComparison.Ordinal)
-            && name.Length <= LongestName && name.All(static letter => char.IsAsciiLetterOrDigit(letter) || letter is '-' or '_' or '.');
+        bool isPlain =
+            name.StartsWith("rookery-debug-", StringComparison.Ordinal)
+            && name.EndsWith(".tar.gz", StringComparison.Ordinal)
+            && name.Length <= LongestName
+            && name.All(static letter => char.IsAsciiLetterOrDigit(letter) || letter is '-' or '_' or '.');
         return isPlain ? name : UsualName;
     }
 
-    private static async Task<string> ReasonAsync(NodeConnection node, HttpResponseMessage answer, CancellationToken cancellation)
+    private static async Task<string> ReasonAsync(
+        NodeConnection node,
+        HttpResponseMessage answer,
+        CancellationToken cancellation
+    )
     {
         byte[] body = await answer.Content.ReadAsByteArrayAsync(cancellation);
         try
         {
             using var json = JsonDocument.Parse(body);
-            return json.RootElement.GetProperty("Message").GetString() is { } said ? NodeSentence.ForOwner(said, node) : $"The node refused with status {(int)answer.StatusCode}.";
+            return json.RootElement.GetProperty("Message").GetString() is { } said
+                ? NodeSentence.ForOwner(said, node)
+                : $"The node refused with status {(int)answer.StatusCode}.";
         }
         catch (Exception other) when (other is JsonException or KeyNotFoundException or InvalidOperationException)
         {
@@ -164,8 +236,16 @@ internal static class DebugPackageCommand
         }
     }
 
-    /// <summary>Writes a file of it, or what there is. What an archive holds is a stranger's word, and a terminal would obey it.</summary>
-    internal static async Task<int> ShowAsync(TarReader tar, string path, string? part, Stream output, CancellationToken cancellation)
+    /// <summary>
+    /// Writes a file of it, or what there is. What an archive holds is a stranger's word, and a terminal would obey it.
+    /// </summary>
+    internal static async Task<int> ShowAsync(
+        TarReader tar,
+        string path,
+        string? part,
+        Stream output,
+        CancellationToken cancellation
+    )
     {
         var sizes = new List<string>();
         string wanted = part ?? Readme;
@@ -181,17 +261,25 @@ internal static class DebugPackageCommand
                 await content.CopyToAsync(visible, cancellation);
             }
 
-            sizes.Add($"{entry.Length,12}  {VisibleText.OfLine(name)}");
+            sizes.Add($"{entry.Length, 12}  {VisibleText.OfLine(name)}");
         }
 
         if (!isFound)
         {
-            throw new AdminException(part is null ? $"{path} is an archive, but no debug package: it has no {Readme}." : $"{path} has no file {part}; it has:\n{string.Join('\n', sizes)}", ExitCode.Configuration);
+            throw new AdminException(
+                part is null
+                    ? $"{path} is an archive, but no debug package: it has no {Readme}."
+                    : $"{path} has no file {part}; it has:\n{string.Join('\n', sizes)}",
+                ExitCode.Configuration
+            );
         }
 
         if (part is null)
         {
-            await output.WriteAsync(Encoding.UTF8.GetBytes($"\nBYTES{string.Empty,9}FILE\n{string.Join('\n', sizes)}\n"), cancellation);
+            await output.WriteAsync(
+                Encoding.UTF8.GetBytes($"\nBYTES{string.Empty, 9}FILE\n{string.Join('\n', sizes)}\n"),
+                cancellation
+            );
         }
 
         return ExitCode.Success;

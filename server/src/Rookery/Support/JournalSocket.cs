@@ -8,8 +8,9 @@ using Microsoft.Extensions.Logging;
 namespace Rookery.Support;
 
 /// <summary>
-/// journald's own protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL): a datagram of fields for each line, so that `journalctl -u rookery ROOKERY_EVENT=1103` finds one kind. Used when systemd connected stderr with
-/// the journal; a line that the socket does not take goes to stderr.
+/// journald's own protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL): a datagram of fields for each line, so that
+/// `journalctl -u rookery ROOKERY_EVENT=1103` finds one kind. Used when systemd connected stderr with the journal; a
+/// line that the socket does not take goes to stderr.
 /// </summary>
 internal sealed class JournalSocket : IDisposable
 {
@@ -23,8 +24,12 @@ internal sealed class JournalSocket : IDisposable
     /// <param name="place">Where it listens.</param>
     public static JournalSocket? TryOpen(string? place = null)
     {
-        // "DEVICE:INODE" of the socket that systemd gave as stderr; another one may be put in its place, and the environment stays (systemd.exec(5)).
-        if (Environment.GetEnvironmentVariable("JOURNAL_STREAM")?.Split(':') is not [_, var inode] || !string.Equals(StandardErrorSocket(), inode, StringComparison.Ordinal))
+        // "DEVICE:INODE" of the socket that systemd gave as stderr; another one may be put in its place, and the
+        // environment stays (systemd.exec(5)).
+        if (
+            Environment.GetEnvironmentVariable("JOURNAL_STREAM")?.Split(':') is not [_, var inode]
+            || !string.Equals(StandardErrorSocket(), inode, StringComparison.Ordinal)
+        )
         {
             return null;
         }
@@ -60,7 +65,10 @@ internal sealed class JournalSocket : IDisposable
 
     public void Dispose() => _socket.Dispose();
 
-    /// <summary>The fields of a line. A value with line ends is written with its length, so that nobody's words become fields of their own.</summary>
+    /// <summary>
+    /// The fields of a line. A value with line ends is written with its length, so that nobody's words become fields of
+    /// their own.
+    /// </summary>
     internal static byte[] Encode(LogLevel level, EventId id, string text)
     {
         var fields = new ArrayBufferWriter<byte>();
@@ -77,13 +85,14 @@ internal sealed class JournalSocket : IDisposable
     }
 
     /// <summary>syslog(3)'s numbers.</summary>
-    internal static int PriorityOf(LogLevel level) => level switch
-    {
-        LogLevel.Critical => 2,
-        LogLevel.Error => 3,
-        LogLevel.Warning => 4,
-        _ => 6,
-    };
+    internal static int PriorityOf(LogLevel level) =>
+        level switch
+        {
+            LogLevel.Critical => 2,
+            LogLevel.Error => 3,
+            LogLevel.Warning => 4,
+            _ => 6,
+        };
 
     private static void Write(ArrayBufferWriter<byte> fields, string name, string value)
     {
@@ -100,7 +109,11 @@ internal sealed class JournalSocket : IDisposable
     {
         try
         {
-            return new FileInfo("/proc/self/fd/2").LinkTarget is { } target && target.StartsWith("socket:[", StringComparison.Ordinal) ? target["socket:[".Length..^1] : null;
+            return
+                new FileInfo("/proc/self/fd/2").LinkTarget is { } target
+                && target.StartsWith("socket:[", StringComparison.Ordinal)
+                ? target["socket:[".Length..^1]
+                : null;
         }
         catch (Exception unknown) when (unknown is IOException or UnauthorizedAccessException)
         {

@@ -13,7 +13,10 @@ internal sealed class MachineFiles(PosixDisk disk)
     private static readonly string[] Files = ["rookery_backup.prom", "rookery_slot.prom"];
 
     // Beside a simulated board lies what is noted of it, too.
-    private readonly string _directory = Path.Join(Environment.GetEnvironmentVariable(MachineBoard.SimulationVariable) is { Length: > 0 } root ? root : "/", "var/lib/prometheus/node-exporter");
+    private readonly string _directory = Path.Join(
+        Environment.GetEnvironmentVariable(MachineBoard.SimulationVariable) is { Length: > 0 } root ? root : "/",
+        "var/lib/prometheus/node-exporter"
+    );
 
     /// <summary>Reads the notes.</summary>
     public MachineNotes Read() => MachineNotes.Parse(Files.Select(name => ReadText(Path.Join(_directory, name))));
@@ -33,7 +36,7 @@ internal sealed class MachineFiles(PosixDisk disk)
         }
         catch (DiskException)
         {
-            return null;                                // not for this user's eyes, or being replaced
+            return null; // not for this user's eyes, or being replaced
         }
     }
 }

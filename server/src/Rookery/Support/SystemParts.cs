@@ -7,7 +7,9 @@ using Rookery.Server;
 
 namespace Rookery.Support;
 
-/// <summary>What a debug package tells of the machine, and of the files of the node: names and sizes, never what stands in them.</summary>
+/// <summary>
+/// What a debug package tells of the machine, and of the files of the node: names and sizes, never what stands in them.
+/// </summary>
 internal static class SystemParts
 {
     private const int MostFiles = 20_000;
@@ -33,28 +35,67 @@ internal static class SystemParts
 
     /// <summary>The files of the package.</summary>
     public static IReadOnlyList<DebugPart> Of(ServeConfiguration configuration, TimeProvider time) =>
-    [
-        DebugPart.OfText("files.txt", "files of data and journal: bytes, time of the last change, name", () => List(configuration)),
-        new DebugPart("doctor.json", "what `rookery doctor` finds on this machine", async (stream, cancellation) =>
-        {
-            var findings = Judgement.Of(await FactGathering.GatherAsync(ExaminedNode.Of(configuration), probes: false, time, cancellation));
-            stream.Write(Encoding.UTF8.GetBytes(DoctorCommand.InJson(findings)));
-        }),
-        .. Tables.Select(static table => DebugPart.OfText($"system/{table.Name}.txt", table.Path, () => Read(table.Path))),
-    ];
+        [
+            DebugPart.OfText(
+                "files.txt",
+                "files of data and journal: bytes, time of the last change, name",
+                () => List(configuration)
+            ),
+            new DebugPart(
+                "doctor.json",
+                "what `rookery doctor` finds on this machine",
+                async (stream, cancellation) =>
+                {
+                    var findings = Judgement.Of(
+                        await FactGathering.GatherAsync(
+                            ExaminedNode.Of(configuration),
+                            probes: false,
+                            time,
+                            cancellation
+                        )
+                    );
+                    stream.Write(Encoding.UTF8.GetBytes(DoctorCommand.InJson(findings)));
+                }
+            ),
+            .. Tables.Select(static table =>
+                DebugPart.OfText($"system/{table.Name}.txt", table.Path, () => Read(table.Path))
+            ),
+        ];
 
-    /// <summary>Without the serial number of a Raspberry Pi, which identifies its owner to nobody but is asked for by some.</summary>
-    private static string Read(string path) => string.Join('\n', KernelTable.Read(new PosixDisk(), path).Split('\n').Where(static line => !line.StartsWith("Serial", StringComparison.Ordinal)));
+    /// <summary>
+    /// Without the serial number of a Raspberry Pi, which identifies its owner to nobody but is asked for by some.
+    /// </summary>
+    private static string Read(string path) =>
+        string.Join(
+            '\n',
+            KernelTable
+                .Read(new PosixDisk(), path)
+                .Split('\n')
+                .Where(static line => !line.StartsWith("Serial", StringComparison.Ordinal))
+        );
 
     private static string List(ServeConfiguration configuration)
     {
         var text = new StringBuilder();
         int left = MostFiles;
-        foreach (string directory in ((string?[])[configuration.DataDirectory, configuration.JournalDirectory]).OfType<string>())
+        foreach (
+            string directory in (
+                (string?[])[configuration.DataDirectory, configuration.JournalDirectory]
+            ).OfType<string>()
+        )
         {
             text.Append(directory).Append(":\n");
-            var options = new EnumerationOptions { RecurseSubdirectories = true, IgnoreInaccessible = true, AttributesToSkip = FileAttributes.ReparsePoint };
-            foreach (var file in new DirectoryInfo(directory).EnumerateFiles("*", options).OrderBy(static file => file.FullName, StringComparer.Ordinal))
+            var options = new EnumerationOptions
+            {
+                RecurseSubdirectories = true,
+                IgnoreInaccessible = true,
+                AttributesToSkip = FileAttributes.ReparsePoint,
+            };
+            foreach (
+                var file in new DirectoryInfo(directory)
+                    .EnumerateFiles("*", options)
+                    .OrderBy(static file => file.FullName, StringComparer.Ordinal)
+            )
             {
                 if (left-- == 0)
                 {
@@ -62,7 +103,10 @@ internal static class SystemParts
                     return text.ToString();
                 }
 
-                text.Append(CultureInfo.InvariantCulture, $"{file.Length,14} {file.LastWriteTimeUtc:u} {Path.GetRelativePath(directory, file.FullName)}\n");
+                text.Append(
+                    CultureInfo.InvariantCulture,
+                    $"{file.Length, 14} {file.LastWriteTimeUtc:u} {Path.GetRelativePath(directory, file.FullName)}\n"
+                );
             }
         }
 

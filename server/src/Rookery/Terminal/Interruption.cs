@@ -2,7 +2,10 @@ using System.Runtime.InteropServices;
 
 namespace Rookery.Terminal;
 
-/// <summary>Ends long work at Ctrl+C or SIGTERM with a sentence: what is done, and how to go on. A second signal ends it without.</summary>
+/// <summary>
+/// Ends long work at Ctrl+C or SIGTERM with a sentence: what is done, and how to go on. A second signal ends it
+/// without.
+/// </summary>
 internal sealed class Interruption : IDisposable
 {
     private readonly Func<string> _clean;
@@ -13,7 +16,8 @@ internal sealed class Interruption : IDisposable
 
     /// <summary>Waits for it from now on, until it is disposed of.</summary>
     /// <param name="progress">What is drawn meanwhile, which ends with it.</param>
-    /// <param name="clean">Takes away what must not stay, and says how things stand; called on another thread, once.</param>
+    /// <param name="clean">Takes away what must not stay, and says how things stand; called on another thread,
+    /// once.</param>
     public Interruption(Progress? progress, Func<string> clean)
     {
         (_progress, _clean) = (progress, clean);
@@ -46,7 +50,8 @@ internal sealed class Interruption : IDisposable
         {
             return _clean();
         }
-        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException or ObjectDisposedException)
+        catch (Exception failure)
+            when (failure is IOException or UnauthorizedAccessException or ObjectDisposedException)
         {
             return failure.Message;
         }

@@ -4,7 +4,8 @@ namespace Rookery.Terminal;
 
 /// <summary>
 /// Stderr, for sentences in which names and reasons of others stand: written as <see cref="VisibleText"/>.
-/// What it does not take is lost, and no reason to give up the work of which it tells: a command says so once it has ended, and a node goes on.
+/// What it does not take is lost, and no reason to give up the work of which it tells: a command says so once it has
+/// ended, and a node goes on.
 /// </summary>
 internal sealed class Messages : TextWriter
 {
@@ -25,7 +26,10 @@ internal sealed class Messages : TextWriter
         Console.SetError(Instance);
     }
 
-    /// <summary>The code of a command that ended: a success whose messages were lost is none. It says so where that is possible again.</summary>
+    /// <summary>
+    /// The code of a command that ended: a success whose messages were lost is none. It says so where that is possible
+    /// again.
+    /// </summary>
     /// <param name="code">How it ended.</param>
     public static int CodeOf(int code)
     {
@@ -34,7 +38,9 @@ internal sealed class Messages : TextWriter
             return code;
         }
 
-        Instance.WriteLine($"The command did what it was asked, but some of its messages could not be written here: {reason}");
+        Instance.WriteLine(
+            $"The command did what it was asked, but some of its messages could not be written here: {reason}"
+        );
         return ExitCode.Failure;
     }
 

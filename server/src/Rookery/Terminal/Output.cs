@@ -8,7 +8,11 @@ namespace Rookery.Terminal;
 internal static class Output
 {
     // Read by people too; the strict encoder would write every umlaut as an escape.
-    private static readonly JsonWriterOptions Indented = new() { Indented = true, Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+    private static readonly JsonWriterOptions Indented = new()
+    {
+        Indented = true,
+        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+    };
 
     /// <summary>Stdout itself.</summary>
     public static StandardStream Stream => StandardStream.Output;

@@ -3,7 +3,9 @@ using Rookery.Disk;
 
 namespace Rookery.Terminal;
 
-/// <summary>How far long work is, on stderr: one line that is drawn again on a terminal, a line now and then elsewhere.</summary>
+/// <summary>
+/// How far long work is, on stderr: one line that is drawn again on a terminal, a line now and then elsewhere.
+/// </summary>
 /// <param name="what">What is counted beside bytes, in the plural: "documents"; null where nothing is.</param>
 /// <param name="time">The clock.</param>
 internal sealed class Progress(string? what, TimeProvider time) : IDisposable
@@ -102,7 +104,7 @@ internal sealed class Progress(string? what, TimeProvider time) : IDisposable
                 text.Append('[').Append('=', full).Append(' ', BarWidth - full).Append("] ");
             }
 
-            text.Append($"{share * 100,3:0} %, ");
+            text.Append($"{share * 100, 3:0} %, ");
         }
 
         if (what is not null)
@@ -112,9 +114,12 @@ internal sealed class Progress(string? what, TimeProvider time) : IDisposable
 
         if (_bytes.Done > 0)
         {
-            text.Append(what is null ? Amount.Bytes(_bytes.Done) : string.Empty).Append($", {Amount.Bytes(_bytes.PerSecond)}/s");
+            text.Append(what is null ? Amount.Bytes(_bytes.Done) : string.Empty)
+                .Append($", {Amount.Bytes(_bytes.PerSecond)}/s");
         }
 
-        return (_bytes.Left ?? _items.Left) is { } left ? text.Append($", {Amount.Time(left)} left").ToString() : text.ToString();
+        return (_bytes.Left ?? _items.Left) is { } left
+            ? text.Append($", {Amount.Time(left)} left").ToString()
+            : text.ToString();
     }
 }

@@ -19,7 +19,10 @@ internal sealed class ProgressEstimate(TimeProvider time)
     public double? Total { get; set; }
 
     /// <summary>From 0 to 1; null when nobody knows the whole.</summary>
-    public double? Share => Total is not { } total ? null : total <= 0 ? 1 : Math.Clamp(Done / total, 0, 1);
+    public double? Share =>
+        Total is not { } total ? null
+        : total <= 0 ? 1
+        : Math.Clamp(Done / total, 0, 1);
 
     /// <summary>How much a second, of the last seconds.</summary>
     public double PerSecond
@@ -33,7 +36,10 @@ internal sealed class ProgressEstimate(TimeProvider time)
     }
 
     /// <summary>How long it will take yet; null when nobody can tell.</summary>
-    public TimeSpan? Left => Total is { } total && PerSecond is > 0 and var pace && (total - Done) / pace is < 1e7 and var seconds ? TimeSpan.FromSeconds(Math.Max(0, seconds)) : null;
+    public TimeSpan? Left =>
+        Total is { } total && PerSecond is > 0 and var pace && (total - Done) / pace is < 1e7 and var seconds
+            ? TimeSpan.FromSeconds(Math.Max(0, seconds))
+            : null;
 
     /// <summary>Begins behind what was done earlier, which tells nothing of the pace.</summary>
     public void BeginAt(double done)

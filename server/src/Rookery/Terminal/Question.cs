@@ -15,7 +15,10 @@ internal static class Question
         Console.Error.WriteLine(what);
         if (!Tty.CanAsk)
         {
-            throw new AdminException($"Nobody can be asked here, so nothing was changed; say {instead}.", ExitCode.Configuration);
+            throw new AdminException(
+                $"Nobody can be asked here, so nothing was changed; say {instead}.",
+                ExitCode.Configuration
+            );
         }
 
         Console.Error.Write($"Type {name} to go on, or anything else to leave all as it is: ");

@@ -18,8 +18,8 @@ internal enum Key
 }
 
 /// <summary>
-/// The terminal as a live view needs it: keys come one by one and are not shown, and what is drawn is drawn on the second screen. However the process ends, short of SIGKILL, it is given
-/// back as it was.
+/// The terminal as a live view needs it: keys come one by one and are not shown, and what is drawn is drawn on the
+/// second screen. However the process ends, short of SIGKILL, it is given back as it was.
 /// </summary>
 internal sealed unsafe partial class RawTerminal : IDisposable
 {
@@ -87,19 +87,21 @@ internal sealed unsafe partial class RawTerminal : IDisposable
 
             if (read > 0)
             {
-                for (var rest = (ReadOnlySpan<byte>)bytes[..(int)read]; !rest.IsEmpty;)
+                for (var rest = (ReadOnlySpan<byte>)bytes[..(int)read]; !rest.IsEmpty; )
                 {
                     pressed(TakeKey(ref rest));
                 }
             }
             else if (Marshal.GetLastPInvokeError() != 4)
             {
-                return;                                 // not EINTR: the terminal is gone
+                return; // not EINTR: the terminal is gone
             }
         }
     }
 
-    /// <summary>Takes a key from the front: what was pressed fast, or came over a slow line, comes several at once.</summary>
+    /// <summary>
+    /// Takes a key from the front: what was pressed fast, or came over a slow line, comes several at once.
+    /// </summary>
     internal static Key TakeKey(ref ReadOnlySpan<byte> bytes)
     {
         // ESC [ parameters letter, or ESC O letter; alone it is the key itself.
@@ -115,22 +117,23 @@ internal sealed unsafe partial class RawTerminal : IDisposable
         return KeyOf(key);
     }
 
-    private static Key KeyOf(ReadOnlySpan<byte> bytes) => bytes switch
-    {
-        [(byte)'q' or (byte)'Q'] => Key.Quit,
-        [(byte)'p' or (byte)'P' or (byte)' '] => Key.Pause,
-        [(byte)'\t'] => Key.NextNode,
-        [(byte)'k'] => Key.Up,
-        [(byte)'j'] => Key.Down,
-        [0x1B, (byte)'[' or (byte)'O', (byte)'A'] => Key.Up,
-        [0x1B, (byte)'[' or (byte)'O', (byte)'B'] => Key.Down,
-        [0x1B, (byte)'[' or (byte)'O', (byte)'C'] => Key.NextNode,
-        [0x1B, (byte)'[' or (byte)'O', (byte)'D'] => Key.PreviousNode,
-        [0x1B, (byte)'[', (byte)'Z'] => Key.PreviousNode,
-        [0x1B, (byte)'[', (byte)'5', (byte)'~'] => Key.PageUp,
-        [0x1B, (byte)'[', (byte)'6', (byte)'~'] => Key.PageDown,
-        _ => Key.Other,
-    };
+    private static Key KeyOf(ReadOnlySpan<byte> bytes) =>
+        bytes switch
+        {
+            [(byte)'q' or (byte)'Q'] => Key.Quit,
+            [(byte)'p' or (byte)'P' or (byte)' '] => Key.Pause,
+            [(byte)'\t'] => Key.NextNode,
+            [(byte)'k'] => Key.Up,
+            [(byte)'j'] => Key.Down,
+            [0x1B, (byte)'[' or (byte)'O', (byte)'A'] => Key.Up,
+            [0x1B, (byte)'[' or (byte)'O', (byte)'B'] => Key.Down,
+            [0x1B, (byte)'[' or (byte)'O', (byte)'C'] => Key.NextNode,
+            [0x1B, (byte)'[' or (byte)'O', (byte)'D'] => Key.PreviousNode,
+            [0x1B, (byte)'[', (byte)'Z'] => Key.PreviousNode,
+            [0x1B, (byte)'[', (byte)'5', (byte)'~'] => Key.PageUp,
+            [0x1B, (byte)'[', (byte)'6', (byte)'~'] => Key.PageDown,
+            _ => Key.Other,
+        };
 
     /// <summary>Stops the process, as Ctrl+Z asks, with the terminal as it was.</summary>
     public void Stop()

@@ -7,7 +7,8 @@ internal sealed class OutputClosedException() : IOException("Nobody reads the ou
 
 /// <summary>The output took no more, as a disk that is full, or is closed.</summary>
 /// <param name="error">The kernel's number for the reason.</param>
-internal sealed class OutputFailedException(int error) : IOException($"The output could not be written: {ReasonOf(error)}")
+internal sealed class OutputFailedException(int error)
+    : IOException($"The output could not be written: {ReasonOf(error)}")
 {
     /// <summary>The kernel's number for a descriptor that is not open.</summary>
     internal const int BadDescriptor = 9;
@@ -18,11 +19,13 @@ internal sealed class OutputFailedException(int error) : IOException($"The outpu
     /// <summary>Why, as the kernel says it, as a sentence.</summary>
     public string Reason => ReasonOf(error);
 
-    private static string ReasonOf(int error) => error == BadDescriptor ? "it is closed." : $"{Marshal.GetPInvokeErrorMessage(error)}.";
+    private static string ReasonOf(int error) =>
+        error == BadDescriptor ? "it is closed." : $"{Marshal.GetPInvokeErrorMessage(error)}.";
 }
 
 /// <summary>
-/// Stdout or stderr, without a buffer. The framework's own goes on for ever when nobody reads any more, because it takes that for success.
+/// Stdout or stderr, without a buffer. The framework's own goes on for ever when nobody reads any more, because it
+/// takes that for success.
 /// </summary>
 internal sealed partial class StandardStream : Stream
 {
@@ -76,7 +79,8 @@ internal sealed partial class StandardStream : Stream
 
     public override void Write(byte[] buffer, int offset, int count) => Write(buffer.AsSpan(offset, count));
 
-    public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) => WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
+    public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
+        WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
 
     public override ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
     {
@@ -92,7 +96,7 @@ internal sealed partial class StandardStream : Stream
     public int WriteWithin(ReadOnlySpan<byte> buffer, TimeSpan patience)
     {
         int written = 0;
-        for (long begun = TimeProvider.System.GetTimestamp(); written < buffer.Length;)
+        for (long begun = TimeProvider.System.GetTimestamp(); written < buffer.Length; )
         {
             var left = patience - TimeProvider.System.GetElapsedTime(begun);
             if (_isOpen && !WaitForRoom((int)Math.Max(0, left.TotalMilliseconds)))
@@ -165,7 +169,8 @@ internal sealed partial class StandardStream : Stream
         return PollOne(ref room, 1, milliseconds) > 0;
     }
 
-    // Where one is closed, files of the runtime's own take its number. They close on exec; what was handed to this process does not.
+    // Where one is closed, files of the runtime's own take its number. They close on exec; what was handed to this
+    // process does not.
     private static bool IsInherited(int descriptor) =>
         Control(descriptor, GetDescriptorFlags) is >= 0 and var flags && (flags & ClosesOnExecute) == 0;
 

@@ -23,7 +23,12 @@ internal sealed class Table(params string[] columns)
     public IEnumerable<string> Lines(int? width, Paint paint)
     {
         string[] names = [.. _heads.Select(static head => head.TrimStart('>'))];
-        int[] widths = [.. names.Select((name, column) => Math.Max(name.Length, _rows.Count == 0 ? 0 : _rows.Max(row => row[column].Length)))];
+        int[] widths =
+        [
+            .. names.Select(
+                (name, column) => Math.Max(name.Length, _rows.Count == 0 ? 0 : _rows.Max(row => row[column].Length))
+            ),
+        ];
         if (width is { } room)
         {
             Narrow(widths, room);
@@ -37,12 +42,15 @@ internal sealed class Table(params string[] columns)
     }
 
     /// <summary>A text of at most so many characters; what is cut shows as an ellipsis.</summary>
-    public static string Cut(string text, int width) => text.Length <= width ? text : width <= 1 ? "…" : $"{text.AsSpan(0, width - 1)}…";
+    public static string Cut(string text, int width) =>
+        text.Length <= width ? text
+        : width <= 1 ? "…"
+        : $"{text.AsSpan(0, width - 1)}…";
 
     /// <summary>The widest column gives first, until all fit or all are narrow.</summary>
     private static void Narrow(int[] widths, int room)
     {
-        for (int over = widths.Sum() + (Gap * (widths.Length - 1)) - room; over > 0;)
+        for (int over = widths.Sum() + (Gap * (widths.Length - 1)) - room; over > 0; )
         {
             int widest = Array.IndexOf(widths, widths.Max());
             if (widths[widest] <= NarrowestColumn)
@@ -63,7 +71,8 @@ internal sealed class Table(params string[] columns)
         for (int column = 0; column < cells.Length; column++)
         {
             string cell = Cut(cells[column], widths[column]);
-            line.Append(_heads[column].StartsWith('>') ? cell.PadLeft(widths[column]) : cell.PadRight(widths[column])).Append(' ', Gap);
+            line.Append(_heads[column].StartsWith('>') ? cell.PadLeft(widths[column]) : cell.PadRight(widths[column]))
+                .Append(' ', Gap);
         }
 
         return line.ToString().TrimEnd();

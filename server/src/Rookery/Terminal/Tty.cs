@@ -21,8 +21,12 @@ internal static partial class Tty
     /// <summary>Whether results are read by a person.</summary>
     public static bool IsOutput => !Console.IsOutputRedirected;
 
-    /// <summary>Whether results on stdout may have colours: on a terminal that knows them, unless https://no-color.org forbids it.</summary>
-    public static bool HasColours => IsOutput && !IsDumb && string.IsNullOrEmpty(Environment.GetEnvironmentVariable("NO_COLOR"));
+    /// <summary>
+    /// Whether results on stdout may have colours: on a terminal that knows them, unless https://no-color.org forbids
+    /// it.
+    /// </summary>
+    public static bool HasColours =>
+        IsOutput && !IsDumb && string.IsNullOrEmpty(Environment.GetEnvironmentVariable("NO_COLOR"));
 
     /// <summary>Whether the terminal knows no control sequences.</summary>
     public static bool IsDumb => Environment.GetEnvironmentVariable("TERM") is null or "" or "dumb";
@@ -43,7 +47,15 @@ internal static partial class Tty
     }
 
     private static int Said(string name, int otherwise) =>
-        int.TryParse(Environment.GetEnvironmentVariable(name), NumberStyles.None, CultureInfo.InvariantCulture, out int said) && said > 0 ? said : otherwise;
+        int.TryParse(
+            Environment.GetEnvironmentVariable(name),
+            NumberStyles.None,
+            CultureInfo.InvariantCulture,
+            out int said
+        )
+        && said > 0
+            ? said
+            : otherwise;
 
     [LibraryImport("libc", EntryPoint = "ioctl")]
     private static partial int ReadWindowSize(int descriptor, nuint request, ref WindowSize size);

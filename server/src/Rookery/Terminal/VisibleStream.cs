@@ -10,8 +10,11 @@ internal sealed class VisibleStream(Stream to) : Stream
     private const int PieceBytes = 16 << 10;
 
     // Nothing of it is written as an escape; most answers have nothing else.
-    private static readonly SearchValues<byte> Plain = SearchValues.Create(
-        [(byte)'\n', (byte)'\t', .. Enumerable.Range(' ', 0x5f).Select(static value => (byte)value)]);
+    private static readonly SearchValues<byte> Plain = SearchValues.Create([
+        (byte)'\n',
+        (byte)'\t',
+        .. Enumerable.Range(' ', 0x5f).Select(static value => (byte)value),
+    ]);
 
     private readonly Decoder _decoder = Encoding.UTF8.GetDecoder();
     private bool _isInsideLetter;

@@ -1,6 +1,8 @@
 namespace Rookery.Transfer;
 
-/// <summary>Bytes of a stream behind a window that can be looked into and grows where something larger must be seen at once.</summary>
+/// <summary>
+/// Bytes of a stream behind a window that can be looked into and grows where something larger must be seen at once.
+/// </summary>
 /// <param name="stream">The stream.</param>
 internal sealed class ByteSource(Stream stream)
 {
@@ -35,7 +37,9 @@ internal sealed class ByteSource(Stream stream)
         {
             if (_window.Length >= MostBytes)
             {
-                throw new BadInputException($"What stands behind byte {Position} is larger than {MostBytes >> 20} MiB; that is no document.");
+                throw new BadInputException(
+                    $"What stands behind byte {Position} is larger than {MostBytes >> 20} MiB; that is no document."
+                );
             }
 
             Array.Resize(ref _window, 2 * _window.Length);
@@ -49,7 +53,10 @@ internal sealed class ByteSource(Stream stream)
         }
         catch (Exception damaged) when (damaged is InvalidDataException or IOException)
         {
-            throw new BadInputException($"The input cannot be read behind byte {Position + Window.Length} of what it holds: {(damaged is InvalidDataException ? "its compression is damaged or cut off" : damaged.Message)}");
+            throw new BadInputException(
+                $"The input cannot be read behind byte {Position + Window.Length} of what it holds: "
+                    + $"{(damaged is InvalidDataException ? "its compression is damaged or cut off" : damaged.Message)}"
+            );
         }
     }
 
@@ -68,7 +75,9 @@ internal sealed class ByteSource(Stream stream)
         {
             if (Window.IsEmpty && !Fill())
             {
-                throw new BadInputException($"The input ends at byte {Position}, within something that takes {bytes} bytes more.");
+                throw new BadInputException(
+                    $"The input ends at byte {Position}, within something that takes {bytes} bytes more."
+                );
             }
 
             int some = (int)Math.Min(bytes, Window.Length);

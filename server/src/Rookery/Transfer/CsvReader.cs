@@ -2,7 +2,10 @@ using System.Text;
 
 namespace Rookery.Transfer;
 
-/// <summary>Reads records of RFC 4180: fields in quotes may hold the separator, line breaks and doubled quotes; lines end with CRLF or LF.</summary>
+/// <summary>
+/// Reads records of RFC 4180: fields in quotes may hold the separator, line breaks and doubled quotes; lines end with
+/// CRLF or LF.
+/// </summary>
 /// <param name="text">The text.</param>
 /// <param name="separator">What stands between fields.</param>
 internal sealed class CsvReader(TextReader text, char separator)
@@ -69,7 +72,10 @@ internal sealed class CsvReader(TextReader text, char separator)
 
             if (isQuoted)
             {
-                throw new BadInputException($"In line {_line} \"{(char)letter}\" follows a closing quote, where a separator or the line's end must. A quote within a field is written twice.");
+                throw new BadInputException(
+                    $"In line {_line} \"{(char)letter}\" follows a closing quote, where a separator or the "
+                        + $"line's end must. A quote within a field is written twice."
+                );
             }
 
             _field.Append((char)letter);
@@ -83,7 +89,9 @@ internal sealed class CsvReader(TextReader text, char separator)
             int letter = text.Read();
             if (letter < 0)
             {
-                throw new BadInputException($"The quote that opens in the record of line {Line} is not closed before the end.");
+                throw new BadInputException(
+                    $"The quote that opens in the record of line {Line} is not closed before the end."
+                );
             }
 
             if (letter == '"')

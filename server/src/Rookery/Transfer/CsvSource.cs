@@ -9,7 +9,8 @@ namespace Rookery.Transfer;
 /// <summary>How a table becomes documents.</summary>
 /// <param name="Collection">The collection of them all.</param>
 /// <param name="IdColumn">The column with the id; null where each gets one.</param>
-/// <param name="Infers">Whether what looks like a number, a truth value or nothing becomes it; otherwise all is text.</param>
+/// <param name="Infers">Whether what looks like a number, a truth value or nothing becomes it; otherwise all is
+/// text.</param>
 /// <param name="Separator">What stands between fields.</param>
 internal sealed record CsvOptions(string Collection, string? IdColumn, bool Infers, char Separator);
 
@@ -19,7 +20,10 @@ internal sealed class CsvSource : IRecordSource
     // A noncharacter, which stands in no text that somebody exchanges; the usual U+FFFD may well.
     private const char Undecodable = '\uFDD0';
 
-    private static readonly JsonWriterOptions Writing = new() { Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+    private static readonly JsonWriterOptions Writing = new()
+    {
+        Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+    };
 
     private readonly CsvReader _reader;
     private readonly CsvOptions _options;
@@ -41,12 +45,21 @@ internal sealed class CsvSource : IRecordSource
 
         if (HasUndecodable())
         {
-            throw new BadInputException("The bytes of the head, in line 1, are not valid UTF-8. Save the table as UTF-8.");
+            throw new BadInputException(
+                "The bytes of the head, in line 1, are not valid UTF-8. Save the table as UTF-8."
+            );
         }
 
-        if (_fields is [var only] && only.IndexOfAny([',', ';', '\t']) is >= 0 and var at && only[at] != options.Separator)
+        if (
+            _fields is [var only]
+            && only.IndexOfAny([',', ';', '\t']) is >= 0 and var at
+            && only[at] != options.Separator
+        )
         {
-            throw new BadInputException($"The head of the table names one column, \"{VisibleText.OfLine(only)}\": another character stands between the fields. Say --separator {(only[at] == '\t' ? "tab" : $"'{only[at]}'")}.");
+            throw new BadInputException(
+                $"The head of the table names one column, \"{VisibleText.OfLine(only)}\": another character "
+                    + $"stands between the fields. Say --separator {(only[at] == '\t' ? "tab" : $"'{only[at]}'")}."
+            );
         }
 
         _names = [.. _fields.Select(static name => name.Trim())];
@@ -55,7 +68,10 @@ internal sealed class CsvSource : IRecordSource
             throw new BadInputException($"The head of the table gives its column {nameless + 1} no name.");
         }
 
-        if (_names.Distinct(StringComparer.Ordinal).Count() < _names.Length || _names.Contains("@metadata", StringComparer.Ordinal))
+        if (
+            _names.Distinct(StringComparer.Ordinal).Count() < _names.Length
+            || _names.Contains("@metadata", StringComparer.Ordinal)
+        )
         {
             throw new BadInputException("The head of the table names a column twice, or one @metadata.");
         }
@@ -63,15 +79,27 @@ internal sealed class CsvSource : IRecordSource
         _idColumn = options.IdColumn is null ? -1 : Array.IndexOf(_names, options.IdColumn);
         if (options.IdColumn is not null && _idColumn < 0)
         {
-            throw new BadInputException($"The table has no column \"{options.IdColumn}\" for the ids; it has {string.Join(", ", _names)}.");
+            throw new BadInputException(
+                $"The table has no column \"{options.IdColumn}\" for the ids; it has {string.Join(", ", _names)}."
+            );
         }
     }
 
     public string PlaceName => "line";
 
-    /// <summary>The text of a table in UTF-8, or in what its byte order mark says. What is neither would be lost without a word, so it is marked, and its row refused.</summary>
+    /// <summary>
+    /// The text of a table in UTF-8, or in what its byte order mark says. What is neither would be lost without a word,
+    /// so it is marked, and its row refused.
+    /// </summary>
     public static StreamReader TextOf(Stream bytes) =>
-        new(bytes, Encoding.GetEncoding("utf-8", EncoderFallback.ReplacementFallback, new DecoderReplacementFallback(Undecodable.ToString())));
+        new(
+            bytes,
+            Encoding.GetEncoding(
+                "utf-8",
+                EncoderFallback.ReplacementFallback,
+                new DecoderReplacementFallback(Undecodable.ToString())
+            )
+        );
 
     public bool TryRead(out ImportRecord record)
     {
@@ -89,7 +117,15 @@ internal sealed class CsvSource : IRecordSource
 
         if (_fields.Count != _names.Length)
         {
-            record = new ImportRecord(default, _reader.Line, string.Create(CultureInfo.InvariantCulture, $"The row has {_fields.Count} {(_fields.Count == 1 ? "field" : "fields")}, and the head {_names.Length}."));
+            record = new ImportRecord(
+                default,
+                _reader.Line,
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"The row has {_fields.Count} {(_fields.Count == 1 ? "field" : "fields")}, and the head "
+                        + $"{_names.Length}."
+                )
+            );
             return true;
         }
 
@@ -157,7 +193,10 @@ internal sealed class CsvSource : IRecordSource
         }
     }
 
-    /// <summary>Whether a text is a number as JSON writes it. One with a zero in front is not: it is a postcode, or a telephone's.</summary>
+    /// <summary>
+    /// Whether a text is a number as JSON writes it. One with a zero in front is not: it is a postcode, or a
+    /// telephone's.
+    /// </summary>
     private static bool IsNumber(string text)
     {
         if (text.Length > 32 || (!char.IsAsciiDigit(text[0]) && text[0] != '-'))

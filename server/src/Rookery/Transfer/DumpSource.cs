@@ -6,9 +6,10 @@ using Rookery.Terminal;
 namespace Rookery.Transfer;
 
 /// <summary>
-/// A dump of RavenDB's (.ravendbdump): one object {"BuildVersion":…,"DatabaseRecord":{…},"Docs":[…],"Indexes":[…],"Identities":[…],…}. Behind an attachment's or a time series'
-/// object stand its raw bytes, in the middle of the JSON. Documents are given one by one, identities some at a time;
-/// indexes are kept for the end; all else is counted and left out.
+/// A dump of RavenDB's (.ravendbdump): one object
+/// {"BuildVersion":…,"DatabaseRecord":{…},"Docs":[…],"Indexes":[…],"Identities":[…],…}. Behind an attachment's or a
+/// time series' object stand its raw bytes, in the middle of the JSON. Documents are given one by one, identities some
+/// at a time; indexes are kept for the end; all else is counted and left out.
 /// </summary>
 internal sealed class DumpSource : IRecordSource
 {
@@ -60,9 +61,18 @@ internal sealed class DumpSource : IRecordSource
         {
             return TryReadNext(out record);
         }
-        catch (Exception odd) when (odd is FormatException or OverflowException or KeyNotFoundException or InvalidOperationException or JsonException)
+        catch (Exception odd)
+            when (odd
+                    is FormatException
+                        or OverflowException
+                        or KeyNotFoundException
+                        or InvalidOperationException
+                        or JsonException
+            )
         {
-            throw new BadInputException($"Behind document {_documents} the dump is not as RavenDB writes it: {odd.Message}");
+            throw new BadInputException(
+                $"Behind document {_documents} the dump is not as RavenDB writes it: {odd.Message}"
+            );
         }
     }
 
@@ -168,7 +178,11 @@ internal sealed class DumpSource : IRecordSource
             return ("TimeSeries", segment.GetInt64());
         }
 
-        return element.TryGetProperty("@metadata", out var metadata) && metadata.ValueKind == JsonValueKind.Object && metadata.TryGetProperty("@export-type", out var type) && type.ValueEquals("Attachment")
+        return
+            element.TryGetProperty("@metadata", out var metadata)
+            && metadata.ValueKind == JsonValueKind.Object
+            && metadata.TryGetProperty("@export-type", out var type)
+            && type.ValueEquals("Attachment")
             ? ("Attachments", element.GetProperty("Size").GetInt64())
             : default;
     }
@@ -176,7 +190,11 @@ internal sealed class DumpSource : IRecordSource
     private bool IsDocument(JsonElement element)
     {
         // What has no id is no document: conflicts and what older builds put there.
-        bool isDocument = element.ValueKind == JsonValueKind.Object && element.TryGetProperty("@metadata", out var metadata) && metadata.ValueKind == JsonValueKind.Object && metadata.TryGetProperty("@id", out _);
+        bool isDocument =
+            element.ValueKind == JsonValueKind.Object
+            && element.TryGetProperty("@metadata", out var metadata)
+            && metadata.ValueKind == JsonValueKind.Object
+            && metadata.TryGetProperty("@id", out _);
         if (!isDocument)
         {
             Skip("Docs without an id", 1);
@@ -189,7 +207,8 @@ internal sealed class DumpSource : IRecordSource
     {
         switch (section)
         {
-            case "Identities" when element.TryGetProperty("Key", out var key) && element.TryGetProperty("Value", out var value):
+            case "Identities"
+                when element.TryGetProperty("Key", out var key) && element.TryGetProperty("Value", out var value):
                 // A text in the dumps of today, a number in those of old.
                 string last = value.ValueKind == JsonValueKind.String ? value.GetString()! : value.GetRawText();
                 _identities.Add((key.GetString()!, long.Parse(last, CultureInfo.InvariantCulture)));
@@ -206,7 +225,9 @@ internal sealed class DumpSource : IRecordSource
         }
     }
 
-    private static bool IsWritten(JsonElement index) => index.TryGetProperty("Type", out var type) && type.GetString() is "Map" or "MapReduce" or "JavaScriptMap" or "JavaScriptMapReduce";
+    private static bool IsWritten(JsonElement index) =>
+        index.TryGetProperty("Type", out var type)
+        && type.GetString() is "Map" or "MapReduce" or "JavaScriptMap" or "JavaScriptMapReduce";
 
     private void Skip(string name, long count)
     {
@@ -227,7 +248,15 @@ internal sealed class DumpSource : IRecordSource
     private ReadOnlyMemory<byte> OnOneLine(JsonElement document)
     {
         _line.ResetWrittenCount();
-        using var json = new Utf8JsonWriter(_line, new JsonWriterOptions { Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping, MaxDepth = 512, SkipValidation = true });
+        using var json = new Utf8JsonWriter(
+            _line,
+            new JsonWriterOptions
+            {
+                Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+                MaxDepth = 512,
+                SkipValidation = true,
+            }
+        );
         document.WriteTo(json);
         json.Flush();
         return _line.WrittenMemory;

@@ -3,14 +3,21 @@ using Rookery.Terminal;
 
 namespace Rookery.Transfer;
 
-/// <summary>Sends the records of an input in parts. While one is on its way to the disks of a majority, the next is read.</summary>
+/// <summary>
+/// Sends the records of an input in parts. While one is on its way to the disks of a majority, the next is read.
+/// </summary>
 /// <param name="upload">Where they go.</param>
 /// <param name="begun">Where it begins: at the start, or where another ended.</param>
 /// <param name="journalPath">Where it is noted how far it came; null where it is not.</param>
 /// <param name="progress">Told how far it is.</param>
 /// <param name="atPause">Takes what the source holds beside documents; no part is on its way then.</param>
 internal sealed class Import(
-    ImportUpload upload, ImportJournal begun, string? journalPath, Progress progress, Func<IRecordSource, Task> atPause)
+    ImportUpload upload,
+    ImportJournal begun,
+    string? journalPath,
+    Progress progress,
+    Func<IRecordSource, Task> atPause
+)
 {
     private const int PartBytes = 4 << 20;
     private const int PartRecords = 8192;
@@ -34,13 +41,16 @@ internal sealed class Import(
     /// <summary>Whether another can go on where this one ends.</summary>
     public bool IsNoted => File.Exists(journalPath);
 
-    /// <summary>Sends all records that were not sent before, and, of an input that cannot be read to its end, those that come before that.</summary>
+    /// <summary>
+    /// Sends all records that were not sent before, and, of an input that cannot be read to its end, those that come
+    /// before that.
+    /// </summary>
     /// <param name="source">The records.</param>
     /// <param name="bytesRead">How much of the input was read.</param>
     /// <exception cref="BadInputException">The input cannot be read to its end.</exception>
     public async Task RunAsync(IRecordSource source, Func<long> bytesRead)
     {
-        for (long skipped = 0; skipped < _journal.Records;)
+        for (long skipped = 0; skipped < _journal.Records; )
         {
             if (source.TryRead(out var record))
             {
@@ -49,7 +59,11 @@ internal sealed class Import(
             }
             else
             {
-                throw new AdminException($"The input ends before record {_journal.Records}, up to which it was imported. It is not the same any more; begin anew with --restart.", ExitCode.Configuration);
+                throw new AdminException(
+                    $"The input ends before record {_journal.Records}, up to which it was imported. It is "
+                        + $"not the same any more; begin anew with --restart.",
+                    ExitCode.Configuration
+                );
             }
         }
 
@@ -57,7 +71,7 @@ internal sealed class Import(
         var (filling, flying) = (new Part(), new Part());
         Task<PartResult>? flight = null;
         long records = _journal.Records;
-        for (bool goesOn = true; goesOn;)
+        for (bool goesOn = true; goesOn; )
         {
             goesOn = Fill(filling, source, ref records);
             if (flight is not null)
@@ -145,7 +159,11 @@ internal sealed class Import(
 
     private void Note(Part part, PartResult result, string placeName)
     {
-        foreach (var (place, reason) in part.Refused.Concat(result.Reasons.Select(refused => (part.Places[refused.Record], WithoutLine(refused.Reason)))))
+        foreach (
+            var (place, reason) in part.Refused.Concat(
+                result.Reasons.Select(refused => (part.Places[refused.Record], WithoutLine(refused.Reason)))
+            )
+        )
         {
             if (_reasonsShown < ReasonsShown)
             {
@@ -157,7 +175,12 @@ internal sealed class Import(
             }
         }
 
-        _journal = _journal with { Records = _journal.Records + part.Records, Stored = _journal.Stored + result.Stored, Bad = _journal.Bad + result.Bad + part.Refused.Count };
+        _journal = _journal with
+        {
+            Records = _journal.Records + part.Records,
+            Stored = _journal.Stored + result.Stored,
+            Bad = _journal.Bad + result.Bad + part.Refused.Count,
+        };
         IsUnanswered = false;
         if (journalPath is not null)
         {
@@ -165,7 +188,10 @@ internal sealed class Import(
         }
     }
 
-    /// <summary>A disk that takes no note is no reason to stop. An older note serves too: what is sent again takes its own place.</summary>
+    /// <summary>
+    /// A disk that takes no note is no reason to stop. An older note serves too: what is sent again takes its own
+    /// place.
+    /// </summary>
     private void NoteOnDisk(string path)
     {
         try
@@ -177,12 +203,18 @@ internal sealed class Import(
             if (!_hasToldOfNote)
             {
                 _hasToldOfNote = true;
-                progress.Say($"How far this import came cannot be noted in {path}, and it goes on all the same: {refused.Message}");
+                progress.Say(
+                    $"How far this import came cannot be noted in {path}, and it goes on all the same: "
+                        + $"{refused.Message}"
+                );
             }
         }
     }
 
-    /// <summary>The node counts the lines of a part, which say nothing to who knows the input: ($.n, line 7, byte 3) becomes ($.n, byte 3).</summary>
+    /// <summary>
+    /// The node counts the lines of a part, which say nothing to who knows the input: ($.n, line 7, byte 3) becomes
+    /// ($.n, byte 3).
+    /// </summary>
     internal static string WithoutLine(string reason)
     {
         const string Marker = "line ";
@@ -202,7 +234,8 @@ internal sealed class Import(
         var after = reason.AsSpan(end);
         return after.StartsWith(", ", StringComparison.Ordinal) ? $"{before}{after[2..]}"
             : before.EndsWith(", ", StringComparison.Ordinal) ? $"{before[..^2]}{after}"
-            : before.EndsWith(" (", StringComparison.Ordinal) && after.StartsWith(")", StringComparison.Ordinal) ? $"{before[..^2]}{after[1..]}"
+            : before.EndsWith(" (", StringComparison.Ordinal) && after.StartsWith(")", StringComparison.Ordinal)
+                ? $"{before[..^2]}{after[1..]}"
             : reason;
     }
 

@@ -6,7 +6,9 @@ using Rookery.Terminal;
 
 namespace Rookery.Transfer;
 
-/// <summary>`rookery import`: documents from a file or stdin, of one of three forms, into a database of a running node.</summary>
+/// <summary>
+/// `rookery import`: documents from a file or stdin, of one of three forms, into a database of a running node.
+/// </summary>
 internal static class ImportCommand
 {
     private const string Lines = "ndjson";
@@ -17,25 +19,45 @@ internal static class ImportCommand
     public static Command Create()
     {
         var options = new Options();
-        var command = options.Address.AddTo(new Command("import", "Store the documents of a file: JSON objects, one a line, one behind the other or in an array, a table (.csv), or a dump of RavenDB's (.ravendbdump); packed or not.")
-        {
-            options.Database, options.File, options.Format, options.Collection, options.IdColumn, options.Infers, options.Separator, options.Resumes, options.Restarts,
-        });
-        command.SetAction((parsed, _) => options.Address.WorkAsync(parsed, async client =>
-        {
-            try
+        var command = options.Address.AddTo(
+            new Command(
+                "import",
+                "Store the documents of a file: JSON objects, one a line, one behind the other or in an array, "
+                    + "a table (.csv), or a dump of RavenDB's (.ravendbdump); packed or not."
+            )
             {
-                return await RunAsync(client, options.Read(parsed), options.Address.IsJson(parsed));
+                options.Database,
+                options.File,
+                options.Format,
+                options.Collection,
+                options.IdColumn,
+                options.Infers,
+                options.Separator,
+                options.Resumes,
+                options.Restarts,
             }
-            catch (ImportRefusedException refused)
-            {
-                throw refused.Refusal;
-            }
-            catch (BadInputException wrong)
-            {
-                throw new AdminException(wrong.Message, ExitCode.BadInput);
-            }
-        }));
+        );
+        command.SetAction(
+            (parsed, _) =>
+                options.Address.WorkAsync(
+                    parsed,
+                    async client =>
+                    {
+                        try
+                        {
+                            return await RunAsync(client, options.Read(parsed), options.Address.IsJson(parsed));
+                        }
+                        catch (ImportRefusedException refused)
+                        {
+                            throw refused.Refusal;
+                        }
+                        catch (BadInputException wrong)
+                        {
+                            throw new AdminException(wrong.Message, ExitCode.BadInput);
+                        }
+                    }
+                )
+        );
         return command;
     }
 
@@ -51,7 +73,9 @@ internal static class ImportCommand
         long identities = 0;
         var import = new Import(upload, journal, journalPath, progress, TakeIdentitiesAsync);
         using var interruption = new Interruption(
-            progress, () => $"{ToldOfStopped(import)}. {HowToGoOn(order, import)}");
+            progress,
+            () => $"{ToldOfStopped(import)}. {HowToGoOn(order, import)}"
+        );
         var source = Open(order, input);
         var dump = source as DumpSource;
         Rest rest;
@@ -61,7 +85,8 @@ internal static class ImportCommand
             await TakeIdentitiesAsync(source);
             rest = dump is null ? new Rest(0, 0, 0) : await FinishAsync(upload, dump, identities, progress);
         }
-        catch (Exception stopped) when (stopped is AdminException or BadInputException or ImportRefusedException && import.Result.Records > 0)
+        catch (Exception stopped)
+            when (stopped is AdminException or BadInputException or ImportRefusedException && import.Result.Records > 0)
         {
             progress.Clear();
             await Console.Error.WriteLineAsync($"{ToldOfStopped(import)} before that. {HowToGoOn(order, import)}");
@@ -73,9 +98,11 @@ internal static class ImportCommand
         if (!string.Equals(history, await ReadHistoryAsync(client, order.Database), StringComparison.Ordinal))
         {
             throw new AdminException(
-                $"{order.Database} was deleted and made anew while documents were stored in it, so the first of them are gone."
-                + (order.File is "-" ? " Send them again." : " Import them again with --restart."),
-                ExitCode.Failure);
+                $"{order.Database} was deleted and made anew while documents were stored in it, so the first "
+                    + $"of them are gone."
+                    + (order.File is "-" ? " Send them again." : " Import them again with --restart."),
+                ExitCode.Failure
+            );
         }
 
         if (journalPath is not null)
@@ -110,8 +137,12 @@ internal static class ImportCommand
         return statistics.GetProperty("DatabaseId"u8).GetString()!;
     }
 
-    private static string Told(ImportJournal result) =>
-        $"{Amount.Of(result.Stored, "document")} {(result.Stored == 1 ? "was" : "were")} stored{(result.Bad == 0 ? string.Empty : $", {Amount.Number(result.Bad)} {(result.Bad == 1 ? "was" : "were")} not")}";
+    private static string Told(ImportJournal result)
+    {
+        string bad =
+            result.Bad == 0 ? string.Empty : $", {Amount.Number(result.Bad)} {(result.Bad == 1 ? "was" : "were")} not";
+        return $"{Amount.Of(result.Stored, "document")} {(result.Stored == 1 ? "was" : "were")} stored{bad}";
+    }
 
     /// <summary>Of a part that nobody answered for, some documents may be stored.</summary>
     private static string ToldOfStopped(Import import) =>
@@ -119,18 +150,23 @@ internal static class ImportCommand
 
     /// <summary>What to do after an import that ended on its way.</summary>
     private static string HowToGoOn(Order order, Import import) =>
-        order.File is "-" ? "What came through a pipe cannot be gone on with: sent again, documents with ids take their own place, and those without are there twice."
+        order.File is "-"
+            ? "What came through a pipe cannot be gone on with: sent again, documents with ids take their own "
+                + "place, and those without are there twice."
         : import.Result.Records == 0 ? "Give the same command again."
-        : !import.IsNoted ? "How far it came is not noted, so begin anew: documents with ids take their own place, and those without are there twice."
+        : !import.IsNoted
+            ? "How far it came is not noted, so begin anew: documents with ids take their own place, and those "
+                + "without are there twice."
         : "Give the same command with --resume to go on behind them, or with --restart to begin anew.";
 
-    private static IRecordSource Open(Order order, ImportInput input) => order.Format switch
-    {
-        Rows => new CsvSource(CsvSource.TextOf(input.Stream), order.Csv!),
-        Dump => new DumpSource(input.Bytes),
-        Lines when !JsonSource.IsOne(input.Bytes) => new NdjsonSource(input.Bytes),
-        _ => new JsonSource(input.Bytes),
-    };
+    private static IRecordSource Open(Order order, ImportInput input) =>
+        order.Format switch
+        {
+            Rows => new CsvSource(CsvSource.TextOf(input.Stream), order.Csv!),
+            Dump => new DumpSource(input.Bytes),
+            Lines when !JsonSource.IsOne(input.Bytes) => new NdjsonSource(input.Bytes),
+            _ => new JsonSource(input.Bytes),
+        };
 
     /// <summary>A new beginning, or, with --resume, where the last one came to.</summary>
     private static ImportJournal Begin(Order order, string history, out string? path)
@@ -140,14 +176,19 @@ internal static class ImportCommand
         if (order.File is "-")
         {
             return order.Resumes
-                ? throw new AdminException("What comes through a pipe cannot be gone on with; name a file.", ExitCode.Configuration)
+                ? throw new AdminException(
+                    "What comes through a pipe cannot be gone on with; name a file.",
+                    ExitCode.Configuration
+                )
                 : NewJournal(0, 0);
         }
 
         path = Path.GetFullPath(order.File) + ImportJournal.Suffix;
         if (!ImportJournal.CanBeWritten(path))
         {
-            Console.Error.WriteLine($"{Path.GetDirectoryName(path)} may not be written, so this import cannot be gone on with if it stops.");
+            Console.Error.WriteLine(
+                $"{Path.GetDirectoryName(path)} may not be written, so this import cannot be gone on with if it stops."
+            );
             path = null;
         }
 
@@ -156,23 +197,34 @@ internal static class ImportCommand
         if (!File.Exists(path) || order.Restarts)
         {
             return order.Resumes
-                ? throw new AdminException($"No import of {order.File} stopped on its way: there is no {order.File}{ImportJournal.Suffix}.", ExitCode.Configuration)
+                ? throw new AdminException(
+                    $"No import of {order.File} stopped on its way: there is no {order.File}{ImportJournal.Suffix}.",
+                    ExitCode.Configuration
+                )
                 : begun;
         }
 
         var earlier = ImportJournal.Read(path);
         if (!order.Resumes)
         {
-            throw new AdminException($"An import of {order.File} into {earlier.Database} stopped behind {Amount.Of(earlier.Records, "record")}. Go on there with --resume, or begin anew with --restart.", ExitCode.Configuration);
+            throw new AdminException(
+                $"An import of {order.File} into {earlier.Database} stopped behind "
+                    + $"{Amount.Of(earlier.Records, "record")}. Go on there with --resume, or begin anew with "
+                    + $"--restart.",
+                ExitCode.Configuration
+            );
         }
 
-        if (string.Equals(earlier.Database, order.Database, StringComparison.Ordinal)
+        if (
+            string.Equals(earlier.Database, order.Database, StringComparison.Ordinal)
             && earlier.History is not null
-            && !string.Equals(earlier.History, history, StringComparison.Ordinal))
+            && !string.Equals(earlier.History, history, StringComparison.Ordinal)
+        )
         {
             throw new AdminException(
                 $"{order.Database} was deleted and made anew since that import stopped. Begin anew with --restart.",
-                ExitCode.Configuration);
+                ExitCode.Configuration
+            );
         }
 
         var same = begun with
@@ -185,22 +237,31 @@ internal static class ImportCommand
         };
         return earlier == same
             ? earlier
-            : throw new AdminException($"The import that stopped was of another input, into another database, or read it otherwise ({earlier.Database}, {earlier.Reading}). Begin anew with --restart.", ExitCode.Configuration);
+            : throw new AdminException(
+                $"The import that stopped was of another input, into another database, or read it otherwise "
+                    + $"({earlier.Database}, {earlier.Reading}). Begin anew with --restart.",
+                ExitCode.Configuration
+            );
 
-        ImportJournal NewJournal(long bytes, long ticks) => new()
-        {
-            Database = order.Database,
-            History = history,
-            InputBytes = bytes,
-            InputTicks = ticks,
-            Seed = seed,
-            Reading = order.Reading,
-        };
+        ImportJournal NewJournal(long bytes, long ticks) =>
+            new()
+            {
+                Database = order.Database,
+                History = history,
+                InputBytes = bytes,
+                InputTicks = ticks,
+                Seed = seed,
+                Reading = order.Reading,
+            };
     }
 
     /// <summary>What comes behind the documents of a dump: indexes, and what is told of the rest.</summary>
     private static async Task<Rest> FinishAsync(
-        ImportUpload upload, DumpSource dump, long identities, Progress progress)
+        ImportUpload upload,
+        DumpSource dump,
+        long identities,
+        Progress progress
+    )
     {
         var rest = new Rest(identities, 0, 0);
         foreach (var index in dump.Indexes)
@@ -218,7 +279,10 @@ internal static class ImportCommand
             }
         }
 
-        progress.Say($"{Amount.Of(rest.Identities, "identity", "identities")} and {Amount.Of(rest.Indexes, "index", "indexes")} were taken.");
+        progress.Say(
+            $"{Amount.Of(rest.Identities, "identity", "identities")} and "
+                + $"{Amount.Of(rest.Indexes, "index", "indexes")} were taken."
+        );
         foreach (var (kind, count) in dump.Skipped)
         {
             progress.Say($"Left out: {Amount.Number(count)} × {VisibleText.OfLine(kind)}.");
@@ -227,27 +291,28 @@ internal static class ImportCommand
         return rest;
     }
 
-    private static string ToJson(ImportJournal result, Rest rest, DumpSource? dump) => Clusters.JsonLine.Of(json =>
-    {
-        json.WriteNumber("Records"u8, result.Records);
-        json.WriteNumber("Stored"u8, result.Stored);
-        json.WriteNumber("Bad"u8, result.Bad);
-        if (dump is null)
+    private static string ToJson(ImportJournal result, Rest rest, DumpSource? dump) =>
+        Clusters.JsonLine.Of(json =>
         {
-            return;
-        }
+            json.WriteNumber("Records"u8, result.Records);
+            json.WriteNumber("Stored"u8, result.Stored);
+            json.WriteNumber("Bad"u8, result.Bad);
+            if (dump is null)
+            {
+                return;
+            }
 
-        json.WriteNumber("Identities"u8, rest.Identities);
-        json.WriteNumber("Indexes"u8, rest.Indexes);
-        json.WriteNumber("IndexesRefused"u8, rest.Refused);
-        json.WriteStartObject("LeftOut"u8);
-        foreach (var (kind, count) in dump.Skipped)
-        {
-            json.WriteNumber(kind, count);
-        }
+            json.WriteNumber("Identities"u8, rest.Identities);
+            json.WriteNumber("Indexes"u8, rest.Indexes);
+            json.WriteNumber("IndexesRefused"u8, rest.Refused);
+            json.WriteStartObject("LeftOut"u8);
+            foreach (var (kind, count) in dump.Skipped)
+            {
+                json.WriteNumber(kind, count);
+            }
 
-        json.WriteEndObject();
-    });
+            json.WriteEndObject();
+        });
 
     /// <summary>What a dump held beside documents, and how many indexes were refused.</summary>
     private sealed record Rest(long Identities, int Indexes, int Refused);
@@ -259,7 +324,14 @@ internal static class ImportCommand
     /// <param name="Csv">How rows become documents; null for the others.</param>
     /// <param name="Resumes">Whether to go on where another stopped.</param>
     /// <param name="Restarts">Whether to forget that another stopped.</param>
-    private sealed record Order(string Database, string File, string Format, CsvOptions? Csv, bool Resumes, bool Restarts)
+    private sealed record Order(
+        string Database,
+        string File,
+        string Format,
+        CsvOptions? Csv,
+        bool Resumes,
+        bool Restarts
+    )
     {
         /// <summary>What decides which records there are.</summary>
         public string Reading => Csv is null ? Format : $"{Format} {Csv}";
@@ -271,59 +343,121 @@ internal static class ImportCommand
 
         public Argument<string> Database { get; } = Data.DocumentArguments.Database();
 
-        public Argument<string> File { get; } = new("FILE") { Description = "The file; - is stdin. gzip and Zstandard are unpacked." };
+        public Argument<string> File { get; } =
+            new("FILE") { Description = "The file; - is stdin. gzip and Zstandard are unpacked." };
 
-        public Option<string?> Format { get; } = new("--format") { Description = "ndjson, json, csv or ravendbdump [default: by the file's name, without .gz, and by how it begins].", HelpName = "FORMAT" };
+        public Option<string?> Format { get; } =
+            new("--format")
+            {
+                Description =
+                    "ndjson, json, csv or ravendbdump [default: by the file's name, without .gz, and by how it "
+                    + "begins].",
+                HelpName = "FORMAT",
+            };
 
-        public Option<string?> Collection { get; } = new("--collection") { Description = "The collection of a table's documents; needed for csv.", HelpName = "NAME" };
+        public Option<string?> Collection { get; } =
+            new("--collection")
+            {
+                Description = "The collection of a table's documents; needed for csv.",
+                HelpName = "NAME",
+            };
 
-        public Option<string?> IdColumn { get; } = new("--id-column") { Description = "The column of a table that holds the ids [default: each gets one].", HelpName = "NAME" };
+        public Option<string?> IdColumn { get; } =
+            new("--id-column")
+            {
+                Description = "The column of a table that holds the ids [default: each gets one].",
+                HelpName = "NAME",
+            };
 
-        public Option<bool> Infers { get; } = new("--infer") { Description = "Take what looks like a number, true, false or nothing in a table for that [default: all is text]." };
+        public Option<bool> Infers { get; } =
+            new("--infer")
+            {
+                Description =
+                    "Take what looks like a number, true, false or nothing in a table for that [default: all is text].",
+            };
 
-        public Option<string> Separator { get; } = new("--separator") { Description = "What stands between the fields of a table; tab may be written out.", HelpName = "CHARACTER", DefaultValueFactory = static _ => "," };
+        public Option<string> Separator { get; } =
+            new("--separator")
+            {
+                Description = "What stands between the fields of a table; tab may be written out.",
+                HelpName = "CHARACTER",
+                DefaultValueFactory = static _ => ",",
+            };
 
-        public Option<bool> Resumes { get; } = new("--resume") { Description = $"Go on where an import of the same file stopped, which FILE{ImportJournal.Suffix} tells." };
+        public Option<bool> Resumes { get; } =
+            new("--resume")
+            {
+                Description =
+                    $"Go on where an import of the same file stopped, which FILE{ImportJournal.Suffix} tells.",
+            };
 
         public Option<bool> Restarts { get; } = new("--restart") { Description = "Begin anew where one stopped." };
 
         public Order Read(ParseResult parsed)
         {
             string file = parsed.GetValue(File)!;
-            string name = Path.GetFileName(file) is var whole && whole.EndsWith(".gz", StringComparison.OrdinalIgnoreCase) ? whole[..^3] : whole;
-            string format = parsed.GetValue(Format) ?? (name.EndsWith(".csv", StringComparison.OrdinalIgnoreCase) ? Rows : name.EndsWith(".ravendbdump", StringComparison.OrdinalIgnoreCase) ? Dump : Lines);
+            string name =
+                Path.GetFileName(file) is var whole && whole.EndsWith(".gz", StringComparison.OrdinalIgnoreCase)
+                    ? whole[..^3]
+                    : whole;
+            string format =
+                parsed.GetValue(Format)
+                ?? (
+                    name.EndsWith(".csv", StringComparison.OrdinalIgnoreCase) ? Rows
+                    : name.EndsWith(".ravendbdump", StringComparison.OrdinalIgnoreCase) ? Dump
+                    : Lines
+                );
             if (format is not (Lines or Json or Rows or Dump))
             {
-                throw new AdminException($"There is no format \"{format}\"; there are {Lines}, {Json}, {Rows} and {Dump}.", ExitCode.Configuration);
+                throw new AdminException(
+                    $"There is no format \"{format}\"; there are {Lines}, {Json}, {Rows} and {Dump}.",
+                    ExitCode.Configuration
+                );
             }
 
             if (parsed.GetValue(Resumes) && parsed.GetValue(Restarts))
             {
-                throw new AdminException("--resume goes on and --restart begins anew; give one of them.", ExitCode.Configuration);
+                throw new AdminException(
+                    "--resume goes on and --restart begins anew; give one of them.",
+                    ExitCode.Configuration
+                );
             }
 
             string? collection = parsed.GetValue(Collection);
             bool isTold = collection is not null || parsed.GetValue(IdColumn) is not null || parsed.GetValue(Infers);
             if (format is not Rows && isTold)
             {
-                throw new AdminException($"--collection, --id-column and --infer belong to tables; {file} is read as {format}. Say --format {Rows}, if it is one.", ExitCode.Configuration);
+                throw new AdminException(
+                    $"--collection, --id-column and --infer belong to tables; {file} is read as {format}. "
+                        + $"Say --format {Rows}, if it is one.",
+                    ExitCode.Configuration
+                );
             }
 
             if (format is Rows && string.IsNullOrEmpty(collection))
             {
-                throw new AdminException("Say with --collection what the documents of the table are, such as Users.", ExitCode.Configuration);
+                throw new AdminException(
+                    "Say with --collection what the documents of the table are, such as Users.",
+                    ExitCode.Configuration
+                );
             }
 
             string separator = parsed.GetValue(Separator)! is "tab" or "\\t" ? "\t" : parsed.GetValue(Separator)!;
             return separator is not [not ('"' or '\n' or '\r') and var one]
-                ? throw new AdminException($"--separator must be one character, not \"{separator}\".", ExitCode.Configuration)
+                ? throw new AdminException(
+                    $"--separator must be one character, not \"{separator}\".",
+                    ExitCode.Configuration
+                )
                 : new Order(
                     Address.DatabaseOf(parsed.GetValue(Database)!),
                     file,
                     format,
-                    format is Rows ? new CsvOptions(collection!, parsed.GetValue(IdColumn), parsed.GetValue(Infers), one) : null,
+                    format is Rows
+                        ? new CsvOptions(collection!, parsed.GetValue(IdColumn), parsed.GetValue(Infers), one)
+                        : null,
                     parsed.GetValue(Resumes),
-                    parsed.GetValue(Restarts));
+                    parsed.GetValue(Restarts)
+                );
         }
     }
 }

@@ -59,9 +59,13 @@ internal sealed record ImportJournal
                 Bad = root.GetProperty(nameof(Bad)).GetInt64(),
             };
         }
-        catch (Exception wrong) when (wrong is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
+        catch (Exception wrong)
+            when (wrong is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
         {
-            throw new AdminException($"{path} does not say how far an import came. Delete it, and begin anew.", ExitCode.Configuration);
+            throw new AdminException(
+                $"{path} does not say how far an import came. Delete it, and begin anew.",
+                ExitCode.Configuration
+            );
         }
     }
 
@@ -80,7 +84,10 @@ internal sealed record ImportJournal
         }
     }
 
-    /// <summary>Replaces the file by one rename. After a power cut an older one may be there: what was sent since is sent again, and overwrites itself.</summary>
+    /// <summary>
+    /// Replaces the file by one rename. After a power cut an older one may be there: what was sent since is sent again,
+    /// and overwrites itself.
+    /// </summary>
     public void Write(string path)
     {
         string newer = path + ".new";

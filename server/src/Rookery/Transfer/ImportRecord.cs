@@ -13,7 +13,9 @@ internal readonly record struct ImportRecord(ReadOnlyMemory<byte> Json, long Pla
     public bool IsPause => Place == 0;
 }
 
-/// <summary>Documents of an input, one after the other, in an order that does not change when it is read again.</summary>
+/// <summary>
+/// Documents of an input, one after the other, in an order that does not change when it is read again.
+/// </summary>
 internal interface IRecordSource
 {
     /// <summary>What <see cref="ImportRecord.Place"/> counts: "line", "document".</summary>

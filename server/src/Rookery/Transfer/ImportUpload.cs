@@ -25,18 +25,22 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
     private const int IdentitiesAtOnce = 16;
 
-    /// <summary>Sends lines of JSON; returns when all that can be is durable. Every document has an id, so that the same part may be sent twice.</summary>
+    /// <summary>
+    /// Sends lines of JSON; returns when all that can be is durable. Every document has an id, so that the same part
+    /// may be sent twice.
+    /// </summary>
     /// <exception cref="ImportRefusedException">The node refuses all of it.</exception>
     /// <exception cref="AdminException">The node does not answer for minutes.</exception>
-    public Task<PartResult> SendAsync(ReadOnlyMemory<byte> lines) => PersistAsync(async patience =>
-    {
-        using var body = new ReadOnlyMemoryContent(lines);
-        body.Headers.ContentType = new MediaTypeHeaderValue("application/x-ndjson");
-        using var answer = await AskAsync(HttpMethod.Post, "import", body, patience);
-        return await PassingReasonOfAsync(answer, patience) is { } reason
-            ? (new PartResult(0, 0, []), reason)
-            : Read(await answer.Content.ReadAsStringAsync(patience));
-    });
+    public Task<PartResult> SendAsync(ReadOnlyMemory<byte> lines) =>
+        PersistAsync(async patience =>
+        {
+            using var body = new ReadOnlyMemoryContent(lines);
+            body.Headers.ContentType = new MediaTypeHeaderValue("application/x-ndjson");
+            using var answer = await AskAsync(HttpMethod.Post, "import", body, patience);
+            return await PassingReasonOfAsync(answer, patience) is { } reason
+                ? (new PartResult(0, 0, []), reason)
+                : Read(await answer.Content.ReadAsStringAsync(patience));
+        });
 
     /// <summary>
     /// Raises identities, several at once, because each waits for the disks of a majority. None is lowered, so that the
@@ -55,20 +59,25 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
                 MaxDegreeOfParallelism = IdentitiesAtOnce,
                 CancellationToken = patience,
             };
-            await Parallel.ForAsync(0, identities.Length, several, async (at, ends) =>
-            {
-                if (isDone[at] || passing is not null)
+            await Parallel.ForAsync(
+                0,
+                identities.Length,
+                several,
+                async (at, ends) =>
                 {
-                    return;
-                }
+                    if (isDone[at] || passing is not null)
+                    {
+                        return;
+                    }
 
-                string name = Uri.EscapeDataString(identities[at].Name);
-                string path = $"identity/seed?name={name}&value={identities[at].Value}";
-                using var answer = await AskAsync(HttpMethod.Post, path, body: null, ends);
-                string? reason = await PassingReasonOfAsync(answer, ends);
-                isDone[at] = reason is null;
-                passing ??= reason;
-            });
+                    string name = Uri.EscapeDataString(identities[at].Name);
+                    string path = $"identity/seed?name={name}&value={identities[at].Value}";
+                    using var answer = await AskAsync(HttpMethod.Post, path, body: null, ends);
+                    string? reason = await PassingReasonOfAsync(answer, ends);
+                    isDone[at] = reason is null;
+                    passing ??= reason;
+                }
+            );
             return (0, passing);
         });
     }
@@ -76,23 +85,24 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
     /// <summary>Defines an index.</summary>
     /// <exception cref="ImportRefusedException">The node refuses it.</exception>
     /// <exception cref="AdminException">The node does not answer for minutes.</exception>
-    public Task DefineAsync(JsonElement index) => PersistAsync(async patience =>
-    {
-        using var body = NodeClient.BodyOf(json =>
+    public Task DefineAsync(JsonElement index) =>
+        PersistAsync(async patience =>
         {
-            json.WriteStartArray("Indexes"u8);
-            index.WriteTo(json);
-            json.WriteEndArray();
+            using var body = NodeClient.BodyOf(json =>
+            {
+                json.WriteStartArray("Indexes"u8);
+                index.WriteTo(json);
+                json.WriteEndArray();
+            });
+            using var answer = await AskAsync(HttpMethod.Put, "indexes", body, patience);
+            return (0, await PassingReasonOfAsync(answer, patience));
         });
-        using var answer = await AskAsync(HttpMethod.Put, "indexes", body, patience);
-        return (0, await PassingReasonOfAsync(answer, patience));
-    });
 
     /// <summary>Tries until there is no error, or for minutes.</summary>
     private async Task<T> PersistAsync<T>(Func<CancellationToken, Task<(T Result, string? Error)>> attempt)
     {
         bool wasSilent = false;
-        for (long begun = time.GetTimestamp(); ;)
+        for (long begun = time.GetTimestamp(); ; )
         {
             string reason;
             using var patience = new CancellationTokenSource(Patience, time);
@@ -135,7 +145,11 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
     }
 
     private async Task<HttpResponseMessage> AskAsync(
-        HttpMethod method, string path, HttpContent? body, CancellationToken cancellation)
+        HttpMethod method,
+        string path,
+        HttpContent? body,
+        CancellationToken cancellation
+    )
     {
         using var request = client.NewRequest(method, $"{NodeClient.PathOf(database)}/{path}", body);
         return await client.AskAsync(request, cancellation);
@@ -155,11 +169,13 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
     }
 
     private static bool MayPass(HttpResponseMessage answer) =>
-        answer.StatusCode is HttpStatusCode.TooManyRequests or HttpStatusCode.GatewayTimeout || (answer.StatusCode == HttpStatusCode.ServiceUnavailable && !answer.Headers.Contains("Database-Missing"));
+        answer.StatusCode is HttpStatusCode.TooManyRequests or HttpStatusCode.GatewayTimeout
+        || (answer.StatusCode == HttpStatusCode.ServiceUnavailable && !answer.Headers.Contains("Database-Missing"));
 
     private static (PartResult Result, string? Error) Read(string answer)
     {
-        long stored = 0, bad = 0;
+        long stored = 0,
+            bad = 0;
         string? error = "The answer broke off before its result.";
         var reasons = new List<(int, string)>();
         foreach (string line in answer.Split('\n', StringSplitOptions.RemoveEmptyEntries))

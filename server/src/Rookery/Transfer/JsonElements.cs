@@ -3,7 +3,9 @@ using System.Text.Json;
 
 namespace Rookery.Transfer;
 
-/// <summary>Goes through JSON of any length, one value of an object or array after the other, of which only that one is held.</summary>
+/// <summary>
+/// Goes through JSON of any length, one value of an object or array after the other, of which only that one is held.
+/// </summary>
 /// <param name="bytes">The input.</param>
 internal sealed class JsonElements(ByteSource bytes)
 {
@@ -18,7 +20,12 @@ internal sealed class JsonElements(ByteSource bytes)
 
     /// <summary>The first byte that is no white space, which stays.</summary>
     /// <exception cref="BadInputException">There is none.</exception>
-    public byte Peek() => TryPeek(out byte first) ? first : throw new BadInputException($"The input ends at byte {bytes.Position} before its JSON does: it is cut off.");
+    public byte Peek() =>
+        TryPeek(out byte first)
+            ? first
+            : throw new BadInputException(
+                $"The input ends at byte {bytes.Position} before its JSON does: it is cut off."
+            );
 
     /// <summary>The first byte that is no white space, which stays.</summary>
     /// <returns>False at the end of the input.</returns>
@@ -99,7 +106,9 @@ internal sealed class JsonElements(ByteSource bytes)
             }
             catch (JsonException malformed)
             {
-                throw new BadInputException($"Behind byte {bytes.Position} of the unpacked input is no JSON: {malformed.Message}");
+                throw new BadInputException(
+                    $"Behind byte {bytes.Position} of the unpacked input is no JSON: {malformed.Message}"
+                );
             }
 
             if (isWhole)
@@ -110,7 +119,9 @@ internal sealed class JsonElements(ByteSource bytes)
 
             if (!bytes.Fill())
             {
-                throw new BadInputException($"The input ends within the value that begins at byte {bytes.Position}: it is cut off.");
+                throw new BadInputException(
+                    $"The input ends within the value that begins at byte {bytes.Position}: it is cut off."
+                );
             }
         }
     }
@@ -120,7 +131,11 @@ internal sealed class JsonElements(ByteSource bytes)
     {
         Peek();
         var reader = new Utf8JsonReader(TakeValue().Span);
-        return reader.Read() && reader.TokenType == JsonTokenType.String ? reader.GetString()! : throw new BadInputException($"At byte {bytes.Position} a name must stand, and {Encoding.UTF8.GetString(reader.ValueSpan)} does.");
+        return reader.Read() && reader.TokenType == JsonTokenType.String
+            ? reader.GetString()!
+            : throw new BadInputException(
+                $"At byte {bytes.Position} a name must stand, and {Encoding.UTF8.GetString(reader.ValueSpan)} does."
+            );
     }
 
     /// <summary>Goes past bytes that are no JSON, right behind the value that was taken last.</summary>

@@ -3,7 +3,9 @@ using System.Text.Json;
 
 namespace Rookery.Transfer;
 
-/// <summary>Documents as JSON over any number of lines: in an array, or one behind the other. The node judges each.</summary>
+/// <summary>
+/// Documents as JSON over any number of lines: in an array, or one behind the other. The node judges each.
+/// </summary>
 /// <param name="bytes">The input.</param>
 internal sealed class JsonSource(ByteSource bytes) : IRecordSource
 {
@@ -15,7 +17,10 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
 
     public string PlaceName => "document";
 
-    /// <summary>Whether an input is of this form: it begins with an array, or its first value does not have a line for itself. Nothing of it is taken.</summary>
+    /// <summary>
+    /// Whether an input is of this form: it begins with an array, or its first value does not have a line for itself.
+    /// Nothing of it is taken.
+    /// </summary>
     public static bool IsOne(ByteSource bytes)
     {
         for (bool isEnd = false; ; isEnd = !bytes.Fill())
@@ -60,7 +65,8 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
     /// <summary>Judges by a beginning of the input; null where more of it is needed.</summary>
     private static bool? Judge(ReadOnlySpan<byte> input, bool isEnd)
     {
-        bool mayHaveMark = input.Length < NdjsonSource.ByteOrderMark.Length && NdjsonSource.ByteOrderMark.StartsWith(input);
+        bool mayHaveMark =
+            input.Length < NdjsonSource.ByteOrderMark.Length && NdjsonSource.ByteOrderMark.StartsWith(input);
         input = input.StartsWith(NdjsonSource.ByteOrderMark) ? input[NdjsonSource.ByteOrderMark.Length..] : input;
         input = input.TrimStart(" \t\r\n"u8);
         if (mayHaveMark || input.IsEmpty)
@@ -83,7 +89,10 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
 
             var value = input[..(int)reader.BytesConsumed];
             var behind = input[value.Length..].TrimStart(" \t\r"u8);
-            return value.Contains((byte)'\n') ? true : !behind.IsEmpty ? behind[0] != '\n' : isEnd ? false : null;
+            return value.Contains((byte)'\n') ? true
+                : !behind.IsEmpty ? behind[0] != '\n'
+                : isEnd ? false
+                : null;
         }
         catch (JsonException)
         {

@@ -6,17 +6,23 @@ using System.Text.Json;
 namespace Rookery.Transfer;
 
 /// <summary>
-/// Ids for documents that bring none. They follow from the import and the place of the document in it: what is sent again after a broken connection, or by --resume, overwrites itself
-/// instead of being there twice.
+/// Ids for documents that bring none. They follow from the import and the place of the document in it: what is sent
+/// again after a broken connection, or by --resume, overwrites itself instead of being there twice.
 /// </summary>
 /// <param name="seed">What tells this import from others.</param>
 internal sealed class RecordId(string seed)
 {
-    private static readonly JsonWriterOptions Writing = new() { Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping, SkipValidation = true };
+    private static readonly JsonWriterOptions Writing = new()
+    {
+        Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+        SkipValidation = true,
+    };
 
     private readonly ArrayBufferWriter<byte> _written = new();
 
-    /// <summary>The document with an id; as it is when it has one, or is no document at all, which the node says better.</summary>
+    /// <summary>
+    /// The document with an id; as it is when it has one, or is no document at all, which the node says better.
+    /// </summary>
     /// <param name="json">The document.</param>
     /// <param name="number">Its number among all, from 1.</param>
     /// <returns>Valid until the next call.</returns>

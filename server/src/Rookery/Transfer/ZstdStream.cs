@@ -2,7 +2,10 @@ using System.Runtime.InteropServices;
 
 namespace Rookery.Transfer;
 
-/// <summary>Unpacks Zstandard (RFC 8878), in which RavenDB writes its dumps since version 6, by the system's libzstd.so.1, which is part of every Debian base.</summary>
+/// <summary>
+/// Unpacks Zstandard (RFC 8878), in which RavenDB writes its dumps since version 6, by the system's libzstd.so.1, which
+/// is part of every Debian base.
+/// </summary>
 internal sealed partial class ZstdStream : Stream
 {
     private const string Library = "libzstd.so.1";
@@ -26,7 +29,11 @@ internal sealed partial class ZstdStream : Stream
         }
         catch (DllNotFoundException)
         {
-            throw new Access.AdminException($"The input is packed with Zstandard, and {Library} is not on this system. Install libzstd1, or pipe the input through `zstd -dc`.", ExitCode.Failure);
+            throw new Access.AdminException(
+                $"The input is packed with Zstandard, and {Library} is not on this system. Install libzstd1, "
+                    + $"or pipe the input through `zstd -dc`.",
+                ExitCode.Failure
+            );
         }
     }
 
@@ -63,8 +70,18 @@ internal sealed partial class ZstdStream : Stream
             fixed (byte* from = _buffer)
             fixed (byte* to = buffer)
             {
-                var input = new Piece { Bytes = from, Size = (nuint)_end, At = (nuint)_start };
-                var output = new Piece { Bytes = to, Size = (nuint)buffer.Length, At = 0 };
+                var input = new Piece
+                {
+                    Bytes = from,
+                    Size = (nuint)_end,
+                    At = (nuint)_start,
+                };
+                var output = new Piece
+                {
+                    Bytes = to,
+                    Size = (nuint)buffer.Length,
+                    At = 0,
+                };
                 nuint result = Decompress(_context, ref output, ref input);
                 if (IsError(result) != 0)
                 {

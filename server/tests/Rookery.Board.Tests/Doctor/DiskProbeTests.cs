@@ -32,7 +32,14 @@ public sealed class DiskProbeTests
     [Fact]
     public void A_probe_that_the_disk_refuses_leaves_nothing()
     {
-        _disk.Inject(new DiskFault(3, Errno.InputOutput) { Calls = DiskCalls.Write, PathContains = "doctor-probe", Sticky = true });
+        _disk.Inject(
+            new DiskFault(3, Errno.InputOutput)
+            {
+                Calls = DiskCalls.Write,
+                PathContains = "doctor-probe",
+                Sticky = true,
+            }
+        );
         Assert.Throws<DiskException>(() => DiskProbe.Run(_disk, "/data", new TickingTime()));
         Assert.Empty(_disk.List("/data"));
     }

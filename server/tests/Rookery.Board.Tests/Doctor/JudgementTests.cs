@@ -13,18 +13,44 @@ public sealed class JudgementTests
         Reading = new BoardReading { TemperatureCelsius = 52, KnownFlags = Throttling.All },
         Storage = [CardOf(new SdClasses(10, 1, 10, 1))],
         Space = [new SpaceFacts("/var/lib/rookery/data", 20_000 * Mebibyte, 1_000 * Mebibyte)],
-        Probe = new DiskProbe("/var/lib/rookery/data", BytesPerSecond: 20e6, MedianSyncMilliseconds: 5, SlowSyncMilliseconds: 30),
+        Probe = new DiskProbe(
+            "/var/lib/rookery/data",
+            BytesPerSecond: 20e6,
+            MedianSyncMilliseconds: 5,
+            SlowSyncMilliseconds: 30
+        ),
         IsClockSynchronised = true,
         ClockAheadSeconds = 0.2,
         Node = new NodeFacts("https://127.0.0.1", Silence: null, Reason: null, ClusterTrouble: null, ClockDoubt: null),
         CertificateEnds = new DateTimeOffset(2027, 9, 1, 0, 0, 0, TimeSpan.Zero),
         Ports = [],
-        OpenPorts = [new OpenPortFacts(443, "clients", IsForMembers: false, IsOnlyLocal: false, Callers: 0), new OpenPortFacts(9443, "members", IsForMembers: true, IsOnlyLocal: false, Callers: 2)],
+        OpenPorts =
+        [
+            new OpenPortFacts(443, "clients", IsForMembers: false, IsOnlyLocal: false, Callers: 0),
+            new OpenPortFacts(9443, "members", IsForMembers: true, IsOnlyLocal: false, Callers: 2),
+        ],
         Mdns = new MdnsFacts(Trouble: null, IsMissing: false, Nodes: 3, Others: 2, IsOwnAnnounced: true),
-        Network = new NetworkFacts("192.168.1.1", GatewayAnswers: true, Peers: 2, PeersReached: 2) { MembersServing = 2 },
+        Network = new NetworkFacts("192.168.1.1", GatewayAnswers: true, Peers: 2, PeersReached: 2)
+        {
+            MembersServing = 2,
+        },
     };
 
-    private static readonly string[] Subjects = ["node", "power", "temperature", "card", "disk", "space", "clock", "certificate", "ports", "ports", "mdns", "network"];
+    private static readonly string[] Subjects =
+    [
+        "node",
+        "power",
+        "temperature",
+        "card",
+        "disk",
+        "space",
+        "clock",
+        "certificate",
+        "ports",
+        "ports",
+        "mdns",
+        "network",
+    ];
 
     [Fact]
     public void A_machine_that_is_well_is_told_so_of_each_subject()
@@ -34,60 +60,372 @@ public sealed class JudgementTests
         Assert.All(findings, static finding => Assert.Equal((Severity.Ok, null), (finding.Severity, finding.Fix)));
     }
 
-    public static TheoryData<string, Severity, string, DoctorFacts> Troubles => new()
-    {
-        { "node", Severity.Warning, "No node answers at", Well with { Node = Well.Node! with { Silence = "No node answers at https://127.0.0.1 (refused)." } } },
-        { "node", Severity.Error, "does not serve: The disk", Well with { Node = Well.Node! with { Reason = "The disk is gone." } } },
-        { "node", Severity.Error, "No majority", Well with { Node = Well.Node! with { ClusterTrouble = "No majority of the members is reachable." } } },
-        { "power", Severity.Error, "below 4.63 V now", Well with { Reading = Well.Reading with { Now = Throttling.UnderVoltage | Throttling.Throttled } } },
-        { "power", Severity.Warning, "slows the processor down now", Well with { Reading = Well.Reading with { Now = Throttling.FrequencyCapped } } },
-        { "power", Severity.Warning, "fell below 4.63 V since", Well with { Reading = Well.Reading with { Before = Throttling.UnderVoltage } } },
-        { "power", Severity.Notice, "slowed the processor down since", Well with { Reading = Well.Reading with { Before = Throttling.Throttled } } },
-        { "power", Severity.Notice, "does not tell under-voltage", Well with { Reading = new BoardReading { TemperatureCelsius = 50 } } },
-        { "temperature", Severity.Notice, "does not tell its temperature", Well with { Reading = new BoardReading { KnownFlags = Throttling.All } } },
-        { "temperature", Severity.Notice, "71 °C", Well with { Reading = Well.Reading with { TemperatureCelsius = 71 } } },
-        { "temperature", Severity.Warning, "80 °C: background work pauses", Well with { Reading = Well.Reading with { TemperatureCelsius = 80 } } },
-        { "card", Severity.Notice, "does not show its classes", Well with { Storage = [CardOf(null)] } },
-        { "card", Severity.Notice, "(class 10, U3) that promises nothing for small writes", Well with { Storage = [CardOf(new SdClasses(10, 3, 0, 0))] } },
-        { "card", Severity.Warning, "slow SD card (class 4)", Well with { Storage = [CardOf(new SdClasses(4, 0, 0, 0))] } },
-        { "card", Severity.Warning, "nears the end of its life", Well with { Storage = [EmmcOf(0.9, 1)] } },
-        { "card", Severity.Warning, "nears the end of its life", Well with { Storage = [EmmcOf(0.1, 2)] } },
-        { "card", Severity.Error, "worn out", Well with { Storage = [EmmcOf(1.1, 1)] } },
-        { "card", Severity.Error, "worn out", Well with { Storage = [EmmcOf(null, 3)] } },
-        { "disk", Severity.Notice, "stall less", Well with { Probe = Well.Probe! with { SlowSyncMilliseconds = 400 } } },
-        { "disk", Severity.Warning, "That is slow", Well with { Probe = Well.Probe! with { MedianSyncMilliseconds = 150 } } },
-        { "disk", Severity.Warning, "That is slow", Well with { Probe = Well.Probe! with { BytesPerSecond = 2e6 } } },
-        { "disk", Severity.Warning, "not probed: no room", Well with { Probe = null, ProbeRefusal = "no room." } },
-        { "space", Severity.Warning, "full soon", Well with { Space = [new SpaceFacts("/d", 1_500 * Mebibyte, 1_000 * Mebibyte)] } },
-        { "space", Severity.Error, "999 MiB are free in /d, where the node keeps 1000 MiB in reserve: writes", Well with { Space = [new SpaceFacts("/d", 999 * Mebibyte, 1_000 * Mebibyte)] } },
-        { "clock", Severity.Error, "1970-01-01: it was never set", Well with { Now = DateTimeOffset.UnixEpoch.AddMinutes(5) } },
-        { "clock", Severity.Warning, "1 h 0 min behind the cluster's time", Well with { ClockAheadSeconds = -3600 } },
-        { "clock", Severity.Warning, "follows no source of time", Well with { IsClockSynchronised = false } },
-        { "clock", Severity.Warning, "in doubt", Well with { Node = Well.Node! with { ClockDoubt = "The cluster's time is in doubt." } } },
-        { "certificate", Severity.Warning, "ends on 2026-12-01", Well with { CertificateEnds = new DateTimeOffset(2026, 12, 1, 0, 0, 0, TimeSpan.Zero) } },
-        { "certificate", Severity.Error, "ended on 2026-11-01", Well with { CertificateEnds = new DateTimeOffset(2026, 11, 1, 0, 0, 0, TimeSpan.Zero) } },
-        { "certificate", Severity.Warning, "cannot be used", Well with { CertificateTrouble = "/d/cluster cannot be used." } },
-        { "ports", Severity.Error, "port for clients, 443", Well with { Ports = [new PortFacts(443, "clients", IsTaken: true)] } },
-        { "ports", Severity.Notice, "443, for clients, listens for this machine only", Well with { OpenPorts = [Well.OpenPorts[0] with { IsOnlyLocal = true }] } },
-        { "ports", Severity.Warning, "none of them has one to port 9443 here", Well with { OpenPorts = [Well.OpenPorts[1] with { Callers = 0 }] } },
-        { "mdns", Severity.Notice, "not installed", Well with { Mdns = new MdnsFacts(Trouble: null, IsMissing: true, 0, 0, null) } },
-        { "mdns", Severity.Warning, "does not answer: Daemon not running", Well with { Mdns = new MdnsFacts("Daemon not running", IsMissing: false, 0, 0, null) } },
-        { "mdns", Severity.Notice, "but not this one", Well with { Mdns = Well.Mdns! with { IsOwnAnnounced = false } } },
-        { "mdns", Severity.Notice, "shows none of the other nodes, of which 2 answer", Well with { Mdns = Well.Mdns! with { Others = 0 } } },
-        { "network", Severity.Error, "The router 192.168.1.1 answers, and none of the other nodes does (2 are known)", Well with { Network = Well.Network! with { PeersReached = 0 } } },
-        { "network", Severity.Error, "Neither the router", Well with { Network = Well.Network! with { PeersReached = 0, GatewayAnswers = false } } },
-        { "network", Severity.Error, "Whether the router 192.168.1.1 answers is not known", Well with { Network = Well.Network! with { PeersReached = 0, GatewayAnswers = null } } },
-        { "network", Severity.Error, "no default gateway", Well with { Network = new NetworkFacts(null, GatewayAnswers: false, 2, 0) } },
-        { "network", Severity.Error, "None of the other nodes takes a call (2 are known), and 1 of them are there", Well with { Network = Well.Network! with { PeersReached = 0, PeersShut = 1 } } },
-        { "network", Severity.Notice, "1 of 2.", Well with { Network = Well.Network! with { PeersReached = 1 } } },
-        { "network", Severity.Notice, "1 of 2; 1 are there", Well with { Network = Well.Network! with { PeersReached = 1, PeersShut = 1 } } },
-        { "network", Severity.Warning, "The router 192.168.1.1 answers, and no other node is seen. It waits for two.", Lonely(gatewayAnswers: true) },
-        { "network", Severity.Warning, "The router 192.168.1.1 does not answer, and no other node is seen. It waits for two.", Lonely(gatewayAnswers: false) },
-    };
+    public static TheoryData<string, Severity, string, DoctorFacts> Troubles =>
+        new()
+        {
+            {
+                "node",
+                Severity.Warning,
+                "No node answers at",
+                Well with
+                {
+                    Node = Well.Node! with { Silence = "No node answers at https://127.0.0.1 (refused)." },
+                }
+            },
+            {
+                "node",
+                Severity.Error,
+                "does not serve: The disk",
+                Well with
+                {
+                    Node = Well.Node! with { Reason = "The disk is gone." },
+                }
+            },
+            {
+                "node",
+                Severity.Error,
+                "No majority",
+                Well with
+                {
+                    Node = Well.Node! with { ClusterTrouble = "No majority of the members is reachable." },
+                }
+            },
+            {
+                "power",
+                Severity.Error,
+                "below 4.63 V now",
+                Well with
+                {
+                    Reading = Well.Reading with { Now = Throttling.UnderVoltage | Throttling.Throttled },
+                }
+            },
+            {
+                "power",
+                Severity.Warning,
+                "slows the processor down now",
+                Well with
+                {
+                    Reading = Well.Reading with { Now = Throttling.FrequencyCapped },
+                }
+            },
+            {
+                "power",
+                Severity.Warning,
+                "fell below 4.63 V since",
+                Well with
+                {
+                    Reading = Well.Reading with { Before = Throttling.UnderVoltage },
+                }
+            },
+            {
+                "power",
+                Severity.Notice,
+                "slowed the processor down since",
+                Well with
+                {
+                    Reading = Well.Reading with { Before = Throttling.Throttled },
+                }
+            },
+            {
+                "power",
+                Severity.Notice,
+                "does not tell under-voltage",
+                Well with
+                {
+                    Reading = new BoardReading { TemperatureCelsius = 50 },
+                }
+            },
+            {
+                "temperature",
+                Severity.Notice,
+                "does not tell its temperature",
+                Well with
+                {
+                    Reading = new BoardReading { KnownFlags = Throttling.All },
+                }
+            },
+            {
+                "temperature",
+                Severity.Notice,
+                "71 °C",
+                Well with
+                {
+                    Reading = Well.Reading with { TemperatureCelsius = 71 },
+                }
+            },
+            {
+                "temperature",
+                Severity.Warning,
+                "80 °C: background work pauses",
+                Well with
+                {
+                    Reading = Well.Reading with { TemperatureCelsius = 80 },
+                }
+            },
+            { "card", Severity.Notice, "does not show its classes", Well with { Storage = [CardOf(null)] } },
+            {
+                "card",
+                Severity.Notice,
+                "(class 10, U3) that promises nothing for small writes",
+                Well with
+                {
+                    Storage = [CardOf(new SdClasses(10, 3, 0, 0))],
+                }
+            },
+            {
+                "card",
+                Severity.Warning,
+                "slow SD card (class 4)",
+                Well with
+                {
+                    Storage = [CardOf(new SdClasses(4, 0, 0, 0))],
+                }
+            },
+            { "card", Severity.Warning, "nears the end of its life", Well with { Storage = [EmmcOf(0.9, 1)] } },
+            { "card", Severity.Warning, "nears the end of its life", Well with { Storage = [EmmcOf(0.1, 2)] } },
+            { "card", Severity.Error, "worn out", Well with { Storage = [EmmcOf(1.1, 1)] } },
+            { "card", Severity.Error, "worn out", Well with { Storage = [EmmcOf(null, 3)] } },
+            {
+                "disk",
+                Severity.Notice,
+                "stall less",
+                Well with
+                {
+                    Probe = Well.Probe! with { SlowSyncMilliseconds = 400 },
+                }
+            },
+            {
+                "disk",
+                Severity.Warning,
+                "That is slow",
+                Well with
+                {
+                    Probe = Well.Probe! with { MedianSyncMilliseconds = 150 },
+                }
+            },
+            {
+                "disk",
+                Severity.Warning,
+                "That is slow",
+                Well with
+                {
+                    Probe = Well.Probe! with { BytesPerSecond = 2e6 },
+                }
+            },
+            { "disk", Severity.Warning, "not probed: no room", Well with { Probe = null, ProbeRefusal = "no room." } },
+            {
+                "space",
+                Severity.Warning,
+                "full soon",
+                Well with
+                {
+                    Space = [new SpaceFacts("/d", 1_500 * Mebibyte, 1_000 * Mebibyte)],
+                }
+            },
+            {
+                "space",
+                Severity.Error,
+                "999 MiB are free in /d, where the node keeps 1000 MiB in reserve: writes",
+                Well with
+                {
+                    Space = [new SpaceFacts("/d", 999 * Mebibyte, 1_000 * Mebibyte)],
+                }
+            },
+            {
+                "clock",
+                Severity.Error,
+                "1970-01-01: it was never set",
+                Well with
+                {
+                    Now = DateTimeOffset.UnixEpoch.AddMinutes(5),
+                }
+            },
+            {
+                "clock",
+                Severity.Warning,
+                "1 h 0 min behind the cluster's time",
+                Well with
+                {
+                    ClockAheadSeconds = -3600,
+                }
+            },
+            { "clock", Severity.Warning, "follows no source of time", Well with { IsClockSynchronised = false } },
+            {
+                "clock",
+                Severity.Warning,
+                "in doubt",
+                Well with
+                {
+                    Node = Well.Node! with { ClockDoubt = "The cluster's time is in doubt." },
+                }
+            },
+            {
+                "certificate",
+                Severity.Warning,
+                "ends on 2026-12-01",
+                Well with
+                {
+                    CertificateEnds = new DateTimeOffset(2026, 12, 1, 0, 0, 0, TimeSpan.Zero),
+                }
+            },
+            {
+                "certificate",
+                Severity.Error,
+                "ended on 2026-11-01",
+                Well with
+                {
+                    CertificateEnds = new DateTimeOffset(2026, 11, 1, 0, 0, 0, TimeSpan.Zero),
+                }
+            },
+            {
+                "certificate",
+                Severity.Warning,
+                "cannot be used",
+                Well with
+                {
+                    CertificateTrouble = "/d/cluster cannot be used.",
+                }
+            },
+            {
+                "ports",
+                Severity.Error,
+                "port for clients, 443",
+                Well with
+                {
+                    Ports = [new PortFacts(443, "clients", IsTaken: true)],
+                }
+            },
+            {
+                "ports",
+                Severity.Notice,
+                "443, for clients, listens for this machine only",
+                Well with
+                {
+                    OpenPorts = [Well.OpenPorts[0] with { IsOnlyLocal = true }],
+                }
+            },
+            {
+                "ports",
+                Severity.Warning,
+                "none of them has one to port 9443 here",
+                Well with
+                {
+                    OpenPorts = [Well.OpenPorts[1] with { Callers = 0 }],
+                }
+            },
+            {
+                "mdns",
+                Severity.Notice,
+                "not installed",
+                Well with
+                {
+                    Mdns = new MdnsFacts(Trouble: null, IsMissing: true, 0, 0, null),
+                }
+            },
+            {
+                "mdns",
+                Severity.Warning,
+                "does not answer: Daemon not running",
+                Well with
+                {
+                    Mdns = new MdnsFacts("Daemon not running", IsMissing: false, 0, 0, null),
+                }
+            },
+            {
+                "mdns",
+                Severity.Notice,
+                "but not this one",
+                Well with
+                {
+                    Mdns = Well.Mdns! with { IsOwnAnnounced = false },
+                }
+            },
+            {
+                "mdns",
+                Severity.Notice,
+                "shows none of the other nodes, of which 2 answer",
+                Well with
+                {
+                    Mdns = Well.Mdns! with { Others = 0 },
+                }
+            },
+            {
+                "network",
+                Severity.Error,
+                "The router 192.168.1.1 answers, and none of the other nodes does (2 are known)",
+                Well with
+                {
+                    Network = Well.Network! with { PeersReached = 0 },
+                }
+            },
+            {
+                "network",
+                Severity.Error,
+                "Neither the router",
+                Well with
+                {
+                    Network = Well.Network! with { PeersReached = 0, GatewayAnswers = false },
+                }
+            },
+            {
+                "network",
+                Severity.Error,
+                "Whether the router 192.168.1.1 answers is not known",
+                Well with
+                {
+                    Network = Well.Network! with { PeersReached = 0, GatewayAnswers = null },
+                }
+            },
+            {
+                "network",
+                Severity.Error,
+                "no default gateway",
+                Well with
+                {
+                    Network = new NetworkFacts(null, GatewayAnswers: false, 2, 0),
+                }
+            },
+            {
+                "network",
+                Severity.Error,
+                "None of the other nodes takes a call (2 are known), and 1 of them are there",
+                Well with
+                {
+                    Network = Well.Network! with { PeersReached = 0, PeersShut = 1 },
+                }
+            },
+            { "network", Severity.Notice, "1 of 2.", Well with { Network = Well.Network! with { PeersReached = 1 } } },
+            {
+                "network",
+                Severity.Notice,
+                "1 of 2; 1 are there",
+                Well with
+                {
+                    Network = Well.Network! with { PeersReached = 1, PeersShut = 1 },
+                }
+            },
+            {
+                "network",
+                Severity.Warning,
+                "The router 192.168.1.1 answers, and no other node is seen. It waits for two.",
+                Lonely(gatewayAnswers: true)
+            },
+            {
+                "network",
+                Severity.Warning,
+                "The router 192.168.1.1 does not answer, and no other node is seen. It waits for two.",
+                Lonely(gatewayAnswers: false)
+            },
+        };
 
     [Theory]
     [MemberData(nameof(Troubles))]
-    public void Each_trouble_is_named_with_its_fix_and_spoils_nothing_else(string subject, Severity severity, string sentence, DoctorFacts facts)
+    public void Each_trouble_is_named_with_its_fix_and_spoils_nothing_else(
+        string subject,
+        Severity severity,
+        string sentence,
+        DoctorFacts facts
+    )
     {
         var found = Assert.Single(Judgement.Of(facts), static finding => finding.Severity != Severity.Ok);
         Assert.Equal((subject, severity), (found.Subject, found.Severity));
@@ -103,21 +441,46 @@ public sealed class JudgementTests
         Assert.Contains(named, Judgement.Of(dropped)[^1].Fix, StringComparison.Ordinal);
         Assert.Contains(named, Judgement.Of(Lonely(gatewayAnswers: true))[^1].Fix, StringComparison.Ordinal);
         Assert.DoesNotContain(named, Judgement.Of(Lonely(gatewayAnswers: false))[^1].Fix, StringComparison.Ordinal);
-        Assert.DoesNotContain(named, Judgement.Of(dropped with { Network = dropped.Network! with { PeersShut = 2 } })[^1].Fix, StringComparison.Ordinal);
+        Assert.DoesNotContain(
+            named,
+            Judgement.Of(dropped with { Network = dropped.Network! with { PeersShut = 2 } })[^1].Fix,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
     public void A_port_that_no_member_calls_is_no_trouble_while_none_takes_connections() =>
-        Assert.DoesNotContain(Judgement.Of(Well with { OpenPorts = [Well.OpenPorts[1] with { Callers = 0 }], Network = Well.Network! with { MembersServing = 0 } }), static finding => finding.Severity > Severity.Ok);
+        Assert.DoesNotContain(
+            Judgement.Of(
+                Well with
+                {
+                    OpenPorts = [Well.OpenPorts[1] with { Callers = 0 }],
+                    Network = Well.Network! with { MembersServing = 0 },
+                }
+            ),
+            static finding => finding.Severity > Severity.Ok
+        );
 
     [Fact]
     public void A_node_that_waits_for_nobody_may_be_alone() =>
-        Assert.Equal(Severity.Ok, Judgement.Of(Well with { Network = new NetworkFacts("192.168.1.1", GatewayAnswers: true, 0, 0) })[^1].Severity);
+        Assert.Equal(
+            Severity.Ok,
+            Judgement
+                .Of(Well with { Network = new NetworkFacts("192.168.1.1", GatewayAnswers: true, 0, 0) })[^1]
+                .Severity
+        );
 
     [Fact]
     public void A_machine_of_which_nothing_is_known_is_no_trouble()
     {
-        var findings = Judgement.Of(new DoctorFacts { Now = Well.Now, Model = "Standard PC (Q35 + ICH9, 2009)", Space = [] });
+        var findings = Judgement.Of(
+            new DoctorFacts
+            {
+                Now = Well.Now,
+                Model = "Standard PC (Q35 + ICH9, 2009)",
+                Space = [],
+            }
+        );
         Assert.Equal(["power", "temperature", "clock"], findings.Select(static finding => finding.Subject));
         Assert.All(findings, static finding => Assert.True(finding.Severity <= Severity.Notice));
     }
@@ -126,16 +489,28 @@ public sealed class JudgementTests
     public void A_simulated_board_is_said_to_be_one() =>
         Assert.Equal(
             ["power", "temperature"],
-            Judgement.Of(Well with { IsSimulated = true }).Where(static finding => finding.Sentence.StartsWith("(Simulated board.)", StringComparison.Ordinal)).Select(static finding => finding.Subject));
+            Judgement
+                .Of(Well with { IsSimulated = true })
+                .Where(static finding => finding.Sentence.StartsWith("(Simulated board.)", StringComparison.Ordinal))
+                .Select(static finding => finding.Subject)
+        );
 
-    private static DoctorFacts Lonely(bool gatewayAnswers) => Well with
-    {
-        Node = Well.Node! with { Forming = "It waits for two." },
-        Mdns = Well.Mdns! with { Nodes = 1, Others = 0 },
-        Network = new NetworkFacts("192.168.1.1", gatewayAnswers, 0, 0),
-    };
+    private static DoctorFacts Lonely(bool gatewayAnswers) =>
+        Well with
+        {
+            Node = Well.Node! with { Forming = "It waits for two." },
+            Mdns = Well.Mdns! with { Nodes = 1, Others = 0 },
+            Network = new NetworkFacts("192.168.1.1", gatewayAnswers, 0, 0),
+        };
 
-    private static StorageReading CardOf(SdClasses? classes) => new("mmcblk0") { Card = new CardRegisters("SD", "SC32G", "0x000003", "0x5344", "04/2023", classes) };
+    private static StorageReading CardOf(SdClasses? classes) =>
+        new("mmcblk0") { Card = new CardRegisters("SD", "SC32G", "0x000003", "0x5344", "04/2023", classes) };
 
-    private static StorageReading EmmcOf(double? life, int spare) => new("mmcblk0") { Card = new CardRegisters("MMC", "BJTD4R", null, null, null, null), LifeUsedA = life, SpareBlocksUsed = spare };
+    private static StorageReading EmmcOf(double? life, int spare) =>
+        new("mmcblk0")
+        {
+            Card = new CardRegisters("MMC", "BJTD4R", null, null, null, null),
+            LifeUsedA = life,
+            SpareBlocksUsed = spare,
+        };
 }

@@ -59,7 +59,8 @@ public sealed class NetworkTablesTests
     [InlineData("")]
     [InlineData("Iface\tDestination\tGateway\neth0\tnonsense\n")]
     [InlineData("Iface\nlo\t00000000\t00000000\t0001\t0\t0\t0\t00000000\t0\t0\t0\n")]
-    public void Without_a_default_route_there_is_no_gateway(string routes) => Assert.Null(NetworkTables.DefaultGateway(routes, routes));
+    public void Without_a_default_route_there_is_no_gateway(string routes) =>
+        Assert.Null(NetworkTables.DefaultGateway(routes, routes));
 
     [Theory]
     [InlineData("192.168.1.1", Neighbour.Present)]
@@ -68,7 +69,8 @@ public sealed class NetworkTablesTests
     [InlineData("192.168.1.7", Neighbour.Unsettled)]
     [InlineData("192.168.1.9", Neighbour.Absent)]
     [InlineData("192.168.1.2", Neighbour.Absent)]
-    public void A_neighbour_is_present_when_the_kernel_has_heard_it_lately(string address, Neighbour found) => Assert.Equal(found, NetworkTables.NeighbourAt(Neighbours, IPAddress.Parse(address)));
+    public void A_neighbour_is_present_when_the_kernel_has_heard_it_lately(string address, Neighbour found) =>
+        Assert.Equal(found, NetworkTables.NeighbourAt(Neighbours, IPAddress.Parse(address)));
 
     [Theory]
     [InlineData("")]
@@ -76,18 +78,38 @@ public sealed class NetworkTablesTests
     [InlineData("[7]")]
     [InlineData("""[{"dst":"192.168.1.1"},{"dst":"192.168.1.1","state":"REACHABLE"}]""")]
     [InlineData("""[{"dst":"192.168.1.1","state":[]}]""")]
-    public void A_table_of_neighbours_that_is_none_has_nobody(string neighbours) => Assert.Equal(Neighbour.Absent, NetworkTables.NeighbourAt(neighbours, IPAddress.Parse("192.168.1.1")));
+    public void A_table_of_neighbours_that_is_none_has_nobody(string neighbours) =>
+        Assert.Equal(Neighbour.Absent, NetworkTables.NeighbourAt(neighbours, IPAddress.Parse("192.168.1.1")));
 
     [Fact]
-    public void Only_sockets_that_listen_take_a_port() => Assert.Equal([IPEndPoint.Parse("0.0.0.0:443"), IPEndPoint.Parse("[::1]:8080")], NetworkTables.Listeners(Sockets));
+    public void Only_sockets_that_listen_take_a_port() =>
+        Assert.Equal(
+            [IPEndPoint.Parse("0.0.0.0:443"), IPEndPoint.Parse("[::1]:8080")],
+            NetworkTables.Listeners(Sockets)
+        );
 
     [Fact]
-    public void Connections_are_told_with_both_ends_and_of_IPv4_as_such() => Assert.Equal(
-        [(IPEndPoint.Parse("127.0.0.1:8080"), IPEndPoint.Parse("127.0.0.1:50000")), (IPEndPoint.Parse("192.168.1.7:9443"), IPEndPoint.Parse("192.168.1.8:50000"))],
-        NetworkTables.Connections(Sockets));
+    public void Connections_are_told_with_both_ends_and_of_IPv4_as_such() =>
+        Assert.Equal(
+            [
+                (IPEndPoint.Parse("127.0.0.1:8080"), IPEndPoint.Parse("127.0.0.1:50000")),
+                (IPEndPoint.Parse("192.168.1.7:9443"), IPEndPoint.Parse("192.168.1.8:50000")),
+            ],
+            NetworkTables.Connections(Sockets)
+        );
 
     [Fact]
-    public void Each_announced_node_is_found_once() => Assert.Equal(
-        [new MdnsService("192.168.1.7", 443, "nodenodenodenodenode01", "clustercluster01") { Name = "pi-1", PeerPort = 9443, FormingMark = "0af3" }, new MdnsService("192.168.1.8", 443, null, null)],
-        NetworkTables.Services(Browsed));
+    public void Each_announced_node_is_found_once() =>
+        Assert.Equal(
+            [
+                new MdnsService("192.168.1.7", 443, "nodenodenodenodenode01", "clustercluster01")
+                {
+                    Name = "pi-1",
+                    PeerPort = 9443,
+                    FormingMark = "0af3",
+                },
+                new MdnsService("192.168.1.8", 443, null, null),
+            ],
+            NetworkTables.Services(Browsed)
+        );
 }

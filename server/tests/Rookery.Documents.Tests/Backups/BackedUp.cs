@@ -13,7 +13,9 @@ internal static class BackedUp
 
     private static readonly SimulatedTimeProvider Time = new();
 
-    /// <summary>Two databases, with documents in runs, in the journal only, and one that is too large for a row.</summary>
+    /// <summary>
+    /// Two databases, with documents in runs, in the journal only, and one that is too large for a row.
+    /// </summary>
     public static SteppedNode NewNode(IDisk disk, int documents = 300)
     {
         var node = SteppedNode.Open(disk, Node);
@@ -46,5 +48,11 @@ internal static class BackedUp
     }
 
     public static IReadOnlyList<(string Name, long Documents)> Restore(IDisk disk, string? onlyDatabase = null) =>
-        new Restoration(disk, SteppedNode.Options(Restored), new MemoryBudget(16 << 20), new SteppedNode.NoRecorder(), Time).Run(Backup, onlyDatabase);
+        new Restoration(
+            disk,
+            SteppedNode.Options(Restored),
+            new MemoryBudget(16 << 20),
+            new SteppedNode.NoRecorder(),
+            Time
+        ).Run(Backup, onlyDatabase);
 }

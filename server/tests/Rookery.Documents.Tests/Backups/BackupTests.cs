@@ -19,7 +19,10 @@ public class BackupTests
         Assert.Equal([("Other", 2), ("Shop", 300)], BackedUp.Restore(_disk));
         using var restored = SteppedNode.Open(_disk, BackedUp.Restored);
         Assert.Equal(node.Documents("Other"), restored.Documents("Other"));
-        Assert.Equal(node.Documents("Shop").Where(document => document.Key is not "d/after"), restored.Documents("Shop"));
+        Assert.Equal(
+            node.Documents("Shop").Where(document => document.Key is not "d/after"),
+            restored.Documents("Shop")
+        );
         Assert.NotEqual(node.Database("Shop").HistoryId, restored.Database("Shop").HistoryId);
         Assert.NotEqual(node.Database("Other").HistoryId, restored.Database("Other").HistoryId);
         Assert.NotEqual(node.Core.NodeId, restored.Core.NodeId);
@@ -77,7 +80,11 @@ public class BackupTests
         using var node = BackedUp.NewNode(_disk);
         BackedUp.Take(node, _disk);
         _disk.CapacityBytes = _disk.UsedBytes + 10_000;
-        Assert.Contains("free", Assert.Throws<BackupException>(() => BackedUp.Restore(_disk)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "free",
+            Assert.Throws<BackupException>(() => BackedUp.Restore(_disk)).Message,
+            StringComparison.Ordinal
+        );
         Assert.False(_disk.Exists(BackedUp.Restored));
     }
 
@@ -87,7 +94,11 @@ public class BackupTests
         using (var node = BackedUp.NewNode(_disk))
         {
             using var first = node.Core.BeginBackup();
-            Assert.Contains("already", Assert.Throws<BackupException>(node.Core.BeginBackup).Message, StringComparison.Ordinal);
+            Assert.Contains(
+                "already",
+                Assert.Throws<BackupException>(node.Core.BeginBackup).Message,
+                StringComparison.Ordinal
+            );
             _disk.KillProcess();
         }
 
@@ -131,8 +142,16 @@ public class BackupTests
         using var node = BackedUp.NewNode(_disk);
         string run = _disk.Files.First(file => file.EndsWith(".run", StringComparison.Ordinal));
         _disk.Rot(run, 100, 4);
-        Assert.Contains(Path.GetFileName(run), Assert.Throws<BackupException>(() => BackedUp.Take(node, _disk)).Message, StringComparison.Ordinal);
-        Assert.Contains("no complete backup", Assert.Throws<BackupException>(() => BackedUp.Restore(_disk)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            Path.GetFileName(run),
+            Assert.Throws<BackupException>(() => BackedUp.Take(node, _disk)).Message,
+            StringComparison.Ordinal
+        );
+        Assert.Contains(
+            "no complete backup",
+            Assert.Throws<BackupException>(() => BackedUp.Restore(_disk)).Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -158,7 +177,8 @@ public class BackupTests
                 {
                     Assert.Contains(BackedUp.Backup, refused.Message, StringComparison.Ordinal);
                 }
-            });
+            }
+        );
     }
 
     [Fact]
@@ -176,7 +196,8 @@ public class BackupTests
                 BackedUp.Restore(work);
                 return (work, work.OperationCount);
             },
-            (image, done, operation) => AssertWholeOrRefused(image, mayBeRefused: operation < done));
+            (image, done, operation) => AssertWholeOrRefused(image, mayBeRefused: operation < done)
+        );
     }
 
     [Fact]
@@ -212,14 +233,25 @@ public class BackupTests
         var bytes = new System.Buffers.ArrayBufferWriter<byte>();
         BackupWire.Write(bytes, new BackupPiece(BackupPieceKind.File, "frames"u8.ToArray()));
         byte[] buffer = new byte[BackupPiece.MaxBytes];
-        var whole = await BackupWire.ReadPieceAsync(new MemoryStream(bytes.WrittenSpan.ToArray()), buffer, CancellationToken.None);
-        Assert.Equal((BackupPieceKind.File, "frames"), (whole.Kind, System.Text.Encoding.UTF8.GetString(whole.Bytes.Span)));
+        var whole = await BackupWire.ReadPieceAsync(
+            new MemoryStream(bytes.WrittenSpan.ToArray()),
+            buffer,
+            CancellationToken.None
+        );
+        Assert.Equal(
+            (BackupPieceKind.File, "frames"),
+            (whole.Kind, System.Text.Encoding.UTF8.GetString(whole.Bytes.Span))
+        );
         for (int i = 0; i < bytes.WrittenCount; i++)
         {
             byte[] changed = bytes.WrittenSpan.ToArray();
             changed[i] ^= 1;
-            await Assert.ThrowsAsync<BackupException>(async () => await BackupWire.ReadPieceAsync(new MemoryStream(changed), buffer, CancellationToken.None));
-            await Assert.ThrowsAsync<BackupException>(async () => await BackupWire.ReadPieceAsync(new MemoryStream(changed, 0, i), buffer, CancellationToken.None));
+            await Assert.ThrowsAsync<BackupException>(async () =>
+                await BackupWire.ReadPieceAsync(new MemoryStream(changed), buffer, CancellationToken.None)
+            );
+            await Assert.ThrowsAsync<BackupException>(async () =>
+                await BackupWire.ReadPieceAsync(new MemoryStream(changed, 0, i), buffer, CancellationToken.None)
+            );
         }
     }
 
@@ -231,7 +263,9 @@ public class BackupTests
     public void A_file_that_leads_out_of_the_directory_is_refused(string name)
     {
         using var writer = new BackupWriter(_disk, BackedUp.Backup);
-        Assert.Throws<BackupException>(() => writer.Take(new BackupPiece(BackupPieceKind.File, System.Text.Encoding.UTF8.GetBytes(name))));
+        Assert.Throws<BackupException>(() =>
+            writer.Take(new BackupPiece(BackupPieceKind.File, System.Text.Encoding.UTF8.GetBytes(name)))
+        );
     }
 
     [Theory]
@@ -261,7 +295,9 @@ public class BackupTests
             text = System.Text.Encoding.UTF8.GetString(bytes);
         }
 
-        byte[] lines = System.Text.Encoding.UTF8.GetBytes(text[..text.LastIndexOf("checksum ", StringComparison.Ordinal)] + line + "\n");
+        byte[] lines = System.Text.Encoding.UTF8.GetBytes(
+            text[..text.LastIndexOf("checksum ", StringComparison.Ordinal)] + line + "\n"
+        );
         _disk.Delete(path);
         using (var file = _disk.Open(path, DiskOpen.CreateNew))
         {

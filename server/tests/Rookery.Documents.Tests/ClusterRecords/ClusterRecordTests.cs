@@ -33,7 +33,10 @@ public class ClusterRecordTests
         using var node = Open();
         long first = Set(node, "desired/size", "1", ClusterRecord.Absent);
         var refused = Propose(node, writer => writer.Set("desired/size", "2"u8, ClusterRecord.Absent)).Rejection;
-        Assert.Equal((RejectionKind.ConcurrencyConflict, "0", $"{first}", 0), (refused!.Kind, refused.Expected, refused.Actual, refused.Operation));
+        Assert.Equal(
+            (RejectionKind.ConcurrencyConflict, "0", $"{first}", 0),
+            (refused!.Kind, refused.Expected, refused.Actual, refused.Operation)
+        );
 
         long second = Set(node, "desired/size", "2", first);
         Assert.True(second > first);
@@ -52,25 +55,37 @@ public class ClusterRecordTests
         using var changes = node.Core.ClusterRecords.Subscribe();
         long revision = node.Core.ClusterRecords.Revision;
 
-        var refused = Propose(node, writer =>
-        {
-            writer.Set("a", "2"u8, a);
-            writer.Delete("b");
-            writer.Set("c", Encoding.ASCII.GetBytes(new string('x', ClusterRecord.MaxValueBytes)));
-            writer.Set("d", "2"u8, expectedVersion: 77);
-        });
+        var refused = Propose(
+            node,
+            writer =>
+            {
+                writer.Set("a", "2"u8, a);
+                writer.Delete("b");
+                writer.Set("c", Encoding.ASCII.GetBytes(new string('x', ClusterRecord.MaxValueBytes)));
+                writer.Set("d", "2"u8, expectedVersion: 77);
+            }
+        );
         Assert.Equal(3, refused.Rejection?.Operation);
-        Assert.Equal([("a", "1"), ("b", "1")], node.Core.ClusterRecords.List("").Select(record => (record.Key, Text(record))));
+        Assert.Equal(
+            [("a", "1"), ("b", "1")],
+            node.Core.ClusterRecords.List("").Select(record => (record.Key, Text(record)))
+        );
         Assert.Equal(revision, node.Core.ClusterRecords.Revision);
         Assert.False(changes.TryRead(out _));
 
-        var stored = Propose(node, writer =>
-        {
-            writer.Set("a", "2"u8, a);
-            writer.Delete("b");
-            writer.Delete("none");
-        });
-        Assert.Equal([OperationStatus.Configured, OperationStatus.Deleted, OperationStatus.NotFound], Enumerable.Range(0, 3).Select(i => stored[i].Status));
+        var stored = Propose(
+            node,
+            writer =>
+            {
+                writer.Set("a", "2"u8, a);
+                writer.Delete("b");
+                writer.Delete("none");
+            }
+        );
+        Assert.Equal(
+            [OperationStatus.Configured, OperationStatus.Deleted, OperationStatus.NotFound],
+            Enumerable.Range(0, 3).Select(i => stored[i].Status)
+        );
         Assert.NotEqual(revision, node.Core.ClusterRecords.Revision);
         Assert.True(changes.TryRead(out var change));
         Assert.Equal(new ClusterRecordChange("a", stored[0].Etag), change);
@@ -94,14 +109,26 @@ public class ClusterRecordTests
         }
 
         using var again = Open();
-        Assert.Equal([("empty", ""), ("flushed", longest), (key, longest)], again.Core.ClusterRecords.List("").Select(record => (record.Key, Text(record))));
+        Assert.Equal(
+            [("empty", ""), ("flushed", longest), (key, longest)],
+            again.Core.ClusterRecords.List("").Select(record => (record.Key, Text(record)))
+        );
     }
 
     [Fact]
     public void Records_are_changed_when_space_is_low()
     {
-        using var node = SteppedNode.Open(_disk, SteppedNode.Options("/data/node") with { Reserve = new ReserveRule(1L << 60, 0) });
-        Assert.Equal(RejectionKind.InsufficientSpace, node.Propose(CommandEncoder.CreateDatabase("Shop", HistoryId.Create())).Rejection?.Kind);
+        using var node = SteppedNode.Open(
+            _disk,
+            SteppedNode.Options("/data/node") with
+            {
+                Reserve = new ReserveRule(1L << 60, 0),
+            }
+        );
+        Assert.Equal(
+            RejectionKind.InsufficientSpace,
+            node.Propose(CommandEncoder.CreateDatabase("Shop", HistoryId.Create())).Rejection?.Kind
+        );
         Set(node, "member/a", "1");
     }
 
@@ -131,7 +158,18 @@ public class ClusterRecordTests
         writer.Set("b", "!"u8);
         writer.Delete("c");
         using var command = writer.Complete();
-        Assert.Equal("020D000000000003000000" + "030201000000000000" + "03612F31" + "0378797A" + "01" + "0162" + "0121" + "00" + "0163", Convert.ToHexString(command.Written.Span));
+        Assert.Equal(
+            "020D000000000003000000"
+                + "030201000000000000"
+                + "03612F31"
+                + "0378797A"
+                + "01"
+                + "0162"
+                + "0121"
+                + "00"
+                + "0163",
+            Convert.ToHexString(command.Written.Span)
+        );
     }
 
     private static CommandOutcome Propose(SteppedNode node, Action<ClusterRecordWriter> change)
@@ -150,7 +188,8 @@ public class ClusterRecordTests
 
     private SteppedNode Open() => SteppedNode.Open(_disk, "/data/node");
 
-    private static IEnumerable<string> Keys(SteppedNode node, string prefix) => node.Core.ClusterRecords.List(prefix).Select(record => record.Key);
+    private static IEnumerable<string> Keys(SteppedNode node, string prefix) =>
+        node.Core.ClusterRecords.List(prefix).Select(record => record.Key);
 
     private static string Text(ClusterRecord record) => Encoding.ASCII.GetString(record.Value.Span);
 }

@@ -9,25 +9,39 @@ public class BatchRequestParserTests
     [Fact]
     public void Commands_keep_their_order_and_expectations()
     {
-        ParsedBatch batch = Parse("""
+        ParsedBatch batch = Parse(
+            """
             {"Commands":[
               {"Id":"users/1","ChangeVector":null,"OriginalChangeVector":"A:3-x","Document":{"a":1,"@metadata":{"@collection":"Users"}},"Type":"PUT"},
               {"Type":"PUT","Document":{},"ChangeVector":"","Id":null,"Unknown":null},
               {"Id":"users/2","ChangeVector":"A:2-\u0078","Type":"DELETE"},
               {"Id":"users/3","Type":"PATCH","Patch":{"Script":"this.a = args.v","Values":{"v":1}},"ReturnDocument":true,"CreateIfMissing":{"a":0}}
             ],"TransactionMode":"SingleNode"}
-            """);
+            """
+        );
         using CommandBuffer command = batch.Command;
         Assert.Equal(4, batch.Count);
         var reader = new CommandReader(command.Written.Span);
         var read = new List<string>();
         while (reader.TryReadOperation(out Operation operation))
         {
-            read.Add($"{operation.Kind} {(operation.Id.Written.Length == 36 ? "guid" : Text(operation.Id.Written))} {operation.Expected.Expectation} {Text(operation.Expected.Text)} {operation.Patch.ReturnDocument}");
+            read.Add(
+                $"{operation.Kind} "
+                    + $"{(operation.Id.Written.Length == 36 ? "guid" : Text(operation.Id.Written))} "
+                    + $"{operation.Expected.Expectation} {Text(operation.Expected.Text)} "
+                    + $"{operation.Patch.ReturnDocument}"
+            );
         }
 
         Assert.Equal(
-            ["Put users/1 Anything  False", "Put guid MustNotExist  False", "Delete users/2 MustEqual A:2-x False", "Patch users/3 Anything  True"], read);
+            [
+                "Put users/1 Anything  False",
+                "Put guid MustNotExist  False",
+                "Delete users/2 MustEqual A:2-x False",
+                "Patch users/3 Anything  True",
+            ],
+            read
+        );
         Assert.Equal(4, reader.OperationCount);
     }
 
@@ -35,27 +49,71 @@ public class BatchRequestParserTests
     [InlineData("""{"Id":"a","Type":"Counters","Counters":{}}""", InputErrorCode.NotSupported, "counters")]
     [InlineData("""{"Id":"a","Type":"TimeSeries","TimeSeries":{}}""", InputErrorCode.NotSupported, "time series")]
     [InlineData("""{"Id":"a","Type":"AttachmentPUT"}""", InputErrorCode.NotSupported, "attachments")]
-    [InlineData("""{"Id":"a","Type":"CompareExchangePUT","Document":{"Object":1}}""", InputErrorCode.NotSupported, "compare-exchange")]
+    [InlineData(
+        """{"Id":"a","Type":"CompareExchangePUT","Document":{"Object":1}}""",
+        InputErrorCode.NotSupported,
+        "compare-exchange"
+    )]
     [InlineData("""{"Ids":[],"Type":"BatchPATCH"}""", InputErrorCode.NotSupported, "BatchPATCH")]
     [InlineData("""{"Id":"a","Type":"Dance"}""", InputErrorCode.NotSupported, "Dance")]
     [InlineData("""{"Id":"a","Type":"DELETE","IdPrefixed":true}""", InputErrorCode.NotSupported, "IdPrefixed")]
-    [InlineData("""{"Id":"a","Type":"PATCH","Patch":{"Script":"if (this.a) { this.b = 1 }"}}""", InputErrorCode.NotSupported, "if (this.a)")]
-    [InlineData("""{"Id":"a","Document":{},"Type":"PUT","Unknown":[{"x":1}]}""", InputErrorCode.NotSupported, "'Unknown' of a PUT")]
-    [InlineData("""{"Id":"a","Document":{},"Type":"PUT","Patch":{"Script":"this.a = args.v","Values":{"v":1}}}""", InputErrorCode.NotSupported, "'Patch' of a PUT")]
-    [InlineData("""{"Id":"a","Document":{},"Type":"PUT","ReturnDocument":true}""", InputErrorCode.NotSupported, "'ReturnDocument' of a PUT")]
+    [InlineData(
+        """{"Id":"a","Type":"PATCH","Patch":{"Script":"if (this.a) { this.b = 1 }"}}""",
+        InputErrorCode.NotSupported,
+        "if (this.a)"
+    )]
+    [InlineData(
+        """{"Id":"a","Document":{},"Type":"PUT","Unknown":[{"x":1}]}""",
+        InputErrorCode.NotSupported,
+        "'Unknown' of a PUT"
+    )]
+    [InlineData(
+        """{"Id":"a","Document":{},"Type":"PUT","Patch":{"Script":"this.a = args.v","Values":{"v":1}}}""",
+        InputErrorCode.NotSupported,
+        "'Patch' of a PUT"
+    )]
+    [InlineData(
+        """{"Id":"a","Document":{},"Type":"PUT","ReturnDocument":true}""",
+        InputErrorCode.NotSupported,
+        "'ReturnDocument' of a PUT"
+    )]
     [InlineData("""{"Id":"a","Document":{},"Type":"DELETE"}""", InputErrorCode.NotSupported, "'Document' of a DELETE")]
-    [InlineData("""{"Id":"a","JsonPatch":[],"Type":"PATCH","Patch":{"Script":"this.a = args.v","Values":{"v":1}}}""", InputErrorCode.NotSupported, "'JsonPatch' of a PATCH")]
-    [InlineData("""{"Id":"a","Type":"PATCH","Patch":{"Script":"this.a = 1","Args":{}}}""", InputErrorCode.NotSupported, "'Args' of a patch")]
-    [InlineData("""{"Id":"a","Type":"PATCH","Patch":{"Script":"this.a = args.v","Values":{"v":1}},"ReturnDocument":"yes"}""", InputErrorCode.WrongType, "ReturnDocument")]
+    [InlineData(
+        """{"Id":"a","JsonPatch":[],"Type":"PATCH","Patch":{"Script":"this.a = args.v","Values":{"v":1}}}""",
+        InputErrorCode.NotSupported,
+        "'JsonPatch' of a PATCH"
+    )]
+    [InlineData(
+        """{"Id":"a","Type":"PATCH","Patch":{"Script":"this.a = 1","Args":{}}}""",
+        InputErrorCode.NotSupported,
+        "'Args' of a patch"
+    )]
+    [InlineData(
+        """{"Id":"a","Type":"PATCH","Patch":{"Script":"this.a = args.v","Values":{"v":1}},"ReturnDocument":"yes"}""",
+        InputErrorCode.WrongType,
+        "ReturnDocument"
+    )]
     [InlineData("""{"Id":"a","Type":"PUT"}""", InputErrorCode.MissingMember, "Document")]
     [InlineData("""{"Id":"a","Type":"PATCH"}""", InputErrorCode.MissingMember, "Patch")]
     [InlineData("""{"Id":"a","Document":{}}""", InputErrorCode.MissingMember, "Type")]
     [InlineData("""{"Id":"","Type":"DELETE"}""", InputErrorCode.InvalidId, "empty")]
     [InlineData("""{"Id":"a\n","Type":"PUT","Document":{}}""", InputErrorCode.InvalidId, "control")]
     [InlineData("""{"Id":"a","Type":"PUT","Document":5}""", InputErrorCode.NotAnObject, "object")]
-    [InlineData("""{"Id":"a","Type":"PUT","Document":{"@metadata":{"@expires":1}}}""", InputErrorCode.WrongType, "@expires")]
-    [InlineData("""{"Id":"a","Type":"PATCH","Patch":{"Script":"this.a = args.v"}}""", InputErrorCode.InvalidPatch, "args.v")]
-    [InlineData("""{"Id":"a","Type":"PATCH","Patch":{"Script":"this.a = args.v","Values":{"v":1}},"CreateIfMissing":[]}""", InputErrorCode.NotAnObject, "object")]
+    [InlineData(
+        """{"Id":"a","Type":"PUT","Document":{"@metadata":{"@expires":1}}}""",
+        InputErrorCode.WrongType,
+        "@expires"
+    )]
+    [InlineData(
+        """{"Id":"a","Type":"PATCH","Patch":{"Script":"this.a = args.v"}}""",
+        InputErrorCode.InvalidPatch,
+        "args.v"
+    )]
+    [InlineData(
+        """{"Id":"a","Type":"PATCH","Patch":{"Script":"this.a = args.v","Values":{"v":1}},"CreateIfMissing":[]}""",
+        InputErrorCode.NotAnObject,
+        "object"
+    )]
     public void Bad_commands_refuse_the_batch_by_number(string second, InputErrorCode code, string named)
     {
         InputError error = Refuse($$"""{"Commands":[{"Id":"x","Type":"DELETE"},{{second}}]}""");
@@ -67,7 +125,8 @@ public class BatchRequestParserTests
     public void A_batch_is_bounded_by_what_it_becomes_and_by_its_commands()
     {
         const int Limit = 256 << 10;
-        string patch = $$"""{"Id":"a","Type":"PATCH","Patch":{"Script":"{{string.Concat(Enumerable.Repeat("this.a=$v;", 100))}}","Values":{"v":"{{new string('x', 2000)}}"} } }""";
+        string patch =
+            $$"""{"Id":"a","Type":"PATCH","Patch":{"Script":"{{string.Concat(Enumerable.Repeat("this.a=$v;", 100))}}","Values":{"v":"{{new string('x', 2000)}}"} } }""";
         InputError error = Refuse($$"""{"Commands":[{{patch}},{{patch}}]}""", Limit);
         Assert.Equal((InputErrorCode.BatchTooLarge, InputErrorKind.TooLarge), (error.Code, error.Kind));
         string deletes = string.Join(',', Enumerable.Repeat("""{"Id":"a","Type":"DELETE"}""", 1025));
@@ -114,13 +173,16 @@ public class BatchRequestParserTests
     {
         const int Seed = 4711;
         var random = new Random(Seed);
-        byte[] original = Bytes("""{"Commands":[{"Id":"a/","Type":"PUT","ChangeVector":"A:1","Document":{"a":1,"@metadata":{"@collection":"C"}}},{"Id":"c","Type":"PATCH","Patch":{"Script":"this.a = args.x;\nthis.l.push(args.x)\ndelete this.q.r","Values":{"x":{"y":1}}},"CreateIfMissing":{"z":1}}],"TransactionMode":null}""");
+        byte[] original = Bytes(
+            """{"Commands":[{"Id":"a/","Type":"PUT","ChangeVector":"A:1","Document":{"a":1,"@metadata":{"@collection":"C"}}},{"Id":"c","Type":"PATCH","Patch":{"Script":"this.a = args.x;\nthis.l.push(args.x)\ndelete this.q.r","Values":{"x":{"y":1}}},"CreateIfMissing":{"z":1}}],"TransactionMode":null}"""
+        );
         for (int round = 0; round < 20_000; round++)
         {
             byte[] body = [.. original];
             for (int change = random.Next(3); change >= 0; change--)
             {
-                body[random.Next(body.Length)] = random.Next(2) == 0 ? (byte)random.Next(256) : original[random.Next(original.Length)];
+                body[random.Next(body.Length)] =
+                    random.Next(2) == 0 ? (byte)random.Next(256) : original[random.Next(original.Length)];
             }
 
             if (BatchRequestParser.TryParse(body, 1, default, 1 << 20, out ParsedBatch batch, out InputError error))
@@ -144,13 +206,19 @@ public class BatchRequestParserTests
 
     private static ParsedBatch Parse(string body)
     {
-        Assert.True(BatchRequestParser.TryParse(Bytes(body), 1, default, 1 << 20, out ParsedBatch batch, out InputError error), error.ToString());
+        Assert.True(
+            BatchRequestParser.TryParse(Bytes(body), 1, default, 1 << 20, out ParsedBatch batch, out InputError error),
+            error.ToString()
+        );
         return batch;
     }
 
     private static InputError Refuse(string body, int maxBatchBytes = 1 << 20)
     {
-        Assert.False(BatchRequestParser.TryParse(Bytes(body), 1, default, maxBatchBytes, out _, out InputError error), body);
+        Assert.False(
+            BatchRequestParser.TryParse(Bytes(body), 1, default, maxBatchBytes, out _, out InputError error),
+            body
+        );
         AssertHelpful(error);
         return error;
     }

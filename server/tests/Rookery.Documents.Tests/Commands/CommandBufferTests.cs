@@ -4,8 +4,8 @@ using Rookery.Documents.Commands;
 namespace Rookery.Documents.Tests.Commands;
 
 /// <summary>
-/// What a buffer promises to its owner. By itself: what is disposed goes to the process's pool, and a test beside it that rented the same buffer before the second
-/// disposal would lose it, and this one would see no fault.
+/// What a buffer promises to its owner. By itself: what is disposed goes to the process's pool, and a test beside it
+/// that rented the same buffer before the second disposal would lose it, and this one would see no fault.
 /// </summary>
 [Collection(nameof(CommandBufferTests))]
 [CollectionDefinition(nameof(CommandBufferTests), DisableParallelization = true)]

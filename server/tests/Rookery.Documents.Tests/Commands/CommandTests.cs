@@ -15,24 +15,42 @@ public class CommandTests
     {
         using DocumentParser parser = DocumentParser.Rent();
         using var writer = new BatchWriter(CommandKind.Batch, 7, Key, skipUnchanged: true);
-        Assert.True(parser.TryParse(Bytes("""{"a":1,"@metadata":{"@collection":"Users","@expires":"2026-11-21T09:49:45Z"}}"""), out ParsedDocument document, out _));
+        Assert.True(
+            parser.TryParse(
+                Bytes("""{"a":1,"@metadata":{"@collection":"Users","@expires":"2026-11-21T09:49:45Z"}}"""),
+                out ParsedDocument document,
+                out _
+            )
+        );
         writer.Put("Users/1"u8, ExpectedChangeVector.MustEqual("A:1-x"u8), document);
         writer.Delete("É/2"u8, ExpectedChangeVector.MustNotExist);
         using CommandBuffer buffer = writer.Complete();
 
         var reader = new CommandReader(buffer.Written.Span);
-        Assert.Equal((CommandKind.Batch, 7u, 2, Key, true), (reader.Kind, reader.Database, reader.OperationCount, reader.Key, reader.SkipUnchanged));
+        Assert.Equal(
+            (CommandKind.Batch, 7u, 2, Key, true),
+            (reader.Kind, reader.Database, reader.OperationCount, reader.Key, reader.SkipUnchanged)
+        );
         Assert.True(reader.TryReadOperation(out Operation put));
-        Assert.Equal((OperationKind.Put, "Users/1", "Users", Expectation.MustEqual), (put.Kind, Text(put.Id.Written), Text(put.Collection), put.Expected.Expectation));
+        Assert.Equal(
+            (OperationKind.Put, "Users/1", "Users", Expectation.MustEqual),
+            (put.Kind, Text(put.Id.Written), Text(put.Collection), put.Expected.Expectation)
+        );
         Assert.Equal("A:1-x", Text(put.Expected.Text));
         Assert.Equal(new DateTime(2026, 11, 21, 9, 49, 45, DateTimeKind.Utc).Ticks, put.ExpiresAtTicks);
         byte[] value = new byte[StoredDocument.MaxHeadBytes + put.Content.Length];
         int head = StoredDocument.WriteHead(value, put.Id.Written, 5, put.ExpiresAtTicks);
         put.Content.CopyTo(value.AsSpan(head));
         var view = new DocumentView(value.AsSpan(0, head + put.Content.Length));
-        Assert.Equal(("\"a\":1", "Users/1", 5L, put.ExpiresAtTicks), (Text(view.Body), Text(view.Id), view.LastModifiedTicks, view.ExpiresAtTicks));
+        Assert.Equal(
+            ("\"a\":1", "Users/1", 5L, put.ExpiresAtTicks),
+            (Text(view.Body), Text(view.Id), view.LastModifiedTicks, view.ExpiresAtTicks)
+        );
         Assert.True(reader.TryReadOperation(out Operation delete));
-        Assert.Equal((OperationKind.Delete, "É/2", "é/2", Expectation.MustNotExist), (delete.Kind, Text(delete.Id.Written), Resolve(delete.Id, 0).Lower, delete.Expected.Expectation));
+        Assert.Equal(
+            (OperationKind.Delete, "É/2", "é/2", Expectation.MustNotExist),
+            (delete.Kind, Text(delete.Id.Written), Resolve(delete.Id, 0).Lower, delete.Expected.Expectation)
+        );
         Assert.False(reader.TryReadOperation(out _));
     }
 
@@ -65,7 +83,14 @@ public class CommandTests
         using CommandBuffer buffer = Put("");
         var reader = new CommandReader(buffer.Written.Span);
         Assert.True(reader.TryReadOperation(out Operation put));
-        Assert.Matches(new Regex("^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$", RegexOptions.None, TimeSpan.FromSeconds(1)), Text(put.Id.Written));
+        Assert.Matches(
+            new Regex(
+                "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$",
+                RegexOptions.None,
+                TimeSpan.FromSeconds(1)
+            ),
+            Text(put.Id.Written)
+        );
     }
 
     [Fact]
@@ -73,7 +98,10 @@ public class CommandTests
     {
         using CommandBuffer hilo = CommandEncoder.HiloNext(3, "users"u8, 32, 55, 64, (byte)'/', default);
         HiloNextCommand next = new CommandReader(hilo.Written.Span).ReadHiloNext();
-        Assert.Equal(("users", 32L, 55L, 64L, (byte)'/'), (Text(next.Tag), next.LastBatchSize, next.LastRangeAtTicks, next.LastMax, next.Separator));
+        Assert.Equal(
+            ("users", 32L, 55L, 64L, (byte)'/'),
+            (Text(next.Tag), next.LastBatchSize, next.LastRangeAtTicks, next.LastMax, next.Separator)
+        );
 
         using CommandBuffer back = CommandEncoder.HiloReturn(3, "users"u8, 2, 32, default);
         HiloReturnCommand returned = new CommandReader(back.Written.Span).ReadHiloReturn();
@@ -94,7 +122,13 @@ public class CommandTests
 
         using CommandBuffer delete = CommandEncoder.DeleteDatabases(["a", "b"]);
         var names = new CommandReader(delete.Written.Span);
-        Assert.True(names.OperationCount == 2 && names.TryReadName(out _) && names.TryReadName(out ReadOnlySpan<byte> last) && last.SequenceEqual("b"u8) && !names.TryReadName(out _));
+        Assert.True(
+            names.OperationCount == 2
+                && names.TryReadName(out _)
+                && names.TryReadName(out ReadOnlySpan<byte> last)
+                && last.SequenceEqual("b"u8)
+                && !names.TryReadName(out _)
+        );
 
         using CommandBuffer horizon = CommandEncoder.SetTombstoneHorizon(3, 99);
         Assert.Equal(99, new CommandReader(horizon.Written.Span).ReadTombstoneHorizon());
@@ -107,7 +141,14 @@ public class CommandTests
         expiry.Add("b"u8, 6);
         using CommandBuffer expire = expiry.Complete();
         var expired = new CommandReader(expire.Written.Span);
-        Assert.True(expired.OperationCount == 2 && expired.TryReadExpiry(out _, out _) && expired.TryReadExpiry(out ReadOnlySpan<byte> id, out long etag) && id.SequenceEqual("b"u8) && etag == 6 && !expired.TryReadExpiry(out _, out _));
+        Assert.True(
+            expired.OperationCount == 2
+                && expired.TryReadExpiry(out _, out _)
+                && expired.TryReadExpiry(out ReadOnlySpan<byte> id, out long etag)
+                && id.SequenceEqual("b"u8)
+                && etag == 6
+                && !expired.TryReadExpiry(out _, out _)
+        );
     }
 
     [Fact]
@@ -128,9 +169,7 @@ public class CommandTests
             try
             {
                 var reader = new CommandReader(damaged);
-                while (reader.TryReadOperation(out _))
-                {
-                }
+                while (reader.TryReadOperation(out _)) { }
             }
             catch (CommandFormatException e)
             {
@@ -149,29 +188,73 @@ public class CommandTests
         before[0] = 1;
         version[0] = 3;
         kind[1] = 200;
-        Assert.Contains("older program", Assert.Throws<CommandFormatException>(() => new CommandReader(before).Kind).Message, StringComparison.Ordinal);
-        Assert.Contains("newer program", Assert.Throws<CommandFormatException>(() => new CommandReader(version).Kind).Message, StringComparison.Ordinal);
-        Assert.Contains("newer program", Assert.Throws<CommandFormatException>(() => new CommandReader(kind).Kind).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "older program",
+            Assert.Throws<CommandFormatException>(() => new CommandReader(before).Kind).Message,
+            StringComparison.Ordinal
+        );
+        Assert.Contains(
+            "newer program",
+            Assert.Throws<CommandFormatException>(() => new CommandReader(version).Kind).Message,
+            StringComparison.Ordinal
+        );
+        Assert.Contains(
+            "newer program",
+            Assert.Throws<CommandFormatException>(() => new CommandReader(kind).Kind).Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
     public void The_format_of_version_2_stays()
     {
         using DocumentParser parser = DocumentParser.Rent();
-        Assert.True(parser.TryParse(Bytes("""{"a":1,"@metadata":{"@collection":"C","k":2}}"""), out ParsedDocument document, out _));
-        using CommandBuffer buffer = CommandEncoder.Put(258, "X"u8, ExpectedChangeVector.MustEqual("v"u8), document, new IdempotencyKey(1, 2));
+        Assert.True(
+            parser.TryParse(
+                Bytes("""{"a":1,"@metadata":{"@collection":"C","k":2}}"""),
+                out ParsedDocument document,
+                out _
+            )
+        );
+        using CommandBuffer buffer = CommandEncoder.Put(
+            258,
+            "X"u8,
+            ExpectedChangeVector.MustEqual("v"u8),
+            document,
+            new IdempotencyKey(1, 2)
+        );
         Assert.Equal(
-            "0201" + "04" + "02010000" + "01000000" + "0000000000000001" + "0000000000000002" // header
-            + "F646B28FF37131DAF8A61AF96B3F389A" // SHA-256 of the rest, the key zero
-            + "01" + "02" + "0100" + "58" + "01" + "76" // put, must equal, id, change vector
-            + "0D000000" + "0143" + "05" + "226B223A32" + "2261223A31", // content
-            Convert.ToHexString(buffer.Written.Span));
+            "0201"
+                + "04"
+                + "02010000"
+                + "01000000"
+                + "0000000000000001"
+                + "0000000000000002" // header
+                + "F646B28FF37131DAF8A61AF96B3F389A" // SHA-256 of the rest, the key zero
+                + "01"
+                + "02"
+                + "0100"
+                + "58"
+                + "01"
+                + "76" // put, must equal, id, change vector
+                + "0D000000"
+                + "0143"
+                + "05"
+                + "226B223A32"
+                + "2261223A31", // content
+            Convert.ToHexString(buffer.Written.Span)
+        );
     }
 
     [Fact]
     public void A_change_vector_too_long_to_be_ours_stays_unequal()
     {
-        using CommandBuffer buffer = CommandEncoder.Delete(1, "a"u8, ExpectedChangeVector.MustEqual(new byte[5000]), default);
+        using CommandBuffer buffer = CommandEncoder.Delete(
+            1,
+            "a"u8,
+            ExpectedChangeVector.MustEqual(new byte[5000]),
+            default
+        );
         var reader = new CommandReader(buffer.Written.Span);
         Assert.True(reader.TryReadOperation(out Operation delete));
         Assert.InRange(delete.Expected.Text.Length, ChangeVector.MaxBytes + 1, ExpectedChangeVector.MaxBytes);
@@ -214,14 +297,20 @@ public class CommandTests
 
     private static CommandBuffer MakeBatch()
     {
-        byte[] body = Bytes("""{"Commands":[{"Id":"É","Type":"PUT","ChangeVector":"A:1","Document":{"a":1,"@metadata":{"@expires":"2026-11-21T09:49:45Z"}}},{"Id":"b","Type":"DELETE"},{"Id":"c","Type":"PATCH","Patch":{"Script":"this.a = args.x","Values":{"x":1}}}]}""");
-        Assert.True(BatchRequestParser.TryParse(body, 1, Key, 1 << 20, out ParsedBatch batch, out InputError error), error.ToString());
+        byte[] body = Bytes(
+            """{"Commands":[{"Id":"É","Type":"PUT","ChangeVector":"A:1","Document":{"a":1,"@metadata":{"@expires":"2026-11-21T09:49:45Z"}}},{"Id":"b","Type":"DELETE"},{"Id":"c","Type":"PATCH","Patch":{"Script":"this.a = args.x","Values":{"x":1}}}]}"""
+        );
+        Assert.True(
+            BatchRequestParser.TryParse(body, 1, Key, 1 << 20, out ParsedBatch batch, out InputError error),
+            error.ToString()
+        );
         return batch.Command;
     }
 
     private static (string Written, string Lower) Resolve(CommandId id, long number)
     {
-        byte[] written = new byte[DocumentId.MaxBytes], lower = new byte[DocumentId.MaxBytes];
+        byte[] written = new byte[DocumentId.MaxBytes],
+            lower = new byte[DocumentId.MaxBytes];
         int length = id.Resolve(number, written, lower, out int lowerLength);
         return (Text(written.AsSpan(0, length)), Text(lower.AsSpan(0, lowerLength)));
     }

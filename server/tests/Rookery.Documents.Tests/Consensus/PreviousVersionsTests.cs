@@ -45,7 +45,10 @@ public sealed class PreviousVersionsTests
         using var node = OpenWithDocumentsInRuns(10, bodyBytes: 60_000);
         var previous = new PreviousVersions(node.Core.Storage);
         using var command = Put(node, "d/3");
-        LoadedVersion[] loaded = [.. Enumerable.Range(0, 300).Select(_ => previous.Load(new CommandReader(command.Written.Span)))];
+        LoadedVersion[] loaded =
+        [
+            .. Enumerable.Range(0, 300).Select(_ => previous.Load(new CommandReader(command.Written.Span))),
+        ];
         Assert.InRange(previous.HeldBytes, 3 << 20, 4 << 20);
         foreach (var version in loaded)
         {
@@ -80,7 +83,9 @@ public sealed class PreviousVersionsTests
         Assert.Equal(RejectionKind.Overloaded, outcome.Rejection?.Kind);
         Assert.Equal(0, node.Core.Admission.Bytes);
         _reads.Reading = static () => throw new InvalidOperationException("unexpected");
-        await Assert.ThrowsAsync<InvalidOperationException>(() => node.Consensus.ProposeAsync(Put(node, "d/7"), CancellationToken.None).AsTask());
+        await Assert.ThrowsAsync<InvalidOperationException>(() =>
+            node.Consensus.ProposeAsync(Put(node, "d/7"), CancellationToken.None).AsTask()
+        );
         Assert.Equal(0, node.Core.Admission.Bytes);
         _reads.Reading = null;
         node.Run(Put(node, "d/7"));
@@ -93,7 +98,12 @@ public sealed class PreviousVersionsTests
             node.CreateDatabase("db");
             for (int i = 0; i < documents; i++)
             {
-                node.Put("db", $"d/{i}", $"{{\"n\":\"{Convert.ToHexString(BitConverter.GetBytes((ulong)i * 0x9E3779B97F4A7C15))}{new string('x', bodyBytes)}\"}}");
+                node.Put(
+                    "db",
+                    $"d/{i}",
+                    $"{{\"n\":\"{Convert.ToHexString(BitConverter.GetBytes((ulong)i * 0x9E3779B97F4A7C15))}"
+                        + $"{new string('x', bodyBytes)}\"}}"
+                );
             }
 
             node.Flush();
@@ -108,7 +118,13 @@ public sealed class PreviousVersionsTests
     {
         using var parser = DocumentParser.Rent();
         Assert.True(parser.TryParse("{}"u8, out var document, out _));
-        return CommandEncoder.Put(node.Database("db").Number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, document, default);
+        return CommandEncoder.Put(
+            node.Database("db").Number,
+            Encoding.UTF8.GetBytes(id),
+            ExpectedChangeVector.None,
+            document,
+            default
+        );
     }
 
     private sealed class ReadCounter : IIoRecorder

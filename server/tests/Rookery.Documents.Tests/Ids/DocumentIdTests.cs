@@ -24,9 +24,14 @@ public class DocumentIdTests
         var random = new Random(Seed);
         for (int round = 0; round < 5000; round++)
         {
-            string id = string.Concat(Enumerable.Range(0, 1 + random.Next(20)).Select(_ => RandomRune(random).ToString()));
+            string id = string.Concat(
+                Enumerable.Range(0, 1 + random.Next(20)).Select(_ => RandomRune(random).ToString())
+            );
             string lower = Lower(id);
-            Assert.True(string.Equals(lower, Lower(lower), StringComparison.Ordinal), $"seed {Seed}, round {round}: {id}");
+            Assert.True(
+                string.Equals(lower, Lower(lower), StringComparison.Ordinal),
+                $"seed {Seed}, round {round}: {id}"
+            );
         }
     }
 

@@ -21,11 +21,25 @@ public sealed class IndexRecordTests
         writer.Delete("c");
         using var command = writer.Complete();
         Assert.Equal(
-            "020E00" + "02010000" + "03000000" // header
-            + "01" + "02" + "000200" + "026162" + "024162" + "027B7D" // put: priority given, lower-cased name, name, definition
-            + "03" + "05" + "020001" + "02C3A4" // configure: lock and state given
-            + "02" + "00" + "000000" + "0163", // delete
-            Convert.ToHexString(command.Written.Span));
+            "020E00"
+                + "02010000"
+                + "03000000" // header
+                + "01"
+                + "02"
+                + "000200"
+                + "026162"
+                + "024162"
+                + "027B7D" // put: priority given, lower-cased name, name, definition
+                + "03"
+                + "05"
+                + "020001"
+                + "02C3A4" // configure: lock and state given
+                + "02"
+                + "00"
+                + "000000"
+                + "0163", // delete
+            Convert.ToHexString(command.Written.Span)
+        );
     }
 
     [Fact]
@@ -33,13 +47,24 @@ public sealed class IndexRecordTests
     {
         using var node = Open();
         var first = Put(node, "Users/ByName", "one");
-        var second = Put(node, "Älpen", "two", new IndexSettingsChange(IndexLockMode.LockedIgnore, IndexPriority.Low, IsDisabled: true));
+        var second = Put(
+            node,
+            "Älpen",
+            "two",
+            new IndexSettingsChange(IndexLockMode.LockedIgnore, IndexPriority.Low, IsDisabled: true)
+        );
         Assert.Equal((1, 2), (first.Low, second.Low));
         Assert.Equal(["Users/ByName", "Älpen"], All(node).Select(static index => index.Name));
 
         var found = Find(node, "USERS/byname")!;
-        Assert.Equal(("Users/ByName", 1, "one", default(IndexSettings), first.Etag), (found.Name, found.Number, Text(found), found.Settings, found.Version));
-        Assert.Equal(new IndexSettings(IndexLockMode.LockedIgnore, IndexPriority.Low, IsDisabled: true), Find(node, "äLPEN")!.Settings);
+        Assert.Equal(
+            ("Users/ByName", 1, "one", default(IndexSettings), first.Etag),
+            (found.Name, found.Number, Text(found), found.Settings, found.Version)
+        );
+        Assert.Equal(
+            new IndexSettings(IndexLockMode.LockedIgnore, IndexPriority.Low, IsDisabled: true),
+            Find(node, "äLPEN")!.Settings
+        );
         Assert.Null(Find(node, "users"));
         Assert.Null(Find(node, "no\nname"));
     }
@@ -58,7 +83,16 @@ public sealed class IndexRecordTests
         var second = Put(node, "A", "two");
         Assert.Equal((OperationStatus.Configured, 2), (second.Status, second.Low));
         var found = Find(node, "a")!;
-        Assert.Equal(("A", 2, "two", 1, "one"), (found.Name, found.Number, Text(found), found.Replaced!.Number, Encoding.UTF8.GetString(found.Replaced.Definition.Span)));
+        Assert.Equal(
+            ("A", 2, "two", 1, "one"),
+            (
+                found.Name,
+                found.Number,
+                Text(found),
+                found.Replaced!.Number,
+                Encoding.UTF8.GetString(found.Replaced.Definition.Span)
+            )
+        );
         Assert.True(changes.TryRead(out var change));
         Assert.Equal(new IndexChange(IndexChangeKind.Defined, "A", second.Etag), change);
     }
@@ -101,25 +135,44 @@ public sealed class IndexRecordTests
     {
         using var node = Open();
         Put(node, "a", "one");
-        var locked = Do(node, static writer => writer.Configure("a", new IndexSettingsChange(IndexLockMode.LockedIgnore)))[0];
+        var locked = Do(
+            node,
+            static writer => writer.Configure("a", new IndexSettingsChange(IndexLockMode.LockedIgnore))
+        )[0];
         Assert.Equal(OperationStatus.Configured, locked.Status);
         Assert.Equal(OperationStatus.NotModified, Put(node, "a", "two").Status);
 
         Do(node, static writer => writer.Configure("a", new IndexSettingsChange(IndexLockMode.LockedError)));
         Assert.Equal(OperationStatus.NotModified, Put(node, "a", "one").Status);
-        var refused = Propose(node, static writer =>
-        {
-            writer.Put("b", "new"u8, default);
-            writer.Put("a", "two"u8, default);
-        }).Rejection!;
+        var refused = Propose(
+            node,
+            static writer =>
+            {
+                writer.Put("b", "new"u8, default);
+                writer.Put("a", "two"u8, default);
+            }
+        ).Rejection!;
         Assert.Equal((RejectionKind.Invalid, 1), (refused.Kind, refused.Operation));
         Assert.Equal("a", Assert.Single(All(node)).Name);
 
         // What was refused took a number of nobody.
         Assert.Equal(2, Put(node, "b", "new").Low);
-        Assert.Equal(OperationStatus.Configured, Do(node, static writer => writer.Configure("A", new IndexSettingsChange(Priority: IndexPriority.High)))[0].Status);
-        Assert.Equal(new IndexSettings(IndexLockMode.LockedError, IndexPriority.High, IsDisabled: false), Find(node, "a")!.Settings);
-        Assert.Equal(OperationStatus.NotFound, Do(node, static writer => writer.Configure("none", new IndexSettingsChange(Priority: IndexPriority.High)))[0].Status);
+        Assert.Equal(
+            OperationStatus.Configured,
+            Do(node, static writer => writer.Configure("A", new IndexSettingsChange(Priority: IndexPriority.High)))[
+                0
+            ].Status
+        );
+        Assert.Equal(
+            new IndexSettings(IndexLockMode.LockedError, IndexPriority.High, IsDisabled: false),
+            Find(node, "a")!.Settings
+        );
+        Assert.Equal(
+            OperationStatus.NotFound,
+            Do(node, static writer => writer.Configure("none", new IndexSettingsChange(Priority: IndexPriority.High)))[
+                0
+            ].Status
+        );
         Assert.Equal(OperationStatus.Deleted, Do(node, static writer => writer.Delete("a"))[0].Status);
     }
 
@@ -172,14 +225,21 @@ public sealed class IndexRecordTests
     public void No_more_than_so_many_are_taken()
     {
         using var node = Open();
-        Do(node, static writer =>
-        {
-            for (int i = 0; i < IndexRecord.MaxCount; i++)
+        Do(
+            node,
+            static writer =>
             {
-                writer.Put(i.ToString(CultureInfo.InvariantCulture), "{}"u8, default);
+                for (int i = 0; i < IndexRecord.MaxCount; i++)
+                {
+                    writer.Put(i.ToString(CultureInfo.InvariantCulture), "{}"u8, default);
+                }
             }
-        });
-        Assert.Contains("Delete some", Propose(node, static writer => writer.Put("more", "{}"u8, default)).Rejection!.Message, StringComparison.Ordinal);
+        );
+        Assert.Contains(
+            "Delete some",
+            Propose(node, static writer => writer.Put("more", "{}"u8, default)).Rejection!.Message,
+            StringComparison.Ordinal
+        );
         Put(node, "7", "another");
         Do(node, static writer => writer.Delete("8"));
         Assert.Equal(OperationStatus.Configured, Put(node, "more", "{}").Status);
@@ -193,8 +253,17 @@ public sealed class IndexRecordTests
             Put(node, "a", "one");
         }
 
-        using var full = SteppedNode.Open(_disk, SteppedNode.Options("/data/node") with { Reserve = new ReserveRule(1L << 60, 0) });
-        Assert.Equal(RejectionKind.InsufficientSpace, Propose(full, static writer => writer.Put("b", "one"u8, default)).Rejection?.Kind);
+        using var full = SteppedNode.Open(
+            _disk,
+            SteppedNode.Options("/data/node") with
+            {
+                Reserve = new ReserveRule(1L << 60, 0),
+            }
+        );
+        Assert.Equal(
+            RejectionKind.InsufficientSpace,
+            Propose(full, static writer => writer.Put("b", "one"u8, default)).Rejection?.Kind
+        );
         Do(full, static writer => writer.Configure("a", new IndexSettingsChange(IsDisabled: true)));
         Do(full, static writer => writer.Delete("a"));
     }
@@ -219,7 +288,9 @@ public sealed class IndexRecordTests
         Assert.Equal(1, Put(node, "a", "one").Low);
     }
 
-    /// <summary>Random commands on two nodes, one of which is restarted and flushed in between, against a plain model.</summary>
+    /// <summary>
+    /// Random commands on two nodes, one of which is restarted and flushed in between, against a plain model.
+    /// </summary>
     [Theory]
     [InlineData(1)]
     [InlineData(2)]
@@ -256,7 +327,10 @@ public sealed class IndexRecordTests
             {
                 model.Remove(lower);
             }
-            else if (!model.TryGetValue(lower, out var there) || !string.Equals(there.Definition, definition, StringComparison.Ordinal))
+            else if (
+                !model.TryGetValue(lower, out var there)
+                || !string.Equals(there.Definition, definition, StringComparison.Ordinal)
+            )
             {
                 model[lower] = (name, ++numbers, definition);
             }
@@ -276,8 +350,15 @@ public sealed class IndexRecordTests
 
         Assert.Equal(steady.Core.OutcomeChain, shaken.Core.OutcomeChain);
         Assert.Equal(
-            All(steady).Select(static index => (index.Name, index.Number, Text(index), index.Settings, index.Version, index.Replaced?.Number)),
-            All(shaken).Select(static index => (index.Name, index.Number, Text(index), index.Settings, index.Version, index.Replaced?.Number)));
+            All(steady)
+                .Select(static index =>
+                    (index.Name, index.Number, Text(index), index.Settings, index.Version, index.Replaced?.Number)
+                ),
+            All(shaken)
+                .Select(static index =>
+                    (index.Name, index.Number, Text(index), index.Settings, index.Version, index.Replaced?.Number)
+                )
+        );
         shaken.Dispose();
     }
 
@@ -292,17 +373,32 @@ public sealed class IndexRecordTests
         return node;
     }
 
-    private static OperationResult Put(SteppedNode node, string name, string definition, IndexSettingsChange settings = default, string database = "shop") =>
-        Do(node, writer => writer.Put(name, Encoding.UTF8.GetBytes(definition), settings), database: database)[0];
+    private static OperationResult Put(
+        SteppedNode node,
+        string name,
+        string definition,
+        IndexSettingsChange settings = default,
+        string database = "shop"
+    ) => Do(node, writer => writer.Put(name, Encoding.UTF8.GetBytes(definition), settings), database: database)[0];
 
-    private static CommandOutcome Do(SteppedNode node, Action<IndexWriter> encode, IdempotencyKey key = default, string database = "shop")
+    private static CommandOutcome Do(
+        SteppedNode node,
+        Action<IndexWriter> encode,
+        IdempotencyKey key = default,
+        string database = "shop"
+    )
     {
         var outcome = Propose(node, encode, key, database);
         Assert.Null(outcome.Rejection);
         return outcome;
     }
 
-    private static CommandOutcome Propose(SteppedNode node, Action<IndexWriter> encode, IdempotencyKey key = default, string database = "shop")
+    private static CommandOutcome Propose(
+        SteppedNode node,
+        Action<IndexWriter> encode,
+        IdempotencyKey key = default,
+        string database = "shop"
+    )
     {
         using var writer = new IndexWriter(node.Database(database).Number, key);
         encode(writer);

@@ -40,8 +40,16 @@ public class BulkInsertReaderTests
 
     [Theory]
     [InlineData("""[{"Id":"a","Type":"Counters","Counters":{}}]""", InputErrorCode.NotSupported, "counters")]
-    [InlineData("""[{"Id":"a","Type":"TimeSeriesBulkInsert","TimeSeries":{}}]""", InputErrorCode.NotSupported, "time series")]
-    [InlineData("""[{"Id":"a","Type":"AttachmentPUT","Name":"n","ContentLength":3}abc]""", InputErrorCode.NotSupported, "attachments")]
+    [InlineData(
+        """[{"Id":"a","Type":"TimeSeriesBulkInsert","TimeSeries":{}}]""",
+        InputErrorCode.NotSupported,
+        "time series"
+    )]
+    [InlineData(
+        """[{"Id":"a","Type":"AttachmentPUT","Name":"n","ContentLength":3}abc]""",
+        InputErrorCode.NotSupported,
+        "attachments"
+    )]
     [InlineData("""[{"Id":"a","Type":"PUT"}]""", InputErrorCode.MissingMember, "Document")]
     [InlineData("""[{"Id":"a","Document":{}}]""", InputErrorCode.MissingMember, "Type")]
     [InlineData("""[{"Id":"a","Type":"PUT","Document":[]}]""", InputErrorCode.NotAnObject, "object")]
@@ -66,7 +74,9 @@ public class BulkInsertReaderTests
     [Fact]
     public void An_error_has_the_elements_number_and_its_offset_in_the_stream()
     {
-        byte[] stream = Bytes("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","Document":{"x":tru}}]""");
+        byte[] stream = Bytes(
+            """[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","Document":{"x":tru}}]"""
+        );
         for (int cut = 0; cut <= stream.Length; cut++)
         {
             using var reader = new BulkInsertReader();
@@ -89,7 +99,10 @@ public class BulkInsertReaderTests
     {
         using var reader = new BulkInsertReader();
         byte[] filler = Bytes(new string('x', 64 * 1024));
-        InputError error = ReadToError(reader, Enumerable.Repeat(filler, 200).Prepend(Bytes("[{\"Id\":\"a\",\"Type\":\"PUT\",\"Document\":{\"x\":\"")));
+        InputError error = ReadToError(
+            reader,
+            Enumerable.Repeat(filler, 200).Prepend(Bytes("[{\"Id\":\"a\",\"Type\":\"PUT\",\"Document\":{\"x\":\""))
+        );
         Assert.Equal(InputErrorCode.DocumentTooLarge, error.Code);
     }
 
@@ -108,9 +121,18 @@ public class BulkInsertReaderTests
     [Fact]
     public void Ndjson_reads_the_same_however_it_is_cut_and_goes_on_behind_bad_lines()
     {
-        byte[] stream = [0xEF, 0xBB, 0xBF, .. Bytes("{\"a\":1,\"@metadata\":{\"@id\":\"x/1\"}}\r\n\n{\"a\":}\n  \n{\"b\":2}\n[]\n{\"c\":3}")];
+        byte[] stream =
+        [
+            0xEF,
+            0xBB,
+            0xBF,
+            .. Bytes("{\"a\":1,\"@metadata\":{\"@id\":\"x/1\"}}\r\n\n{\"a\":}\n  \n{\"b\":2}\n[]\n{\"c\":3}"),
+        ];
         string[] whole = ReadLines([stream]);
-        Assert.Equal(["1 \"a\":1 x/1", "3 UnexpectedCharacter", "5 \"b\":2 ", "6 NotAnObject", "7 \"c\":3 ", "End"], whole);
+        Assert.Equal(
+            ["1 \"a\":1 x/1", "3 UnexpectedCharacter", "5 \"b\":2 ", "6 NotAnObject", "7 \"c\":3 ", "End"],
+            whole
+        );
         for (int cut = 0; cut <= stream.Length; cut++)
         {
             Assert.Equal(whole, ReadLines([stream[..cut], stream[cut..]]));
@@ -134,7 +156,11 @@ public class BulkInsertReaderTests
             reader.Feed(chunk);
             while (true)
             {
-                StreamRead step = reader.Read(out ReadOnlySpan<byte> id, out ParsedDocument document, out InputError error);
+                StreamRead step = reader.Read(
+                    out ReadOnlySpan<byte> id,
+                    out ParsedDocument document,
+                    out InputError error
+                );
                 Assert.False(step == StreamRead.Error, error.ToString());
                 if (step == StreamRead.End)
                 {
@@ -168,8 +194,7 @@ public class BulkInsertReaderTests
                     AssertHelpful(error);
                     return error;
                 }
-            }
-            while (step == StreamRead.Item);
+            } while (step == StreamRead.Item);
         }
 
         Assert.Fail("the stream was read without an error");

@@ -15,7 +15,10 @@ public class DocumentParserTests
     [InlineData("""{"a":1,"@metadata":{}}""", "\"a\":1")]
     [InlineData("""{"a":1,"@metadata":{},"b":2}""", "\"a\":1,\"b\":2")]
     [InlineData("""{"a":1,"\u0040metadata":{},"b":2}""", "\"a\":1,\"b\":2")]
-    [InlineData(""" { "a" : [ 1 , { "b c" : " x\" y " } ] , "@metadata" : { } , "d" : null } """, "\"a\":[1,{\"b c\":\" x\\\" y \"}],\"d\":null")]
+    [InlineData(
+        """ { "a" : [ 1 , { "b c" : " x\" y " } ] , "@metadata" : { } , "d" : null } """,
+        "\"a\":[1,{\"b c\":\" x\\\" y \"}],\"d\":null"
+    )]
     [InlineData("""{"a":{"@metadata":{"@collection":5}}}""", "\"a\":{\"@metadata\":{\"@collection\":5}}")]
     public void The_body_is_all_members_but_metadata_and_no_whitespace(string json, string body)
     {
@@ -27,17 +30,39 @@ public class DocumentParserTests
 
     [Theory]
     [InlineData("""{"@collection":"Users","Raven-Node-Type":"User"}""", "Users", "\"Raven-Node-Type\":\"User\"", "")]
-    [InlineData("""{"@id":"users/1","@change-vector":"A:1-x","@last-modified":"d","k":[1]}""", "", "\"k\":[1]", "users/1")]
-    [InlineData("""{"a":1,"@id":"u","b":2,"@flags":"x","@index-score":1,"c":3,"@projection":true}""", "", "\"a\":1,\"b\":2,\"c\":3", "u")]
+    [InlineData(
+        """{"@id":"users/1","@change-vector":"A:1-x","@last-modified":"d","k":[1]}""",
+        "",
+        "\"k\":[1]",
+        "users/1"
+    )]
+    [InlineData(
+        """{"a":1,"@id":"u","b":2,"@flags":"x","@index-score":1,"c":3,"@projection":true}""",
+        "",
+        "\"a\":1,\"b\":2,\"c\":3",
+        "u"
+    )]
     [InlineData("""{"@id":"u","@collection":"\u0055sers"}""", "Users", "", "u")]
     [InlineData("""{"@collection":null,"@id":5}""", "", "", "")]
     [InlineData("""{"@collection":"@empty"}""", "", "", "")]
     [InlineData(""" { "a" : 1 , "@id" : 2 , "b" : "x y" } """, "", "\"a\":1,\"b\":\"x y\"", "")]
-    [InlineData("""{"@refresh":"x","@nested-object-types":{"d":"date"}}""", "", "\"@refresh\":\"x\",\"@nested-object-types\":{\"d\":\"date\"}", "")]
+    [InlineData(
+        """{"@refresh":"x","@nested-object-types":{"d":"date"}}""",
+        "",
+        "\"@refresh\":\"x\",\"@nested-object-types\":{\"d\":\"date\"}",
+        ""
+    )]
     public void Metadata_keeps_what_the_user_owns(string metadata, string collection, string members, string id)
     {
         using DocumentParser parser = DocumentParser.Rent();
-        Assert.True(parser.TryParse(Bytes($"{{\"x\":1,\"@metadata\":{metadata}}}"), out ParsedDocument document, out InputError error), error.ToString());
+        Assert.True(
+            parser.TryParse(
+                Bytes($"{{\"x\":1,\"@metadata\":{metadata}}}"),
+                out ParsedDocument document,
+                out InputError error
+            ),
+            error.ToString()
+        );
         Assert.Equal(collection, Text(document.Collection));
         Assert.Equal(members, Text(document.Metadata));
         Assert.Equal(id, Text(document.MetadataId));
@@ -50,8 +75,17 @@ public class DocumentParserTests
     public void Expiry_is_read_in_the_forms_of_the_wire_and_kept(string written, string utc)
     {
         using DocumentParser parser = DocumentParser.Rent();
-        Assert.True(parser.TryParse(Bytes($"{{\"@metadata\":{{\"@expires\":\"{written}\"}}}}"), out ParsedDocument document, out _));
-        Assert.Equal(DateTime.Parse(utc, System.Globalization.CultureInfo.InvariantCulture).Ticks, document.ExpiresAtTicks);
+        Assert.True(
+            parser.TryParse(
+                Bytes($"{{\"@metadata\":{{\"@expires\":\"{written}\"}}}}"),
+                out ParsedDocument document,
+                out _
+            )
+        );
+        Assert.Equal(
+            DateTime.Parse(utc, System.Globalization.CultureInfo.InvariantCulture).Ticks,
+            document.ExpiresAtTicks
+        );
         Assert.Equal($"\"@expires\":\"{written}\"", Text(document.Metadata));
     }
 
@@ -127,14 +161,23 @@ public class DocumentParserTests
     public void Documents_nest_128_levels_and_no_more()
     {
         static byte[] Nested(int levels, string open, string close) =>
-            Bytes("{\"a\":" + string.Concat(Enumerable.Repeat(open, levels - 1)) + "1" + string.Concat(Enumerable.Repeat(close, levels - 1)) + "}");
+            Bytes(
+                "{\"a\":"
+                    + string.Concat(Enumerable.Repeat(open, levels - 1))
+                    + "1"
+                    + string.Concat(Enumerable.Repeat(close, levels - 1))
+                    + "}"
+            );
 
         using DocumentParser parser = DocumentParser.Rent();
         Assert.True(parser.TryParse(Nested(128, "[", "]"), out _, out _));
         Assert.True(parser.TryParse(Nested(128, "{\"a\":", "}"), out _, out _));
         Assert.Equal(InputErrorCode.TooDeep, Refusal(Nested(129, "[", "]")).Code);
         Assert.Equal(InputErrorCode.TooDeep, Refusal(Nested(129, "{\"a\":", "}")).Code);
-        Assert.Equal(InputErrorCode.TooDeep, Refusal(Bytes("{\"@metadata\":{\"a\":" + new string('[', 127) + new string(']', 127) + "}}")).Code);
+        Assert.Equal(
+            InputErrorCode.TooDeep,
+            Refusal(Bytes("{\"@metadata\":{\"a\":" + new string('[', 127) + new string(']', 127) + "}}")).Code
+        );
     }
 
     [Fact]
@@ -153,7 +196,11 @@ public class DocumentParserTests
         var json = new StringBuilder("{");
         for (int key = 0; key < 5000; key++)
         {
-            json.Append(key % 50 == 0 ? $"\"k{key}\":{{{string.Join(',', Enumerable.Range(0, 100).Select(inner => $"\"k{inner}\":1"))}}}," : $"\"k{key}\":1,");
+            json.Append(
+                key % 50 == 0
+                    ? $"\"k{key}\":{{{string.Join(',', Enumerable.Range(0, 100).Select(inner => $"\"k{inner}\":1"))}}},"
+                    : $"\"k{key}\":1,"
+            );
         }
 
         using DocumentParser parser = DocumentParser.Rent();
@@ -168,7 +215,9 @@ public class DocumentParserTests
     [Fact]
     public void Parsing_small_documents_allocates_nothing()
     {
-        byte[] json = Bytes("""{"name":"Ann","tags":["a","b"],"@metadata":{"@id":"u/1","@collection":"Users","@flags":"x","k":1}}""");
+        byte[] json = Bytes(
+            """{"name":"Ann","tags":["a","b"],"@metadata":{"@id":"u/1","@collection":"Users","@flags":"x","k":1}}"""
+        );
         using DocumentParser parser = DocumentParser.Rent();
         Assert.True(parser.TryParse(json, out _, out _));
         long before = GC.GetAllocatedBytesForCurrentThread();
@@ -207,7 +256,16 @@ public class DocumentParserTests
             {
                 AssertHelpful(error);
                 Assert.True(error.Where.ByteOffset <= json.Length, place);
-                Assert.True(error.Code is not (InputErrorCode.UnexpectedEnd or InputErrorCode.UnexpectedCharacter or InputErrorCode.InvalidNumber) || !IsJson(json), place);
+                Assert.True(
+                    error.Code
+                        is not (
+                            InputErrorCode.UnexpectedEnd
+                            or InputErrorCode.UnexpectedCharacter
+                            or InputErrorCode.InvalidNumber
+                        )
+                        || !IsJson(json),
+                    place
+                );
             }
         }
 

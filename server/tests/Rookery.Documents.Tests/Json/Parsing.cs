@@ -13,7 +13,8 @@ internal static class Parsing
 
     public static string Body(in ParsedDocument document)
     {
-        string head = Text(document.BodyHead), tail = Text(document.BodyTail);
+        string head = Text(document.BodyHead),
+            tail = Text(document.BodyTail);
         return head + (head.Length > 0 && tail.Length > 0 ? "," : "") + tail;
     }
 
@@ -38,10 +39,19 @@ internal static class Parsing
     /// <summary>The document as another parser understands it, without metadata.</summary>
     public static bool IsSameBody(ReadOnlySpan<byte> original, string body)
     {
-        using JsonDocument expected = JsonDocument.Parse(original.ToArray(), new JsonDocumentOptions { MaxDepth = 200 });
+        using JsonDocument expected = JsonDocument.Parse(
+            original.ToArray(),
+            new JsonDocumentOptions { MaxDepth = 200 }
+        );
         using JsonDocument actual = JsonDocument.Parse("{" + body + "}", new JsonDocumentOptions { MaxDepth = 200 });
-        var members = expected.RootElement.EnumerateObject().Where(member => !member.NameEquals("@metadata"u8)).ToArray();
+        var members = expected
+            .RootElement.EnumerateObject()
+            .Where(member => !member.NameEquals("@metadata"u8))
+            .ToArray();
         return members.Length == actual.RootElement.EnumerateObject().Count()
-            && members.All(member => actual.RootElement.TryGetProperty(member.Name, out JsonElement value) && JsonElement.DeepEquals(member.Value, value));
+            && members.All(member =>
+                actual.RootElement.TryGetProperty(member.Name, out JsonElement value)
+                && JsonElement.DeepEquals(member.Value, value)
+            );
     }
 }

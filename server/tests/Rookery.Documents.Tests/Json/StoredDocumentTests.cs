@@ -23,19 +23,27 @@ public class StoredDocumentTests
     [Fact]
     public void A_stored_document_is_answered_with_computed_metadata()
     {
-        byte[] value = Store("""{"a":1,"@metadata":{"@collection":"Users","k":true,"@id":"old"},"b":2}""", "users/1", Ticks);
+        byte[] value = Store(
+            """{"a":1,"@metadata":{"@collection":"Users","k":true,"@id":"old"},"b":2}""",
+            "users/1",
+            Ticks
+        );
         Assert.Equal(
             """{"a":1,"b":2,"@metadata":{"k":true,"@collection":"Users","@id":"users/1","@change-vector":"A:7-abcdefghijklmnopqrstuv","@last-modified":"2026-11-21T09:49:45.2120000Z"}}""",
-            Answer(value));
+            Answer(value)
+        );
         Assert.Equal(
             """{"@metadata":{"@collection":"@empty","@id":"x","@change-vector":"A:7-abcdefghijklmnopqrstuv","@last-modified":"2026-11-21T09:49:45.2120000Z"}}""",
-            Answer(Store("{}", "x", Ticks)));
+            Answer(Store("{}", "x", Ticks))
+        );
     }
 
     [Fact]
     public void Ids_and_collections_are_escaped_in_answers()
     {
-        using JsonDocument answer = JsonDocument.Parse(Answer(Store("""{"@metadata":{"@collection":"a\"b\\"}}""", "q\"\\é", Ticks)));
+        using JsonDocument answer = JsonDocument.Parse(
+            Answer(Store("""{"@metadata":{"@collection":"a\"b\\"}}""", "q\"\\é", Ticks))
+        );
         JsonElement metadata = answer.RootElement.GetProperty("@metadata");
         Assert.Equal("a\"b\\", metadata.GetProperty("@collection").GetString());
         Assert.Equal("q\"\\é", metadata.GetProperty("@id").GetString());
@@ -44,7 +52,11 @@ public class StoredDocumentTests
     [Fact]
     public void Large_documents_are_answered_alike_in_one_piece_and_in_pieces()
     {
-        byte[] value = Store($$$"""{"a":"{{{new string('x', 100_000)}}}","@metadata":{"k":"{{{new string('y', 5000)}}}"}}""", "big", Ticks);
+        byte[] value = Store(
+            $$$"""{"a":"{{{new string('x', 100_000)}}}","@metadata":{"k":"{{{new string('y', 5000)}}}"}}""",
+            "big",
+            Ticks
+        );
         int bodyOffset = StoredDocument.BodyOffset(value.AsSpan(0, 1200));
         var head = new DocumentView(value.AsSpan(0, bodyOffset));
         var output = new ArrayBufferWriter<byte>();
@@ -58,7 +70,12 @@ public class StoredDocumentTests
     public void Metadata_can_be_answered_alone()
     {
         var output = new ArrayBufferWriter<byte>();
-        DocumentWriter.WriteMetadataOnly(output, new DocumentView(Store("""{"a":1,"@metadata":{"k":1}}""", "x", Ticks)), 7, "abcdefghijklmnopqrstuv"u8);
+        DocumentWriter.WriteMetadataOnly(
+            output,
+            new DocumentView(Store("""{"a":1,"@metadata":{"k":1}}""", "x", Ticks)),
+            7,
+            "abcdefghijklmnopqrstuv"u8
+        );
         using JsonDocument answer = JsonDocument.Parse(output.WrittenMemory);
         Assert.Equal(["@metadata"], answer.RootElement.EnumerateObject().Select(member => member.Name));
     }
@@ -74,7 +91,11 @@ public class StoredDocumentTests
         }
 
         value[0] = 2;
-        Assert.Contains("newer version", Assert.Throws<StoredDocumentException>(() => new DocumentView(value).Body.Length).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "newer version",
+            Assert.Throws<StoredDocumentException>(() => new DocumentView(value).Body.Length).Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Theory]

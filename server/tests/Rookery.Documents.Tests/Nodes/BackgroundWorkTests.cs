@@ -29,8 +29,10 @@ public sealed class BackgroundWorkTests
             node.Flush();
         }
 
-        var orders = node.Core.Storage.Statistics().Groups.Single(static group => group.Tables.Contains("by etag", StringComparison.Ordinal));
-        Assert.InRange(orders.Rows, 2 * 40, 2 * 40 * 10);       // of 40 rounds at most as many as wait for a merge
+        var orders = node
+            .Core.Storage.Statistics()
+            .Groups.Single(static group => group.Tables.Contains("by etag", StringComparison.Ordinal));
+        Assert.InRange(orders.Rows, 2 * 40, 2 * 40 * 10); // of 40 rounds at most as many as wait for a merge
         Assert.Equal(40, node.Documents("db").Count);
     }
 
@@ -38,7 +40,14 @@ public sealed class BackgroundWorkTests
     public void A_spare_segment_that_finds_no_room_does_not_keep_compaction_from_giving_some_back()
     {
         using var node = SteppedNode.Open(_disk, Directory, _time);
-        _disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Allocate, PathContains = "/journal/", Sticky = true });
+        _disk.Inject(
+            new DiskFault(1, Errno.NoSpace)
+            {
+                Calls = DiskCalls.Allocate,
+                PathContains = "/journal/",
+                Sticky = true,
+            }
+        );
         node.CreateDatabase("db");
         for (int round = 0; round < 8; round++)
         {
@@ -46,9 +55,7 @@ public sealed class BackgroundWorkTests
             node.Core.Storage.RequestFlush();
             Assert.Throws<DiskException>(() =>
             {
-                while (node.Core.WorkOnce())
-                {
-                }
+                while (node.Core.WorkOnce()) { }
             });
         }
 
@@ -79,7 +86,14 @@ public sealed class BackgroundWorkTests
     [Fact]
     public void A_hot_board_merges_all_the_same_while_its_disk_is_full()
     {
-        using var node = SteppedNode.Open(_disk, SteppedNode.Options(Directory) with { Reserve = new ReserveRule(1 << 20, 0) }, _time);
+        using var node = SteppedNode.Open(
+            _disk,
+            SteppedNode.Options(Directory) with
+            {
+                Reserve = new ReserveRule(1 << 20, 0),
+            },
+            _time
+        );
         node.CreateDatabase("db");
         node.Core.Pacer.Share = 0;
         for (int round = 0; round < 20; round++)
@@ -104,9 +118,7 @@ public sealed class BackgroundWorkTests
         for (int i = 0; i < 300; i++)
         {
             node.Put("db", Id(i), Numbered(i));
-            while (node.Core.WorkOnce())
-            {
-            }
+            while (node.Core.WorkOnce()) { }
         }
 
         Assert.InRange(node.Core.Storage.Statistics().Flushes, 2, 12);
@@ -127,7 +139,9 @@ public sealed class BackgroundWorkTests
     }
 
     private static bool HasChunks(SteppedNode node) =>
-        node.Core.Storage.Statistics().Groups.Any(static group => group.Tables.Contains("chunks", StringComparison.Ordinal));
+        node
+            .Core.Storage.Statistics()
+            .Groups.Any(static group => group.Tables.Contains("chunks", StringComparison.Ordinal));
 
     private static CommandBuffer Batch(uint database, IdempotencyKey key, int documents)
     {

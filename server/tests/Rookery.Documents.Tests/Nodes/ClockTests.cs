@@ -6,7 +6,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
 
-/// <summary>A node whose clock starts in 1970 or 2080, as that of a card without one may, expires nothing and forgets nothing too early, and is well when its clock is.</summary>
+/// <summary>
+/// A node whose clock starts in 1970 or 2080, as that of a card without one may, expires nothing and forgets nothing
+/// too early, and is well when its clock is.
+/// </summary>
 public sealed class ClockTests
 {
     private static readonly DateTimeOffset Start = new(2026, 3, 1, 0, 0, 0, TimeSpan.Zero);
@@ -33,12 +36,20 @@ public sealed class ClockTests
         Assert.Equal(["later", "soon"], again.Documents("db").Keys.Order(StringComparer.Ordinal));
         var doubted = again.Consensus.Time;
         Assert.False(doubted.IsSure);
-        Assert.InRange(new DateTime(again.Propose(Put(again, "now", "{}")).LogTimeTicks), Start.UtcDateTime, Start.UtcDateTime.AddHours(3));
+        Assert.InRange(
+            new DateTime(again.Propose(Put(again, "now", "{}")).LogTimeTicks),
+            Start.UtcDateTime,
+            Start.UtcDateTime.AddHours(3)
+        );
 
         Find(Start.AddHours(3));
         await ExpireAsync(again);
         Assert.Equal(["later", "now"], again.Documents("db").Keys.Order(StringComparer.Ordinal));
-        Assert.InRange(new DateTime(again.Propose(Put(again, "now", "{}")).LogTimeTicks), Start.UtcDateTime.AddHours(3), Start.UtcDateTime.AddHours(3).AddMinutes(1));
+        Assert.InRange(
+            new DateTime(again.Propose(Put(again, "now", "{}")).LogTimeTicks),
+            Start.UtcDateTime.AddHours(3),
+            Start.UtcDateTime.AddHours(3).AddMinutes(1)
+        );
     }
 
     [Fact]
@@ -47,9 +58,17 @@ public sealed class ClockTests
         Lose(2080);
         using var node = Open();
         node.CreateDatabase("db");
-        Assert.InRange(new DateTime(node.Propose(Put(node, "a", "{}")).LogTimeTicks), new DateTime(2026, 1, 1), new DateTime(2026, 1, 2));
+        Assert.InRange(
+            new DateTime(node.Propose(Put(node, "a", "{}")).LogTimeTicks),
+            new DateTime(2026, 1, 1),
+            new DateTime(2026, 1, 2)
+        );
         Find(Start);
-        Assert.InRange(new DateTime(node.Propose(Put(node, "a", "{}")).LogTimeTicks), Start.UtcDateTime, Start.UtcDateTime.AddMinutes(1));
+        Assert.InRange(
+            new DateTime(node.Propose(Put(node, "a", "{}")).LogTimeTicks),
+            Start.UtcDateTime,
+            Start.UtcDateTime.AddMinutes(1)
+        );
     }
 
     [Theory]
@@ -133,7 +152,10 @@ public sealed class ClockTests
         Assert.Single(again.Documents("db"));
         var statistics = again.Consensus.ReadCluster();
         Assert.Contains("rookery cluster clock confirm", statistics.Clock.Doubt, StringComparison.Ordinal);
-        Assert.Equal((3 * 86_400, false), (Math.Round(statistics.Clock.OwnAheadSeconds), statistics.Clock.IsOwnSynchronised));
+        Assert.Equal(
+            (3 * 86_400, false),
+            (Math.Round(statistics.Clock.OwnAheadSeconds), statistics.Clock.IsOwnSynchronised)
+        );
 
         var (answer, sentence) = again.Consensus.ConfirmClock();
         Assert.Equal((ClockAnswer.Confirmed, "The cluster's time is 2026-03-04 00:00:00 UTC."), (answer, sentence));
@@ -160,7 +182,13 @@ public sealed class ClockTests
     {
         using var parser = DocumentParser.Rent();
         Assert.True(parser.TryParse(Encoding.UTF8.GetBytes(json), out var document, out _));
-        return CommandEncoder.Put(node.Database("db").Number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, document, key == 0 ? default : new IdempotencyKey(key, key));
+        return CommandEncoder.Put(
+            node.Database("db").Number,
+            Encoding.UTF8.GetBytes(id),
+            ExpectedChangeVector.None,
+            document,
+            key == 0 ? default : new IdempotencyKey(key, key)
+        );
     }
 
     private static long Tombstones(SteppedNode node)
@@ -169,10 +197,17 @@ public sealed class ClockTests
         return reader.ReadStatistics().Tombstones;
     }
 
-    // Answers are given inline, so the work goes on inside Commit: away from the test's synchronization context, which would move it to another thread.
-    private static Task ExpireAsync(SteppedNode node) => Task.Run(() => RunOnce(node, new Expiration(node.Core.Databases, node.Consensus).RunOnceAsync(CancellationToken.None)));
+    // Answers are given inline, so the work goes on inside Commit: away from the test's synchronization context, which
+    // would move it to another thread.
+    private static Task ExpireAsync(SteppedNode node) =>
+        Task.Run(() =>
+            RunOnce(node, new Expiration(node.Core.Databases, node.Consensus).RunOnceAsync(CancellationToken.None))
+        );
 
-    private static Task CleanAsync(SteppedNode node) => Task.Run(() => RunOnce(node, new TombstoneCleaning(node.Core, node.Consensus).RunOnceAsync(CancellationToken.None)));
+    private static Task CleanAsync(SteppedNode node) =>
+        Task.Run(() =>
+            RunOnce(node, new TombstoneCleaning(node.Core, node.Consensus).RunOnceAsync(CancellationToken.None))
+        );
 
     private static void RunOnce(SteppedNode node, Task done)
     {
@@ -180,7 +215,8 @@ public sealed class ClockTests
         Assert.True(done.IsCompletedSuccessfully);
     }
 
-    private SteppedNode Open() => SteppedNode.Open(_disk, SteppedNode.Options("/data/node"), _time, isClockSynchronised: () => _isSynchronised);
+    private SteppedNode Open() =>
+        SteppedNode.Open(_disk, SteppedNode.Options("/data/node"), _time, isClockSynchronised: () => _isSynchronised);
 
     /// <summary>The machine starts without knowing the time.</summary>
     private void Lose(int year)

@@ -11,7 +11,10 @@ public class DamageTests
 {
     private const string Directory = "/data/node";
 
-    /// <summary>Bytes of documents rot that the replay of the journal needs: the node says so and stays closed, and who only reads gets all the rest, as often as he asks.</summary>
+    /// <summary>
+    /// Bytes of documents rot that the replay of the journal needs: the node says so and stays closed, and who only
+    /// reads gets all the rest, as often as he asks.
+    /// </summary>
     [Fact]
     public void A_replay_that_meets_damage_is_refused_by_name_and_read_around()
     {
@@ -39,7 +42,10 @@ public class DamageTests
                     Assert.Null(node.Diagnosis);
                     var (read, gaps) = ReadAll(node);
                     Assert.Equal("\"new\":true", read["d/100"]);
-                    Assert.True(gaps.Count > 0 || read.Count == documents, $"{path} at {offset}: {read.Count} documents and no gap");
+                    Assert.True(
+                        gaps.Count > 0 || read.Count == documents,
+                        $"{path} at {offset}: {read.Count} documents and no gap"
+                    );
                     Assert.All(gaps, gap => Assert.Equal(path, gap.File));
                     Assert.All(commands, command => Assert.Contains(path, command, StringComparison.Ordinal));
                     Assert.Equal(commands.Count == 0, read.ContainsKey("beside"));
@@ -54,7 +60,10 @@ public class DamageTests
         Assert.InRange(leftOut, 1, int.MaxValue);
     }
 
-    /// <summary>The few rows that a start needs lie in runs of some hundred bytes. Nobody gives them back to a node alone, and no count, no name of a database is worth its documents.</summary>
+    /// <summary>
+    /// The few rows that a start needs lie in runs of some hundred bytes. Nobody gives them back to a node alone, and
+    /// no count, no name of a database is worth its documents.
+    /// </summary>
     [Fact]
     public void Damage_in_the_rows_that_a_start_needs_costs_no_document()
     {
@@ -80,8 +89,15 @@ public class DamageTests
             node.Put("Passing", "back", "{}");
             node.Flush();
 
-            // In the journal alone: fewer of a collection than are counted where its counter is lost, more databases than numbers where the last number is, and the first document of one.
-            node.Run(Batch(node, "Shop1", """{"Commands":[{"Type":"DELETE","Id":"d/1/00"},{"Type":"DELETE","Id":"d/1/01"},{"Type":"DELETE","Id":"d/1/02"}]}"""));
+            // In the journal alone: fewer of a collection than are counted where its counter is lost, more databases
+            // than numbers where the last number is, and the first document of one.
+            node.Run(
+                Batch(
+                    node,
+                    "Shop1",
+                    """{"Commands":[{"Type":"DELETE","Id":"d/1/00"},{"Type":"DELETE","Id":"d/1/01"},{"Type":"DELETE","Id":"d/1/02"}]}"""
+                )
+            );
             node.CreateDatabase("Late1");
             node.CreateDatabase("Late2");
             node.Put("Late2", "late", "{}");
@@ -89,7 +105,11 @@ public class DamageTests
         }
 
         int refused = 0;
-        foreach (string path in disk.Files.Where(path => path.EndsWith(".run", StringComparison.Ordinal) && Length(disk, path) < 4_000))
+        foreach (
+            string path in disk.Files.Where(path =>
+                path.EndsWith(".run", StringComparison.Ordinal) && Length(disk, path) < 4_000
+            )
+        )
         {
             for (long offset = 0; offset < Length(disk, path); offset += 61)
             {
@@ -105,7 +125,10 @@ public class DamageTests
                 var told = new List<string>();
                 using var node = OpenWhole(rotten, told.Add);
                 Assert.True(node.Diagnosis is null, $"{path} at {offset}: {node.Diagnosis}");
-                Assert.True(node.Databases.All.Sum(static database => CountReadable(database)) == 60, $"{path} at {offset}: not all documents were read");
+                Assert.True(
+                    node.Databases.All.Sum(static database => CountReadable(database)) == 60,
+                    $"{path} at {offset}: not all documents were read"
+                );
                 Assert.Contains(told, sentence => sentence.Contains(path, StringComparison.Ordinal));
             }
         }
@@ -126,7 +149,10 @@ public class DamageTests
         return count;
     }
 
-    /// <summary>One bit at a time, through all runs: a write either succeeds or is refused by name and stores nothing, and the node goes on, after a restart too.</summary>
+    /// <summary>
+    /// One bit at a time, through all runs: a write either succeeds or is refused by name and stores nothing, and the
+    /// node goes on, after a restart too.
+    /// </summary>
     [Fact]
     public void A_write_that_needs_a_damaged_version_is_refused_before_the_journal_and_only_it()
     {
@@ -136,7 +162,11 @@ public class DamageTests
             node.CreateDatabase("Shop");
             for (int i = 0; i < 120; i++)
             {
-                node.Put("Shop", $"d/{i:D3}", $$"""{"noise":"{{Noise(i, i % 40 == 7 ? 100_000 : 250)}}","@metadata":{"@expires":"2031-01-01T00:00:00Z"} }""");
+                node.Put(
+                    "Shop",
+                    $"d/{i:D3}",
+                    $$"""{"noise":"{{Noise(i, i % 40 == 7 ? 100_000 : 250)}}","@metadata":{"@expires":"2031-01-01T00:00:00Z"} }"""
+                );
             }
 
             node.Flush();
@@ -169,9 +199,16 @@ public class DamageTests
             foreach (int number in (int[])[.. Enumerable.Range(0, 120).Where(i => i % 5 == 2 || i % 40 == 7)])
             {
                 string id = $"d/{number:D3}";
-                var rejection = node.Propose(number % 2 == 0 ? node.PutCommand("Shop", id, "{}") : Batch(node, $$"""{"Commands":[{"Type":"DELETE","Id":"{{id}}"}]}""")).Rejection;
+                var rejection = node.Propose(
+                    number % 2 == 0
+                        ? node.PutCommand("Shop", id, "{}")
+                        : Batch(node, $$"""{"Commands":[{"Type":"DELETE","Id":"{{id}}"}]}""")
+                ).Rejection;
                 refused += rejection is null ? 0 : 1;
-                Assert.True(rejection is null or { Kind: RejectionKind.Damaged }, $"{path} at {offset}, {id}: {node.Consensus.Refusal?.Message}");
+                Assert.True(
+                    rejection is null or { Kind: RejectionKind.Damaged },
+                    $"{path} at {offset}, {id}: {node.Consensus.Refusal?.Message}"
+                );
                 Assert.Contains(rejection is null ? "" : path, rejection?.Message ?? "", StringComparison.Ordinal);
                 node.Put("Shop", $"beside/{number}", "{}");
             }
@@ -184,7 +221,10 @@ public class DamageTests
         return refused > 0;
     }
 
-    /// <summary>Whatever a command looks up besides the documents it names: it is carried out or refused by name, and the node goes on, after a restart too.</summary>
+    /// <summary>
+    /// Whatever a command looks up besides the documents it names: it is carried out or refused by name, and the node
+    /// goes on, after a restart too.
+    /// </summary>
     [Fact]
     public void Numbers_ranges_and_keys_in_damaged_places_are_refused_before_the_journal()
     {
@@ -196,13 +236,23 @@ public class DamageTests
             foreach (int i in Enumerable.Range(0, 150))
             {
                 // Before, among and behind all ids that the server makes.
-                foreach (string id in (string[])[$"!/{i:D3}", $"{i:x3}", $"users/{i:D3}", $"users/9{i:D3}", $"~/{i:D3}"])
+                foreach (
+                    string id in (string[])[$"!/{i:D3}", $"{i:x3}", $"users/{i:D3}", $"users/9{i:D3}", $"~/{i:D3}"]
+                )
                 {
                     node.Put("Shop", id, $$"""{"noise":"{{Noise(i, 60)}}"}""");
                 }
 
                 node.Run(CommandEncoder.HiloNext(shop, Encoding.UTF8.GetBytes($"Tag{i}"), 0, 0, 0, (byte)'/', default));
-                node.Run(CommandEncoder.IdentitySeed(shop, Encoding.UTF8.GetBytes($"{i * 41 % 150:D3}{Noise(i, 150)}|"), i, force: true, default));
+                node.Run(
+                    CommandEncoder.IdentitySeed(
+                        shop,
+                        Encoding.UTF8.GetBytes($"{i * 41 % 150:D3}{Noise(i, 150)}|"),
+                        i,
+                        force: true,
+                        default
+                    )
+                );
                 node.Run(CommandEncoder.IdentityNext(shop, "other|"u8, new IdempotencyKey((ulong)i, 7)));
             }
 
@@ -219,7 +269,10 @@ public class DamageTests
             }
         }
 
-        Assert.Equal(["hilo", "identity", "key", "made", "numbered", "numbered by identity", "seed"], refused.Order(StringComparer.Ordinal));
+        Assert.Equal(
+            ["hilo", "identity", "key", "made", "numbered", "numbered by identity", "seed"],
+            refused.Order(StringComparer.Ordinal)
+        );
     }
 
     // At offset -1 the whole file is missing.
@@ -242,26 +295,45 @@ public class DamageTests
 
         using (node)
         {
-            while (!node.Core.Storage.ScrubOnce(1 << 20))
-            {
-            }
+            while (!node.Core.Storage.ScrubOnce(1 << 20)) { }
 
             uint shop = node.Database("Shop").Number;
             for (int i = 0; i < 150; i += 5)
             {
                 byte[] identity = Encoding.UTF8.GetBytes($"{i * 41 % 150:D3}{Noise(i, 150)}|");
-                foreach (var (name, command) in ((string, CommandBuffer)[])[
-                    ("made", node.PutCommand("Shop", "", "{}")),
-                    ("numbered", node.PutCommand("Shop", "users/", "{}")),
-                    ("numbered by identity", node.PutCommand("Shop", "users|", "{}")),
-                    ("hilo", CommandEncoder.HiloNext(shop, Encoding.UTF8.GetBytes($"Tag{i}"), 0, 0, 0, (byte)'/', default)),
-                    ("hilo", CommandEncoder.HiloReturn(shop, Encoding.UTF8.GetBytes($"Tag{i}"), 1, 32, default)),
-                    ("identity", CommandEncoder.IdentityNext(shop, identity, default)),
-                    ("seed", CommandEncoder.IdentitySeed(shop, identity, 1, force: false, default)),
-                    ("key", CommandEncoder.IdentityNext(shop, "other|"u8, new IdempotencyKey((ulong)i, 7)))])
+                foreach (
+                    var (name, command) in ((string, CommandBuffer)[])
+                        [
+                            ("made", node.PutCommand("Shop", "", "{}")),
+                            ("numbered", node.PutCommand("Shop", "users/", "{}")),
+                            ("numbered by identity", node.PutCommand("Shop", "users|", "{}")),
+                            (
+                                "hilo",
+                                CommandEncoder.HiloNext(
+                                    shop,
+                                    Encoding.UTF8.GetBytes($"Tag{i}"),
+                                    0,
+                                    0,
+                                    0,
+                                    (byte)'/',
+                                    default
+                                )
+                            ),
+                            (
+                                "hilo",
+                                CommandEncoder.HiloReturn(shop, Encoding.UTF8.GetBytes($"Tag{i}"), 1, 32, default)
+                            ),
+                            ("identity", CommandEncoder.IdentityNext(shop, identity, default)),
+                            ("seed", CommandEncoder.IdentitySeed(shop, identity, 1, force: false, default)),
+                            ("key", CommandEncoder.IdentityNext(shop, "other|"u8, new IdempotencyKey((ulong)i, 7))),
+                        ]
+                )
                 {
                     var rejection = node.Propose(command).Rejection;
-                    Assert.True(rejection is null or { Kind: RejectionKind.Damaged }, $"{path} at {offset}, {name}: {node.Consensus.Refusal?.Message}");
+                    Assert.True(
+                        rejection is null or { Kind: RejectionKind.Damaged },
+                        $"{path} at {offset}, {name}: {node.Consensus.Refusal?.Message}"
+                    );
                     if (rejection is not null)
                     {
                         Assert.Contains(path, rejection.Message, StringComparison.Ordinal);
@@ -286,20 +358,33 @@ public class DamageTests
             node.CreateDatabase("Shop");
             for (int i = 0; i < 120; i++)
             {
-                node.Put("Shop", $"d/{i:D3}", $$"""{"noise":"{{Noise(i, 250)}}","@metadata":{"@expires":"2000-01-01T00:00:00Z"} }""");
+                node.Put(
+                    "Shop",
+                    $"d/{i:D3}",
+                    $$"""{"noise":"{{Noise(i, 250)}}","@metadata":{"@expires":"2000-01-01T00:00:00Z"} }"""
+                );
             }
 
             node.Flush();
         }
 
         var counts = new List<int>();
-        foreach (string path in disk.Files.Where(path => path.EndsWith(".run", StringComparison.Ordinal) && Length(disk, path) > 20_000))
+        foreach (
+            string path in disk.Files.Where(path =>
+                path.EndsWith(".run", StringComparison.Ordinal) && Length(disk, path) > 20_000
+            )
+        )
         {
             var rotten = disk.AfterPowerLoss(1);
             rotten.Rot(path, 3000, 1);
             using var node = SteppedNode.Open(rotten, Directory);
             byte[] from = [];
-            using var command = Expiration.NextCommand(node.Database("Shop"), DateTime.MaxValue.Ticks - 1, ref from, out int found);
+            using var command = Expiration.NextCommand(
+                node.Database("Shop"),
+                DateTime.MaxValue.Ticks - 1,
+                ref from,
+                out int found
+            );
             counts.Add(found);
         }
 
@@ -369,19 +454,22 @@ public class DamageTests
         return (int)reader.ReadStatistics().Documents;
     }
 
-    // Answers are given inline: away from the test's synchronization context, which would move the work to another thread.
-    private static Task ExpireAsync(SteppedNode node) => Task.Run(() =>
-    {
-        var time = new SimulatedTimeProvider();
-        var done = new Expiration(node.Core.Databases, node.Consensus).RunOnceAsync(CancellationToken.None);
-        node.Commit();
-        Assert.True(done.IsCompletedSuccessfully, done.Exception?.Message);
-        done = new TombstoneCleaning(node.Core, node.Consensus).RunOnceAsync(CancellationToken.None);
-        node.Commit();
-        Assert.True(done.IsCompletedSuccessfully, done.Exception?.Message);
-    });
+    // Answers are given inline: away from the test's synchronization context, which would move the work to another
+    // thread.
+    private static Task ExpireAsync(SteppedNode node) =>
+        Task.Run(() =>
+        {
+            var time = new SimulatedTimeProvider();
+            var done = new Expiration(node.Core.Databases, node.Consensus).RunOnceAsync(CancellationToken.None);
+            node.Commit();
+            Assert.True(done.IsCompletedSuccessfully, done.Exception?.Message);
+            done = new TombstoneCleaning(node.Core, node.Consensus).RunOnceAsync(CancellationToken.None);
+            node.Commit();
+            Assert.True(done.IsCompletedSuccessfully, done.Exception?.Message);
+        });
 
-    // Documents in runs; in the journal alone a new version of one of them, and a batch that expects another to be as it was.
+    // Documents in runs; in the journal alone a new version of one of them, and a batch that expects another to be as
+    // it was.
     private static SimulatedDisk Filled(out int documents)
     {
         var disk = new SimulatedDisk("/data");
@@ -406,9 +494,14 @@ public class DamageTests
         Assert.True(reader.TryGetDocument(Encoding.UTF8.GetBytes(id), out var document));
         using (document)
         {
-            return Batch(node, $$"""
-                {"Commands":[{"Type":"PUT","Id":"beside","Document":{} },{"Type":"PUT","Id":"{{id}}","ChangeVector":"{{database.ChangeVectorOf(document.Etag)}}","Document":{} } ]}
-                """);
+            return Batch(
+                node,
+                $$"""
+                {"Commands":[{"Type":"PUT","Id":"beside","Document":{} },{"Type":"PUT","Id":"{{id}}","ChangeVector":"{{database.ChangeVectorOf(
+                    document.Etag
+                )}}","Document":{} } ]}
+                """
+            );
         }
     }
 
@@ -416,7 +509,16 @@ public class DamageTests
 
     private static CommandBuffer Batch(SteppedNode node, string database, string body)
     {
-        Assert.True(BatchRequestParser.TryParse(Encoding.UTF8.GetBytes(body), node.Database(database).Number, default, 1 << 20, out var batch, out _));
+        Assert.True(
+            BatchRequestParser.TryParse(
+                Encoding.UTF8.GetBytes(body),
+                node.Database(database).Number,
+                default,
+                1 << 20,
+                out var batch,
+                out _
+            )
+        );
         return batch.Command;
     }
 
@@ -433,9 +535,18 @@ public class DamageTests
         return node.Diagnosis;
     }
 
-    private static Node OpenWhole(SimulatedDisk disk, Action<string>? leftOut) => Node.Open(
-        SteppedNode.Options(Directory) with { CommandLeftOut = leftOut }, disk, new MemoryBudget(16 << 20), new SteppedNode.NoRecorder(), new SimulatedTimeProvider(),
-        RaftConsensus.Alone);
+    private static Node OpenWhole(SimulatedDisk disk, Action<string>? leftOut) =>
+        Node.Open(
+            SteppedNode.Options(Directory) with
+            {
+                CommandLeftOut = leftOut,
+            },
+            disk,
+            new MemoryBudget(16 << 20),
+            new SteppedNode.NoRecorder(),
+            new SimulatedTimeProvider(),
+            RaftConsensus.Alone
+        );
 
     private static (Dictionary<string, string> Read, List<DamageEvent> Gaps) ReadAll(Node node)
     {

@@ -64,11 +64,13 @@ public class ExpirationTests
         Assert.Equal((1024, 476), (first, second));
     }
 
-    // Answers are given inline, so the work goes on inside Commit: away from the test's synchronization context, which would move it to another thread.
-    private static Task ExpireAsync(SteppedNode node) => Task.Run(() =>
-    {
-        var done = new Expiration(node.Core.Databases, node.Consensus).RunOnceAsync(CancellationToken.None);
-        node.Commit();
-        Assert.True(done.IsCompletedSuccessfully);
-    });
+    // Answers are given inline, so the work goes on inside Commit: away from the test's synchronization context, which
+    // would move it to another thread.
+    private static Task ExpireAsync(SteppedNode node) =>
+        Task.Run(() =>
+        {
+            var done = new Expiration(node.Core.Databases, node.Consensus).RunOnceAsync(CancellationToken.None);
+            node.Commit();
+            Assert.True(done.IsCompletedSuccessfully);
+        });
 }

@@ -48,8 +48,10 @@ public sealed class FormatLevelTests
 
         var before = Contents();
         Assert.Equal(
-            $"/data is written at format level 2, and this program, version {FormatLevel.ProgramVersion}, knows levels up to 1: install version 0.9.2 or a newer one. Nothing was changed.",
-            Assert.Throws<DataFormatException>(() => Open(newest: 1)).Message);
+            $"/data is written at format level 2, and this program, version {FormatLevel.ProgramVersion}, "
+                + $"knows levels up to 1: install version 0.9.2 or a newer one. Nothing was changed.",
+            Assert.Throws<DataFormatException>(() => Open(newest: 1)).Message
+        );
         Assert.Equal(before, Contents());
         using var again = Open(newest: 2);
         Assert.Equal(2, again.Core.FormatLevel.Level);
@@ -80,7 +82,11 @@ public sealed class FormatLevelTests
             Assert.Contains("install version 0.9.2", node.Consensus.Refusal?.Message, StringComparison.Ordinal);
         }
 
-        Assert.Contains("install version 0.9.2", Assert.Throws<DataFormatException>(() => Open(newest: 1)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "install version 0.9.2",
+            Assert.Throws<DataFormatException>(() => Open(newest: 1)).Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -91,8 +97,19 @@ public sealed class FormatLevelTests
             Assert.Equal(2, alone.Core.FormatLevel.Level);
         }
 
-        Assert.Contains($"install version {FormatLevel.ProgramVersion} or a newer one", Assert.Throws<DataFormatException>(() => Open(newest: 1)).Message, StringComparison.Ordinal);
-        using var joining = SteppedNode.Open(new SimulatedDisk("/data"), SteppedNode.Options("/data") with { NewestFormatLevel = 2, HasPeers = true });
+        Assert.Contains(
+            $"install version {FormatLevel.ProgramVersion} or a newer one",
+            Assert.Throws<DataFormatException>(() => Open(newest: 1)).Message,
+            StringComparison.Ordinal
+        );
+        using var joining = SteppedNode.Open(
+            new SimulatedDisk("/data"),
+            SteppedNode.Options("/data") with
+            {
+                NewestFormatLevel = 2,
+                HasPeers = true,
+            }
+        );
         Assert.Equal(1, joining.Core.FormatLevel.Level);
     }
 
@@ -108,7 +125,11 @@ public sealed class FormatLevelTests
             file.Write(Encoding.ASCII.GetBytes(content), 0);
         }
 
-        Assert.StartsWith("/data/format-level is damaged, or was written by a newer version", Assert.Throws<DataFormatException>(() => Open(newest: 1)).Message, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "/data/format-level is damaged, or was written by a newer version",
+            Assert.Throws<DataFormatException>(() => Open(newest: 1)).Message,
+            StringComparison.Ordinal
+        );
     }
 
     private static CommandBuffer Raise(int level)
@@ -118,7 +139,8 @@ public sealed class FormatLevelTests
         return writer.Complete();
     }
 
-    private SteppedNode Open(int newest) => SteppedNode.Open(_disk, SteppedNode.Options("/data") with { NewestFormatLevel = newest });
+    private SteppedNode Open(int newest) =>
+        SteppedNode.Open(_disk, SteppedNode.Options("/data") with { NewestFormatLevel = newest });
 
     private SortedDictionary<string, string> Contents()
     {
@@ -130,7 +152,10 @@ public sealed class FormatLevelTests
                 using var file = _disk.Open($"{directory}/{name}", DiskOpen.Read);
                 byte[] bytes = new byte[file.Length];
                 file.Read(bytes, 0);
-                contents.Add($"{directory}/{name}", Convert.ToHexString(System.Security.Cryptography.SHA256.HashData(bytes)));
+                contents.Add(
+                    $"{directory}/{name}",
+                    Convert.ToHexString(System.Security.Cryptography.SHA256.HashData(bytes))
+                );
             }
         }
 

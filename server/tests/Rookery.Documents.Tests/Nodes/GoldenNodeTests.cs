@@ -10,7 +10,8 @@ using Rookery.Simulation;
 namespace Rookery.Documents.Tests.Nodes;
 
 /// <summary>
-/// A whole data directory as each format version wrote it is kept in Golden/ and must be read for ever: journal, runs, and every kind of row in them. For a new version, raise
+/// A whole data directory as each format version wrote it is kept in Golden/ and must be read for ever: journal, runs,
+/// and every kind of row in them. For a new version, raise
 /// <see cref="DataDirectory.FormatVersion"/> and write another one, once, before its first release:
 /// <c>ROOKERY_WRITE_GOLDEN=1 dotnet test server/tests/Rookery.Documents.Tests --filter GoldenNodeTests</c>.
 /// </summary>
@@ -38,7 +39,10 @@ public class GoldenNodeTests
             // A retry gets the answer of its first time, and what is written now continues the old.
             long last = node.Core.Storage.Sequence;
             Assert.Equal(KeyedEtag(expected), node.Propose(Keyed(node))[0].Etag);
-            Assert.Equal(4, node.Propose(CommandEncoder.IdentityNext(node.Database("Shop").Number, "users|"u8, default))[0].Low);
+            Assert.Equal(
+                4,
+                node.Propose(CommandEncoder.IdentityNext(node.Database("Shop").Number, "users|"u8, default))[0].Low
+            );
             node.Put("Shop", "new", "{}");
             Assert.InRange(node.Core.Storage.Sequence, last + 1, last + 10);
             node.Flush();
@@ -49,7 +53,8 @@ public class GoldenNodeTests
         Assert.Contains("new", again.Documents("Shop").Keys);
     }
 
-    private static SteppedNode Open(IDisk disk) => SteppedNode.Open(disk, Node, new SimulatedTimeProvider(Written.AddMinutes(5)));
+    private static SteppedNode Open(IDisk disk) =>
+        SteppedNode.Open(disk, Node, new SimulatedTimeProvider(Written.AddMinutes(5)));
 
     private static void Write(string directory)
     {
@@ -87,7 +92,11 @@ public class GoldenNodeTests
         {
             for (int i = 0; i < 12; i++)
             {
-                node.Put("Shop", $"Users/{(round * 5) + i}", $$$"""{"round":{{{round}}},"name":"Ünï {{{i}}}","@metadata":{"@collection":"Users","mine":[1,null]}}""");
+                node.Put(
+                    "Shop",
+                    $"Users/{(round * 5) + i}",
+                    $$$"""{"round":{{{round}}},"name":"Ünï {{{i}}}","@metadata":{"@collection":"Users","mine":[1,null]}}"""
+                );
             }
 
             node.Put("Gone", $"g/{round}", "{}");
@@ -120,13 +129,23 @@ public class GoldenNodeTests
     }
 
     private static long KeyedEtag(string contents) =>
-        long.Parse(contents.Split('\n').First(static line => line.StartsWith("  keyed ", StringComparison.Ordinal)).Split(' ')[3], CultureInfo.InvariantCulture);
+        long.Parse(
+            contents.Split('\n').First(static line => line.StartsWith("  keyed ", StringComparison.Ordinal)).Split(' ')[
+                3
+            ],
+            CultureInfo.InvariantCulture
+        );
 
     private static string Describe(SteppedNode node)
     {
         var text = new StringBuilder();
-        text.Append(CultureInfo.InvariantCulture, $"node {node.Core.NodeId} cluster {node.Core.ClusterId} etag {node.Core.Storage.Sequence}\n");
-        foreach (var database in node.Core.Databases.All.OrderBy(static database => database.Name, StringComparer.Ordinal))
+        text.Append(
+            CultureInfo.InvariantCulture,
+            $"node {node.Core.NodeId} cluster {node.Core.ClusterId} etag {node.Core.Storage.Sequence}\n"
+        );
+        foreach (
+            var database in node.Core.Databases.All.OrderBy(static database => database.Name, StringComparer.Ordinal)
+        )
         {
             Describe(database, text);
         }
@@ -138,8 +157,16 @@ public class GoldenNodeTests
     {
         using var reader = database.OpenReader();
         var counts = reader.ReadStatistics();
-        text.Append(CultureInfo.InvariantCulture, $"{database.Name} {database.Number} {database.HistoryId}: {counts.Documents} documents, {counts.Tombstones} tombstones, {counts.Identities} identities, ");
-        text.Append(CultureInfo.InvariantCulture, $"etags {counts.LastDocumentEtag} {counts.LastEtag} {counts.TombstoneHorizon}, keys from {reader.ReadIdempotencyHorizonTicks()}\n");
+        text.Append(
+            CultureInfo.InvariantCulture,
+            $"{database.Name} {database.Number} {database.HistoryId}: {counts.Documents} documents, "
+                + $"{counts.Tombstones} tombstones, {counts.Identities} identities, "
+        );
+        text.Append(
+            CultureInfo.InvariantCulture,
+            $"etags {counts.LastDocumentEtag} {counts.LastEtag} {counts.TombstoneHorizon}, keys from "
+                + $"{reader.ReadIdempotencyHorizonTicks()}\n"
+        );
         using (var documents = reader.ByIdPrefix([]))
         {
             while (documents.MoveNext())
@@ -147,7 +174,9 @@ public class GoldenNodeTests
                 var view = documents.View;
                 text.Append(
                     CultureInfo.InvariantCulture,
-                    $"  {Text(view.Id)} {documents.Etag} {Name(view.Collection)} {view.LastModifiedTicks} {view.ExpiresAtTicks} {Short(view.Metadata)} {Short(view.Body)}\n");
+                    $"  {Text(view.Id)} {documents.Etag} {Name(view.Collection)} {view.LastModifiedTicks} "
+                        + $"{view.ExpiresAtTicks} {Short(view.Metadata)} {Short(view.Body)}\n"
+                );
             }
         }
 
@@ -155,13 +184,22 @@ public class GoldenNodeTests
         {
             while (changes.MoveNext())
             {
-                text.Append(CultureInfo.InvariantCulture, $"  change {changes.Etag} {(changes.IsTombstone ? $"{changes.Tombstone.Id} deleted from {changes.Tombstone.Collection}" : Text(changes.View.Id))}\n");
+                text.Append(
+                    CultureInfo.InvariantCulture,
+                    $"  change {changes.Etag} "
+                        + $"{(changes.IsTombstone ? $"{changes.Tombstone.Id} deleted from {changes.Tombstone.Collection}" : Text(changes.View.Id))}"
+                        + $"\n"
+                );
             }
         }
 
         foreach (var collection in reader.ReadCollections())
         {
-            text.Append(CultureInfo.InvariantCulture, $"  {collection.Name}: {collection.Documents} documents of {collection.Bytes} bytes, walked {Count(reader.ByCollection(Bytes(collection.Name)))}\n");
+            text.Append(
+                CultureInfo.InvariantCulture,
+                $"  {collection.Name}: {collection.Documents} documents of {collection.Bytes} bytes, walked "
+                    + $"{Count(reader.ByCollection(Bytes(collection.Name)))}\n"
+            );
         }
 
         foreach (var identity in reader.ReadIdentities())
@@ -171,7 +209,10 @@ public class GoldenNodeTests
 
         byte[] from = [];
         using var expired = Expiration.NextCommand(database, DateTime.MaxValue.Ticks - 1, ref from, out int expiring);
-        text.Append(CultureInfo.InvariantCulture, $"  {expiring} will expire, configuration {Text(reader.ReadClientConfiguration() ?? [])}\n");
+        text.Append(
+            CultureInfo.InvariantCulture,
+            $"  {expiring} will expire, configuration {Text(reader.ReadClientConfiguration() ?? [])}\n"
+        );
     }
 
     private static int Count(DocumentCursor documents)
@@ -208,12 +249,19 @@ public class GoldenNodeTests
     private static string Name(ReadOnlySpan<byte> collection) => collection.IsEmpty ? "-" : Text(collection);
 
     private static string Short(ReadOnlySpan<byte> bytes) =>
-        bytes.Length <= 200 ? Text(bytes) : string.Create(CultureInfo.InvariantCulture, $"{bytes.Length} bytes, CRC-32C {Checksum.Of(bytes):x8}");
+        bytes.Length <= 200
+            ? Text(bytes)
+            : string.Create(CultureInfo.InvariantCulture, $"{bytes.Length} bytes, CRC-32C {Checksum.Of(bytes):x8}");
 
     private static string Text(ReadOnlySpan<byte> utf8) => Encoding.UTF8.GetString(utf8);
 
     private static byte[] Bytes(string text) => Encoding.UTF8.GetBytes(text);
 
     private static string GoldenDirectory(int version, [CallerFilePath] string testFile = "") =>
-        Path.Join(Path.GetDirectoryName(testFile), "..", "Golden", string.Create(CultureInfo.InvariantCulture, $"v{version}"));
+        Path.Join(
+            Path.GetDirectoryName(testFile),
+            "..",
+            "Golden",
+            string.Create(CultureInfo.InvariantCulture, $"v{version}")
+        );
 }

@@ -16,7 +16,7 @@ public sealed class HousekeepingTests
         var housekeeping = new Housekeeping(storage);
         Fill(storage, index: 1, rows: 5_000);
         housekeeping.DoRound();
-        Assert.False(storage.FlushDue);                 // it was applied since the last round
+        Assert.False(storage.FlushDue); // it was applied since the last round
         housekeeping.DoRound();
         Assert.True(storage.FlushDue);
         Work(storage);
@@ -68,9 +68,7 @@ public sealed class HousekeepingTests
 
     private static void Work(StorageEngine storage)
     {
-        while ((storage.FlushDue && storage.Flush()) || storage.CompactOnce())
-        {
-        }
+        while ((storage.FlushDue && storage.Flush()) || storage.CompactOnce()) { }
     }
 
     private static void Fill(StorageEngine storage, long index, int rows)
@@ -87,10 +85,17 @@ public sealed class HousekeepingTests
         storage.Apply(batch, index);
     }
 
-    private StorageEngine Open() => StorageEngine.Open(
-        _disk,
-        new StorageOptions { Directory = "/data", Tables = Table.Definitions, MemtableBytes = 16 << 20 },
-        new MemoryBudget(96 << 20),
-        new IoTimeline(TimeProvider.System, "simulated0"),
-        new SimulatedTimeProvider());
+    private StorageEngine Open() =>
+        StorageEngine.Open(
+            _disk,
+            new StorageOptions
+            {
+                Directory = "/data",
+                Tables = Table.Definitions,
+                MemtableBytes = 16 << 20,
+            },
+            new MemoryBudget(96 << 20),
+            new IoTimeline(TimeProvider.System, "simulated0"),
+            new SimulatedTimeProvider()
+        );
 }

@@ -40,14 +40,20 @@ public sealed class IdempotencyTests
         using var node = Open();
         node.CreateDatabase("db");
         node.Run(Put(node, "a", """{"n":1}""", 1));
-        Assert.Equal(RejectionKind.IdempotencyKeyReused, node.Propose(Put(node, "a", """{"n":2}""", 1)).Rejection?.Kind);
+        Assert.Equal(
+            RejectionKind.IdempotencyKeyReused,
+            node.Propose(Put(node, "a", """{"n":2}""", 1)).Rejection?.Kind
+        );
         Assert.Equal("\"n\":1", node.Documents("db")["a"]);
 
         node.Run(Put(node, "a", """{"n":1}""", 1));
         _time.Advance(TimeSpan.FromHours(25));
         node.Run(Put(node, "a", """{"n":2}""", 1));
         Assert.Equal("\"n\":2", node.Documents("db")["a"]);
-        Assert.Equal(RejectionKind.IdempotencyKeyReused, node.Propose(Put(node, "a", """{"n":1}""", 1)).Rejection?.Kind);
+        Assert.Equal(
+            RejectionKind.IdempotencyKeyReused,
+            node.Propose(Put(node, "a", """{"n":1}""", 1)).Rejection?.Kind
+        );
     }
 
     [Fact]
@@ -63,7 +69,7 @@ public sealed class IdempotencyTests
 
             node.Commit();
             _time.Advance(TimeSpan.FromHours(25));
-            node.Run(Put(node, "a", "{}", 10));         // two go
+            node.Run(Put(node, "a", "{}", 10)); // two go
             node.Run(Put(node, "a", "{}", 11));
             node.Flush();
         }
@@ -71,7 +77,7 @@ public sealed class IdempotencyTests
         using var again = Open();
         for (ulong key = 12; key <= 14; key++)
         {
-            again.Run(Put(again, "a", "{}", key));      // and the other five
+            again.Run(Put(again, "a", "{}", key)); // and the other five
         }
 
         Assert.Equal(5, Keys(again));
@@ -83,7 +89,10 @@ public sealed class IdempotencyTests
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         uint database = node.Database("db").Number;
         using var snapshot = node.Core.Storage.OpenSnapshot();
-        using var rows = snapshot.Seek(Key.Prefix(from, database, Table.Idempotency), Key.Prefix(to, database, Table.Idempotency + 1));
+        using var rows = snapshot.Seek(
+            Key.Prefix(from, database, Table.Idempotency),
+            Key.Prefix(to, database, Table.Idempotency + 1)
+        );
         int count = 0;
         while (rows.MoveNext())
         {
@@ -102,15 +111,28 @@ public sealed class IdempotencyTests
         Assert.True(parser.TryParse("{}"u8, out var document, out _));
         var key = new IdempotencyKey(1, 1);
         uint database = node.Database("db").Number;
-        Assert.Equal(RejectionKind.ConcurrencyConflict, node.Propose(CommandEncoder.Put(database, "a"u8, ExpectedChangeVector.MustEqual("A:1-x"u8), document, key)).Rejection?.Kind);
-        Assert.Null(node.Propose(CommandEncoder.Put(database, "a"u8, ExpectedChangeVector.None, document, key)).Rejection);
+        Assert.Equal(
+            RejectionKind.ConcurrencyConflict,
+            node.Propose(
+                CommandEncoder.Put(database, "a"u8, ExpectedChangeVector.MustEqual("A:1-x"u8), document, key)
+            ).Rejection?.Kind
+        );
+        Assert.Null(
+            node.Propose(CommandEncoder.Put(database, "a"u8, ExpectedChangeVector.None, document, key)).Rejection
+        );
     }
 
     private static CommandBuffer Put(SteppedNode node, string id, string json, ulong key)
     {
         using var parser = DocumentParser.Rent();
         Assert.True(parser.TryParse(Encoding.UTF8.GetBytes(json), out var document, out _));
-        return CommandEncoder.Put(node.Database("db").Number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, document, new IdempotencyKey(key, key));
+        return CommandEncoder.Put(
+            node.Database("db").Number,
+            Encoding.UTF8.GetBytes(id),
+            ExpectedChangeVector.None,
+            document,
+            new IdempotencyKey(key, key)
+        );
     }
 
     private SteppedNode Open() => SteppedNode.Open(_disk, "/data", _time);

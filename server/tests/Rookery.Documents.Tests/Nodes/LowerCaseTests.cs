@@ -4,7 +4,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
 
-/// <summary>What is compared without case is lower-cased where its command is made; apply takes the form that the command brings.</summary>
+/// <summary>
+/// What is compared without case is lower-cased where its command is made; apply takes the form that the command
+/// brings.
+/// </summary>
 public sealed class LowerCaseTests
 {
     private readonly SimulatedDisk _disk = new();
@@ -15,14 +18,20 @@ public sealed class LowerCaseTests
         using (var node = SteppedNode.Open(_disk, "/data"))
         {
             node.CreateDatabase("KÄSE-Laden");
-            Assert.Equal(RejectionKind.DatabaseExists, node.Propose(CommandEncoder.CreateDatabase("käse-laden", HistoryId.Create())).Rejection?.Kind);
+            Assert.Equal(
+                RejectionKind.DatabaseExists,
+                node.Propose(CommandEncoder.CreateDatabase("käse-laden", HistoryId.Create())).Rejection?.Kind
+            );
             node.Flush();
         }
 
         using var again = SteppedNode.Open(_disk, "/data");
         Assert.Equal("KÄSE-Laden", again.Database("käse-laDEN").Name);
         Assert.False(again.Core.Databases.TryGet(new string('k', 200), out _));
-        Assert.Equal(RejectionKind.DatabaseExists, again.Propose(CommandEncoder.CreateDatabase("kÄSE-LADEN", HistoryId.Create())).Rejection?.Kind);
+        Assert.Equal(
+            RejectionKind.DatabaseExists,
+            again.Propose(CommandEncoder.CreateDatabase("kÄSE-LADEN", HistoryId.Create())).Rejection?.Kind
+        );
         again.Run(CommandEncoder.DeleteDatabases(["Käse-Laden"]));
         Assert.Empty(again.Core.Databases.All);
     }
@@ -35,8 +44,18 @@ public sealed class LowerCaseTests
         using var node = SteppedNode.Open(_disk, "/data");
         node.CreateDatabase("db");
         uint database = node.Database("db").Number;
-        Assert.Equal(1, node.Propose(CommandEncoder.HiloNext(database, Encoding.UTF8.GetBytes(first), 0, 0, 0, (byte)'/', default))[0].Low);
-        Assert.Equal(33, node.Propose(CommandEncoder.HiloNext(database, Encoding.UTF8.GetBytes(second), 0, 0, 0, (byte)'/', default))[0].Low);
+        Assert.Equal(
+            1,
+            node.Propose(CommandEncoder.HiloNext(database, Encoding.UTF8.GetBytes(first), 0, 0, 0, (byte)'/', default))[
+                0
+            ].Low
+        );
+        Assert.Equal(
+            33,
+            node.Propose(
+                CommandEncoder.HiloNext(database, Encoding.UTF8.GetBytes(second), 0, 0, 0, (byte)'/', default)
+            )[0].Low
+        );
         Assert.Single(node.Documents("db"));
     }
 
@@ -46,7 +65,7 @@ public sealed class LowerCaseTests
         using var node = SteppedNode.Open(_disk, "/data");
         using var command = CommandEncoder.CreateDatabase("É", "0123456789012345678901");
         byte[] other = command.Written.ToArray();
-        other[^1] ^= 1;                                 // as a runtime with other tables would lower it
+        other[^1] ^= 1; // as a runtime with other tables would lower it
         var copy = CommandBuffer.Rent();
         other.CopyTo(copy.GetSpan(other.Length));
         copy.Advance(other.Length);

@@ -20,7 +20,11 @@ public sealed class NodeIdsTests
         var disk = new SimulatedDisk("/data/cluster");
         Assert.Null(DataDirectory.WhyNotNew(disk, "/data", journalDirectory: null));
         disk.CreateDirectory("/data/photos");
-        Assert.Contains("/data/photos", DataDirectory.WhyNotNew(disk, "/data", journalDirectory: null), StringComparison.Ordinal);
+        Assert.Contains(
+            "/data/photos",
+            DataDirectory.WhyNotNew(disk, "/data", journalDirectory: null),
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -28,6 +32,10 @@ public sealed class NodeIdsTests
     {
         var disk = new SimulatedDisk("/data");
         DataDirectory.MarkUnfinished(disk, "/data");
-        Assert.Contains("restore that did not finish", DataDirectory.WhyNotNew(disk, "/data", journalDirectory: null), StringComparison.Ordinal);
+        Assert.Contains(
+            "restore that did not finish",
+            DataDirectory.WhyNotNew(disk, "/data", journalDirectory: null),
+            StringComparison.Ordinal
+        );
     }
 }

@@ -19,7 +19,7 @@ public sealed class NodeMaintenanceTests
     {
         var threads = new RunWriters();
         using var node = Open(new SimulatedDisk(), threads);
-        threads.Forget();                               // opening is one thread's
+        threads.Forget(); // opening is one thread's
         await FillAsync(node, documents: 2_000);
         Assert.True(node.ReadStatistics()!.Storage.Flushes > 4, "writers were faster than a memtable is large");
         Assert.Equal(["maintenance"], threads.Names);
@@ -31,7 +31,14 @@ public sealed class NodeMaintenanceTests
         var disk = new SimulatedDisk();
         var troubles = new ConcurrentQueue<string>();
         using var node = Open(disk, new RunWriters(), troubles.Enqueue);
-        disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Create | DiskCalls.Write, PathContains = "/data/storage/", Sticky = true });
+        disk.Inject(
+            new DiskFault(1, Errno.NoSpace)
+            {
+                Calls = DiskCalls.Create | DiskCalls.Write,
+                PathContains = "/data/storage/",
+                Sticky = true,
+            }
+        );
         await FillAsync(node, documents: 160);
         Assert.Contains("will be tried again", node.ReadStatistics()!.Storage.Health, StringComparison.Ordinal);
         Assert.Contains("will be tried again", Assert.Single(troubles), StringComparison.Ordinal);
@@ -55,27 +62,46 @@ public sealed class NodeMaintenanceTests
         Assert.Contains(run, Assert.Single(troubles), StringComparison.Ordinal);
     }
 
-    private static Node Open(SimulatedDisk disk, IIoRecorder io, Action<string>? told = null) => Node.Open(
-        new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20, MemtableBytes = MemtableBytes, Reserve = new ReserveRule(0, 0), TroubleFound = told },
-        disk,
-        new MemoryBudget(96 << 20),
-        io,
-        TimeProvider.System,
-        RaftConsensus.Alone);
+    private static Node Open(SimulatedDisk disk, IIoRecorder io, Action<string>? told = null) =>
+        Node.Open(
+            new NodeOptions
+            {
+                DataDirectory = "/data",
+                SegmentBytes = 4 << 20,
+                MemtableBytes = MemtableBytes,
+                Reserve = new ReserveRule(0, 0),
+                TroubleFound = told,
+            },
+            disk,
+            new MemoryBudget(96 << 20),
+            io,
+            TimeProvider.System,
+            RaftConsensus.Alone
+        );
 
     private static async Task FillAsync(Node node, int documents)
     {
-        var created = await node.Consensus.ProposeAsync(CommandEncoder.CreateDatabase("fill", "abcdefghijklmnopqrstuv"), CancellationToken.None);
+        var created = await node.Consensus.ProposeAsync(
+            CommandEncoder.CreateDatabase("fill", "abcdefghijklmnopqrstuv"),
+            CancellationToken.None
+        );
         Assert.Null(created.Rejection);
         Assert.True(node.Databases.TryGet("fill", out var database));
-        await Task.WhenAll(Enumerable.Range(0, 16).Select(async writer =>
-        {
-            for (int i = writer; i < documents; i += 16)
-            {
-                var outcome = await node.Consensus.ProposeAsync(Put(database!.Number, i), CancellationToken.None);
-                Assert.Null(outcome.Rejection);
-            }
-        }));
+        await Task.WhenAll(
+            Enumerable
+                .Range(0, 16)
+                .Select(async writer =>
+                {
+                    for (int i = writer; i < documents; i += 16)
+                    {
+                        var outcome = await node.Consensus.ProposeAsync(
+                            Put(database!.Number, i),
+                            CancellationToken.None
+                        );
+                        Assert.Null(outcome.Rejection);
+                    }
+                })
+        );
     }
 
     private static CommandBuffer Put(uint database, int number)

@@ -25,11 +25,13 @@ public sealed class NodeOpeningTests
         Assert.Empty(_disk.List(directory));
     }
 
-    private Node Open() => Node.Open(
-        new NodeOptions { DataDirectory = "/data", SegmentBytes = 1 << 20 },
-        _disk,
-        new MemoryBudget(96 << 20),
-        new IoTimeline(TimeProvider.System, "simulated0"),
-        TimeProvider.System,
-        RaftConsensus.Alone);
+    private Node Open() =>
+        Node.Open(
+            new NodeOptions { DataDirectory = "/data", SegmentBytes = 1 << 20 },
+            _disk,
+            new MemoryBudget(96 << 20),
+            new IoTimeline(TimeProvider.System, "simulated0"),
+            TimeProvider.System,
+            RaftConsensus.Alone
+        );
 }

@@ -10,7 +10,10 @@ public class NodeSpaceTests
     private readonly SimulatedDisk _disk = new("/data", "/journal");
     private readonly SimulatedTimeProvider _time = new();
 
-    /// <summary>The reserve of the data is off here, so that it is the journal's device that says no. One document is written again and again: its run is small.</summary>
+    /// <summary>
+    /// The reserve of the data is off here, so that it is the journal's device that says no. One document is written
+    /// again and again: its run is small.
+    /// </summary>
     [Fact]
     public void A_journal_device_that_fills_up_refuses_growth_and_a_flush_gives_room_again()
     {
@@ -28,9 +31,7 @@ public class NodeSpaceTests
         Assert.Contains("/journal", refused!.Message, StringComparison.Ordinal);
         node.Run(CommandEncoder.DeleteDatabases(["None"]));
 
-        while (node.Core.WorkOnce())
-        {
-        }
+        while (node.Core.WorkOnce()) { }
 
         Assert.True(node.Core.Journal.ReadyBytes >= SegmentBytes);
         _time.Advance(TimeSpan.FromSeconds(1));
@@ -49,9 +50,7 @@ public class NodeSpaceTests
         for (int i = 0; i < 5; i++)
         {
             node.Run(CommandEncoder.DeleteDatabases(["None"]));
-            while (node.Core.WorkOnce())
-            {
-            }
+            while (node.Core.WorkOnce()) { }
         }
 
         Assert.Equal(durable, node.Core.Storage.Durable.Index);
@@ -67,7 +66,16 @@ public class NodeSpaceTests
         node.Put("Shop", "more", "{}");
     }
 
-    private SteppedNode Open() => SteppedNode.Open(_disk, SteppedNode.Options("/data/node") with { JournalDirectory = "/journal", MemtableBytes = 4 << 20 }, _time);
+    private SteppedNode Open() =>
+        SteppedNode.Open(
+            _disk,
+            SteppedNode.Options("/data/node") with
+            {
+                JournalDirectory = "/journal",
+                MemtableBytes = 4 << 20,
+            },
+            _time
+        );
 
     private static string Noise(int seed)
     {

@@ -56,10 +56,26 @@ public sealed class PatchBudgetTests
 
     private static CommandBuffer Patches(SteppedNode node, int count)
     {
-        string commands = string.Join(',', Enumerable.Range(0, count).Select(i =>
-            $$"""{"Id":"large","Type":"PATCH","Patch":{"Script":"this.n = args.v","Values":{"v":{{i}}} } }"""));
+        string commands = string.Join(
+            ',',
+            Enumerable
+                .Range(0, count)
+                .Select(i =>
+                    $$"""{"Id":"large","Type":"PATCH","Patch":{"Script":"this.n = args.v","Values":{"v":{{i}}} } }"""
+                )
+        );
         byte[] body = Encoding.UTF8.GetBytes($$"""{"Commands":[{{commands}}]}""");
-        Assert.True(BatchRequestParser.TryParse(body, node.Database("db").Number, default, 1 << 20, out var batch, out var error), error.ToString());
+        Assert.True(
+            BatchRequestParser.TryParse(
+                body,
+                node.Database("db").Number,
+                default,
+                1 << 20,
+                out var batch,
+                out var error
+            ),
+            error.ToString()
+        );
         return batch.Command;
     }
 }

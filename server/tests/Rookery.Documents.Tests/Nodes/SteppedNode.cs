@@ -15,7 +15,14 @@ internal sealed class SteppedNode : IDisposable
         Core = core;
         try
         {
-            Consensus = RaftConsensus.Open(core, new ConsensusOptions { AnswersInline = true, IsClockSynchronised = isClockSynchronised ?? (static () => true) });
+            Consensus = RaftConsensus.Open(
+                core,
+                new ConsensusOptions
+                {
+                    AnswersInline = true,
+                    IsClockSynchronised = isClockSynchronised ?? (static () => true),
+                }
+            );
         }
         catch
         {
@@ -28,23 +35,38 @@ internal sealed class SteppedNode : IDisposable
 
     public RaftConsensus Consensus { get; }
 
-    public static NodeOptions Options(string directory) => new()
-    {
-        DataDirectory = directory,
-        SegmentBytes = 64 << 10,
-        MemtableBytes = 48 << 10,
-        RunBytes = 32 << 10,
-        Reserve = new ReserveRule(0, 0),
-    };
+    public static NodeOptions Options(string directory) =>
+        new()
+        {
+            DataDirectory = directory,
+            SegmentBytes = 64 << 10,
+            MemtableBytes = 48 << 10,
+            RunBytes = 32 << 10,
+            Reserve = new ReserveRule(0, 0),
+        };
 
     public static SteppedNode Open(IDisk disk, string directory, TimeProvider? time = null, IIoRecorder? io = null) =>
         Open(disk, Options(directory), time, io);
 
-    public static SteppedNode Open(IDisk disk, NodeOptions options, TimeProvider? time = null, IIoRecorder? io = null, Func<bool>? isClockSynchronised = null) =>
-        new(NodeStore.Open(options, disk, new MemoryBudget(16 << 20), io ?? new NoRecorder(), time ?? new SimulatedTimeProvider()), isClockSynchronised);
+    public static SteppedNode Open(
+        IDisk disk,
+        NodeOptions options,
+        TimeProvider? time = null,
+        IIoRecorder? io = null,
+        Func<bool>? isClockSynchronised = null
+    ) =>
+        new(
+            NodeStore.Open(
+                options,
+                disk,
+                new MemoryBudget(16 << 20),
+                io ?? new NoRecorder(),
+                time ?? new SimulatedTimeProvider()
+            ),
+            isClockSynchronised
+        );
 
-    public void CreateDatabase(string name) =>
-        Run(CommandEncoder.CreateDatabase(name, HistoryId.Create()));
+    public void CreateDatabase(string name) => Run(CommandEncoder.CreateDatabase(name, HistoryId.Create()));
 
     public void Put(string database, string id, string json) => Run(PutCommand(database, id, json));
 
@@ -52,10 +74,17 @@ internal sealed class SteppedNode : IDisposable
     {
         using var parser = DocumentParser.Rent();
         Assert.True(parser.TryParse(Encoding.UTF8.GetBytes(json), out var document, out _));
-        return CommandEncoder.Put(Database(database).Number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, document, default);
+        return CommandEncoder.Put(
+            Database(database).Number,
+            Encoding.UTF8.GetBytes(id),
+            ExpectedChangeVector.None,
+            document,
+            default
+        );
     }
 
-    public Database Database(string name) => Core.Databases.TryGet(name, out var database) ? database : throw new InvalidOperationException(name);
+    public Database Database(string name) =>
+        Core.Databases.TryGet(name, out var database) ? database : throw new InvalidOperationException(name);
 
     /// <summary>The bodies of all documents by id.</summary>
     public Dictionary<string, string> Documents(string database)
@@ -75,9 +104,7 @@ internal sealed class SteppedNode : IDisposable
     public void Flush()
     {
         Core.Storage.RequestFlush();
-        while (Core.WorkOnce())
-        {
-        }
+        while (Core.WorkOnce()) { }
     }
 
     /// <summary>Commits what was proposed, by the test or by the node itself.</summary>
@@ -105,8 +132,6 @@ internal sealed class SteppedNode : IDisposable
     {
         public long Begin() => 0;
 
-        public void Record(IoKind kind, long begun, long bytes)
-        {
-        }
+        public void Record(IoKind kind, long begun, long bytes) { }
     }
 }

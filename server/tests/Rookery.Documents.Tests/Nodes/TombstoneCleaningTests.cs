@@ -94,7 +94,9 @@ public sealed class TombstoneCleaningTests
     private static void Delete(SteppedNode node, string id)
     {
         node.Put("db", id, "{}");
-        node.Run(CommandEncoder.Delete(node.Database("db").Number, System.Text.Encoding.UTF8.GetBytes(id), default, default));
+        node.Run(
+            CommandEncoder.Delete(node.Database("db").Number, System.Text.Encoding.UTF8.GetBytes(id), default, default)
+        );
     }
 
     private static DatabaseStatistics Statistics(SteppedNode node)
@@ -116,11 +118,13 @@ public sealed class TombstoneCleaningTests
         return ids;
     }
 
-    // Answers are given inline, so the work goes on inside Commit: away from the test's synchronization context, which would move it to another thread.
-    private static Task CleanAsync(SteppedNode node) => Task.Run(() =>
-    {
-        var done = new TombstoneCleaning(node.Core, node.Consensus).RunOnceAsync(CancellationToken.None);
-        node.Commit();
-        Assert.True(done.IsCompletedSuccessfully);
-    });
+    // Answers are given inline, so the work goes on inside Commit: away from the test's synchronization context, which
+    // would move it to another thread.
+    private static Task CleanAsync(SteppedNode node) =>
+        Task.Run(() =>
+        {
+            var done = new TombstoneCleaning(node.Core, node.Consensus).RunOnceAsync(CancellationToken.None);
+            node.Commit();
+            Assert.True(done.IsCompletedSuccessfully);
+        });
 }

@@ -26,7 +26,11 @@ public class PatchTests
     [InlineData("""{"e":null}""", """{"a":1}""", """{"e":null,"a":1}""")]
     [InlineData("""[1,2]""", """{"a":"b","c":null}""", """{"a":"b"}""")]
     [InlineData("""{}""", """{"a":{"bb":{"ccc":null}}}""", """{"a":{"bb":{}}}""")]
-    [InlineData("""{"x":1,"\u0061":{"q":1},"z":2}""", """{"a":{"q":2},"z":null,"n":3}""", """{"x":1,"\u0061":{"q":2},"n":3}""")]
+    [InlineData(
+        """{"x":1,"\u0061":{"q":1},"z":2}""",
+        """{"a":{"q":2},"z":null,"n":3}""",
+        """{"x":1,"\u0061":{"q":2},"n":3}"""
+    )]
     public void Merge_patches_follow_the_rfc(string target, string patch, string result)
     {
         var output = new PooledBytes();
@@ -41,12 +45,18 @@ public class PatchTests
         var random = new Random(Seed);
         for (int round = 0; round < 3000; round++)
         {
-            string target = RandomValue(random, 3), patch = RandomValue(random, 3);
+            string target = RandomValue(random, 3),
+                patch = RandomValue(random, 3);
             var output = new PooledBytes();
             new MergePatch().Apply(Bytes(target), Bytes(patch), output);
             using JsonDocument actual = JsonDocument.Parse(Text(output.Written));
-            using JsonDocument expected = JsonDocument.Parse(Define(Node(target), Node(patch))?.ToJsonString() ?? "null");
-            Assert.True(JsonElement.DeepEquals(expected.RootElement, actual.RootElement), $"seed {Seed}, round {round}: {target} + {patch}");
+            using JsonDocument expected = JsonDocument.Parse(
+                Define(Node(target), Node(patch))?.ToJsonString() ?? "null"
+            );
+            Assert.True(
+                JsonElement.DeepEquals(expected.RootElement, actual.RootElement),
+                $"seed {Seed}, round {round}: {target} + {patch}"
+            );
         }
     }
 
@@ -55,7 +65,18 @@ public class PatchTests
     {
         string script = string.Concat(Enumerable.Repeat("this.a=$v;", 100_000));
         string body = $$"""{"Patch":{"Script":"{{script}}","Values":{"v":"{{new string('x', 100_000)}}"} } }"""; // 10^10 bytes as a program
-        Assert.False(BatchRequestParser.TryParsePatch(Bytes(body), "a"u8, default, false, 1, default, out _, out InputError error));
+        Assert.False(
+            BatchRequestParser.TryParsePatch(
+                Bytes(body),
+                "a"u8,
+                default,
+                false,
+                1,
+                default,
+                out _,
+                out InputError error
+            )
+        );
         Assert.Equal(InputErrorCode.InvalidPatch, error.Code);
         Assert.Contains("8.0 MiB", error.What, StringComparison.Ordinal);
     }
@@ -72,23 +93,70 @@ public class PatchTests
     }
 
     [Theory]
-    [InlineData("""{"a":2,"@metadata":{"k":null,"n":1,"@collection":"B"}}""", "a", """{"a":2}""", "B", """{"j":1,"n":1}""", 5)]
-    [InlineData("""{"@metadata":{"@collection":null,"@expires":null}}""", "a", """{"a":1}""", "", """{"k":1,"j":1}""", 0)]
-    [InlineData("""{"@metadata":{"@expires":"0001-01-01T00:00:01Z","@id":"other"}}""", "a", """{"a":1}""", "A", """{"k":1,"j":1,"@expires":"0001-01-01T00:00:01Z"}""", 10_000_000)]
-    public void A_merge_patch_of_metadata_changes_what_is_kept_apart(string patch, string id, string body, string collection, string metadata, long expires)
+    [InlineData(
+        """{"a":2,"@metadata":{"k":null,"n":1,"@collection":"B"}}""",
+        "a",
+        """{"a":2}""",
+        "B",
+        """{"j":1,"n":1}""",
+        5
+    )]
+    [InlineData(
+        """{"@metadata":{"@collection":null,"@expires":null}}""",
+        "a",
+        """{"a":1}""",
+        "",
+        """{"k":1,"j":1}""",
+        0
+    )]
+    [InlineData(
+        """{"@metadata":{"@expires":"0001-01-01T00:00:01Z","@id":"other"}}""",
+        "a",
+        """{"a":1}""",
+        "A",
+        """{"k":1,"j":1,"@expires":"0001-01-01T00:00:01Z"}""",
+        10_000_000
+    )]
+    public void A_merge_patch_of_metadata_changes_what_is_kept_apart(
+        string patch,
+        string id,
+        string body,
+        string collection,
+        string metadata,
+        long expires
+    )
     {
         byte[] value = StoredDocumentTests.Store("""{"a":1,"@metadata":{"k":1,"j":1,"@collection":"A"}}""", id);
         byte[] head = new byte[StoredDocument.MaxHeadBytes];
         int headLength = StoredDocument.WriteHead(head, Bytes(id), 1, 5);
         value = [.. head[..headLength], .. new DocumentView(value).Content];
-        Assert.True(BatchRequestParser.TryParseMergePatch(Bytes(patch), Bytes(id), default, false, true, 1, default, out ParsedBatch batch, out InputError error), error.ToString());
+        Assert.True(
+            BatchRequestParser.TryParseMergePatch(
+                Bytes(patch),
+                Bytes(id),
+                default,
+                false,
+                true,
+                1,
+                default,
+                out ParsedBatch batch,
+                out InputError error
+            ),
+            error.ToString()
+        );
         using CommandBuffer command = batch.Command;
         using var evaluator = new PatchEvaluator();
         Assert.Equal(PatchStatus.Patched, evaluator.Apply(Program(command), new DocumentView(value)));
         var patched = new DocumentView([.. head[..headLength], .. evaluator.Content]);
         Assert.Equal(
             (body, collection, metadata, expires),
-            ($"{{{Text(patched.Body)}}}", Text(evaluator.Collection), $"{{{Text(patched.Metadata)}}}", evaluator.ExpiresAtTicks));
+            (
+                $"{{{Text(patched.Body)}}}",
+                Text(evaluator.Collection),
+                $"{{{Text(patched.Metadata)}}}",
+                evaluator.ExpiresAtTicks
+            )
+        );
     }
 
     [Theory]
@@ -103,7 +171,12 @@ public class PatchTests
     [InlineData("this.a = this.a ? this.a + args.v : args.v", """{}""", "5", """{"a":5}""")]
     [InlineData("this.a = this.a ? this.a + args.v : args.v", """{"a":0.0}""", "5", """{"a":5}""")]
     [InlineData("this.a = this.a ? this.a + args.v : args.v", """{"a":0.1}""", "0.2", """{"a":0.30000000000000004}""")]
-    [InlineData("this.a = this.a ? this.a + args.v : args.v", """{"a":9007199254740993}""", "2", """{"a":9007199254740995}""")]
+    [InlineData(
+        "this.a = this.a ? this.a + args.v : args.v",
+        """{"a":9007199254740993}""",
+        "2",
+        """{"a":9007199254740995}"""
+    )]
     [InlineData("this.a = this.a ? this.a + args.v : args.v", """{"a":"x\n"}""", "\"y\"", """{"a":"x\ny"}""")]
     [InlineData("this.a = this.a ? this.a + args.v : args.v", """{"a":"x"}""", "7", """{"a":"x7"}""")]
     [InlineData("this.l.push(args.v,args.v);", """{"l":[]}""", "1", """{"l":[1,1]}""")]
@@ -115,7 +188,12 @@ public class PatchTests
     [InlineData("delete this.a.k;", """{"a":{"j":1,"k":2}}""", "0", """{"a":{"j":1}}""")]
     [InlineData("delete this.a.k", """{"a":{"k":2,"j":1}}""", "0", """{"a":{"j":1}}""")]
     [InlineData("delete this.a.k", """{"a":{}}""", "0", """{"a":{}}""")]
-    [InlineData("this.a = args.v\nthis.l.push(args.v);\r\n  delete this.q.r ;", """{"l":[1],"q":{"r":1}}""", "2", """{"l":[1,2],"q":{},"a":2}""")]
+    [InlineData(
+        "this.a = args.v\nthis.l.push(args.v);\r\n  delete this.q.r ;",
+        """{"l":[1],"q":{"r":1}}""",
+        "2",
+        """{"l":[1,2],"q":{},"a":2}"""
+    )]
     [InlineData("this.\u00e9 = args.v", """{"\u00e9":1}""", "2", """{"\u00e9":2}""")]
     public void Scripts_of_typed_sessions_change_the_body(string script, string body, string value, string result)
     {
@@ -123,7 +201,10 @@ public class PatchTests
         PatchStatus status = Run(evaluator, script, value, body, out string patched);
         Assert.Null(evaluator.Failure);
         Assert.Equal(result, patched);
-        Assert.Equal(string.Equals(result, body, StringComparison.Ordinal) ? PatchStatus.NotModified : PatchStatus.Patched, status);
+        Assert.Equal(
+            string.Equals(result, body, StringComparison.Ordinal) ? PatchStatus.NotModified : PatchStatus.Patched,
+            status
+        );
     }
 
     [Theory]
@@ -173,22 +254,46 @@ public class PatchTests
     [InlineData("")]
     [InlineData(" ;\n")]
     [InlineData("this.a = args.other")]
-    public void Scripts_without_lines_or_values_are_refused(string script) => Assert.Equal(InputErrorCode.InvalidPatch, Refuse(script).Code);
+    public void Scripts_without_lines_or_values_are_refused(string script) =>
+        Assert.Equal(InputErrorCode.InvalidPatch, Refuse(script).Code);
 
     [Fact]
     public void A_missing_document_is_made_only_when_the_patch_says_so()
     {
         using var evaluator = new PatchEvaluator();
-        Assert.Equal(PatchStatus.DocumentDoesNotExist, Missing(evaluator, """{"Patch":{"Script":"this.a = args.v","Values":{"v":1}},"PatchIfMissing":null}"""));
-        Assert.Equal(PatchStatus.Created, Missing(evaluator, """{"Patch":{"Script":"this.a = args.v","Values":{"v":1}},"PatchIfMissing":{"Script":"this.b = args.v","Values":{"v":2}}}"""));
+        Assert.Equal(
+            PatchStatus.DocumentDoesNotExist,
+            Missing(evaluator, """{"Patch":{"Script":"this.a = args.v","Values":{"v":1}},"PatchIfMissing":null}""")
+        );
+        Assert.Equal(
+            PatchStatus.Created,
+            Missing(
+                evaluator,
+                """{"Patch":{"Script":"this.a = args.v","Values":{"v":1}},"PatchIfMissing":{"Script":"this.b = args.v","Values":{"v":2}}}"""
+            )
+        );
         Assert.EndsWith("\"b\":2", Text(evaluator.Content), StringComparison.Ordinal);
 
-        using CommandBuffer create = Batch("""{"Commands":[{"Id":"a","Type":"PATCH","Patch":{"Script":"this.a = args.v","Values":{"v":1}},"CreateIfMissing":{"c":3,"@metadata":{"@collection":"C","@expires":"0001-01-01T00:00:01Z"}}}]}""");
+        using CommandBuffer create = Batch(
+            """{"Commands":[{"Id":"a","Type":"PATCH","Patch":{"Script":"this.a = args.v","Values":{"v":1}},"CreateIfMissing":{"c":3,"@metadata":{"@collection":"C","@expires":"0001-01-01T00:00:01Z"}}}]}"""
+        );
         Assert.Equal(PatchStatus.Created, evaluator.ApplyToMissing(Program(create)));
         Assert.Equal(("C", 10_000_000L), (Text(evaluator.Collection), evaluator.ExpiresAtTicks));
         Assert.EndsWith("\"c\":3", Text(evaluator.Content), StringComparison.Ordinal);
 
-        Assert.True(BatchRequestParser.TryParseMergePatch("{\"a\":{\"b\":null,\"c\":1}}"u8, "x"u8, default, true, true, 1, default, out ParsedBatch merge, out _));
+        Assert.True(
+            BatchRequestParser.TryParseMergePatch(
+                "{\"a\":{\"b\":null,\"c\":1}}"u8,
+                "x"u8,
+                default,
+                true,
+                true,
+                1,
+                default,
+                out ParsedBatch merge,
+                out _
+            )
+        );
         using CommandBuffer command = merge.Command;
         Assert.Equal(PatchStatus.Created, evaluator.ApplyToMissing(Program(command)));
         Assert.EndsWith("\"a\":{\"c\":1}", Text(evaluator.Content), StringComparison.Ordinal);
@@ -206,21 +311,55 @@ public class PatchTests
         Assert.Contains("larger", evaluator.Failure, StringComparison.Ordinal);
     }
 
-    private static PatchStatus Run(PatchEvaluator evaluator, string script, string value, string body, out string patched)
+    private static PatchStatus Run(
+        PatchEvaluator evaluator,
+        string script,
+        string value,
+        string body,
+        out string patched
+    )
     {
-        string request = "{\"Patch\":{\"Script\":" + JsonSerializer.Serialize(script) + ",\"Values\":{\"v\":" + value + "}}}";
-        Assert.True(BatchRequestParser.TryParsePatch(Bytes(request), "x"u8, default, false, 1, default, out ParsedBatch batch, out InputError error), error.ToString());
+        string request =
+            "{\"Patch\":{\"Script\":" + JsonSerializer.Serialize(script) + ",\"Values\":{\"v\":" + value + "}}}";
+        Assert.True(
+            BatchRequestParser.TryParsePatch(
+                Bytes(request),
+                "x"u8,
+                default,
+                false,
+                1,
+                default,
+                out ParsedBatch batch,
+                out InputError error
+            ),
+            error.ToString()
+        );
         using CommandBuffer command = batch.Command;
         PatchStatus status = evaluator.Apply(Program(command), new DocumentView(StoredDocumentTests.Store(body, "x")));
         byte[] head = new byte[StoredDocument.MaxHeadBytes];
         int length = StoredDocument.WriteHead(head, "x"u8, 0, 0);
-        patched = status == PatchStatus.Failed ? "" : $"{{{Text(new DocumentView([.. head[..length], .. evaluator.Content]).Body)}}}";
+        patched =
+            status == PatchStatus.Failed
+                ? ""
+                : $"{{{Text(new DocumentView([.. head[..length], .. evaluator.Content]).Body)}}}";
         return status;
     }
 
     private static PatchStatus Missing(PatchEvaluator evaluator, string request)
     {
-        Assert.True(BatchRequestParser.TryParsePatch(Bytes(request), "x"u8, default, false, 1, default, out ParsedBatch batch, out InputError error), error.ToString());
+        Assert.True(
+            BatchRequestParser.TryParsePatch(
+                Bytes(request),
+                "x"u8,
+                default,
+                false,
+                1,
+                default,
+                out ParsedBatch batch,
+                out InputError error
+            ),
+            error.ToString()
+        );
         using CommandBuffer command = batch.Command;
         return evaluator.ApplyToMissing(Program(command));
     }
@@ -228,14 +367,29 @@ public class PatchTests
     private static InputError Refuse(string script)
     {
         string request = "{\"Patch\":{\"Script\":" + JsonSerializer.Serialize(script) + ",\"Values\":{\"v\":1}}}";
-        Assert.False(BatchRequestParser.TryParsePatch(Bytes(request), "x"u8, default, false, 1, default, out _, out InputError error), script);
+        Assert.False(
+            BatchRequestParser.TryParsePatch(
+                Bytes(request),
+                "x"u8,
+                default,
+                false,
+                1,
+                default,
+                out _,
+                out InputError error
+            ),
+            script
+        );
         AssertHelpful(error);
         return error;
     }
 
     private static CommandBuffer Batch(string body)
     {
-        Assert.True(BatchRequestParser.TryParse(Bytes(body), 1, default, 1 << 20, out ParsedBatch batch, out InputError error), error.ToString());
+        Assert.True(
+            BatchRequestParser.TryParse(Bytes(body), 1, default, 1 << 20, out ParsedBatch batch, out InputError error),
+            error.ToString()
+        );
         return batch.Command;
     }
 
@@ -249,7 +403,10 @@ public class PatchTests
     private static System.Text.Json.Nodes.JsonNode? Node(string json) => System.Text.Json.Nodes.JsonNode.Parse(json);
 
     /// <summary>The pseudo code of RFC 7396, §2.</summary>
-    private static System.Text.Json.Nodes.JsonNode? Define(System.Text.Json.Nodes.JsonNode? target, System.Text.Json.Nodes.JsonNode? patch)
+    private static System.Text.Json.Nodes.JsonNode? Define(
+        System.Text.Json.Nodes.JsonNode? target,
+        System.Text.Json.Nodes.JsonNode? patch
+    )
     {
         if (patch is not System.Text.Json.Nodes.JsonObject members)
         {
@@ -272,12 +429,20 @@ public class PatchTests
         return result;
     }
 
-    private static string RandomValue(Random random, int depth) => random.Next(depth > 0 ? 6 : 3) switch
-    {
-        0 => "null",
-        1 => random.Next(5).ToString(System.Globalization.CultureInfo.InvariantCulture),
-        2 => "\"x\\n\"",
-        3 => $"[{RandomValue(random, depth - 1)}]",
-        _ => "{" + string.Join(',', "abcde".Where(_ => random.Next(2) == 0).Select(name => $"\"{name}\":{RandomValue(random, depth - 1)}")) + "}",
-    };
+    private static string RandomValue(Random random, int depth) =>
+        random.Next(depth > 0 ? 6 : 3) switch
+        {
+            0 => "null",
+            1 => random.Next(5).ToString(System.Globalization.CultureInfo.InvariantCulture),
+            2 => "\"x\\n\"",
+            3 => $"[{RandomValue(random, depth - 1)}]",
+            _ => "{"
+                + string.Join(
+                    ',',
+                    "abcde"
+                        .Where(_ => random.Next(2) == 0)
+                        .Select(name => $"\"{name}\":{RandomValue(random, depth - 1)}")
+                )
+                + "}",
+        };
 }

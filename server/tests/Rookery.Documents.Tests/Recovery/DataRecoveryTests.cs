@@ -19,7 +19,11 @@ public class DataRecoveryTests
         string history;
         using (var node = BackedUp.NewNode(_disk))
         {
-            (old, shop, history) = (new NodeIds(node.Core.NodeId, node.Core.ClusterId), node.Documents("Shop"), node.Database("Shop").HistoryId);
+            (old, shop, history) = (
+                new NodeIds(node.Core.NodeId, node.Core.ClusterId),
+                node.Documents("Shop"),
+                node.Database("Shop").HistoryId
+            );
         }
 
         Assert.Equal([("Other", 2), ("Shop", 300)], Recover(_disk).Databases);
@@ -33,17 +37,31 @@ public class DataRecoveryTests
 
         // The old data are whole, under their names with the old cluster's id.
         string suffix = ".before-" + old.ClusterId;
-        Assert.True(_disk.Exists($"{BackedUp.Node}/storage{suffix}/manifest-0") && _disk.Exists($"{BackedUp.Node}/format{suffix}"));
-        Assert.Contains(_disk.List(BackedUp.Node + "/journal"), name => name.EndsWith(suffix, StringComparison.Ordinal));
-        Assert.DoesNotContain(_disk.List(BackedUp.Node), static name => name.Contains("recovered", StringComparison.Ordinal));
-        Assert.DoesNotContain(_disk.List(BackedUp.Node + "/journal"), static name => name.Contains("recovered", StringComparison.Ordinal));
+        Assert.True(
+            _disk.Exists($"{BackedUp.Node}/storage{suffix}/manifest-0")
+                && _disk.Exists($"{BackedUp.Node}/format{suffix}")
+        );
+        Assert.Contains(
+            _disk.List(BackedUp.Node + "/journal"),
+            name => name.EndsWith(suffix, StringComparison.Ordinal)
+        );
+        Assert.DoesNotContain(
+            _disk.List(BackedUp.Node),
+            static name => name.Contains("recovered", StringComparison.Ordinal)
+        );
+        Assert.DoesNotContain(
+            _disk.List(BackedUp.Node + "/journal"),
+            static name => name.Contains("recovered", StringComparison.Ordinal)
+        );
     }
 
     [Fact]
     public void What_is_looked_at_does_not_change()
     {
         BackedUp.NewNode(_disk, 20).Dispose();
-        var before = _disk.Files.Where(static file => !file.EndsWith("/lock", StringComparison.Ordinal)).ToDictionary(static file => file, file => Convert.ToHexString(_disk.ReadAll(file)));
+        var before = _disk
+            .Files.Where(static file => !file.EndsWith("/lock", StringComparison.Ordinal))
+            .ToDictionary(static file => file, file => Convert.ToHexString(_disk.ReadAll(file)));
         using (var old = Open(_disk))
         {
             Assert.Null(old.Damage);
@@ -51,7 +69,12 @@ public class DataRecoveryTests
             Assert.True(old.Last.Operations >= 22);
         }
 
-        Assert.Equal(before, _disk.Files.Where(static file => !file.EndsWith("/lock", StringComparison.Ordinal)).ToDictionary(static file => file, file => Convert.ToHexString(_disk.ReadAll(file))));
+        Assert.Equal(
+            before,
+            _disk
+                .Files.Where(static file => !file.EndsWith("/lock", StringComparison.Ordinal))
+                .ToDictionary(static file => file, file => Convert.ToHexString(_disk.ReadAll(file)))
+        );
     }
 
     [Fact]
@@ -63,13 +86,17 @@ public class DataRecoveryTests
         Recover(_disk, new NodeIds("again-node-12345678901", "again-cluster-12345678"));
         using var recovered = SteppedNode.Open(_disk, BackedUp.Node);
         Assert.Equal(20, recovered.Documents("Shop").Count);
-        Assert.Equal(2, _disk.List(BackedUp.Node).Count(static name => name.StartsWith("storage.before-", StringComparison.Ordinal)));
+        Assert.Equal(
+            2,
+            _disk.List(BackedUp.Node).Count(static name => name.StartsWith("storage.before-", StringComparison.Ordinal))
+        );
     }
 
     [Fact]
     public void A_power_cut_leaves_the_old_data_or_the_new()
     {
-        int within = 0, isNew = 0;
+        int within = 0,
+            isNew = 0;
         NodeIds? old = null;
         new CrashSearch { Points = 600, Runs = 2 }.Verify(
             seed =>
@@ -90,8 +117,12 @@ public class DataRecoveryTests
                 bool wasNew = AssertOldOrNew(image, old!, story.Documents);
                 Assert.True(wasNew || operation < story.Recovered, "what was said to be recovered is not");
                 isNew += wasNew && operation < story.Recovered ? 1 : 0;
-            });
-        Assert.True(CrashSearch.IsReplay || (within >= 300 && isNew >= 5), $"only {within} cuts fell into the recovery, {isNew} of them behind its decision");
+            }
+        );
+        Assert.True(
+            CrashSearch.IsReplay || (within >= 300 && isNew >= 5),
+            $"only {within} cuts fell into the recovery, {isNew} of them behind its decision"
+        );
     }
 
     [Fact]
@@ -99,14 +130,25 @@ public class DataRecoveryTests
     {
         // Where nothing else syncs it: the new tables count then, and their journal may not be there.
         BackedUp.NewNode(_disk, 20).Dispose();
-        Assert.NotNull(new CrashSearch { Points = 300, Runs = 1 }.Find(
-            _ =>
-            {
-                var work = _disk.AfterPowerLoss(0);
-                Recover(work, seenAs: new SyncSkippingDisk(work, static path => path.EndsWith("/journal", StringComparison.Ordinal) && !path.Contains("recovered", StringComparison.Ordinal)));
-                return (work, 0);
-            },
-            (image, _, _) => SteppedNode.Open(image, BackedUp.Node).Dispose()));
+        Assert.NotNull(
+            new CrashSearch { Points = 300, Runs = 1 }.Find(
+                _ =>
+                {
+                    var work = _disk.AfterPowerLoss(0);
+                    Recover(
+                        work,
+                        seenAs: new SyncSkippingDisk(
+                            work,
+                            static path =>
+                                path.EndsWith("/journal", StringComparison.Ordinal)
+                                && !path.Contains("recovered", StringComparison.Ordinal)
+                        )
+                    );
+                    return (work, 0);
+                },
+                (image, _, _) => SteppedNode.Open(image, BackedUp.Node).Dispose()
+            )
+        );
     }
 
     [Fact]
@@ -170,7 +212,11 @@ public class DataRecoveryTests
             node.Put("Shop", "late", "{}");
         }
 
-        foreach (string file in _disk.Files.Where(static file => file.EndsWith(".segment", StringComparison.Ordinal)).ToArray())
+        foreach (
+            string file in _disk
+                .Files.Where(static file => file.EndsWith(".segment", StringComparison.Ordinal))
+                .ToArray()
+        )
         {
             _disk.Delete(file);
         }
@@ -205,7 +251,11 @@ public class DataRecoveryTests
             DirectoryReplacement.Decide(both, BackedUp.Node, NewIds);
         }
 
-        Assert.Contains("--journal", Assert.Throws<DataFormatException>(() => SteppedNode.Open(both, BackedUp.Node)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "--journal",
+            Assert.Throws<DataFormatException>(() => SteppedNode.Open(both, BackedUp.Node)).Message,
+            StringComparison.Ordinal
+        );
         DataRecovery.Settle(both, options);
         using var recovered = SteppedNode.Open(both, options);
         Assert.Equal(NewIds.ClusterId, recovered.Core.ClusterId);
@@ -217,7 +267,11 @@ public class DataRecoveryTests
     {
         using var node = BackedUp.NewNode(_disk, 4);
         Assert.Throws<DataDirectoryInUseException>(() => Open(_disk));
-        Assert.Contains("no data directory", Assert.Throws<DataFormatException>(() => Open(_disk, SteppedNode.Options("/data/none"))).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "no data directory",
+            Assert.Throws<DataFormatException>(() => Open(_disk, SteppedNode.Options("/data/none"))).Message,
+            StringComparison.Ordinal
+        );
     }
 
     private static bool AssertOldOrNew(SimulatedDisk image, NodeIds old, int documents)
@@ -227,7 +281,10 @@ public class DataRecoveryTests
         var ids = new NodeIds(node.Core.NodeId, node.Core.ClusterId);
         Assert.True(ids == old || ids == NewIds, $"the node of {ids} is neither");
         Assert.Equal((documents, 2), (node.Documents("Shop").Count, node.Documents("Other").Count));
-        Assert.DoesNotContain(image.List(BackedUp.Node), static name => name.Contains("recovered", StringComparison.Ordinal));
+        Assert.DoesNotContain(
+            image.List(BackedUp.Node),
+            static name => name.Contains("recovered", StringComparison.Ordinal)
+        );
         return ids == NewIds;
     }
 
@@ -241,10 +298,22 @@ public class DataRecoveryTests
     }
 
     private static StoppedStore Open(IDisk disk, NodeOptions? options = null) =>
-        StoppedStore.Open(options ?? SteppedNode.Options(BackedUp.Node), disk, new MemoryBudget(16 << 20), new SteppedNode.NoRecorder(), new SimulatedTimeProvider());
+        StoppedStore.Open(
+            options ?? SteppedNode.Options(BackedUp.Node),
+            disk,
+            new MemoryBudget(16 << 20),
+            new SteppedNode.NoRecorder(),
+            new SimulatedTimeProvider()
+        );
 
     private static DataRecovery Recovery(IDisk disk, NodeOptions? options = null) =>
-        new(disk, options ?? SteppedNode.Options(BackedUp.Node), new MemoryBudget(16 << 20), new SteppedNode.NoRecorder(), new SimulatedTimeProvider());
+        new(
+            disk,
+            options ?? SteppedNode.Options(BackedUp.Node),
+            new MemoryBudget(16 << 20),
+            new SteppedNode.NoRecorder(),
+            new SimulatedTimeProvider()
+        );
 
     private sealed record Story(int Recovered, int Documents);
 }

@@ -30,8 +30,12 @@ public class CompiledPatchTests
     public void A_script_keeps_metadata_and_says_when_nothing_changed()
     {
         using var evaluator = new PatchEvaluator();
-        var stored = new DocumentView(StoredDocumentTests.Store("""{"n":1,"@metadata":{"k":1,"@collection":"Users"}}""", "x"));
-        Assert.True(TryParse("this.n++; this.c = getMetadata(this)['@collection']", FormatLevel.Scripts, out var command, out _));
+        var stored = new DocumentView(
+            StoredDocumentTests.Store("""{"n":1,"@metadata":{"k":1,"@collection":"Users"}}""", "x")
+        );
+        Assert.True(
+            TryParse("this.n++; this.c = getMetadata(this)['@collection']", FormatLevel.Scripts, out var command, out _)
+        );
         Assert.Equal(PatchStatus.Patched, evaluator.Apply(Program(command), stored));
         Assert.Equal("Users", Text(evaluator.Collection));
         Assert.EndsWith("\"k\":1\"n\":2,\"c\":\"Users\"", Text(evaluator.Content), StringComparison.Ordinal);
@@ -46,13 +50,41 @@ public class CompiledPatchTests
     public void A_missing_document_is_made_by_the_other_script()
     {
         using var evaluator = new PatchEvaluator();
-        string request = """{"Patch":{"Script":"this.n++","Values":{}},"PatchIfMissing":{"Script":"this.n = args.v * 2","Values":{"v":21}}}""";
-        Assert.True(BatchRequestParser.TryParsePatch(Bytes(request), "x"u8, default, false, 1, default, out var batch, out var error, FormatLevel.Scripts), error.ToString());
+        string request =
+            """{"Patch":{"Script":"this.n++","Values":{}},"PatchIfMissing":{"Script":"this.n = args.v * 2","Values":{"v":21}}}""";
+        Assert.True(
+            BatchRequestParser.TryParsePatch(
+                Bytes(request),
+                "x"u8,
+                default,
+                false,
+                1,
+                default,
+                out var batch,
+                out var error,
+                FormatLevel.Scripts
+            ),
+            error.ToString()
+        );
         Assert.Equal(PatchStatus.Created, evaluator.ApplyToMissing(Program(batch.Command)));
         Assert.EndsWith("\"n\":42", Text(evaluator.Content), StringComparison.Ordinal);
 
-        request = """{"Patch":{"Script":"this.n = args.v","Values":{"v":1}},"PatchIfMissing":{"Script":"this.n = 1 + 1"}}""";
-        Assert.True(BatchRequestParser.TryParsePatch(Bytes(request), "x"u8, default, false, 1, default, out batch, out error, FormatLevel.Scripts), error.ToString());
+        request =
+            """{"Patch":{"Script":"this.n = args.v","Values":{"v":1}},"PatchIfMissing":{"Script":"this.n = 1 + 1"}}""";
+        Assert.True(
+            BatchRequestParser.TryParsePatch(
+                Bytes(request),
+                "x"u8,
+                default,
+                false,
+                1,
+                default,
+                out batch,
+                out error,
+                FormatLevel.Scripts
+            ),
+            error.ToString()
+        );
         Assert.Equal(PatchStatus.Created, evaluator.ApplyToMissing(Program(batch.Command)));
         Assert.True(TryParse("this.n++", FormatLevel.Scripts, out var alone, out _));
         Assert.Equal(PatchStatus.DocumentDoesNotExist, evaluator.ApplyToMissing(Program(alone)));
@@ -66,7 +98,20 @@ public class CompiledPatchTests
     {
         using var evaluator = new PatchEvaluator();
         string request = $$"""{"Patch":{"Script":"this.n++"},"PatchIfMissing":{"Script":"{{script}}; this.a = 1"} }""";
-        Assert.True(BatchRequestParser.TryParsePatch(Bytes(request), "x"u8, default, false, 1, default, out var batch, out var error, FormatLevel.Scripts), error.ToString());
+        Assert.True(
+            BatchRequestParser.TryParsePatch(
+                Bytes(request),
+                "x"u8,
+                default,
+                false,
+                1,
+                default,
+                out var batch,
+                out var error,
+                FormatLevel.Scripts
+            ),
+            error.ToString()
+        );
         Assert.Equal(PatchStatus.Failed, evaluator.ApplyToMissing(Program(batch.Command)));
         Assert.Contains("metadata cannot be changed", evaluator.Failure, StringComparison.Ordinal);
     }
@@ -77,7 +122,11 @@ public class CompiledPatchTests
     [InlineData("this = args.v", InputErrorKind.BadRequest, "cannot be assigned to")]
     [InlineData("this.a = args.v this.b = args.v", InputErrorKind.BadRequest, "'this'")]
     [InlineData("while (1) {}", InputErrorKind.NotSupported, "'while' loops")]
-    public void Refusals_say_whether_the_text_or_this_server_is_to_blame(string script, InputErrorKind kind, string part)
+    public void Refusals_say_whether_the_text_or_this_server_is_to_blame(
+        string script,
+        InputErrorKind kind,
+        string part
+    )
     {
         Assert.False(TryParse(script, FormatLevel.Scripts, out _, out var error));
         Assert.Equal(kind, error.Kind);
@@ -94,16 +143,27 @@ public class CompiledPatchTests
             node.CreateDatabase("db");
             node.Put("db", "a", """{"n":1,"tags":["x","y","x"]}""");
             Assert.Equal(FormatLevel.Scripts, node.Core.FormatLevel.Level);
-            foreach (string script in (string[])["this.n++", "this.tags = this.tags.filter(t => t != 'x')", "if (this.n > 1) { this.name = args.v + this.n }"])
+            foreach (
+                string script in (string[])
+                    [
+                        "this.n++",
+                        "this.tags = this.tags.filter(t => t != 'x')",
+                        "if (this.n > 1) { this.name = args.v + this.n }",
+                    ]
+            )
             {
                 Assert.Null(node.Propose(Patch(node, script)).Rejection);
             }
 
             Assert.Equal(RejectionKind.PatchFailed, node.Propose(Patch(node, "this.none.x.y = 1")).Rejection?.Kind);
             before = node.Documents("db")["a"];
-            Assert.Contains("""
+            Assert.Contains(
+                """
                 "n":2,"tags":["y"],"name":9
-                """, before, StringComparison.Ordinal);
+                """,
+                before,
+                StringComparison.Ordinal
+            );
         }
 
         using var again = SteppedNode.Open(disk, SteppedNode.Options("/data"));
@@ -116,8 +176,12 @@ public class CompiledPatchTests
         using var node = SteppedNode.Open(new SimulatedDisk("/data"), SteppedNode.Options("/data"));
         node.CreateDatabase("db");
         node.Put("db", "a", $$"""{"l":[{{string.Join(',', Enumerable.Repeat("1", 200_000))}}]}""");
-        Assert.Equal(RejectionKind.PatchFailed, node.Propose(Patch(node, "for (const x of this.l) { this.l.push(x) }")).Rejection?.Kind);
-        string patch = """{"Id":"a","Type":"PATCH","Patch":{"Script":"for (const x of this.l) { this.n = this.l.map(y => x + y).length > 5 ? x : 0; break }"}}""";
+        Assert.Equal(
+            RejectionKind.PatchFailed,
+            node.Propose(Patch(node, "for (const x of this.l) { this.l.push(x) }")).Rejection?.Kind
+        );
+        string patch =
+            """{"Id":"a","Type":"PATCH","Patch":{"Script":"for (const x of this.l) { this.n = this.l.map(y => x + y).length > 5 ? x : 0; break }"}}""";
         var rejection = node.Propose(Batch(node, patch, 40)).Rejection;
         Assert.Equal(RejectionKind.TooLarge, rejection?.Kind);
         Assert.Null(node.Propose(Batch(node, patch, 1)).Rejection);
@@ -125,25 +189,60 @@ public class CompiledPatchTests
 
     private static CommandBuffer Patch(SteppedNode node, string script)
     {
-        Assert.True(BatchRequestParser.TryParsePatch(Bytes(Request(script)), "a"u8, default, false, node.Database("db").Number, default, out var batch, out var error, node.Core.FormatLevel.Level), error.ToString());
+        Assert.True(
+            BatchRequestParser.TryParsePatch(
+                Bytes(Request(script)),
+                "a"u8,
+                default,
+                false,
+                node.Database("db").Number,
+                default,
+                out var batch,
+                out var error,
+                node.Core.FormatLevel.Level
+            ),
+            error.ToString()
+        );
         return batch.Command;
     }
 
     private static CommandBuffer Batch(SteppedNode node, string patch, int count)
     {
         string body = $$"""{"Commands":[{{string.Join(',', Enumerable.Repeat(patch, count))}}]}""";
-        Assert.True(BatchRequestParser.TryParse(Bytes(body), node.Database("db").Number, default, 1 << 20, out var batch, out var error, FormatLevel.Scripts), error.ToString());
+        Assert.True(
+            BatchRequestParser.TryParse(
+                Bytes(body),
+                node.Database("db").Number,
+                default,
+                1 << 20,
+                out var batch,
+                out var error,
+                FormatLevel.Scripts
+            ),
+            error.ToString()
+        );
         return batch.Command;
     }
 
     private static bool TryParse(string script, int level, out CommandBuffer command, out InputError error)
     {
-        bool isParsed = BatchRequestParser.TryParsePatch(Bytes(Request(script)), "x"u8, default, false, 1, default, out var batch, out error, level);
+        bool isParsed = BatchRequestParser.TryParsePatch(
+            Bytes(Request(script)),
+            "x"u8,
+            default,
+            false,
+            1,
+            default,
+            out var batch,
+            out error,
+            level
+        );
         command = batch.Command;
         return isParsed;
     }
 
-    private static string Request(string script) => "{\"Patch\":{\"Script\":" + JsonSerializer.Serialize(script) + ",\"Values\":{\"v\": 7}}}";
+    private static string Request(string script) =>
+        "{\"Patch\":{\"Script\":" + JsonSerializer.Serialize(script) + ",\"Values\":{\"v\": 7}}}";
 
     private static ProgramKind KindOf(CommandBuffer command) => (ProgramKind)Program(command).Bytes[0];
 

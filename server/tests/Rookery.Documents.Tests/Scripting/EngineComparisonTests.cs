@@ -40,7 +40,8 @@ public class EngineComparisonTests
         var numbers = Enumerable.Range(0, ScriptsPerSeed);
         EngineScript[] scripts = [.. numbers.Select(_ => new EngineScript(kind, next(), TypedScript.Document))];
         var expected = await JavaScriptEngine.RunAsync(scripts);
-        int compared = 0, refused = 0;
+        int compared = 0,
+            refused = 0;
         var different = new StringBuilder();
         for (int index = 0; index < scripts.Length; index++)
         {

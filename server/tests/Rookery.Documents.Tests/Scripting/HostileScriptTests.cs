@@ -6,17 +6,33 @@ using static Rookery.Documents.Tests.Json.Parsing;
 
 namespace Rookery.Documents.Tests.Scripting;
 
-/// <summary>Scripts that would take for ever, or all memory, end with a reason; and no script leaves the interpreter in another way.</summary>
+/// <summary>
+/// Scripts that would take for ever, or all memory, end with a reason; and no script leaves the interpreter in another
+/// way.
+/// </summary>
 public class HostileScriptTests
 {
     [Theory]
     [InlineData("function f(x) { return f(x) } this.a = f(1)", "deeper than 100 levels")]
-    [InlineData("function f(x) { return f(x - 1) + g(x) } function g(x) { return f(x) } f(1)", "deeper than 100 levels")]
+    [InlineData(
+        "function f(x) { return f(x - 1) + g(x) } function g(x) { return f(x) } f(1)",
+        "deeper than 100 levels"
+    )]
     [InlineData("function f(n) { return n == 0 ? 1 : f(n - 1) + f(n - 1) } this.a = f(60)", "more steps")]
     [InlineData("this.l = [1]; for (const x of this.l) { this.l.push(x) }", "more steps")]
-    [InlineData("this.s = 'xxxxxxxxxxxxxxxx'; for (const i of this.ten) for (const j of this.ten) { this.s += this.s }", "more")]
-    [InlineData("let a = [1]; for (const i of this.ten) for (const j of this.ten) { a = [a, a] } this.a = a", "more steps")]
-    [InlineData("let a = ['xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx']; for (const i of this.ten) for (const j of [1, 2, 3]) { a = [a, a] } this.a = a", "more steps")]
+    [InlineData(
+        "this.s = 'xxxxxxxxxxxxxxxx'; for (const i of this.ten) for (const j of this.ten) { this.s += this.s }",
+        "more"
+    )]
+    [InlineData(
+        "let a = [1]; for (const i of this.ten) for (const j of this.ten) { a = [a, a] } this.a = a",
+        "more steps"
+    )]
+    [InlineData(
+        "let a = ['xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx']; for "
+            + "(const i of this.ten) for (const j of [1, 2, 3]) { a = [a, a] } this.a = a",
+        "more steps"
+    )]
     [InlineData("let a = [1]; for (const i of this.ten) for (const j of this.ten) { a = a.concat(a) }", "more")]
     [InlineData("this.a = 'x'.repeat(1e9)", "cannot be repeated")]
     [InlineData("this.a = 'x'.padEnd(1e9)", "cannot be repeated")]
@@ -67,9 +83,15 @@ public class HostileScriptTests
     public void Blocks_in_blocks_and_long_scripts_are_refused()
     {
         Assert.Throws<ScriptException>(() => JavaScript.CompilePatch(new string('{', 5000) + new string('}', 5000)));
-        Assert.Throws<ScriptException>(() => JavaScript.CompilePatch(string.Concat(Enumerable.Repeat("if(1)", 5000)) + "this.a=1"));
-        Assert.Throws<ScriptException>(() => JavaScript.CompilePatch(string.Concat(Enumerable.Repeat("this.a=1;", 10_000))));
-        Assert.Throws<ScriptException>(() => JavaScript.CompilePatch(string.Concat(Enumerable.Range(0, 2000).Select(static number => $"let a{number};"))));
+        Assert.Throws<ScriptException>(() =>
+            JavaScript.CompilePatch(string.Concat(Enumerable.Repeat("if(1)", 5000)) + "this.a=1")
+        );
+        Assert.Throws<ScriptException>(() =>
+            JavaScript.CompilePatch(string.Concat(Enumerable.Repeat("this.a=1;", 10_000)))
+        );
+        Assert.Throws<ScriptException>(() =>
+            JavaScript.CompilePatch(string.Concat(Enumerable.Range(0, 2000).Select(static number => $"let a{number};")))
+        );
     }
 
     [Fact]
@@ -77,13 +99,20 @@ public class HostileScriptTests
     {
         string half = new('x', 4 << 20);
         Assert.EndsWith(",\"n\":1}", Scripts.Patch("this.n = 1", $$"""{"a":"{{half}}"}"""), StringComparison.Ordinal);
-        Assert.Contains("larger than", Scripts.Patch("this.b = this.a; this.c = this.a", $$"""{"a":"{{half}}"}"""), StringComparison.Ordinal);
+        Assert.Contains(
+            "larger than",
+            Scripts.Patch("this.b = this.a; this.c = this.a", $$"""{"a":"{{half}}"}"""),
+            StringComparison.Ordinal
+        );
         string numbers = $$"""{"l":[{{string.Join(',', Enumerable.Repeat("1", 4_000_000))}}]}""";
         Assert.Contains("B of memory", Scripts.Patch("this.l.push(2)", numbers), StringComparison.Ordinal);
         Assert.EndsWith("],\"n\":1}", Scripts.Patch("this.n = 1", numbers), StringComparison.Ordinal);
     }
 
-    /// <summary>Whatever is put together of pieces of scripts either is refused, or runs to a result or a reason; twice the same.</summary>
+    /// <summary>
+    /// Whatever is put together of pieces of scripts either is refused, or runs to a result or a reason; twice the
+    /// same.
+    /// </summary>
     [Fact]
     public void Random_scripts_end_in_a_result_or_a_reason_and_always_in_the_same()
     {
@@ -91,8 +120,12 @@ public class HostileScriptTests
         var random = new Random(Seed);
         using var interpreter = new ScriptInterpreter();
         using var other = new ScriptInterpreter();
-        byte[] document = StoredDocumentTests.Store("""{"n":5,"s":"Ab\n\u00e9😀","e":"","l":[1,"x",null,{"q":2},[3,[4]]],"o":{"a":1,"b":{"c":"d"}},"z":null,"f":1.50,"t":true,"@metadata":{"k":"v"}}""", "users/1");
-        int compiled = 0, succeeded = 0;
+        byte[] document = StoredDocumentTests.Store(
+            """{"n":5,"s":"Ab\n\u00e9😀","e":"","l":[1,"x",null,{"q":2},[3,[4]]],"o":{"a":1,"b":{"c":"d"}},"z":null,"f":1.50,"t":true,"@metadata":{"k":"v"}}""",
+            "users/1"
+        );
+        int compiled = 0,
+            succeeded = 0;
         for (int round = 0; round < 5_000; round++)
         {
             string script = new RandomScript(random).Statements(3);
@@ -114,7 +147,10 @@ public class HostileScriptTests
             {
                 succeeded++;
                 using var parser = DocumentParser.Rent();
-                Assert.True(parser.TryParse(Bytes(result), out _, out var error), $"seed {Seed}, round {round}: {script} → {result}: {error}");
+                Assert.True(
+                    parser.TryParse(Bytes(result), out _, out var error),
+                    $"seed {Seed}, round {round}: {script} → {result}: {error}"
+                );
             }
         }
 
@@ -127,10 +163,65 @@ public class HostileScriptTests
     {
         const int Seed = 7;
         var random = new Random(Seed);
-        string[] pieces = ["this", ".", "a", "=", "==", "(", ")", "[", "]", "{", "}", "'", "\"", "`", "${", "\\", "=>", "?", ":", "?.", "??", ",", ";", "\n", "1", "0x", "1e", "...", "//", "/*", "*/", "if", "else", "for", "of", "let", "const", "function", "return", "delete", "typeof", "++", "-", "+", "😀", "\uD800", "é", "\0", "@", "#", " "];
+        string[] pieces =
+        [
+            "this",
+            ".",
+            "a",
+            "=",
+            "==",
+            "(",
+            ")",
+            "[",
+            "]",
+            "{",
+            "}",
+            "'",
+            "\"",
+            "`",
+            "${",
+            "\\",
+            "=>",
+            "?",
+            ":",
+            "?.",
+            "??",
+            ",",
+            ";",
+            "\n",
+            "1",
+            "0x",
+            "1e",
+            "...",
+            "//",
+            "/*",
+            "*/",
+            "if",
+            "else",
+            "for",
+            "of",
+            "let",
+            "const",
+            "function",
+            "return",
+            "delete",
+            "typeof",
+            "++",
+            "-",
+            "+",
+            "😀",
+            "\uD800",
+            "é",
+            "\0",
+            "@",
+            "#",
+            " ",
+        ];
         for (int round = 0; round < 5_000; round++)
         {
-            string script = string.Concat(Enumerable.Range(0, random.Next(1, 15)).Select(_ => pieces[random.Next(pieces.Length)]));
+            string script = string.Concat(
+                Enumerable.Range(0, random.Next(1, 15)).Select(_ => pieces[random.Next(pieces.Length)])
+            );
             try
             {
                 JavaScript.CompilePatch(script);
@@ -149,6 +240,8 @@ public class HostileScriptTests
         interpreter.Begin();
         interpreter.AddDocument(new DocumentView(document));
         interpreter.AddJson("""{"v":7}"""u8);
-        return interpreter.TryRun() && interpreter.TryWriteParameter(0, out var json) ? Text(json) : "failed: " + interpreter.Failure;
+        return interpreter.TryRun() && interpreter.TryWriteParameter(0, out var json)
+            ? Text(json)
+            : "failed: " + interpreter.Failure;
     }
 }

@@ -6,8 +6,11 @@ namespace Rookery.Documents.Tests.Scripting;
 /// <summary>A real engine of JavaScript, Node's, which says what a script leaves.</summary>
 internal static class JavaScriptEngine
 {
-    private static readonly string Program =
-        Path.Combine(AppContext.BaseDirectory, "Scripting", "javascript-engine.mjs");
+    private static readonly string Program = Path.Combine(
+        AppContext.BaseDirectory,
+        "Scripting",
+        "javascript-engine.mjs"
+    );
 
     /// <summary>
     /// Runs scripts, each over a document of its own: an expression with the document as <c>u</c>, or statements with

@@ -17,7 +17,11 @@ public class QueryScriptTests
             new ScriptDeclaration("shifted", ["a"], new ScriptPart("return twice(a) + $by + args.by", 2000)),
             new ScriptDeclaration("hidden", ["args"], new ScriptPart("return args + $by", 3000)),
         ],
-        Definitions = [new ScriptDefinition("f", new ScriptPart("load(this.friend)", 4000)), new ScriptDefinition("g", new ScriptPart("load(f.friend)", 5000))],
+        Definitions =
+        [
+            new ScriptDefinition("f", new ScriptPart("load(this.friend)", 4000)),
+            new ScriptDefinition("g", new ScriptPart("load(f.friend)", 5000)),
+        ],
     };
 
     [Theory]
@@ -30,7 +34,8 @@ public class QueryScriptTests
     [InlineData("[1].map(x => shifted(x))", "[16]")]
     [InlineData("{ f: f.n, g: g.n, same: g.n == u.n }", """{"f":6,"g":5,"same":true}""")]
     [InlineData("load(['b', 'a', 'none', null, 1]).map(x => x ? x.n : x)", "[6,5,null,null,null]")]
-    public void Names_of_all_parts_are_known(string expression, string value) => Assert.Equal(value, Select(expression));
+    public void Names_of_all_parts_are_known(string expression, string value) =>
+        Assert.Equal(value, Select(expression));
 
     [Theory]
     [InlineData("v.n", ScriptFault.NotSupported, 70)]
@@ -48,12 +53,25 @@ public class QueryScriptTests
     [Fact]
     public void Functions_and_definitions_are_refused_where_they_stand()
     {
-        Assert.Equal(1007, Refusal(Query with { Functions = [new ScriptDeclaration("f", [], new ScriptPart("return v", 1000))] }).Position);
+        Assert.Equal(
+            1007,
+            Refusal(
+                Query with
+                {
+                    Functions = [new ScriptDeclaration("f", [], new ScriptPart("return v", 1000))],
+                }
+            ).Position
+        );
         Assert.Equal(1000, Refusal(Query with { Functions = [Query.Functions[0], Query.Functions[0]] }).Position);
         Assert.Equal(4000, Refusal(Query with { Definitions = [Query.Definitions[0], Query.Definitions[0]] }).Position);
-        Assert.Contains("'args' is named twice", Refusal(Query with { Alias = "args" }).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "'args' is named twice",
+            Refusal(Query with { Alias = "args" }).Message,
+            StringComparison.Ordinal
+        );
 
-        static ScriptException Refusal(QueryScript query) => Assert.Throws<ScriptException>(() => query.CompileSelection(new ScriptPart("1", 0)));
+        static ScriptException Refusal(QueryScript query) =>
+            Assert.Throws<ScriptException>(() => query.CompileSelection(new ScriptPart("1", 0)));
     }
 
     [Fact]
@@ -63,8 +81,16 @@ public class QueryScriptTests
         using var interpreter = new ScriptInterpreter();
         interpreter.Load(program);
         Begin(interpreter);
-        Assert.True(interpreter.TryRun() && interpreter.TryWriteParameter(0, out var json) && Text(json) is """{"n":10,"friend":"b","by":7}""", interpreter.Failure);
-        Assert.Equal(15, Assert.Throws<ScriptException>(() => Query.CompileUpdate(new ScriptPart("u.n = load('a')", 9))).Position);
+        Assert.True(
+            interpreter.TryRun()
+                && interpreter.TryWriteParameter(0, out var json)
+                && Text(json) is """{"n":10,"friend":"b","by":7}""",
+            interpreter.Failure
+        );
+        Assert.Equal(
+            15,
+            Assert.Throws<ScriptException>(() => Query.CompileUpdate(new ScriptPart("u.n = load('a')", 9))).Position
+        );
     }
 
     /// <summary>What a run holds beyond a little is asked for, and asked for anew by the next run.</summary>

@@ -6,7 +6,10 @@ using static Rookery.Documents.Tests.Json.Parsing;
 
 namespace Rookery.Documents.Tests.Scripting;
 
-/// <summary>All work is paid for in steps, by the bytes that it touches, and all memory counts, so that what one member can apply every member can.</summary>
+/// <summary>
+/// All work is paid for in steps, by the bytes that it touches, and all memory counts, so that what one member can
+/// apply every member can.
+/// </summary>
 public class ScriptCostTests
 {
     private static readonly ScriptLimits Wide = new() { Steps = 1 << 28, MostSteps = 1 << 28 };
@@ -19,7 +22,11 @@ public class ScriptCostTests
         string sorted = Run("this.a.sort()", zeros, Wide, out _, out long allocated);
         Assert.Contains("B of memory", sorted, StringComparison.Ordinal);
         Assert.InRange(allocated, 0, 2 << 20);
-        Assert.StartsWith("{\"a\":[0,0,", Run("this.a.sort()", Numbers(100_000), Wide, out _, out allocated), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "{\"a\":[0,0,",
+            Run("this.a.sort()", Numbers(100_000), Wide, out _, out allocated),
+            StringComparison.Ordinal
+        );
         Assert.InRange(allocated, 0, 2 << 20);
         string grown = Run("for (const x of this.a) { this.a.push(x) }", zeros, Wide, out _, out allocated);
         Assert.Contains("B of memory", grown, StringComparison.Ordinal);
@@ -49,14 +56,39 @@ public class ScriptCostTests
     [Fact]
     public void A_name_is_paid_for_by_its_bytes()
     {
-        string names = string.Join(',', Enumerable.Range(100, 50).Select(static number => $"\"{new string('x', 4000)}{number}\":1"));
+        string names = string.Join(
+            ',',
+            Enumerable.Range(100, 50).Select(static number => $"\"{new string('x', 4000)}{number}\":1")
+        );
         string document = $$"""{{{names}},"l":[{{Times("1", 100)}}],"k":"{{new string('x', 4000)}}149"}""";
-        Run("let s = 0; const k = this.k; for (const x of this.l) { s += this[k] }", document, Wide, out long steps, out _);
+        Run(
+            "let s = 0; const k = this.k; for (const x of this.l) { s += this[k] }",
+            document,
+            Wide,
+            out long steps,
+            out _
+        );
         Assert.InRange(steps, 100 * 50 * 4000 / 16, long.MaxValue);
 
         string escaped = string.Concat(Enumerable.Repeat("\\u0041", 200_000));
-        Run("const k = 'A'.repeat(200000); this.b = this[k]; this.c = this[k + 'B']", $$"""{"{{escaped}}":1}""", Wide, out _, out _);
-        Assert.EndsWith(",\"b\":1}", Run("const k = 'A'.repeat(200000); this.b = this[k]; this.c = this[k + 'B']", $$"""{"{{escaped}}":1}""", Wide, out steps, out long allocated), StringComparison.Ordinal);
+        Run(
+            "const k = 'A'.repeat(200000); this.b = this[k]; this.c = this[k + 'B']",
+            $$"""{"{{escaped}}":1}""",
+            Wide,
+            out _,
+            out _
+        );
+        Assert.EndsWith(
+            ",\"b\":1}",
+            Run(
+                "const k = 'A'.repeat(200000); this.b = this[k]; this.c = this[k + 'B']",
+                $$"""{"{{escaped}}":1}""",
+                Wide,
+                out steps,
+                out long allocated
+            ),
+            StringComparison.Ordinal
+        );
         Assert.InRange(allocated, 0, 100_000);
         Assert.InRange(steps, 2 * 1_200_000 / 16, long.MaxValue);
     }
@@ -94,7 +126,13 @@ public class ScriptCostTests
         Assert.InRange(far - near, 1000 * 1900 / 16, long.MaxValue);
         Run("for (const x of this.a) { x.toFixed(0) }", Numbers(1000), Wide, out long digits, out _);
         Assert.InRange(digits, 64_000, long.MaxValue);
-        Run("this.t = this.t.toUpperCase()", $$"""{"t":"{{new string('é', 40_000)}}"}""", Wide, out long letters, out _);
+        Run(
+            "this.t = this.t.toUpperCase()",
+            $$"""{"t":"{{new string('é', 40_000)}}"}""",
+            Wide,
+            out long letters,
+            out _
+        );
         Assert.InRange(letters, 80_000 / 4, long.MaxValue);
     }
 
@@ -104,15 +142,28 @@ public class ScriptCostTests
         var limits = new ScriptLimits { OutputBytes = 100_000 };
         string failure = Run("this.t = '\\x01'.repeat(50000)", "{}", limits, out _, out _);
         Assert.Contains("larger than 97.7 KiB", failure, StringComparison.Ordinal);
-        Assert.EndsWith("\\u0001\"}", Run("this.t = '\\x01'.repeat(16000)", "{}", limits, out _, out _), StringComparison.Ordinal);
+        Assert.EndsWith(
+            "\\u0001\"}",
+            Run("this.t = '\\x01'.repeat(16000)", "{}", limits, out _, out _),
+            StringComparison.Ordinal
+        );
     }
 
     private static string Numbers(int count) => $$"""{"a":[{{Times("0", count)}}]}""";
 
-    private static string Times(string element, int count) => new StringBuilder().AppendJoin(',', Enumerable.Repeat(element, count)).ToString();
+    private static string Times(string element, int count) =>
+        new StringBuilder().AppendJoin(',', Enumerable.Repeat(element, count)).ToString();
 
-    /// <summary>The document that a patch leaves, or why it failed; the steps it took, and the managed memory of the run.</summary>
-    private static string Run(string script, string document, ScriptLimits limits, out long steps, out long allocatedBytes)
+    /// <summary>
+    /// The document that a patch leaves, or why it failed; the steps it took, and the managed memory of the run.
+    /// </summary>
+    private static string Run(
+        string script,
+        string document,
+        ScriptLimits limits,
+        out long steps,
+        out long allocatedBytes
+    )
     {
         byte[] stored = StoredDocumentTests.Store(document, "users/1");
         using var interpreter = new ScriptInterpreter(limits);

@@ -27,10 +27,14 @@ internal static class Scripts
         interpreter.Begin();
         interpreter.AddDocument(new DocumentView(StoredDocumentTests.Store(document, "users/1")));
         interpreter.AddJson(Bytes(args));
-        return interpreter.TryRun() && interpreter.TryWriteParameter(0, out var json) ? Text(json) : "failed: " + interpreter.Failure;
+        return interpreter.TryRun() && interpreter.TryWriteParameter(0, out var json)
+            ? Text(json)
+            : "failed: " + interpreter.Failure;
     }
 
     /// <summary>Runs what was begun.</summary>
     public static string Result(ScriptInterpreter interpreter) =>
-        interpreter.TryRun() && interpreter.TryWriteResult(out var json) ? Text(json) : "failed: " + interpreter.Failure;
+        interpreter.TryRun() && interpreter.TryWriteResult(out var json)
+            ? Text(json)
+            : "failed: " + interpreter.Failure;
 }

@@ -17,34 +17,78 @@ public class StatementTests
     [InlineData("this['a b'] = 1\nthis.c = 2", "{}", """{"a b":1,"c":2}""")]
     [InlineData("this.l[1] = 'x'; this.l[3] = 'y'", """{"l":[1,2,3]}""", """{"l":[1,"x",3,"y"]}""")]
     [InlineData("this.l[0].q += 2", """{"l":[{"q":1}]}""", """{"l":[{"q":3}]}""")]
-    [InlineData("if (this.n > 3) { this.big = true } else { this.big = false }", """{"n":5}""", """{"n":5,"big":true}""")]
-    [InlineData("if (this.n > 9) this.big = true; else if (this.n > 4) this.big = 'mid'; else this.big = false;", """{"n":5}""", """{"n":5,"big":"mid"}""")]
+    [InlineData(
+        "if (this.n > 3) { this.big = true } else { this.big = false }",
+        """{"n":5}""",
+        """{"n":5,"big":true}"""
+    )]
+    [InlineData(
+        "if (this.n > 9) this.big = true; else if (this.n > 4) this.big = 'mid'; else this.big = false;",
+        """{"n":5}""",
+        """{"n":5,"big":"mid"}"""
+    )]
     [InlineData("this.tags.push('x', args.v)", """{"tags":["a"]}""", """{"tags":["a","x",7]}""")]
-    [InlineData("this.tags = this.tags.filter(t => t != 'x')", """{"tags":["a","x","b","x"]}""", """{"tags":["a","b"]}""")]
-    [InlineData("for (const l of this.lines) { l.total = l.q * l.p; this.sum = (this.sum || 0) + l.total }", """{"lines":[{"q":2,"p":3},{"q":1,"p":5}]}""", """{"lines":[{"q":2,"p":3,"total":6},{"q":1,"p":5,"total":5}],"sum":11}""")]
-    [InlineData("let s = 0; for (let x of this.l) { if (x < 0) continue; if (x > 5) break; s += x } this.s = s", """{"l":[1,-2,3,9,4]}""", """{"l":[1,-2,3,9,4],"s":4}""")]
+    [InlineData(
+        "this.tags = this.tags.filter(t => t != 'x')",
+        """{"tags":["a","x","b","x"]}""",
+        """{"tags":["a","b"]}"""
+    )]
+    [InlineData(
+        "for (const l of this.lines) { l.total = l.q * l.p; this.sum = (this.sum || 0) + l.total }",
+        """{"lines":[{"q":2,"p":3},{"q":1,"p":5}]}""",
+        """{"lines":[{"q":2,"p":3,"total":6},{"q":1,"p":5,"total":5}],"sum":11}"""
+    )]
+    [InlineData(
+        "let s = 0; for (let x of this.l) { if (x < 0) continue; if (x > 5) break; s += x } this.s = s",
+        """{"l":[1,-2,3,9,4]}""",
+        """{"l":[1,-2,3,9,4],"s":4}"""
+    )]
     [InlineData("for (const x of this.none) { this.a = 1 }", "{}", "{}")]
     [InlineData("var a = 1, b; this.a = a; this.b = b; this.c = b === undefined", "{}", """{"a":1,"c":true}""")]
     [InlineData("{ let a = 1; { let a = 2; this.x = a } this.y = a }", "{}", """{"x":2,"y":1}""")]
-    [InlineData("delete this.a.b; delete this['c']; delete this.none", """{"a":{"b":1,"d":2},"c":3}""", """{"a":{"d":2}}""")]
+    [InlineData(
+        "delete this.a.b; delete this['c']; delete this.none",
+        """{"a":{"b":1,"d":2},"c":3}""",
+        """{"a":{"d":2}}"""
+    )]
     [InlineData("this.a = undefined; this.b = null", """{"a":1}""", """{"b":null}""")]
     [InlineData("return; this.a = 1", "{}", "{}")]
     [InlineData("if (!this.a) return; this.b = 1", """{"a":1}""", """{"a":1,"b":1}""")]
     [InlineData("function twice(x) { return x * 2 } this.n = twice(twice(this.n))", """{"n":5}""", """{"n":20}""")]
     [InlineData("function f(n) { return n < 2 ? 1 : n * f(n - 1) } this.n = f(5)", """{"n":5}""", """{"n":120}""")]
     [InlineData("function f(a, b) { return b } this.a = f(1); this.b = f(1, 2, 3)", "{}", """{"b":2}""")]
-    [InlineData("this.a = this.l.map(x => { if (x > 1) { for (const y of [x, 0]) { return y } } return 'one' })", """{"l":[1,2]}""", """{"l":[1,2],"a":["one",2]}""")]
+    [InlineData(
+        "this.a = this.l.map(x => { if (x > 1) { for (const y of [x, 0]) { return y } } return 'one' })",
+        """{"l":[1,2]}""",
+        """{"l":[1,2],"a":["one",2]}"""
+    )]
     [InlineData("const l = this.l; l.push(1); this.m = l", """{"l":[]}""", """{"l":[1],"m":[1]}""")]
-    [InlineData("this.l.splice(1, 1); this.l.splice(0, 0, 'a', 'b'); this.x = this.l.splice(-1)", """{"l":[1,2,3]}""", """{"l":["a","b",1],"x":[3]}""")]
-    [InlineData("this.x = this.l.pop(); this.y = this.l.shift(); this.z = this.l.unshift(7, 8)", """{"l":[1,2,3]}""", """{"l":[7,8,2],"x":3,"y":1,"z":3}""")]
+    [InlineData(
+        "this.l.splice(1, 1); this.l.splice(0, 0, 'a', 'b'); this.x = this.l.splice(-1)",
+        """{"l":[1,2,3]}""",
+        """{"l":["a","b",1],"x":[3]}"""
+    )]
+    [InlineData(
+        "this.x = this.l.pop(); this.y = this.l.shift(); this.z = this.l.unshift(7, 8)",
+        """{"l":[1,2,3]}""",
+        """{"l":[7,8,2],"x":3,"y":1,"z":3}"""
+    )]
     [InlineData("// comment\nthis.a = 1 /* other */; ;", "{}", """{"a":1}""")]
-    [InlineData("this.id = this.id; this.q = [this.id]", """{"id":9007199254740993}""", """{"id":9007199254740993,"q":[9007199254740993]}""")]
+    [InlineData(
+        "this.id = this.id; this.q = [this.id]",
+        """{"id":9007199254740993}""",
+        """{"id":9007199254740993,"q":[9007199254740993]}"""
+    )]
     [InlineData("this.f = this.f", """{"f":1.50,"e":"\u0041\n"}""", """{"f":1.50,"e":"\u0041\n"}""")]
     [InlineData("this.\u00e9 = 2", """{"\u00e9":1}""", """{"\u00e9":2}""")]
     [InlineData("this.i = this['@metadata']['@collection'] + '/' + id(this)", "{}", """{"i":"undefined/users/1"}""")]
     [InlineData("this.c = getMetadata(this).k", """{"@metadata":{"k":5}}""", """{"c":5}""")]
     [InlineData("this.a = args.none; this.b = $v.x.y", "{}", "{}")]
-    [InlineData("Object.keys(this).forEach(k => { this[k] = k + this[k] })", """{"a":1,"b":2}""", """{"a":"a1","b":"b2"}""")]
+    [InlineData(
+        "Object.keys(this).forEach(k => { this[k] = k + this[k] })",
+        """{"a":1,"b":2}""",
+        """{"a":"a1","b":"b2"}"""
+    )]
     public void A_script_changes_the_document(string script, string document, string result) =>
         Assert.Equal(result, Scripts.Patch(script, document, """{"v":7}"""));
 
@@ -66,7 +110,11 @@ public class StatementTests
     [InlineData("this[this.s[1]] = 1", """{"s":"x😀"}""", "cut inside a surrogate pair")]
     [InlineData("this.a = this.s.indexOf(this.s[1])", """{"s":"x😀"}""", "searches for a text that was cut")]
     [InlineData("this.a = this.s.replaceAll('', \"$'\")", """{"s":"x😀"}""", "inside a surrogate pair")]
-    public void A_script_that_does_not_fit_the_document_fails_with_the_reason(string script, string document, string reason)
+    public void A_script_that_does_not_fit_the_document_fails_with_the_reason(
+        string script,
+        string document,
+        string reason
+    )
     {
         string result = Scripts.Patch(script, document);
         Assert.StartsWith("failed: ", result, StringComparison.Ordinal);
@@ -266,6 +314,9 @@ public class StatementTests
     {
         const string Script = "this.a = 1;\n  this.b = 2 ** 3;\n";
         var refusal = Assert.Throws<ScriptException>(() => JavaScript.CompilePatch(Script));
-        Assert.Equal("This server does not run the operator '**'\n  this.b = 2 ** 3;\n             ^", refusal.Describe(Script));
+        Assert.Equal(
+            "This server does not run the operator '**'\n  this.b = 2 ** 3;\n             ^",
+            refusal.Describe(Script)
+        );
     }
 }

@@ -9,8 +9,7 @@ namespace Rookery.Documents.Tests.Scripting;
 internal sealed class TypedScript(Random random)
 {
     /// <summary>What the scripts run over. Its numbers are written as JavaScript writes them.</summary>
-    public const string Document =
-        """
+    public const string Document = """
         {
           "n": 5, "f": 1.5, "neg": -7.5, "z": 0, "big": 1e+21,
           "s": "Hello World", "e": "", "num": " 12.50 ", "uni": "Straße İI😀ﬁ ΑΣ.ΟΔΟΣ!", "esc": "a\"\\\n\u2028b",
@@ -25,17 +24,66 @@ internal sealed class TypedScript(Random random)
 
     private static readonly string[] NumberLiterals =
     [
-        "0", "1", "2", "3", "-1", "7", "0.5", "2.5", "-2.5", "1e21", "1e-7", "123456789012", "NaN", "0x1F", ".5", "5.",
-        "1e3", "-0",
+        "0",
+        "1",
+        "2",
+        "3",
+        "-1",
+        "7",
+        "0.5",
+        "2.5",
+        "-2.5",
+        "1e21",
+        "1e-7",
+        "123456789012",
+        "NaN",
+        "0x1F",
+        ".5",
+        "5.",
+        "1e3",
+        "-0",
     ];
 
     private static readonly string[] TextLiterals =
     [
-        "''", "'a'", "'b'", "' '", "','", "'l'", "'😀'", "'é😀x'", "'ß'", "'İ'", "'ΑΣ'", "'Σ'", "'ŉǰ'",
-        "'12'", "' 7px'", "'0x1f'", "'-3.5e2'", "'Infinity'", "'0b11'", "'1_0'",
-        "'\\u{1F600}'", "'\\x41\\t\\'\\0'", "'a\\\nb'", "'a\\\r\nb'", "'\\q'", "\"q'\"", "'$&-$`$$'",
-        "'null'", "'1'", "'0'", "'-1'",
-        "'length'", "'a,b,c'", "'\\u2028'", "'\u00a0\ufeffx\u2003'", "'ǅ'", "'ᾳ'", "'Å'",
+        "''",
+        "'a'",
+        "'b'",
+        "' '",
+        "','",
+        "'l'",
+        "'😀'",
+        "'é😀x'",
+        "'ß'",
+        "'İ'",
+        "'ΑΣ'",
+        "'Σ'",
+        "'ŉǰ'",
+        "'12'",
+        "' 7px'",
+        "'0x1f'",
+        "'-3.5e2'",
+        "'Infinity'",
+        "'0b11'",
+        "'1_0'",
+        "'\\u{1F600}'",
+        "'\\x41\\t\\'\\0'",
+        "'a\\\nb'",
+        "'a\\\r\nb'",
+        "'\\q'",
+        "\"q'\"",
+        "'$&-$`$$'",
+        "'null'",
+        "'1'",
+        "'0'",
+        "'-1'",
+        "'length'",
+        "'a,b,c'",
+        "'\\u2028'",
+        "'\u00a0\ufeffx\u2003'",
+        "'ǅ'",
+        "'ᾳ'",
+        "'Å'",
     ];
 
     private static readonly string[] TextMembers = ["s", "e", "num", "uni", "esc"];
@@ -86,98 +134,121 @@ internal sealed class TypedScript(Random random)
         string body = Within(
             () => $"if ({Any()}) {{ return {Any()} }} let r = {Any()}; r {Pick(["=", "+=", "-="])} {Any()}; return r",
             "p",
-            "q");
+            "q"
+        );
         return $"function f(p, q) {{ const d = {Own}; {body} }}";
     }
 
-    private string Any() => Deeper(
-        () => Pick(["null", "undefined", "true", $"{_root}.missing", $"{_root}.o", .. _variables, Member()]),
-        () => Pick([Pick(NumberLiterals), Pick(TextLiterals)]),
-        Number, Number, Text, Text, Text, Boolean, Array, Array, Object,
-        () => $"({Any()} ? {Any()} : {Any()})",
-        () => $"({Any()} {Pick(["&&", "||"])} {Any()})",
-        () => $"({Any()} ?? {Any()})",
-        () => $"({Any()} + {Any()})",
-        () => _hasFunction ? $"f({Pick([Any(), $"{Any()}, {Any()}"])})" : Text(),
-        () => $"({Array()})[{Pick([Number(), Text(), Any()])}]",
-        () => $"({Object()})[{Pick(["'a'", "'b'", Text()])}]",
-        () => $"({Object()}).{Pick(["a", "b", "q", "c"])}",
-        () => $"({Array()}).{Pick(["find", "findIndex", "some", "every"])}({Lambda(Any)})",
-        () => $"({Array()}).reduce({Lambda(Any, 2)}, {Any()})",
-        () => $"({Text()})[{Pick([Number(), "'0'", "'1'", "'length'", "'01'", Text()])}]");
+    private string Any() =>
+        Deeper(
+            () => Pick(["null", "undefined", "true", $"{_root}.missing", $"{_root}.o", .. _variables, Member()]),
+            () => Pick([Pick(NumberLiterals), Pick(TextLiterals)]),
+            Number,
+            Number,
+            Text,
+            Text,
+            Text,
+            Boolean,
+            Array,
+            Array,
+            Object,
+            () => $"({Any()} ? {Any()} : {Any()})",
+            () => $"({Any()} {Pick(["&&", "||"])} {Any()})",
+            () => $"({Any()} ?? {Any()})",
+            () => $"({Any()} + {Any()})",
+            () => _hasFunction ? $"f({Pick([Any(), $"{Any()}, {Any()}"])})" : Text(),
+            () => $"({Array()})[{Pick([Number(), Text(), Any()])}]",
+            () => $"({Object()})[{Pick(["'a'", "'b'", Text()])}]",
+            () => $"({Object()}).{Pick(["a", "b", "q", "c"])}",
+            () => $"({Array()}).{Pick(["find", "findIndex", "some", "every"])}({Lambda(Any)})",
+            () => $"({Array()}).reduce({Lambda(Any, 2)}, {Any()})",
+            () => $"({Text()})[{Pick([Number(), "'0'", "'1'", "'length'", "'01'", Text()])}]"
+        );
 
-    private string Number() => Deeper(
-        () => Pick([Pick(NumberLiterals), $"{_root}.{Pick(NumberMembers)}", $"{_root}.{Pick(TextMembers)}.length"]),
-        () => $"({Pick([Number(), Any()])} {Pick(["-", "*", "/", "%"])} {Pick([Number(), Any()])})",
-        () => $"({Number()} + {Number()})",
-        () => $"({Text()}).length",
-        () => $"({Array()}).length",
-        () => $"({Text()}).{Pick(["indexOf", "lastIndexOf"])}({Text()})",
-        () => $"({Array()}).{Pick(["indexOf", "lastIndexOf"])}({Any()})",
-        () => $"Math.{Pick(["round", "floor", "ceil", "abs", "trunc", "sign"])}({Pick([Number(), Any()])})",
-        () => $"Math.{Pick(["min", "max"])}({Pick(["", Number(), $"{Number()}, {Any()}"])})",
-        () => $"parseInt({Pick([Text(), Any()])}{Pick(["", ", 2", ", 16", ", 36", $", {Number()}"])})",
-        () => $"{Pick(["parseFloat", "Number", "Number.parseFloat"])}({Pick([Text(), Any()])})",
-        () => $"(-{Any()})",
-        () => $"(+{Any()})",
-        () => $"(1 / {Number()})");
+    private string Number() =>
+        Deeper(
+            () => Pick([Pick(NumberLiterals), $"{_root}.{Pick(NumberMembers)}", $"{_root}.{Pick(TextMembers)}.length"]),
+            () => $"({Pick([Number(), Any()])} {Pick(["-", "*", "/", "%"])} {Pick([Number(), Any()])})",
+            () => $"({Number()} + {Number()})",
+            () => $"({Text()}).length",
+            () => $"({Array()}).length",
+            () => $"({Text()}).{Pick(["indexOf", "lastIndexOf"])}({Text()})",
+            () => $"({Array()}).{Pick(["indexOf", "lastIndexOf"])}({Any()})",
+            () => $"Math.{Pick(["round", "floor", "ceil", "abs", "trunc", "sign"])}({Pick([Number(), Any()])})",
+            () => $"Math.{Pick(["min", "max"])}({Pick(["", Number(), $"{Number()}, {Any()}"])})",
+            () => $"parseInt({Pick([Text(), Any()])}{Pick(["", ", 2", ", 16", ", 36", $", {Number()}"])})",
+            () => $"{Pick(["parseFloat", "Number", "Number.parseFloat"])}({Pick([Text(), Any()])})",
+            () => $"(-{Any()})",
+            () => $"(+{Any()})",
+            () => $"(1 / {Number()})"
+        );
 
-    private string Text() => Deeper(
-        () => Pick([Pick(TextLiterals), $"{_root}.{Pick(TextMembers)}"]),
-        () => $"({Text()}).{Pick(["toLowerCase()", "toUpperCase()", "toString()", "charAt()"])}",
-        () => $"({Text()}).{Pick(["trim()", "trimStart()", "trimEnd()"])}",
-        () => $"({Text()}).{Pick(["slice", "substring", "substr"])}({Index()}{Pick(["", $", {Index()}"])})",
-        () => $"({Text()}).charAt({Index()})",
-        () => $"({Text()}).{Pick(["replace", "replaceAll"])}({Pick([Text(), Any()])}, {Pick([Text(), Any()])})",
-        () => $"({Text()}).concat({Any()}, {Any()})",
-        () => $"({Text()}).repeat({Pick(["0", "1", "2", "3", "2.9"])})",
-        () => $"({Text()}).{Pick(["padStart", "padEnd"])}({Pick(["0", "3", "9", Index()])}{Pick(["", $", {Text()}"])})",
-        () => $"({Number()}).toFixed({Pick(["", "0", "1", "2", "10"])})",
-        () => $"({Number()}).toString()",
-        () => $"({Array()}).join({Pick(["", Text(), Any()])})",
-        () => $"({Array()}).toString()",
-        () => $"String({Any()})",
-        () => $"(typeof {Any()})",
-        () => $"`{Pick(["", "a", "$", "\\`", "\\\n", "\r\n", "{}"])}${{{Any()}}}{Pick(["", "b", "}", "😀"])}`",
-        () => $"`${{{Any()}}}${{{Any()}}}`",
-        () => $"({Text()} + {Any()})",
-        () => $"({Any()} + {Text()})");
+    private string Text() =>
+        Deeper(
+            () => Pick([Pick(TextLiterals), $"{_root}.{Pick(TextMembers)}"]),
+            () => $"({Text()}).{Pick(["toLowerCase()", "toUpperCase()", "toString()", "charAt()"])}",
+            () => $"({Text()}).{Pick(["trim()", "trimStart()", "trimEnd()"])}",
+            () => $"({Text()}).{Pick(["slice", "substring", "substr"])}({Index()}{Pick(["", $", {Index()}"])})",
+            () => $"({Text()}).charAt({Index()})",
+            () => $"({Text()}).{Pick(["replace", "replaceAll"])}({Pick([Text(), Any()])}, {Pick([Text(), Any()])})",
+            () => $"({Text()}).concat({Any()}, {Any()})",
+            () => $"({Text()}).repeat({Pick(["0", "1", "2", "3", "2.9"])})",
+            () =>
+                $"({Text()}).{Pick(["padStart", "padEnd"])}({Pick(["0", "3", "9", Index()])}"
+                + $"{Pick(["", $", {Text()}"])})",
+            () => $"({Number()}).toFixed({Pick(["", "0", "1", "2", "10"])})",
+            () => $"({Number()}).toString()",
+            () => $"({Array()}).join({Pick(["", Text(), Any()])})",
+            () => $"({Array()}).toString()",
+            () => $"String({Any()})",
+            () => $"(typeof {Any()})",
+            () => $"`{Pick(["", "a", "$", "\\`", "\\\n", "\r\n", "{}"])}${{{Any()}}}{Pick(["", "b", "}", "😀"])}`",
+            () => $"`${{{Any()}}}${{{Any()}}}`",
+            () => $"({Text()} + {Any()})",
+            () => $"({Any()} + {Text()})"
+        );
 
-    private string Boolean() => Deeper(
-        () => Pick(["true", "false", $"{_root}.t"]),
-        () => $"({Any()} {Pick(Binary)} {Any()})",
-        () => $"({Text()} {Pick(Binary)} {Text()})",
-        () => $"({Number()} {Pick(Binary)} {Pick([Number(), Text()])})",
-        () => $"(!{Any()})",
-        () => $"({Text()}).{Pick(["startsWith", "endsWith", "includes"])}({Pick([Text(), Any()])})",
-        () => $"({Array()}).includes({Any()})",
-        () => $"{Pick(["Array.isArray", "isNaN", "isFinite", "Number.isInteger", "Boolean"])}({Any()})");
+    private string Boolean() =>
+        Deeper(
+            () => Pick(["true", "false", $"{_root}.t"]),
+            () => $"({Any()} {Pick(Binary)} {Any()})",
+            () => $"({Text()} {Pick(Binary)} {Text()})",
+            () => $"({Number()} {Pick(Binary)} {Pick([Number(), Text()])})",
+            () => $"(!{Any()})",
+            () => $"({Text()}).{Pick(["startsWith", "endsWith", "includes"])}({Pick([Text(), Any()])})",
+            () => $"({Array()}).includes({Any()})",
+            () => $"{Pick(["Array.isArray", "isNaN", "isFinite", "Number.isInteger", "Boolean"])}({Any()})"
+        );
 
-    private string Array() => Deeper(
-        () => Pick(["[]", $"{_root}.{Pick(ArrayMembers)}"]),
-        () => $"[{Any()}, {Any()}]",
-        () => $"[{Any()}, ...{Array()}]",
-        () => $"({Array()}).{Pick(["map", "filter", "flatMap"])}({Lambda(Any)})",
-        () => $"({Array()}).map({Lambda(Any, 2)})",
-        () => $"({Array()}).map({Lambda(() => $"{{ if ({Boolean()}) {{ return {Any()} }} return {Any()} }}", 1)})",
-        () => $"({Text()}).split({Pick(["''", "','", "' '", Text()])})",
-        () => $"({Array()}).slice({Pick(["", Index(), $"{Index()}, {Index()}"])})",
-        () => $"({Array()}).concat({Any()}, {Any()})",
-        () => $"({Array()}).flat()",
-        () => $"({Array()}).slice().{Pick(["reverse()", "sort()", $"splice({Index()})"])}",
-        () => $"({Array()}).slice().splice({Index()}, {Index()}, {Any()})",
-        () => $"Object.{Pick(["keys", "values", "entries"])}({Pick([PlainObject(), Array(), Text(), Number()])})");
+    private string Array() =>
+        Deeper(
+            () => Pick(["[]", $"{_root}.{Pick(ArrayMembers)}"]),
+            () => $"[{Any()}, {Any()}]",
+            () => $"[{Any()}, ...{Array()}]",
+            () => $"({Array()}).{Pick(["map", "filter", "flatMap"])}({Lambda(Any)})",
+            () => $"({Array()}).map({Lambda(Any, 2)})",
+            () => $"({Array()}).map({Lambda(() => $"{{ if ({Boolean()}) {{ return {Any()} }} return {Any()} }}", 1)})",
+            () => $"({Text()}).split({Pick(["''", "','", "' '", Text()])})",
+            () => $"({Array()}).slice({Pick(["", Index(), $"{Index()}, {Index()}"])})",
+            () => $"({Array()}).concat({Any()}, {Any()})",
+            () => $"({Array()}).flat()",
+            () => $"({Array()}).slice().{Pick(["reverse()", "sort()", $"splice({Index()})"])}",
+            () => $"({Array()}).slice().splice({Index()}, {Index()}, {Any()})",
+            () => $"Object.{Pick(["keys", "values", "entries"])}({Pick([PlainObject(), Array(), Text(), Number()])})"
+        );
 
     /// <summary>An object without names that are numbers, which engines put first.</summary>
     private string PlainObject() =>
         Pick(["({})", $"{_root}.o", $"{_root}.lines[0]", $"({{ a: {Any()}, 'b c': {Any()} }})"]);
 
-    private string Object() => Deeper(
-        () => Pick(["({})", $"{_root}.o", $"{_root}.lines[0]", $"{_root}.none"]),
-        () => $"({{ a: {Any()}, 'b c': {Any()} }})",
-        () => $"({{ a: {Any()}, ...{Pick([Object(), Any()])}, b: {Any()}, q: {Any()} }})",
-        () => $"({{ [{Any()}]: {Any()}, c: {Any()} }})",
-        () => $"({{ a: {Any()}, a: {Any()} }})");
+    private string Object() =>
+        Deeper(
+            () => Pick(["({})", $"{_root}.o", $"{_root}.lines[0]", $"{_root}.none"]),
+            () => $"({{ a: {Any()}, 'b c': {Any()} }})",
+            () => $"({{ a: {Any()}, ...{Pick([Object(), Any()])}, b: {Any()}, q: {Any()} }})",
+            () => $"({{ [{Any()}]: {Any()}, c: {Any()} }})",
+            () => $"({{ a: {Any()}, a: {Any()} }})"
+        );
 
     private string Member() => $"{_root}.{Pick(ArrayMembers)}";
 
@@ -223,11 +294,16 @@ internal sealed class TypedScript(Random random)
         return $"for (const {name} of ({Array()}).slice()) {{ {Within(() => Block(2), element)}; {end} }}";
     }
 
-    private string Change() => Pick(
-    [
-        $"push({Any()}, {Any()})", "pop()", "shift()", $"unshift({Any()})", $"splice({Index()}, {Index()}, {Any()})",
-        "reverse()", "sort()",
-    ]);
+    private string Change() =>
+        Pick([
+            $"push({Any()}, {Any()})",
+            "pop()",
+            "shift()",
+            $"unshift({Any()})",
+            $"splice({Index()}, {Index()}, {Any()})",
+            "reverse()",
+            "sort()",
+        ]);
 
     private string Declaration()
     {

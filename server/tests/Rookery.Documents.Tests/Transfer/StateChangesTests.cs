@@ -11,7 +11,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Transfer;
 
-/// <summary>A member that stopped at a random entry gets what changed, and holds every row that the sender does, in every table, with the same outcome of all commands.</summary>
+/// <summary>
+/// A member that stopped at a random entry gets what changed, and holds every row that the sender does, in every table,
+/// with the same outcome of all commands.
+/// </summary>
 public sealed class StateChangesTests
 {
     private const int Seeds = 24;
@@ -80,31 +83,41 @@ public sealed class StateChangesTests
         Assert.Null(sender.Core.Offers.MakeSince(since, out _)!.Since);
     }
 
-    /// <summary>As for everything: the old state or the new one, with the vote, and a journal that goes on behind it.</summary>
+    /// <summary>
+    /// As for everything: the old state or the new one, with the vote, and a journal that goes on behind it.
+    /// </summary>
     [Fact]
     public void After_any_power_cut_a_node_has_its_old_state_or_what_changed_on_top_of_it()
     {
         int within = 0;
-        new CrashSearch { Points = 600, Runs = 4 }.Verify(CutWhileInstalling, (image, story, operation) =>
-        {
-            if (operation < story.Began)
+        new CrashSearch { Points = 600, Runs = 4 }.Verify(
+            CutWhileInstalling,
+            (image, story, operation) =>
             {
-                return;
-            }
+                if (operation < story.Began)
+                {
+                    return;
+                }
 
-            within += operation < story.Acknowledged ? 1 : 0;
-            using (var store = Transferred.Open(image, SteppedNode.Options(Transferred.Receiver)))
-            {
-                bool isNew = store.AppliedIndex >= story.Index;
-                Assert.True(isNew || operation < story.Installed, "what changed was installed, and is not found");
-                Assert.Equal(isNew ? story.After : story.Before, Transferred.Documents(store, "both"));
-                Assert.True(operation < story.Acknowledged || store.Journal.LastIndex > story.Index, "an entry was acknowledged behind the installed state, and is lost");
-                Assert.Null(store.CommitAlone(CommandEncoder.CreateDatabase("after", HistoryId.Create())).Rejection);
-            }
+                within += operation < story.Acknowledged ? 1 : 0;
+                using (var store = Transferred.Open(image, SteppedNode.Options(Transferred.Receiver)))
+                {
+                    bool isNew = store.AppliedIndex >= story.Index;
+                    Assert.True(isNew || operation < story.Installed, "what changed was installed, and is not found");
+                    Assert.Equal(isNew ? story.After : story.Before, Transferred.Documents(store, "both"));
+                    Assert.True(
+                        operation < story.Acknowledged || store.Journal.LastIndex > story.Index,
+                        "an entry was acknowledged behind the installed state, and is lost"
+                    );
+                    Assert.Null(
+                        store.CommitAlone(CommandEncoder.CreateDatabase("after", HistoryId.Create())).Rejection
+                    );
+                }
 
-            using var again = Transferred.Open(image, SteppedNode.Options(Transferred.Receiver));
-            Assert.True(again.Databases.TryGet("after", out _));
-        });
+                using var again = Transferred.Open(image, SteppedNode.Options(Transferred.Receiver));
+                Assert.True(again.Databases.TryGet("after", out _));
+            }
+        );
         Assert.True(CrashSearch.IsReplay || within >= 100, $"only {within} cuts fell into the fetch and the install");
     }
 
@@ -132,13 +145,16 @@ public sealed class StateChangesTests
         receiver.PrepareInstall(fetched);
         receiver.Install(fetched, tailIsKept: false);
         int installed = disk.OperationCount;
-        receiver.Journal.Write([new JournalFrame(FrameType.NoOp, offer.Index + 1, offer.Term, offer.Operations, 0, default)]);
+        receiver.Journal.Write([
+            new JournalFrame(FrameType.NoOp, offer.Index + 1, offer.Term, offer.Operations, 0, default),
+        ]);
         int acknowledged = disk.OperationCount;
-        while (receiver.WorkOnce())
-        {
-        }
+        while (receiver.WorkOnce()) { }
 
-        return (disk, new Story(before, Transferred.Documents(sender.Core, "both"), offer.Index, began, installed, acknowledged));
+        return (
+            disk,
+            new Story(before, Transferred.Documents(sender.Core, "both"), offer.Index, began, installed, acknowledged)
+        );
     }
 
     private static void FillMore(SteppedNode node, int seed)
@@ -154,7 +170,14 @@ public sealed class StateChangesTests
         node.Flush();
     }
 
-    private sealed record Story(Dictionary<string, string> Before, Dictionary<string, string> After, long Index, int Began, int Installed, int Acknowledged);
+    private sealed record Story(
+        Dictionary<string, string> Before,
+        Dictionary<string, string> After,
+        long Index,
+        int Began,
+        int Installed,
+        int Acknowledged
+    );
 
     // Gives the etag behind which little changed.
     private static long FillWithLittleChanged(SteppedNode node)
@@ -184,7 +207,15 @@ public sealed class StateChangesTests
         var random = new Random(seed);
         var disk = new SimulatedDisk("/data");
         var time = new SimulatedTimeProvider();
-        var options = SteppedNode.Options(Transferred.Sender) with { KeptDeletions = random.Next(3) switch { 0 => 5, 1 => 100, _ => 100_000 } };
+        var options = SteppedNode.Options(Transferred.Sender) with
+        {
+            KeptDeletions = random.Next(3) switch
+            {
+                0 => 5,
+                1 => 100,
+                _ => 100_000,
+            },
+        };
         using var sender = SteppedNode.Open(disk, options, time);
         sender.Core.KeepsDeletions = true;
         using var all = sender.Core.Journal.KeepAbove(0);
@@ -192,7 +223,9 @@ public sealed class StateChangesTests
         work.Do(random.Next(100, 300));
         options = options with { DataDirectory = Transferred.Receiver };
         StateOffer offer;
-        using (var receiver = NodeStore.Open(options, disk, new MemoryBudget(16 << 20), new SteppedNode.NoRecorder(), time))
+        using (
+            var receiver = NodeStore.Open(options, disk, new MemoryBudget(16 << 20), new SteppedNode.NoRecorder(), time)
+        )
         {
             receiver.KeepsDeletions = true;
             Follow(sender.Core, receiver, sender.Core.AppliedIndex - random.Next(5), random);
@@ -203,7 +236,12 @@ public sealed class StateChangesTests
             var fetched = receiver.Inbox.Check(offer);
             receiver.PrepareInstall(fetched);
             receiver.Install(fetched, tailIsKept: false);
-            Assert.Equal(offer.Bytes, receiver.Transfers.ReceivedBytesOf(offer.Since is null ? StateTransferKind.Files : StateTransferKind.Changes));
+            Assert.Equal(
+                offer.Bytes,
+                receiver.Transfers.ReceivedBytesOf(
+                    offer.Since is null ? StateTransferKind.Files : StateTransferKind.Changes
+                )
+            );
             AssertEqual(sender.Core, receiver, $"seed {seed}, {offer.Since}");
             work.Do(40);
             Follow(sender.Core, receiver, sender.Core.AppliedIndex, random);
@@ -252,10 +290,17 @@ public sealed class StateChangesTests
 
     private static void AssertEqual(NodeStore expected, NodeStore actual, string story)
     {
-        Assert.Equal((story, expected.AppliedIndex, expected.OutcomeChain, expected.LastLogTicks), (story, actual.AppliedIndex, actual.OutcomeChain, actual.LastLogTicks));
+        Assert.Equal(
+            (story, expected.AppliedIndex, expected.OutcomeChain, expected.LastLogTicks),
+            (story, actual.AppliedIndex, actual.OutcomeChain, actual.LastLogTicks)
+        );
         Transferred.AssertEqual(expected, actual);
         var (there, here) = (RowsOf(expected), RowsOf(actual));
-        Assert.True(there.SequenceEqual(here), $"{story}: {string.Join(", ", there.Except(here).Take(3))} instead of {string.Join(", ", here.Except(there).Take(3))}");
+        Assert.True(
+            there.SequenceEqual(here),
+            $"{story}: {string.Join(", ", there.Except(here).Take(3))} instead of "
+                + $"{string.Join(", ", here.Except(there).Take(3))}"
+        );
     }
 
     // Of the rows by etag those that readers pass over are left out: when they go is each node's own affair.
@@ -269,14 +314,23 @@ public sealed class StateChangesTests
         while (rows.MoveNext())
         {
             byte table = rows.Key[4];
-            if (table >= 240 || (filter.Concerns(table) && filter.IsStale(rows.Key, rows.Sequence, rows.Value, snapshot)))
+            if (
+                table >= 240
+                || (filter.Concerns(table) && filter.IsStale(rows.Key, rows.Sequence, rows.Value, snapshot))
+            )
             {
                 continue;
             }
 
             value.ResetWrittenCount();
             rows.CopyTo(value, 0, rows.Length);
-            described.Add(string.Create(CultureInfo.InvariantCulture, $"{Convert.ToHexString(rows.Key)} {rows.Sequence} {Checksum.Finish(Checksum.Append(Checksum.Start, value.WrittenSpan))}"));
+            described.Add(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{Convert.ToHexString(rows.Key)} {rows.Sequence} "
+                        + $"{Checksum.Finish(Checksum.Append(Checksum.Start, value.WrittenSpan))}"
+                )
+            );
         }
 
         return described;
@@ -338,7 +392,9 @@ public sealed class StateChangesTests
                     node.Run(CommandEncoder.PutClientConfiguration(number, "{}"u8));
                     break;
                 case < 18:
-                    node.Propose(CommandEncoder.Delete(number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, default));
+                    node.Propose(
+                        CommandEncoder.Delete(number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, default)
+                    );
                     break;
                 default:
                     Put(database, number, id);
@@ -350,11 +406,14 @@ public sealed class StateChangesTests
         {
             bool expires = random.Next(5) == 0;
             int length = random.Next(15) == 0 ? 70_000 : random.Next(300);
-            string json = $$"""{"Text":"{{new string((char)('a' + random.Next(26)), length)}}","@metadata":{"@collection":"C{{random.Next(4)}}"{{(expires ? ",\"@expires\":\"2020-01-01T00:00:00.0000000Z\"" : string.Empty)}}} }""";
+            string json =
+                $$"""{"Text":"{{new string((char)('a' + random.Next(26)), length)}}","@metadata":{"@collection":"C{{random.Next(4)}}"{{(expires ? ",\"@expires\":\"2020-01-01T00:00:00.0000000Z\"" : string.Empty)}}} }""";
             using var parser = DocumentParser.Rent();
             Assert.True(parser.TryParse(Encoding.UTF8.GetBytes(json), out var document, out _));
             var key = random.Next(4) == 0 ? new IdempotencyKey(1, ++_key) : default;
-            var outcome = node.Propose(CommandEncoder.Put(number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, document, key));
+            var outcome = node.Propose(
+                CommandEncoder.Put(number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, document, key)
+            );
             Assert.Null(outcome.Rejection);
             _expiring.Remove((database, id));
             if (expires)
@@ -366,7 +425,11 @@ public sealed class StateChangesTests
         private void Expire(string database, uint number)
         {
             using var writer = new ExpiryWriter(number);
-            foreach (var ((_, id), etag) in _expiring.Where(each => string.Equals(each.Key.Database, database, StringComparison.Ordinal)).ToList())
+            foreach (
+                var ((_, id), etag) in _expiring
+                    .Where(each => string.Equals(each.Key.Database, database, StringComparison.Ordinal))
+                    .ToList()
+            )
             {
                 writer.Add(Encoding.UTF8.GetBytes(id), etag);
                 _expiring.Remove((database, id));

@@ -36,7 +36,11 @@ public sealed class StateInboxTests
         {
             Transferred.Copy(sender.Core.Offers, offer, receiver.Core.Inbox);
             _disk.Rot($"{Transferred.Receiver}/storage/incoming/{offer.Files[0].Name}", 100, 3);
-            Assert.Contains("is damaged", Assert.Throws<StateTransferException>(() => receiver.Core.Inbox.Check(offer)).Message, StringComparison.Ordinal);
+            Assert.Contains(
+                "is damaged",
+                Assert.Throws<StateTransferException>(() => receiver.Core.Inbox.Check(offer)).Message,
+                StringComparison.Ordinal
+            );
             long before = receiver.Core.Transfers.ReceivedBytes;
             Transferred.Copy(sender.Core.Offers, offer, receiver.Core.Inbox);
             Assert.Equal(offer.Files[0].Bytes, receiver.Core.Transfers.ReceivedBytes - before);
@@ -56,7 +60,8 @@ public sealed class StateInboxTests
             Assert.Contains(
                 "Free some space on this node, or give it a larger disk.",
                 Assert.Throws<StateTransferException>(() => receiver.Core.Inbox.Begin(offer)).Message,
-                StringComparison.Ordinal);
+                StringComparison.Ordinal
+            );
         }
     }
 }

@@ -29,9 +29,19 @@ public sealed class StateInstallationTests
                 Assert.Equal(new ManifestPosition(offer.Index, offer.Term, offer.Operations), position);
                 Transferred.AssertEqual(sender.Core, receiver.Core);
                 Assert.False(await kept.WaitAsync(CancellationToken.None));
-                Assert.Equal([new DatabaseChange("old", Created: false), new DatabaseChange("both", Created: true), new DatabaseChange("new", Created: true)], Drain(databases));
+                Assert.Equal(
+                    [
+                        new DatabaseChange("old", Created: false),
+                        new DatabaseChange("both", Created: true),
+                        new DatabaseChange("new", Created: true),
+                    ],
+                    Drain(databases)
+                );
                 Assert.Equal("member/a", Drain(records).Single().Key);
-                Assert.Equal((offer.Index + 1, offer.Index, offer.Term, offer.Operations), LogOf(receiver.Core.Journal));
+                Assert.Equal(
+                    (offer.Index + 1, offer.Index, offer.Term, offer.Operations),
+                    LogOf(receiver.Core.Journal)
+                );
                 Assert.Equal(1, receiver.Core.Transfers.Installed);
                 Assert.Equal(offer.Bytes, receiver.Core.Transfers.ReceivedBytes);
                 Assert.Equal(offer.Bytes, sender.Core.Transfers.SentBytes);
@@ -40,7 +50,10 @@ public sealed class StateInstallationTests
             using var again = Transferred.Open(_disk, SteppedNode.Options(Transferred.Receiver));
             Transferred.AssertEqual(sender.Core, again);
             Assert.Equal(vote, again.Journal.Vote.ToArray());
-            Assert.Equal(offer.Configuration, again.Journal.ConfigurationAt(again.Journal.Base.Index).Payload.ToArray());
+            Assert.Equal(
+                offer.Configuration,
+                again.Journal.ConfigurationAt(again.Journal.Base.Index).Payload.ToArray()
+            );
             Assert.NotEmpty(offer.Configuration);
             Assert.Empty(again.Journal.TakeRecovered());
             Assert.Null(again.CommitAlone(CommandEncoder.CreateDatabase("after", HistoryId.Create())).Rejection);
@@ -48,7 +61,9 @@ public sealed class StateInstallationTests
         }
     }
 
-    /// <summary>A member whose journal has the state's last entry only lacks the runs: entries behind it stay.</summary>
+    /// <summary>
+    /// A member whose journal has the state's last entry only lacks the runs: entries behind it stay.
+    /// </summary>
     [Fact]
     public void A_journal_that_has_the_last_entry_of_the_state_keeps_its_tail()
     {
@@ -63,7 +78,9 @@ public sealed class StateInstallationTests
             {
                 long before = operations;
                 operations = index <= offer.Index ? offer.Operations : offer.Operations + index - offer.Index;
-                journal.Write([new JournalFrame(FrameType.NoOp, index, offer.Term, before, (int)(operations - before), default)]);
+                journal.Write([
+                    new JournalFrame(FrameType.NoOp, index, offer.Term, before, (int)(operations - before), default),
+                ]);
             }
 
             Transferred.Copy(sender.Core.Offers, offer, receiver.Core.Inbox);
@@ -74,25 +91,36 @@ public sealed class StateInstallationTests
         }
     }
 
-    /// <summary>A cut at any moment from before the fetch to after the install: the node opens as it was or as it is to be, with the vote that it gave, and goes on.</summary>
+    /// <summary>
+    /// A cut at any moment from before the fetch to after the install: the node opens as it was or as it is to be, with
+    /// the vote that it gave, and goes on.
+    /// </summary>
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
     public void After_any_power_cut_a_node_has_its_old_state_or_the_installed_one_and_its_vote(bool journalElsewhere)
     {
-        NodeOptions options = SteppedNode.Options(Transferred.Receiver) with { JournalDirectory = journalElsewhere ? "/journal" : null };
-        int within = 0;
-        new CrashSearch { Points = 400, Runs = 4 }.Verify(seed => Work(seed, options), (image, story, operation) =>
+        NodeOptions options = SteppedNode.Options(Transferred.Receiver) with
         {
-            within += operation >= story.Began && operation < story.Acknowledged ? 1 : 0;
-            Check(image, story, operation, options);
-        });
+            JournalDirectory = journalElsewhere ? "/journal" : null,
+        };
+        int within = 0;
+        new CrashSearch { Points = 400, Runs = 4 }.Verify(
+            seed => Work(seed, options),
+            (image, story, operation) =>
+            {
+                within += operation >= story.Began && operation < story.Acknowledged ? 1 : 0;
+                Check(image, story, operation, options);
+            }
+        );
         Assert.True(CrashSearch.IsReplay || within >= 200, $"only {within} cuts fell into the fetch and the install");
     }
 
     private static (SimulatedDisk Disk, Story Run) Work(int seed, NodeOptions options)
     {
-        var own = options.JournalDirectory is null ? new SimulatedDisk("/data") : SimulatedDisk.WithSecondDevice("/data", "/journal");
+        var own = options.JournalDirectory is null
+            ? new SimulatedDisk("/data")
+            : SimulatedDisk.WithSecondDevice("/data", "/journal");
         var senders = new SimulatedDisk("/data");
         var offer = Transferred.Offer(senders, out var sender);
         using var receiver = SteppedNode.Open(own, options);
@@ -107,11 +135,11 @@ public sealed class StateInstallationTests
         int began = own.OperationCount;
         Install(sender, offer, receiver);
         int installed = own.OperationCount;
-        receiver.Core.Journal.Write([new JournalFrame(FrameType.NoOp, offer.Index + 1, offer.Term, offer.Operations, 0, default)]);
+        receiver.Core.Journal.Write([
+            new JournalFrame(FrameType.NoOp, offer.Index + 1, offer.Term, offer.Operations, 0, default),
+        ]);
         int acknowledged = own.OperationCount;
-        while (receiver.Core.WorkOnce())
-        {
-        }
+        while (receiver.Core.WorkOnce()) { }
 
         var after = sender.Documents("both");
         sender.Dispose();
@@ -130,7 +158,10 @@ public sealed class StateInstallationTests
             bool isNew = store.Databases.TryGet("new", out _);
             Assert.True(isNew || operation < story.Installed, "the state was installed, and the old one is found");
             Assert.Equal(isNew ? story.After : story.Before, Transferred.Documents(store, "both"));
-            Assert.True(operation < story.Acknowledged || store.Journal.LastIndex > story.Index, "an entry was acknowledged behind the installed state, and is lost");
+            Assert.True(
+                operation < story.Acknowledged || store.Journal.LastIndex > story.Index,
+                "an entry was acknowledged behind the installed state, and is lost"
+            );
             Assert.Equal(story.Vote, store.Journal.Vote.ToArray());
             Assert.Null(store.CommitAlone(CommandEncoder.CreateDatabase("after", HistoryId.Create())).Rejection);
         }
@@ -161,5 +192,13 @@ public sealed class StateInstallationTests
         return changes;
     }
 
-    private sealed record Story(byte[] Vote, Dictionary<string, string> Before, Dictionary<string, string> After, long Index, int Began, int Installed, int Acknowledged);
+    private sealed record Story(
+        byte[] Vote,
+        Dictionary<string, string> Before,
+        Dictionary<string, string> After,
+        long Index,
+        int Began,
+        int Installed,
+        int Acknowledged
+    );
 }

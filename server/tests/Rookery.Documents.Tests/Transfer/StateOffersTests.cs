@@ -21,7 +21,10 @@ public sealed class StateOffersTests
             _time.Advance(StateOffers.Patience / 2);
             Assert.Equal(offer.Id, offers.Make().Id);
             offers.GiveUpIfDue();
-            Assert.True(node.Core.Journal.FirstIndex <= offer.Index + 1, "what follows the offer is not in the journal any more");
+            Assert.True(
+                node.Core.Journal.FirstIndex <= offer.Index + 1,
+                "what follows the offer is not in the journal any more"
+            );
         }
 
         using IDiskFile file = offers.Open(offer.Id, offer.Files[0].Name)!;
@@ -51,7 +54,17 @@ public sealed class StateOffersTests
     public void An_offer_that_keeps_too_much_of_the_journal_is_given_up()
     {
         using var node = Sender();
-        using var offers = new StateOffers(node.Core.Storage, node.Core.Journal, _disk, "/data/other", new StateTransferStatistics(), _time) { MostKeptBytes = 128 << 10 };
+        using var offers = new StateOffers(
+            node.Core.Storage,
+            node.Core.Journal,
+            _disk,
+            "/data/other",
+            new StateTransferStatistics(),
+            _time
+        )
+        {
+            MostKeptBytes = 128 << 10,
+        };
         var offer = offers.Make();
         for (int round = 0; round < 12; round++)
         {
@@ -86,19 +99,20 @@ public sealed class StateOffersTests
     [Fact]
     public void A_node_whose_data_is_damaged_offers_nothing_and_says_why()
     {
-        using (Sender())
-        {
-        }
+        using (Sender()) { }
 
-        string run = _disk.List($"{Transferred.Sender}/storage").First(static name => name.EndsWith(".run", StringComparison.Ordinal));
+        string run = _disk
+            .List($"{Transferred.Sender}/storage")
+            .First(static name => name.EndsWith(".run", StringComparison.Ordinal));
         _disk.Rot($"{Transferred.Sender}/storage/{run}", 200, 8);
         using var node = SteppedNode.Open(_disk, Transferred.Sender, _time);
-        while (!node.Core.Storage.ScrubOnce(1 << 20))
-        {
-        }
+        while (!node.Core.Storage.ScrubOnce(1 << 20)) { }
 
         Assert.StartsWith(
-            "This node does not offer its state, because a part of it cannot be read:", Assert.Throws<StateTransferException>(() => node.Core.Offers.Make()).Message, StringComparison.Ordinal);
+            "This node does not offer its state, because a part of it cannot be read:",
+            Assert.Throws<StateTransferException>(() => node.Core.Offers.Make()).Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -115,9 +129,15 @@ public sealed class StateOffersTests
     }
 
     [Theory]
-    [InlineData("""{"Id":"a","Index":1,"Term":1,"Operations":1,"ConfigurationIndex":0,"Configuration":"","Files":[{"Name":"../x","Bytes":1}]}""")]
-    [InlineData("""{"Id":"a","Index":1,"Term":1,"Operations":1,"ConfigurationIndex":0,"Configuration":"","Files":[{"Name":"x","Bytes":-1}]}""")]
-    [InlineData("""{"Id":"a","Index":1,"Term":1,"Operations":1,"ConfigurationIndex":0,"Configuration":"","Files":[{"Name":"x","Bytes":1},{"Name":"x","Bytes":1}]}""")]
+    [InlineData(
+        """{"Id":"a","Index":1,"Term":1,"Operations":1,"ConfigurationIndex":0,"Configuration":"","Files":[{"Name":"../x","Bytes":1}]}"""
+    )]
+    [InlineData(
+        """{"Id":"a","Index":1,"Term":1,"Operations":1,"ConfigurationIndex":0,"Configuration":"","Files":[{"Name":"x","Bytes":-1}]}"""
+    )]
+    [InlineData(
+        """{"Id":"a","Index":1,"Term":1,"Operations":1,"ConfigurationIndex":0,"Configuration":"","Files":[{"Name":"x","Bytes":1},{"Name":"x","Bytes":1}]}"""
+    )]
     [InlineData("""{"Id":"a"}""")]
     [InlineData("null")]
     [InlineData("[")]

@@ -21,7 +21,11 @@ internal static class Transferred
         node.Run(CommandEncoder.DeleteDatabases(["gone"]));
         for (int i = 0; i < documents; i++)
         {
-            node.Put(i % 2 == 0 ? "both" : "new", $"users/{i % 90}", $$"""{"Name":"sender {{i}}","@metadata":{"@collection":"Users"} }""");
+            node.Put(
+                i % 2 == 0 ? "both" : "new",
+                $"users/{i % 90}",
+                $$"""{"Name":"sender {{i}}","@metadata":{"@collection":"Users"} }"""
+            );
         }
 
         using var records = new ClusterRecordWriter();
@@ -47,7 +51,11 @@ internal static class Transferred
     {
         for (int i = 0; i < 40; i++)
         {
-            node.Put("both", $"later/{round}/{i}", $$"""{"Text":"{{new string((char)('a' + (i % 26)), 2000)}}{{i * round}}"}""");
+            node.Put(
+                "both",
+                $"later/{round}/{i}",
+                $$"""{"Text":"{{new string((char)('a' + (i % 26)), 2000)}}{{i * round}}"}"""
+            );
         }
 
         node.Flush();
@@ -76,7 +84,13 @@ internal static class Transferred
     /// <summary>Opens a node's data without consensus, and applies all that its journal holds.</summary>
     public static NodeStore Open(IDisk disk, NodeOptions options)
     {
-        var store = NodeStore.Open(options, disk, new MemoryBudget(16 << 20), new SteppedNode.NoRecorder(), new SimulatedTimeProvider());
+        var store = NodeStore.Open(
+            options,
+            disk,
+            new MemoryBudget(16 << 20),
+            new SteppedNode.NoRecorder(),
+            new SimulatedTimeProvider()
+        );
         store.ApplyAll();
         return store;
     }
@@ -112,7 +126,8 @@ internal static class Transferred
             Assert.Equal(mine.ReadStatistics(), theirs.ReadStatistics());
         }
 
-        static (string Name, uint Number, string HistoryId) Describe(Database database) => (database.Name, database.Number, database.HistoryId);
+        static (string Name, uint Number, string HistoryId) Describe(Database database) =>
+            (database.Name, database.Number, database.HistoryId);
     }
 
     public static StateOffer Offer(SimulatedDisk disk, out SteppedNode sender)

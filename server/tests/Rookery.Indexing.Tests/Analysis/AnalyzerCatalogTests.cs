@@ -8,7 +8,10 @@ public sealed class AnalyzerCatalogTests
     [InlineData("StandardAnalyzer", "StandardAnalyzer")]
     [InlineData("standardanalyzer", "StandardAnalyzer")]
     [InlineData("Lucene.Net.Analysis.Standard.StandardAnalyzer", "StandardAnalyzer")]
-    [InlineData("Lucene.Net.Analysis.Standard.StandardAnalyzer, Lucene.Net, Version=3.0.3.0, Culture=neutral", "StandardAnalyzer")]
+    [InlineData(
+        "Lucene.Net.Analysis.Standard.StandardAnalyzer, Lucene.Net, Version=3.0.3.0, Culture=neutral",
+        "StandardAnalyzer"
+    )]
     [InlineData("Raven.Server.Documents.Indexes.Persistence.Lucene.Analyzers.NGramAnalyzer", "NGramAnalyzer")]
     [InlineData(" KeywordAnalyzer ", "KeywordAnalyzer")]
     public void Names_are_found_as_clients_send_them(string name, string found)
@@ -34,9 +37,14 @@ public sealed class AnalyzerCatalogTests
     [InlineData("2", "17")]
     [InlineData("two", "3")]
     public void Sizes_of_pieces_that_make_no_sense_are_refused(string shortest, string longest) =>
-        Assert.Throws<AnalyzerException>(() => AnalyzerCatalog.Make("NGramAnalyzer", new Dictionary<string, string>(StringComparer.Ordinal)
-        {
-            ["Indexing.Analyzers.NGram.MinGram"] = shortest,
-            ["Indexing.Analyzers.NGram.MaxGram"] = longest,
-        }));
+        Assert.Throws<AnalyzerException>(() =>
+            AnalyzerCatalog.Make(
+                "NGramAnalyzer",
+                new Dictionary<string, string>(StringComparer.Ordinal)
+                {
+                    ["Indexing.Analyzers.NGram.MinGram"] = shortest,
+                    ["Indexing.Analyzers.NGram.MaxGram"] = longest,
+                }
+            )
+        );
 }

@@ -9,10 +9,54 @@ public sealed class AnalyzerPropertyTests
 {
     private static readonly string[] Pieces =
     [
-        "a", "B", "é", "e\u0301", "ß", "東", "に", "カ", "한", "א", "ש", "م", "ـ", "न", "्", "ก", "1", "٣", ".", ",", "'", "’", "_", "·", " ", "\n", "-", "👩", "\u200D", "🏽", "🇩", "❤", "\uFE0F", "\u0301", "𝔘", "ⅷ", "\u00AD", "the", "'s",
+        "a",
+        "B",
+        "é",
+        "e\u0301",
+        "ß",
+        "東",
+        "に",
+        "カ",
+        "한",
+        "א",
+        "ש",
+        "م",
+        "ـ",
+        "न",
+        "्",
+        "ก",
+        "1",
+        "٣",
+        ".",
+        ",",
+        "'",
+        "’",
+        "_",
+        "·",
+        " ",
+        "\n",
+        "-",
+        "👩",
+        "\u200D",
+        "🏽",
+        "🇩",
+        "❤",
+        "\uFE0F",
+        "\u0301",
+        "𝔘",
+        "ⅷ",
+        "\u00AD",
+        "the",
+        "'s",
     ];
 
-    public static TheoryData<string> Analyzers => [.. AnalyzerCatalog.Names.Where(static name => StemmerLibrary.IsInstalled || name is not ("EnglishAnalyzer" or "GermanAnalyzer" or "FrenchAnalyzer" or "SpanishAnalyzer"))];
+    public static TheoryData<string> Analyzers =>
+        [
+            .. AnalyzerCatalog.Names.Where(static name =>
+                StemmerLibrary.IsInstalled
+                || name is not ("EnglishAnalyzer" or "GermanAnalyzer" or "FrenchAnalyzer" or "SpanishAnalyzer")
+            ),
+        ];
 
     [Theory]
     [MemberData(nameof(Analyzers))]
@@ -41,7 +85,10 @@ public sealed class AnalyzerPropertyTests
     public void No_letter_is_lost()
     {
         var random = new Random(8);
-        using var analyzer = new Analyzer("plain", new AnalyzerRules { Segmentation = Segmentation.Words, Folding = Folding.None });
+        using var analyzer = new Analyzer(
+            "plain",
+            new AnalyzerRules { Segmentation = Segmentation.Words, Folding = Folding.None }
+        );
         for (int round = 0; round < 5000; round++)
         {
             string text = MakeText(random);
@@ -86,8 +133,12 @@ public sealed class AnalyzerPropertyTests
             string left = MakeText(random);
             string right = MakeText(random);
             Assert.Equal(
-                [.. CollectedTokens.Of(analyzer, left).Select(static token => token.Text), .. CollectedTokens.Of(analyzer, right).Select(static token => token.Text)],
-                CollectedTokens.Of(analyzer, left + "\n" + right).Select(static token => token.Text));
+                [
+                    .. CollectedTokens.Of(analyzer, left).Select(static token => token.Text),
+                    .. CollectedTokens.Of(analyzer, right).Select(static token => token.Text),
+                ],
+                CollectedTokens.Of(analyzer, left + "\n" + right).Select(static token => token.Text)
+            );
         }
     }
 
@@ -105,7 +156,9 @@ public sealed class AnalyzerPropertyTests
     [InlineData("'")]
     public void Long_texts_take_linear_time_and_no_memory(string piece)
     {
-        byte[] text = Encoding.UTF8.GetBytes(new StringBuilder().Insert(0, piece, (4 << 20) / Encoding.UTF8.GetByteCount(piece)).ToString());
+        byte[] text = Encoding.UTF8.GetBytes(
+            new StringBuilder().Insert(0, piece, (4 << 20) / Encoding.UTF8.GetByteCount(piece)).ToString()
+        );
         foreach (string name in (string[])["StandardAnalyzer", "LowerCaseKeywordAnalyzer", "WhitespaceAnalyzer"])
         {
             using var analyzer = AnalyzerCatalog.Make(name);
@@ -127,9 +180,21 @@ public sealed class AnalyzerPropertyTests
         Assert.Equal([0, 1, 2], pieces.Select(static piece => piece.Position));
 
         using var keyword = AnalyzerCatalog.Make("LowerCaseKeywordAnalyzer");
-        string[] tokens = [.. new[] { "X", "Y", "Z" }.Select(last => CollectedTokens.Of(keyword, new string('Ä', 500) + last).Single().Text)];
+        string[] tokens =
+        [
+            .. new[] { "X", "Y", "Z" }.Select(last =>
+                CollectedTokens.Of(keyword, new string('Ä', 500) + last).Single().Text
+            ),
+        ];
         Assert.Equal(3, tokens.Distinct(StringComparer.Ordinal).Count());
-        Assert.All(tokens, static token => Assert.Equal((Analyzer.LongestTokenBytes - 1, new string('ä', 111)), (Encoding.UTF8.GetByteCount(token), token[..111])));
+        Assert.All(
+            tokens,
+            static token =>
+                Assert.Equal(
+                    (Analyzer.LongestTokenBytes - 1, new string('ä', 111)),
+                    (Encoding.UTF8.GetByteCount(token), token[..111])
+                )
+        );
         Assert.Equal(new string('x', 255), CollectedTokens.Of(keyword, new string('X', 255)).Single().Text);
         Assert.NotEqual(new string('x', 256), CollectedTokens.Of(keyword, new string('X', 256)).Single().Text);
     }
@@ -140,7 +205,12 @@ public sealed class AnalyzerPropertyTests
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
         List<CollectedToken> tokens = [];
         var sink = new CollectedTokens(tokens);
-        analyzer.Analyze([0xFF, (byte)'a', 0xC3, (byte)'b', 0xED, 0xA0, 0x80, (byte)'c', 0xE6, 0x9D], AnalysisPurpose.Index, 0, ref sink);
+        analyzer.Analyze(
+            [0xFF, (byte)'a', 0xC3, (byte)'b', 0xED, 0xA0, 0x80, (byte)'c', 0xE6, 0x9D],
+            AnalysisPurpose.Index,
+            0,
+            ref sink
+        );
         Assert.Equal(["b", "c"], tokens.Select(static token => token.Text));
     }
 
@@ -148,7 +218,10 @@ public sealed class AnalyzerPropertyTests
     public void Composed_and_decomposed_letters_are_the_same()
     {
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
-        Assert.Equal(CollectedTokens.Of(analyzer, "\u00E9t\u00E9 \u0419").Select(static token => token.Text), CollectedTokens.Of(analyzer, "e\u0301te\u0301 \u0418\u0306").Select(static token => token.Text));
+        Assert.Equal(
+            CollectedTokens.Of(analyzer, "\u00E9t\u00E9 \u0419").Select(static token => token.Text),
+            CollectedTokens.Of(analyzer, "e\u0301te\u0301 \u0418\u0306").Select(static token => token.Text)
+        );
     }
 
     [Fact]
@@ -161,14 +234,19 @@ public sealed class AnalyzerPropertyTests
             folded += text.IsEmpty ? 0 : 1;
             foreach (var rune in Encoding.UTF8.GetString(text).EnumerateRunes())
             {
-                Assert.True(Rune.GetUnicodeCategory(rune) is UnicodeCategory.LowercaseLetter && FoldingTable.Find(rune.Value).IsEmpty, $"U+{letter:X4}");
+                Assert.True(
+                    Rune.GetUnicodeCategory(rune) is UnicodeCategory.LowercaseLetter
+                        && FoldingTable.Find(rune.Value).IsEmpty,
+                    $"U+{letter:X4}"
+                );
             }
         }
 
         Assert.Equal(470, folded);
     }
 
-    private static string MakeText(Random random) => string.Concat(Enumerable.Range(0, random.Next(20)).Select(_ => Pieces[random.Next(Pieces.Length)]));
+    private static string MakeText(Random random) =>
+        string.Concat(Enumerable.Range(0, random.Next(20)).Select(_ => Pieces[random.Next(Pieces.Length)]));
 
     private readonly struct CountingSink(long[] count) : ITokenSink
     {

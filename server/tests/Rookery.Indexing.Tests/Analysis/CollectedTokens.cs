@@ -15,7 +15,12 @@ internal readonly struct CollectedTokens(List<CollectedToken> tokens, int limit 
         return tokens.Count < limit;
     }
 
-    internal static List<CollectedToken> Of(Analyzer analyzer, string text, AnalysisPurpose purpose = AnalysisPurpose.Index, int limit = int.MaxValue)
+    internal static List<CollectedToken> Of(
+        Analyzer analyzer,
+        string text,
+        AnalysisPurpose purpose = AnalysisPurpose.Index,
+        int limit = int.MaxValue
+    )
     {
         List<CollectedToken> tokens = [];
         var sink = new CollectedTokens(tokens, limit);

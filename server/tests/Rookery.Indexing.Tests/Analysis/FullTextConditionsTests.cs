@@ -36,8 +36,14 @@ public sealed class FullTextConditionsTests
     public void Documents_satisfy_a_condition(string condition, string found)
     {
         using var scan = new Scan(condition);
-        Assert.Equal(found, string.Join(' ', Enumerable.Range(0, Documents.Length).Where(document => scan.Score(document) is not null)));
-        Assert.All(Enumerable.Range(0, Documents.Length), document => Assert.Equal(scan.Score(document) is not null, scan.Matches(document)));
+        Assert.Equal(
+            found,
+            string.Join(' ', Enumerable.Range(0, Documents.Length).Where(document => scan.Score(document) is not null))
+        );
+        Assert.All(
+            Enumerable.Range(0, Documents.Length),
+            document => Assert.Equal(scan.Score(document) is not null, scan.Matches(document))
+        );
     }
 
     [Fact]
@@ -96,7 +102,11 @@ public sealed class FullTextConditionsTests
         {
             _fullText = new FullTextConditions(_ => _analyzer);
             _work = new ScanWork(this);
-            _predicate = new ConditionCompiler(new DocumentFields(), new OperandValues(QueryParameters.None), _fullText).Compile(RqlParser.Parse($"from Things where {condition}").Where);
+            _predicate = new ConditionCompiler(
+                new DocumentFields(),
+                new OperandValues(QueryParameters.None),
+                _fullText
+            ).Compile(RqlParser.Parse($"from Things where {condition}").Where);
             for (int document = 0; document < Documents.Length; document++)
             {
                 _fullText.Count(new QueriedDocument(Members(document)), this);
@@ -122,7 +132,8 @@ public sealed class FullTextConditionsTests
 
         internal bool Matches(int document) => _predicate.Matches(new QueriedDocument(Members(document)), _work);
 
-        internal double? Score(int document) => _predicate.TryScore(new QueriedDocument(Members(document)), _work, out double score) ? score : null;
+        internal double? Score(int document) =>
+            _predicate.TryScore(new QueriedDocument(Members(document)), _work, out double score) ? score : null;
 
         private static byte[] Members(int document) => Encoding.UTF8.GetBytes(Documents[document].Trim());
     }

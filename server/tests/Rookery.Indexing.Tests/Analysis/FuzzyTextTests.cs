@@ -34,7 +34,10 @@ public sealed class FuzzyTextTests
             int[] right = [.. Enumerable.Range(0, random.Next(10)).Select(_ => random.Next(3))];
             int bound = random.Next(8);
             int distance = Measure(left, right);
-            Assert.True(distance <= bound == EditDistance.IsWithin(left, right, bound), $"round {round}: {distance} {bound}");
+            Assert.True(
+                distance <= bound == EditDistance.IsWithin(left, right, bound),
+                $"round {round}: {distance} {bound}"
+            );
             near += distance <= bound ? 1 : 0;
         }
 
@@ -50,7 +53,14 @@ public sealed class FuzzyTextTests
             string text = string.Concat(Enumerable.Range(0, random.Next(1, 9)).Select(_ => "abé"[random.Next(3)]));
             string other = string.Concat(Enumerable.Range(0, random.Next(1, 9)).Select(_ => "abé"[random.Next(3)]));
             double similarity = random.Next(10) / 10.0;
-            double measured = 1 - (Measure([.. text.Select(static letter => (int)letter)], [.. other.Select(static letter => (int)letter)]) / (double)Math.Min(text.Length, other.Length));
+            double measured =
+                1
+                - (
+                    Measure(
+                        [.. text.Select(static letter => (int)letter)],
+                        [.. other.Select(static letter => (int)letter)]
+                    ) / (double)Math.Min(text.Length, other.Length)
+                );
             Assert.True(measured > similarity == AreSimilar(text, other, similarity), $"{text} {other} {similarity}");
         }
     }
@@ -58,9 +68,18 @@ public sealed class FuzzyTextTests
     [Fact]
     public void What_cannot_be_compared_is_refused_and_long_texts_are_not_similar()
     {
-        Assert.Equal(QueryFault.Invalid, Assert.Throws<QueryException>(static () => new FuzzyText("a"u8, 1.5, 3)).Fault);
-        Assert.Equal(QueryFault.Invalid, Assert.Throws<QueryException>(static () => new FuzzyText("a"u8, double.NaN, 3)).Fault);
-        Assert.Equal(QueryFault.TooCostly, Assert.Throws<QueryException>(static () => new FuzzyText(new byte[513], 0.5, 3)).Fault);
+        Assert.Equal(
+            QueryFault.Invalid,
+            Assert.Throws<QueryException>(static () => new FuzzyText("a"u8, 1.5, 3)).Fault
+        );
+        Assert.Equal(
+            QueryFault.Invalid,
+            Assert.Throws<QueryException>(static () => new FuzzyText("a"u8, double.NaN, 3)).Fault
+        );
+        Assert.Equal(
+            QueryFault.TooCostly,
+            Assert.Throws<QueryException>(static () => new FuzzyText(new byte[513], 0.5, 3)).Fault
+        );
         var longest = new FuzzyText(Encoding.UTF8.GetBytes(new string('a', 512)), 0, 0);
         Assert.False(longest.Matches(new byte[8 << 20], null));
         Assert.True(longest.Matches(Encoding.UTF8.GetBytes(new string('a', 1023)), null));
@@ -74,9 +93,13 @@ public sealed class FuzzyTextTests
         {
             for (int column = 0; column <= right.Length; column++)
             {
-                matrix[row, column] = row is 0 ? column : column is 0 ? row : Math.Min(
-                    matrix[row - 1, column - 1] + (left[row - 1] == right[column - 1] ? 0 : 1),
-                    Math.Min(matrix[row - 1, column], matrix[row, column - 1]) + 1);
+                matrix[row, column] =
+                    row is 0 ? column
+                    : column is 0 ? row
+                    : Math.Min(
+                        matrix[row - 1, column - 1] + (left[row - 1] == right[column - 1] ? 0 : 1),
+                        Math.Min(matrix[row - 1, column], matrix[row, column - 1]) + 1
+                    );
             }
         }
 

@@ -15,13 +15,25 @@ namespace Rookery.Indexing.Tests.Analysis;
 
 public sealed class RelevanceTests
 {
-    /// <summary>Against the formula written out on words, without any of our code but the analyzer's rule for these texts.</summary>
+    /// <summary>
+    /// Against the formula written out on words, without any of our code but the analyzer's rule for these texts.
+    /// </summary>
     [Fact]
     public void Scores_agree_with_a_direct_computation()
     {
         var random = new Random(13);
         string[] words = [.. Enumerable.Range(0, 40).Select(static number => $"w{number}")];
-        string[][] documents = [.. Enumerable.Range(0, 500).Select(_ => Enumerable.Range(0, random.Next(0, 60)).Select(_ => words[Math.Min(random.Next(40), random.Next(40))]).ToArray())];
+        string[][] documents =
+        [
+            .. Enumerable
+                .Range(0, 500)
+                .Select(_ =>
+                    Enumerable
+                        .Range(0, random.Next(0, 60))
+                        .Select(_ => words[Math.Min(random.Next(40), random.Next(40))])
+                        .ToArray()
+                ),
+        ];
         string[] wanted = ["w0", "w7", "w39", "w41"];
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
         var query = SearchTerms.Parse(analyzer, string.Join(' ', wanted) + " \"w1 w2\" w3*", needsAll: false, 0);
@@ -39,8 +51,15 @@ public sealed class RelevanceTests
         int matched = 0;
         foreach (string[] document in documents)
         {
-            double expected = wanted.Sum(word => Rarity(word) * Weight(document.Count(other => other.Equals(word, StringComparison.Ordinal)), document.Length))
-                + ((Rarity("w1") + Rarity("w2")) * Weight(document.Zip(document.Skip(1)).Count(static pair => pair is ("w1", "w2")), document.Length))
+            double expected =
+                wanted.Sum(word =>
+                    Rarity(word)
+                    * Weight(document.Count(other => other.Equals(word, StringComparison.Ordinal)), document.Length)
+                )
+                + (
+                    (Rarity("w1") + Rarity("w2"))
+                    * Weight(document.Zip(document.Skip(1)).Count(static pair => pair is ("w1", "w2")), document.Length)
+                )
                 + (document.Any(static word => word.StartsWith("w3", StringComparison.Ordinal)) ? 1 : 0);
             matched += SearchTestData.Read(matcher, string.Join(", ", document)) ? 1 : 0;
             Assert.Equal(matcher.IsMatch, expected > 0);
@@ -55,10 +74,14 @@ public sealed class RelevanceTests
             return Math.Log(1 + ((filled.Length - having + 0.5) / (having + 0.5)));
         }
 
-        double Weight(int frequency, int length) => frequency is 0 ? 0 : frequency * 2.2 / (frequency + (1.2 * (0.25 + (0.75 * length / average))));
+        double Weight(int frequency, int length) =>
+            frequency is 0 ? 0 : frequency * 2.2 / (frequency + (1.2 * (0.25 + (0.75 * length / average))));
     }
 
-    /// <summary>The whole way of a query, over the paragraphs of this project's own documentation: the order and the scores are those of the formula, written out on the words of each.</summary>
+    /// <summary>
+    /// The whole way of a query, over the paragraphs of this project's own documentation: the order and the scores are
+    /// those of the formula, written out on the words of each.
+    /// </summary>
     [Theory]
     [InlineData("index documents", false)]
     [InlineData("node cluster disk", false)]
@@ -67,33 +90,75 @@ public sealed class RelevanceTests
     public void Ranking_of_shipped_texts_agrees_with_a_direct_computation(string words, bool needsAll)
     {
         string[] wanted = words.Split(' ');
-        string[] texts = [.. Directory.GetFiles(Documentation(), "*.md", SearchOption.AllDirectories).Order(StringComparer.Ordinal).SelectMany(static file => File.ReadAllText(file).Split("\n\n", StringSplitOptions.RemoveEmptyEntries))];
-        string[][] tokens = [.. texts.Select(static text => CollectedTokens.Of(AnalyzerCatalog.Default, text).Select(static token => token.Text).ToArray())];
+        string[] texts =
+        [
+            .. Directory
+                .GetFiles(Documentation(), "*.md", SearchOption.AllDirectories)
+                .Order(StringComparer.Ordinal)
+                .SelectMany(static file => File.ReadAllText(file).Split("\n\n", StringSplitOptions.RemoveEmptyEntries)),
+        ];
+        string[][] tokens =
+        [
+            .. texts.Select(static text =>
+                CollectedTokens.Of(AnalyzerCatalog.Default, text).Select(static token => token.Text).ToArray()
+            ),
+        ];
         double count = tokens.Count(static one => one.Length > 0);
         double average = tokens.Sum(static one => one.Length) / count;
-        (int Place, double Score)[] expected = [.. tokens.Index()
-            .Where(one => needsAll ? wanted.All(one.Item.Contains) : wanted.Any(one.Item.Contains))
-            .Select(one => (one.Index, wanted.Sum(word => Score(word, one.Item))))
-            .OrderByDescending(static one => one.Item2).ThenBy(static one => one.Index)];
+        (int Place, double Score)[] expected =
+        [
+            .. tokens
+                .Index()
+                .Where(one => needsAll ? wanted.All(one.Item.Contains) : wanted.Any(one.Item.Contains))
+                .Select(one => (one.Index, wanted.Sum(word => Score(word, one.Item))))
+                .OrderByDescending(static one => one.Item2)
+                .ThenBy(static one => one.Index),
+        ];
         Assert.True(expected.Length > 10, $"{expected.Length} of {texts.Length} texts match");
 
         using var fullText = new FullTextConditions(static _ => AnalyzerCatalog.Default);
-        var plan = ScanPlan.Compile(RqlParser.Parse($"from Texts where search(text, '{words}'{(needsAll ? ", and" : "")})"), QueryParameters.None, fullText);
-        byte[][] stored = [.. texts.Select(static (text, place) => StoredExample.Store($"texts/{place}", JsonSerializer.Serialize(new { text })))];
+        var plan = ScanPlan.Compile(
+            RqlParser.Parse($"from Texts where search(text, '{words}'{(needsAll ? ", and" : "")})"),
+            QueryParameters.None,
+            fullText
+        );
+        byte[][] stored =
+        [
+            .. texts.Select(
+                static (text, place) => StoredExample.Store($"texts/{place}", JsonSerializer.Serialize(new { text }))
+            ),
+        ];
         using var run = plan.Start(new MemoryBudget(64 << 20).AddShare("queries", 64 << 20), new PatientClock());
         foreach (var (place, document) in stored.Index())
         {
-            plan.Count(new QueriedDocument(new DocumentView(document), place + 1, Encoding.UTF8.GetBytes(StoredExample.HistoryId)), new PatientClock());
+            plan.Count(
+                new QueriedDocument(
+                    new DocumentView(document),
+                    place + 1,
+                    Encoding.UTF8.GetBytes(StoredExample.HistoryId)
+                ),
+                new PatientClock()
+            );
         }
 
         foreach (var (place, document) in stored.Index())
         {
-            Assert.False(run.Add(new QueriedDocument(new DocumentView(document), place + 1, Encoding.UTF8.GetBytes(StoredExample.HistoryId))));
+            Assert.False(
+                run.Add(
+                    new QueriedDocument(
+                        new DocumentView(document),
+                        place + 1,
+                        Encoding.UTF8.GetBytes(StoredExample.HistoryId)
+                    )
+                )
+            );
         }
 
         Check([.. run.Finish().Documents]);
 
-        using var example = new IndexExample(new AutoIndexDefinition(null, [new AutoIndexField(["text"], AutoIndexFieldUses.Search)]));
+        using var example = new IndexExample(
+            new AutoIndexDefinition(null, [new AutoIndexField(["text"], AutoIndexFieldUses.Search)])
+        );
         foreach (var (place, text) in texts.Index())
         {
             example.Put($"texts/{place}", JsonSerializer.Serialize(new { text }));
@@ -101,22 +166,37 @@ public sealed class RelevanceTests
 
         example.Apply();
         using var indexed = new FullTextConditions(static _ => IndexedQueries.Analyzer);
-        using var answer = example.Open(ScanPlan.Compile(RqlParser.Parse($"from @all_docs where search(text, '{words}'{(needsAll ? ", and" : "")})"), QueryParameters.None, indexed));
+        using var answer = example.Open(
+            ScanPlan.Compile(
+                RqlParser.Parse($"from @all_docs where search(text, '{words}'{(needsAll ? ", and" : "")})"),
+                QueryParameters.None,
+                indexed
+            )
+        );
         Assert.False(answer.AreCandidates);
         Check([.. answer.Documents]);
 
         void Check(ScannedDocument[] found)
         {
             Assert.Equal(expected.Length, found.Length);
-            Assert.All(found.Zip(expected), static pair => Assert.Equal(pair.Second.Score, pair.First.Score!.Value, 1e-5));
-            Assert.Equal(expected.Select(static one => one.Place).Order(), found.Select(static one => (int)one.Etag - 1).Order());
+            Assert.All(
+                found.Zip(expected),
+                static pair => Assert.Equal(pair.Second.Score, pair.First.Score!.Value, 1e-5)
+            );
+            Assert.Equal(
+                expected.Select(static one => one.Place).Order(),
+                found.Select(static one => (int)one.Etag - 1).Order()
+            );
         }
 
         double Score(string word, string[] text)
         {
             int having = tokens.Count(one => one.Contains(word, StringComparer.Ordinal));
             int frequency = text.Count(other => other.Equals(word, StringComparison.Ordinal));
-            return Math.Log(1 + ((count - having + 0.5) / (having + 0.5))) * frequency * 2.2 / (frequency + (1.2 * (0.25 + (0.75 * text.Length / average))));
+            return Math.Log(1 + ((count - having + 0.5) / (having + 0.5)))
+                * frequency
+                * 2.2
+                / (frequency + (1.2 * (0.25 + (0.75 * text.Length / average))));
         }
     }
 
@@ -143,7 +223,10 @@ public sealed class RelevanceTests
         }
 
         var known = new SearchStatistics(4, 6, [3, 1]);
-        Assert.Equal((counted.Documents, counted.Tokens, counted.DocumentFrequency(0)), (known.Documents, known.Tokens, known.DocumentFrequency(0)));
+        Assert.Equal(
+            (counted.Documents, counted.Tokens, counted.DocumentFrequency(0)),
+            (known.Documents, known.Tokens, known.DocumentFrequency(0))
+        );
         Assert.Equal(new SearchScorer(query, known).Score(matcher), new SearchScorer(query, counted).Score(matcher));
     }
 
@@ -162,8 +245,6 @@ public sealed class RelevanceTests
 
     private sealed class PatientClock : IScanClock
     {
-        public void OnWork()
-        {
-        }
+        public void OnWork() { }
     }
 }

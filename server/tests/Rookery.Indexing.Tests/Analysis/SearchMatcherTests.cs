@@ -28,7 +28,8 @@ public sealed class SearchMatcherTests
     [InlineData("\"over the lazy\"", false, true)]
     [InlineData("\"over lazy\"", false, false)]
     [InlineData("\"over a lazy\"", false, true)]
-    public void A_text_matches_or_not(string terms, bool needsAll, bool matches) => Assert.Equal(matches, SearchTestData.Find(terms, needsAll, Text));
+    public void A_text_matches_or_not(string terms, bool needsAll, bool matches) =>
+        Assert.Equal(matches, SearchTestData.Find(terms, needsAll, Text));
 
     [Fact]
     public void Values_of_a_field_are_one_text_but_no_phrase_reaches_from_one_to_the_next()
@@ -44,7 +45,9 @@ public sealed class SearchMatcherTests
     public void Frequencies_and_lengths_are_counted()
     {
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
-        using var matcher = new SearchMatcher(SearchTerms.Parse(analyzer, "dog \"big dog\" d* cat", needsAll: false, 0));
+        using var matcher = new SearchMatcher(
+            SearchTerms.Parse(analyzer, "dog \"big dog\" d* cat", needsAll: false, 0)
+        );
         for (int round = 0; round < 2; round++)
         {
             Assert.True(SearchTestData.Read(matcher, "big dog, small dog", "the big dog"));
@@ -81,11 +84,31 @@ public sealed class SearchMatcherTests
             int[] document = [.. Enumerable.Range(0, random.Next(1, 12)).Select(_ => random.Next(3))];
             int slop = random.Next(4) is 0 ? 0 : random.Next(5);
             int offset = 0;
-            (int Term, int Offset)[] words = [.. Enumerable.Range(0, random.Next(2, 5)).Select(_ => (random.Next(3), offset += random.Next(1, 3)))];
+            (int Term, int Offset)[] words =
+            [
+                .. Enumerable.Range(0, random.Next(2, 5)).Select(_ => (random.Next(3), offset += random.Next(1, 3))),
+            ];
             words = [.. words.Select(word => (word.Term, word.Offset - words[0].Offset))];
-            int[][] positions = [.. Enumerable.Range(0, 3).Select(term => document.Index().Where(token => token.Item == term).Select(static token => token.Index).ToArray())];
-            int expected = words.SelectMany(word => positions[word.Term].Select(position => position - word.Offset)).Distinct().Count(start => CanPlace(words, positions, start, slop, 0, []));
-            PhraseWord[] phrase = [.. words.Select(word => new PhraseWord(positions[word.Term], word.Offset, word.Term))];
+            int[][] positions =
+            [
+                .. Enumerable
+                    .Range(0, 3)
+                    .Select(term =>
+                        document
+                            .Index()
+                            .Where(token => token.Item == term)
+                            .Select(static token => token.Index)
+                            .ToArray()
+                    ),
+            ];
+            int expected = words
+                .SelectMany(word => positions[word.Term].Select(position => position - word.Offset))
+                .Distinct()
+                .Count(start => CanPlace(words, positions, start, slop, 0, []));
+            PhraseWord[] phrase =
+            [
+                .. words.Select(word => new PhraseWord(positions[word.Term], word.Offset, word.Term)),
+            ];
             Assert.True(expected == PhraseMatcher.Count(phrase, slop), $"round {round}");
             found += expected > 0 ? 1 : 0;
         }
@@ -101,13 +124,22 @@ public sealed class SearchMatcherTests
         var random = new Random(12);
         for (int round = 0; round < 5000; round++)
         {
-            string pattern = string.Concat(Enumerable.Range(0, random.Next(1, 7)).Select(_ => "ab*"[random.Next(3)])) + "*";
+            string pattern =
+                string.Concat(Enumerable.Range(0, random.Next(1, 7)).Select(_ => "ab*"[random.Next(3)])) + "*";
             string written = random.Next(2) is 0 ? pattern : pattern + "a";
             string token = string.Concat(Enumerable.Range(0, random.Next(1, 8)).Select(_ => "ab"[random.Next(2)]));
-            var clause = Assert.IsType<WildcardClause>(SearchTerms.Parse(analyzer, written, needsAll: false, 0).Clauses.Single());
-            bool expected = Regex.IsMatch(token, $"^{written.Replace("*", ".*", StringComparison.Ordinal)}$", RegexOptions.NonBacktracking);
+            var clause = Assert.IsType<WildcardClause>(
+                SearchTerms.Parse(analyzer, written, needsAll: false, 0).Clauses.Single()
+            );
+            bool expected = Regex.IsMatch(
+                token,
+                $"^{written.Replace("*", ".*", StringComparison.Ordinal)}$",
+                RegexOptions.NonBacktracking
+            );
             Assert.True(expected == clause.Pattern.Matches(Encoding.UTF8.GetBytes(token), null), $"{written} {token}");
-            Assert.True(!expected || token.StartsWith(Encoding.UTF8.GetString(clause.Pattern.Prefix), StringComparison.Ordinal));
+            Assert.True(
+                !expected || token.StartsWith(Encoding.UTF8.GetString(clause.Pattern.Prefix), StringComparison.Ordinal)
+            );
         }
     }
 
@@ -117,7 +149,12 @@ public sealed class SearchMatcherTests
     {
         using var analyzer = AnalyzerCatalog.Make("WhitespaceAnalyzer");
         byte[] text = Encoding.UTF8.GetBytes(string.Concat(Enumerable.Repeat("x ", 1 << 17)));
-        var terms = SearchTerms.ParseProximity(analyzer, string.Join(' ', Enumerable.Repeat("x", SearchTerms.MostWordsOfPhrase)), SearchTerms.WidestSlop, 0);
+        var terms = SearchTerms.ParseProximity(
+            analyzer,
+            string.Join(' ', Enumerable.Repeat("x", SearchTerms.MostWordsOfPhrase)),
+            SearchTerms.WidestSlop,
+            0
+        );
         using var matcher = new SearchMatcher(terms);
         matcher.Begin();
         matcher.Add(text);
@@ -125,7 +162,14 @@ public sealed class SearchMatcherTests
         Assert.Equal(1 << 17, matcher.Length);
     }
 
-    private static bool CanPlace((int Term, int Offset)[] words, int[][] positions, int start, int slop, int word, HashSet<(int, int)> taken)
+    private static bool CanPlace(
+        (int Term, int Offset)[] words,
+        int[][] positions,
+        int start,
+        int slop,
+        int word,
+        HashSet<(int, int)> taken
+    )
     {
         if (word == words.Length)
         {

@@ -38,7 +38,12 @@ public sealed class SearchTermsTests
     public void Tokens_are_listed_once()
     {
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
-        Assert.Equal(["dog", "lazy"], SearchTerms.Parse(analyzer, "dog \"lazy dog\" DOG", needsAll: false, 0).Terms.Select(Encoding.UTF8.GetString));
+        Assert.Equal(
+            ["dog", "lazy"],
+            SearchTerms
+                .Parse(analyzer, "dog \"lazy dog\" DOG", needsAll: false, 0)
+                .Terms.Select(Encoding.UTF8.GetString)
+        );
     }
 
     [Theory]
@@ -48,12 +53,18 @@ public sealed class SearchTermsTests
     public void More_than_a_search_may_hold_is_refused(string piece, int most)
     {
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
-        Assert.Equal(piece is "\"" ? 0 : most, SearchTerms.Parse(analyzer, Repeat(piece, most), needsAll: false, 0).Clauses.Count);
+        Assert.Equal(
+            piece is "\"" ? 0 : most,
+            SearchTerms.Parse(analyzer, Repeat(piece, most), needsAll: false, 0).Clauses.Count
+        );
         string more = piece is "\"" ? '"' + Repeat("w{0} ", 65) : Repeat(piece, most + 1);
         var refused = Assert.Throws<QueryException>(() => SearchTerms.Parse(analyzer, more, needsAll: false, 17));
         Assert.Equal((QueryFault.TooCostly, 17), (refused.Fault, refused.Position));
 
-        static string Repeat(string piece, int times) => string.Concat(Enumerable.Range(0, times).Select(number => piece.Replace("{0}", $"{number}", StringComparison.Ordinal)));
+        static string Repeat(string piece, int times) =>
+            string.Concat(
+                Enumerable.Range(0, times).Select(number => piece.Replace("{0}", $"{number}", StringComparison.Ordinal))
+            );
     }
 
     [Theory]
@@ -63,20 +74,25 @@ public sealed class SearchTermsTests
     public void A_proximity_that_makes_no_sense_is_refused(string terms, int distance)
     {
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
-        Assert.Equal(QueryFault.Invalid, Assert.Throws<QueryException>(() => SearchTerms.ParseProximity(analyzer, terms, distance, 0)).Fault);
+        Assert.Equal(
+            QueryFault.Invalid,
+            Assert.Throws<QueryException>(() => SearchTerms.ParseProximity(analyzer, terms, distance, 0)).Fault
+        );
     }
 
     private static string Describe(SearchQuery query)
     {
         return string.Join(' ', query.Clauses.Select(Clause));
 
-        string Clause(SearchClause clause) => clause switch
-        {
-            TermClause term => Text(term.Term),
-            PhraseClause phrase => $"({string.Join(' ', phrase.Words.Select(word => $"{Text(word.Term)}+{word.Offset}"))})",
-            WildcardClause wildcard => DescribePattern(wildcard.Pattern),
-            _ => "?",
-        };
+        string Clause(SearchClause clause) =>
+            clause switch
+            {
+                TermClause term => Text(term.Term),
+                PhraseClause phrase =>
+                    $"({string.Join(' ', phrase.Words.Select(word => $"{Text(word.Term)}+{word.Offset}"))})",
+                WildcardClause wildcard => DescribePattern(wildcard.Pattern),
+                _ => "?",
+            };
 
         string Text(int term) => Encoding.UTF8.GetString(query.Terms[term]);
     }

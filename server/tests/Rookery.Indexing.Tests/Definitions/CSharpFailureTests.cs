@@ -1,6 +1,8 @@
 namespace Rookery.Indexing.Tests.Definitions;
 
-/// <summary>What C# cannot do with the values of a document is the document's error. What is nothing gives nothing.</summary>
+/// <summary>
+/// What C# cannot do with the values of a document is the document's error. What is nothing gives nothing.
+/// </summary>
 public sealed class CSharpFailureTests
 {
     [Theory]
@@ -59,7 +61,15 @@ public sealed class CSharpFailureTests
     [InlineData("\"😀x\".Remove(1)", "inside a surrogate pair")]
     [InlineData("\"x😀\".Contains(\"😀\".Substring(1))", "searches for a text that was cut")]
     public void A_document_that_C_sharp_cannot_map_says_why(string expression, string reason) =>
-        Assert.Contains(reason, DefinitionExample.Map($"docs.Orders.Select(o => new {{ v = {expression} }})", CSharpOrder.Document, "orders/1"), StringComparison.Ordinal);
+        Assert.Contains(
+            reason,
+            DefinitionExample.Map(
+                $"docs.Orders.Select(o => new {{ v = {expression} }})",
+                CSharpOrder.Document,
+                "orders/1"
+            ),
+            StringComparison.Ordinal
+        );
 
     [Theory]
     [InlineData("Math.Floor(o.None / 3)")]
@@ -80,7 +90,11 @@ public sealed class CSharpFailureTests
     [InlineData("o.Missing.Average(x => x.n)")]
     public void Of_nothing_comes_nothing(string expression)
     {
-        string row = DefinitionExample.Map($"docs.Orders.Select(o => new {{ v = {expression}, w = 1 }})", CSharpOrder.Document, "orders/1");
+        string row = DefinitionExample.Map(
+            $"docs.Orders.Select(o => new {{ v = {expression}, w = 1 }})",
+            CSharpOrder.Document,
+            "orders/1"
+        );
         Assert.Contains(row, (string[])["""{"w":1}""", """{"v":null,"w":1}"""]);
     }
 
@@ -107,7 +121,14 @@ public sealed class CSharpFailureTests
     [InlineData("o.At + TimeSpan.FromDays(1)", "\"2024-03-01T23:45:07.1234567\"")]
     [InlineData("o.Lines.Sum(l => l.Count)", "0")]
     public void Of_nothing_and_of_data_these_come(string expression, string value) =>
-        Assert.Equal($$"""{"v":{{value}}}""", DefinitionExample.Map($"docs.Orders.Select(o => new {{ v = {expression} }})", CSharpOrder.Document, "orders/1"));
+        Assert.Equal(
+            $$"""{"v":{{value}}}""",
+            DefinitionExample.Map(
+                $"docs.Orders.Select(o => new {{ v = {expression} }})",
+                CSharpOrder.Document,
+                "orders/1"
+            )
+        );
 
     [Theory]
     [InlineData("""{"Value":5,"HasValue":false}""", """{"v":5,"h":false}""")]
@@ -121,12 +142,25 @@ public sealed class CSharpFailureTests
     }
 
     [Fact]
-    public void Entries_of_a_dictionary_become_rows() => Assert.Equal(
-        "{\"Key\":\"color\",\"Value\":\"red\"}\n{\"Key\":\"size\",\"Value\":\"XL\"}",
-        DefinitionExample.Map("from o in docs.Orders from kv in o.Attr select new { kv.Key, kv.Value }", CSharpOrder.Document, "orders/1"));
+    public void Entries_of_a_dictionary_become_rows() =>
+        Assert.Equal(
+            "{\"Key\":\"color\",\"Value\":\"red\"}\n{\"Key\":\"size\",\"Value\":\"XL\"}",
+            DefinitionExample.Map(
+                "from o in docs.Orders from kv in o.Attr select new { kv.Key, kv.Value }",
+                CSharpOrder.Document,
+                "orders/1"
+            )
+        );
 
     [Fact]
-    public void A_double_stays_one_when_its_row_is_reduced() => Assert.Equal(
-        """{"K":"a","Total":3.0,"Half":1.5}""",
-        DefinitionExample.Reduce("from r in results group r by r.K into g let t = g.Sum(x => x.Total) select new { K = g.Key, Total = t, Half = t / 2 }", """{"K":"a","Total":1.0,"Half":0}""", """{"K":"a","Total":2.0,"Half":0}"""));
+    public void A_double_stays_one_when_its_row_is_reduced() =>
+        Assert.Equal(
+            """{"K":"a","Total":3.0,"Half":1.5}""",
+            DefinitionExample.Reduce(
+                "from r in results group r by r.K into g let t = g.Sum(x => x.Total) select new { K = g.Key, "
+                    + "Total = t, Half = t / 2 }",
+                """{"K":"a","Total":1.0,"Half":0}""",
+                """{"K":"a","Total":2.0,"Half":0}"""
+            )
+        );
 }

@@ -4,8 +4,7 @@ namespace Rookery.Indexing.Tests.Definitions;
 internal sealed class CSharpOrder
 {
     /// <summary>The same values as a document.</summary>
-    public const string Document =
-        """
+    public const string Document = """
         {"N":7,"M":-3,"Zero":0,"Big":9007199254740993,"None":null,"D":2.5,"W":6.0,"Small":1E-07,"Third":0.3333333333333333,"Price":0.1,"Rate":19.99,"S":"Ann Lee","Blank":"\t  x ","Empty":"","Nothing":null,
         "Number":"42","Path":"/a/b/","Street":"Straße Ǆ İı","Flag":true,"Off":false,"At":"2024-02-29T23:45:07.1234567","Shipped":"2024-03-02T01:00:00","Utc":"2024-12-31T22:30:00Z",
         "Zoned":"2024-05-06T10:00:00+02:00","Day":"2024-05-06","Took":"1.02:03:04.5000000","Tags":["b","a","b"],"Numbers":[3,1,2],"Reals":[1.5,2.5,4.0],"NoTags":[],
@@ -75,7 +74,8 @@ internal sealed class CSharpOrder
 
     public IReadOnlyList<Line> Lines { get; init; } = [new("x", 2, 1.5), new("y", 3, 2.0), new("z", 0, 9.25)];
 
-    public Dictionary<string, string> Attr { get; init; } = new(StringComparer.Ordinal) { ["color"] = "red", ["size"] = "XL" };
+    public Dictionary<string, string> Attr { get; init; } =
+        new(StringComparer.Ordinal) { ["color"] = "red", ["size"] = "XL" };
 
     internal sealed record Line(string Product, int Quantity, double Price);
 }

@@ -13,14 +13,16 @@ namespace Rookery.Indexing.Tests.Definitions;
 internal static class DefinitionExample
 {
     /// <summary>Collections of the documents that maps may load.</summary>
-    public static IReadOnlyDictionary<string, string> Others { get; } = new Dictionary<string, string>(StringComparer.OrdinalIgnoreCase)
-    {
-        ["companies/1"] = """{"name":"Acme","city":"Ulm"}""",
-        ["companies/2"] = """{"name":"Bolt","city":"Köln"}""",
-    };
+    public static IReadOnlyDictionary<string, string> Others { get; } =
+        new Dictionary<string, string>(StringComparer.OrdinalIgnoreCase)
+        {
+            ["companies/1"] = """{"name":"Acme","city":"Ulm"}""",
+            ["companies/2"] = """{"name":"Bolt","city":"Köln"}""",
+        };
 
     /// <summary>The rows that a map makes of a document, one per line; or why there are none.</summary>
-    public static string Map(string text, string document, string id = "users/1", ScriptLimits? limits = null) => Map([IndexScript.CompileMap(text)], document, id, limits);
+    public static string Map(string text, string document, string id = "users/1", ScriptLimits? limits = null) =>
+        Map([IndexScript.CompileMap(text)], document, id, limits);
 
     /// <inheritdoc cref="Map(string, string, string, ScriptLimits?)"/>
     public static string Map(IReadOnlyList<CompiledMap> maps, string document, string id, ScriptLimits? limits = null)
@@ -48,7 +50,10 @@ internal static class DefinitionExample
         var rows = new Lines();
         try
         {
-            runner.Run(new QueriedDocument(new DocumentView(stored), 7, Encoding.ASCII.GetBytes(StoredExample.HistoryId)), rows);
+            runner.Run(
+                new QueriedDocument(new DocumentView(stored), 7, Encoding.ASCII.GetBytes(StoredExample.HistoryId)),
+                rows
+            );
         }
         catch (IndexMapException failed)
         {

@@ -11,16 +11,33 @@ public sealed class DocumentedTextTests
     [Fact]
     public void Texts_in_tables_compile()
     {
-        string[] spans = [.. Text.Split('\n').Where(static line => line.StartsWith('|')).SelectMany(static line => line.Split('`').Where(static (_, position) => position % 2 == 1))];
-        int maps = 0, reduces = 0;
+        string[] spans =
+        [
+            .. Text.Split('\n')
+                .Where(static line => line.StartsWith('|'))
+                .SelectMany(static line => line.Split('`').Where(static (_, position) => position % 2 == 1)),
+        ];
+        int maps = 0,
+            reduces = 0;
         foreach (string span in spans)
         {
-            if (span.StartsWith("map(", StringComparison.Ordinal) || (span.StartsWith("from ", StringComparison.Ordinal) && span.Contains(" docs", StringComparison.Ordinal)) || span.StartsWith("docs.", StringComparison.Ordinal))
+            if (
+                span.StartsWith("map(", StringComparison.Ordinal)
+                || (
+                    span.StartsWith("from ", StringComparison.Ordinal)
+                    && span.Contains(" docs", StringComparison.Ordinal)
+                )
+                || span.StartsWith("docs.", StringComparison.Ordinal)
+            )
             {
                 IndexScript.CompileMap(span);
                 maps++;
             }
-            else if (span.StartsWith("groupBy(", StringComparison.Ordinal) || span.StartsWith("results.", StringComparison.Ordinal) || span.StartsWith("from r in results", StringComparison.Ordinal))
+            else if (
+                span.StartsWith("groupBy(", StringComparison.Ordinal)
+                || span.StartsWith("results.", StringComparison.Ordinal)
+                || span.StartsWith("from r in results", StringComparison.Ordinal)
+            )
             {
                 IndexScript.CompileReduce(span);
                 reduces++;
@@ -35,7 +52,10 @@ public sealed class DocumentedTextTests
     {
         int from = Text.IndexOf("```json", StringComparison.Ordinal) + "```json".Length;
         using var json = JsonDocument.Parse(Text[from..Text.IndexOf("```", from, StringComparison.Ordinal)]);
-        Assert.Equal(["product", "count", "total"], StaticIndexRequest.Parse(json.RootElement).Definition.Fields.Select(static field => field.Name));
+        Assert.Equal(
+            ["product", "count", "total"],
+            StaticIndexRequest.Parse(json.RootElement).Definition.Fields.Select(static field => field.Name)
+        );
     }
 
     private static string Root()
@@ -43,7 +63,9 @@ public sealed class DocumentedTextTests
         string directory = AppContext.BaseDirectory;
         while (!Directory.Exists(Path.Combine(directory, "docs")))
         {
-            directory = Path.GetDirectoryName(directory) ?? throw new InvalidOperationException("The tests do not lie in the repository.");
+            directory =
+                Path.GetDirectoryName(directory)
+                ?? throw new InvalidOperationException("The tests do not lie in the repository.");
         }
 
         return directory;

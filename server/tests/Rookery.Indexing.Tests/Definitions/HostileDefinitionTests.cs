@@ -12,13 +12,98 @@ namespace Rookery.Indexing.Tests.Definitions;
 /// <summary>No text leaves the compiler but as a program or a refusal, and no program costs more than it may.</summary>
 public sealed class HostileDefinitionTests
 {
-    private const string Document = """{"name":"Ann Lee","age":41,"none":null,"tags":["a","B"],"lines":[{"p":"x","q":2},{"p":"y","q":null}],"o":{"a":{"b":1}},"@metadata":{"@collection":"Users"}}""";
+    private const string Document =
+        """{"name":"Ann Lee","age":41,"none":null,"tags":["a","B"],"lines":[{"p":"x","q":2},{"p":"y","q":null}],"o":{"a":{"b":1}},"@metadata":{"@collection":"Users"}}""";
 
     private static readonly string[] Pieces =
     [
-        "from", "in", "docs", "Users", "results", "where", "let", "select", "group", "by", "into", "new", "{", "}", "(", ")", "[", "]", ".", ",", ";", "=>", "=", "==", "!=", "<", ">", "<=", ">>", "?", ":", "??", "?.", "+", "-",
-        "*", "/", "%", "!", "&&", "||", "u", "g", "x", "name", "lines", "Key", "Select", "SelectMany", "Where", "GroupBy", "Sum", "Count", "First", "ToLower", "LoadDocument", "string", "int", "Func", "\"a\"", "'b'", "@\"c\"", "1", "1.5m",
-        "null", "true", "map", "groupBy", "aggregate", "function", "return", "const", "for", "of", "if", "else", "`${u}`", "...", "//", "/*", "*/", "\n", "$", "#", "é", "\0", "\ud800",
+        "from",
+        "in",
+        "docs",
+        "Users",
+        "results",
+        "where",
+        "let",
+        "select",
+        "group",
+        "by",
+        "into",
+        "new",
+        "{",
+        "}",
+        "(",
+        ")",
+        "[",
+        "]",
+        ".",
+        ",",
+        ";",
+        "=>",
+        "=",
+        "==",
+        "!=",
+        "<",
+        ">",
+        "<=",
+        ">>",
+        "?",
+        ":",
+        "??",
+        "?.",
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "!",
+        "&&",
+        "||",
+        "u",
+        "g",
+        "x",
+        "name",
+        "lines",
+        "Key",
+        "Select",
+        "SelectMany",
+        "Where",
+        "GroupBy",
+        "Sum",
+        "Count",
+        "First",
+        "ToLower",
+        "LoadDocument",
+        "string",
+        "int",
+        "Func",
+        "\"a\"",
+        "'b'",
+        "@\"c\"",
+        "1",
+        "1.5m",
+        "null",
+        "true",
+        "map",
+        "groupBy",
+        "aggregate",
+        "function",
+        "return",
+        "const",
+        "for",
+        "of",
+        "if",
+        "else",
+        "`${u}`",
+        "...",
+        "//",
+        "/*",
+        "*/",
+        "\n",
+        "$",
+        "#",
+        "é",
+        "\0",
+        "\ud800",
     ];
 
     [Theory]
@@ -41,11 +126,22 @@ public sealed class HostileDefinitionTests
     [InlineData("docs.Users.Select(", "(Func<a, b>)(", "u => new { u.a }", ")", ")")]
     [InlineData("map('Users', u => ", "[", "{ a: 1 }", "]", ")")]
     [InlineData("map('Users', u => (", "u.a ? { a: 1 } : ", "null", "", "))")]
-    public void Deep_and_long_texts_end_in_a_program_or_a_refusal(string before, string open, string inside, string close, string behind)
+    public void Deep_and_long_texts_end_in_a_program_or_a_refusal(
+        string before,
+        string open,
+        string inside,
+        string close,
+        string behind
+    )
     {
         foreach (int levels in (int[])[50, 400, 4000])
         {
-            string text = new StringBuilder(before).Insert(before.Length, open, levels).Append(inside).Insert(before.Length + (open.Length * levels) + inside.Length, close, levels).Append(behind).ToString();
+            string text = new StringBuilder(before)
+                .Insert(before.Length, open, levels)
+                .Append(inside)
+                .Insert(before.Length + (open.Length * levels) + inside.Length, close, levels)
+                .Append(behind)
+                .ToString();
             Compile(text);
         }
     }
@@ -60,13 +156,16 @@ public sealed class HostileDefinitionTests
     [InlineData("string.IsNullOrWhiteSpace(o.t)")]
     [InlineData("string.Format(o.t)")]
     [InlineData("o.t.Equals(\"a\", StringComparison.OrdinalIgnoreCase)")]
-    public void Strings_of_the_runtime_count_as_memory_of_a_document(string expression) => Assert.Contains(
-        "needs more than 256 KiB of memory",
-        DefinitionExample.Map(
-            $"from o in docs.Users select new {{ v = {expression} }}",
-            $$$"""{"t":"{{{new string('x', 100_000)}}}","@metadata":{"@collection":"Users"}}""",
-            limits: new ScriptLimits { MemoryBytes = 256 * 1024 }),
-        StringComparison.Ordinal);
+    public void Strings_of_the_runtime_count_as_memory_of_a_document(string expression) =>
+        Assert.Contains(
+            "needs more than 256 KiB of memory",
+            DefinitionExample.Map(
+                $"from o in docs.Users select new {{ v = {expression} }}",
+                $$$"""{"t":"{{{new string('x', 100_000)}}}","@metadata":{"@collection":"Users"}}""",
+                limits: new ScriptLimits { MemoryBytes = 256 * 1024 }
+            ),
+            StringComparison.Ordinal
+        );
 
     [Theory]
     [InlineData("o.v.OrderBy(x => x)", "2024-05-06T{0:00}:{1:00}:{2:00}+02:00")]
@@ -76,12 +175,14 @@ public sealed class HostileDefinitionTests
     [InlineData("o.v.Distinct()", "{0:00}{1:00}{2:00}\\\"")]
     public void Comparing_many_values_takes_no_memory_for_each_comparison(string expression, string format)
     {
-        var times = Enumerable.Range(0, 1000)
+        var times = Enumerable
+            .Range(0, 1000)
             .Select(n => $"\"{string.Format(CultureInfo.InvariantCulture, format, n / 60, n % 60, n % 7)}\"");
         string row = DefinitionExample.Map(
             $"from o in docs.Users select new {{ v = {expression} }}",
             $$$"""{"v":[{{{string.Join(',', times)}}}],"@metadata":{"@collection":"Users"}}""",
-            limits: new ScriptLimits { MemoryBytes = 256 * 1024, Steps = 4_000_000 });
+            limits: new ScriptLimits { MemoryBytes = 256 * 1024, Steps = 4_000_000 }
+        );
         Assert.StartsWith("{\"v\":", row, StringComparison.Ordinal);
     }
 
@@ -94,7 +195,8 @@ public sealed class HostileDefinitionTests
         string row = DefinitionExample.Map(
             $"from o in docs.Users select new {{ v = o.v.Sum(x => (double)x % {divisor}) }}",
             $$$"""{"v":[{{{values}}}],"@metadata":{"@collection":"Users"}}""",
-            limits: new ScriptLimits { Steps = 60_000 });
+            limits: new ScriptLimits { Steps = 60_000 }
+        );
         Assert.Contains(told, row, StringComparison.Ordinal);
     }
 
@@ -106,12 +208,18 @@ public sealed class HostileDefinitionTests
     [InlineData("??u", 20_000)]
     [InlineData(".Trim()", 8_000)]
     [InlineData(".Distinct()", 5_000)]
-    public void A_chain_as_long_as_a_text_can_be_is_refused(string link, int links) => Assert.Throws<ScriptException>(() =>
-        IndexScript.CompileMap("docs.Users.Select(u => new { a = u" + string.Concat(Enumerable.Repeat(link, links)) + " })"));
+    public void A_chain_as_long_as_a_text_can_be_is_refused(string link, int links) =>
+        Assert.Throws<ScriptException>(() =>
+            IndexScript.CompileMap(
+                "docs.Users.Select(u => new { a = u" + string.Concat(Enumerable.Repeat(link, links)) + " })"
+            )
+        );
 
     [Fact]
     public void A_text_that_is_too_long_is_refused() =>
-        Assert.Throws<ScriptException>(() => IndexScript.CompileMap("docs.Users.Select(u => new { a = \"" + new string('x', 70_000) + "\" })"));
+        Assert.Throws<ScriptException>(() =>
+            IndexScript.CompileMap("docs.Users.Select(u => new { a = \"" + new string('x', 70_000) + "\" })")
+        );
 
     [Fact]
     public void Any_row_of_pieces_ends_in_a_program_or_a_refusal()
@@ -120,9 +228,29 @@ public sealed class HostileDefinitionTests
         int programs = 0;
         for (int i = 0; i < 12_000; i++)
         {
-            string text = (random.Next(4) switch { 0 => "from u in docs.Users select new { a = ", 1 => "docs.Users.Select(u => new { a = ", 2 => "map('Users', u => ({ a: ", _ => "" })
-                + string.Join(random.Next(3) == 0 ? "" : " ", Enumerable.Range(0, random.Next(1, 6)).Select(_ => Pieces[random.Next(Pieces.Length)]))
-                + (random.Next(4) switch { 0 => " }", 1 => " })", 2 => " }))", _ => "" });
+            string text =
+                (
+                    random.Next(4) switch
+                    {
+                        0 => "from u in docs.Users select new { a = ",
+                        1 => "docs.Users.Select(u => new { a = ",
+                        2 => "map('Users', u => ({ a: ",
+                        _ => "",
+                    }
+                )
+                + string.Join(
+                    random.Next(3) == 0 ? "" : " ",
+                    Enumerable.Range(0, random.Next(1, 6)).Select(_ => Pieces[random.Next(Pieces.Length)])
+                )
+                + (
+                    random.Next(4) switch
+                    {
+                        0 => " }",
+                        1 => " })",
+                        2 => " }))",
+                        _ => "",
+                    }
+                );
             programs += Compile(text) ? 1 : 0;
         }
 
@@ -160,15 +288,24 @@ public sealed class HostileDefinitionTests
 
     [Theory]
     [InlineData("from a in docs.Users from b in a.l from c in a.l from d in a.l from e in a.l select new { e }")]
-    [InlineData("docs.Users.Select(u => new { a = u.l.Select(a => u.l.Select(b => u.l.Select(c => u.l.Select(d => d)))) })")]
+    [InlineData(
+        "docs.Users.Select(u => new { a = u.l.Select(a => u.l.Select(b => u.l.Select(c => u.l.Select(d => d)))) })"
+    )]
     [InlineData("docs.Users.Select(u => new { a = u.l.Aggregate(\"x\", (s, x) => s + s) })")]
     [InlineData("docs.Users.Select(u => new { a = u.l.Select(x => u.l.Distinct()).Distinct() })")]
     [InlineData("map('Users', u => { let s = 'x'; for (const a of u.l) { s = s + s; } return { s }; })")]
     [InlineData("map('Users', u => u.l.flatMap(a => u.l.flatMap(b => u.l.map(c => ({ c })))))")]
     public void A_map_without_end_ends_with_the_reason(string text)
     {
-        string result = DefinitionExample.Map(text, $$$"""{"l":[{{{string.Join(',', Enumerable.Range(0, 100))}}}],"@metadata":{"@collection":"Users"}}""");
-        Assert.True(result.StartsWith("The map failed: ", StringComparison.Ordinal) || result.StartsWith("A document gives at most", StringComparison.Ordinal), result[..Math.Min(result.Length, 200)]);
+        string result = DefinitionExample.Map(
+            text,
+            $$$"""{"l":[{{{string.Join(',', Enumerable.Range(0, 100))}}}],"@metadata":{"@collection":"Users"}}"""
+        );
+        Assert.True(
+            result.StartsWith("The map failed: ", StringComparison.Ordinal)
+                || result.StartsWith("A document gives at most", StringComparison.Ordinal),
+            result[..Math.Min(result.Length, 200)]
+        );
     }
 
     [Theory]
@@ -191,7 +328,12 @@ public sealed class HostileDefinitionTests
         string row = DefinitionExample.MapAll(map, document);
         foreach (int bytes in (int[])[row.Length - 1, row.Length])
         {
-            string yielded = DefinitionExample.Map([map], document, "users/1", new ScriptLimits { OutputBytes = bytes });
+            string yielded = DefinitionExample.Map(
+                [map],
+                document,
+                "users/1",
+                new ScriptLimits { OutputBytes = bytes }
+            );
             string tooLarge = $"The map failed: the result would be larger than {Amount.Bytes(bytes)}.";
             Assert.Equal(bytes == row.Length ? row : tooLarge, yielded);
         }
@@ -200,7 +342,10 @@ public sealed class HostileDefinitionTests
     [Fact]
     public void A_key_that_takes_a_large_value_again_and_again_ends_with_the_reason()
     {
-        var reduce = IndexScript.CompileReduce($"groupBy(r => ({{ {Repeated("aNUMBER: r.t", 20)} }})).aggregate(g => ({{ a0: g.key.a0, n: g.values.reduce((n, v) => n + v.n, 0) }}))");
+        var reduce = IndexScript.CompileReduce(
+            $"groupBy(r => ({{ {Repeated("aNUMBER: r.t", 20)} }})).aggregate(g => ({{ a0: g.key.a0, n: "
+                + $"g.values.reduce((n, v) => n + v.n, 0) }}))"
+        );
         Assert.NotNull(reduce.Plain);
         using var runner = new ReduceRunner(reduce);
         byte[] row = Encoding.UTF8.GetBytes($$"""{"t":"{{new string('x', 1 << 20)}}","n":1}""");
@@ -209,14 +354,19 @@ public sealed class HostileDefinitionTests
 
         // Of a large one that the machine yields, the room for keys is not asked for either.
         var room = new ByteSink();
-        Assert.False(reduce.Plain.TryReadKey(Encoding.UTF8.GetBytes($$"""{"t":"{{new string('x', 100_000)}}"}"""), room, out _));
+        Assert.False(
+            reduce.Plain.TryReadKey(Encoding.UTF8.GetBytes($$"""{"t":"{{new string('x', 100_000)}}"}"""), room, out _)
+        );
         Assert.InRange(room.Capacity, 0, 128 << 10);
     }
 
     [Fact]
     public void A_reduced_row_that_takes_a_large_key_again_and_again_is_left_to_the_machine()
     {
-        var reduce = IndexScript.CompileReduce($"groupBy(r => r.t).aggregate(g => ({{ {Repeated("aNUMBER: g.key", 400)}, n: g.values.reduce((n, v) => n + v.n, 0) }}))");
+        var reduce = IndexScript.CompileReduce(
+            $"groupBy(r => r.t).aggregate(g => ({{ {Repeated("aNUMBER: g.key", 400)}, n: g.values.reduce((n, "
+                + $"v) => n + v.n, 0) }}))"
+        );
         Assert.NotNull(reduce.Plain);
         string key = $"\"{new string('x', 30_000)}\"";
         var page = new ReducePage();
@@ -225,20 +375,30 @@ public sealed class HostileDefinitionTests
         Assert.False(reduce.Plain.TryReduce(new ReduceRows(page, 0, 1), Encoding.UTF8.GetBytes(key), output));
         Assert.Equal(0, output.WrittenCount);
         using var runner = new ReduceRunner(reduce);
-        Assert.StartsWith("The reduce failed: ", Assert.Throws<ReduceException>(() => runner.Reduce(new ReduceRows(page, 0, 1), output)).Message, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "The reduce failed: ",
+            Assert.Throws<ReduceException>(() => runner.Reduce(new ReduceRows(page, 0, 1), output)).Message,
+            StringComparison.Ordinal
+        );
         page.Release();
     }
 
     [Fact]
     public void A_long_constant_that_is_used_again_and_again_is_not_copied_for_each()
     {
-        string text = $"map('Users', d => {{ const a = '{new string('x', 30_000)}'; return {{ {Repeated("aNUMBER: a", 500)} }}; }})";
+        string text =
+            $"map('Users', d => {{ const a = '{new string('x', 30_000)}'; return {{ "
+            + $"{Repeated("aNUMBER: a", 500)} }}; }})";
         var map = IndexScript.CompileMap(text);
         Assert.Null(map.Plain);
         Assert.StartsWith("The map failed: ", DefinitionExample.MapAll(map, Document), StringComparison.Ordinal);
     }
 
-    private static string Repeated(string member, int times) => string.Join(", ", Enumerable.Range(0, times).Select(number => member.Replace("NUMBER", $"{number}", StringComparison.Ordinal)));
+    private static string Repeated(string member, int times) =>
+        string.Join(
+            ", ",
+            Enumerable.Range(0, times).Select(number => member.Replace("NUMBER", $"{number}", StringComparison.Ordinal))
+        );
 
     /// <summary>Compiles a text, and runs it if it is one; whether it is.</summary>
     private static bool Compile(string text)

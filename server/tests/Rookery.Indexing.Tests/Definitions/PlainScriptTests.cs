@@ -17,11 +17,14 @@ public sealed class PlainScriptTests
     [Theory]
     [InlineData("map('Users', d => ({ key: d.country, count: 1, total: d.lat || 0 }))")]
     [InlineData("map('Users', d => { const size = d.size ?? 1; return { size, name: d.name && d.o.name }; })")]
-    [InlineData("map('Users', function (d) { return { text: 'a\"b\\n', none: null, gone: undefined, yes: true, n: -0.5 }; })")]
+    [InlineData(
+        "map('Users', function (d) { return { text: 'a\"b\\n', none: null, gone: undefined, yes: true, n: -0.5 }; })"
+    )]
     [InlineData("from d in docs.Users select new { d.Name, d.Id, Count = 1 }")]
     [InlineData("from d in docs.Users let o = d.o select new { o.x, d.Count }")]
     [InlineData("docs.Users.Select(d => new { d.a, Deep = d.b.c.d })")]
-    public void What_only_takes_members_needs_no_machine(string text) => Assert.NotNull(IndexScript.CompileMap(text).Plain);
+    public void What_only_takes_members_needs_no_machine(string text) =>
+        Assert.NotNull(IndexScript.CompileMap(text).Plain);
 
     [Theory]
     [InlineData("map('Users', d => ({ a: d.a + 1 }))")]
@@ -41,7 +44,14 @@ public sealed class PlainScriptTests
     [Fact]
     public void A_variable_that_stands_for_itself_ends_in_a_program_or_a_refusal()
     {
-        foreach (string text in (string[])["map('Users', d => { const a = a; return { a }; })", "map('Users', d => { const a = a.b; return { a }; })", "map('Users', d => { const a = b || 1; const b = a || 1; return { a, b }; })"])
+        foreach (
+            string text in (string[])
+                [
+                    "map('Users', d => { const a = a; return { a }; })",
+                    "map('Users', d => { const a = a.b; return { a }; })",
+                    "map('Users', d => { const a = b || 1; const b = a || 1; return { a, b }; })",
+                ]
+        )
         {
             try
             {
@@ -64,14 +74,25 @@ public sealed class PlainScriptTests
         {
             // A variable that is not used would leave the map to the machine.
             string members = Members(random, " = ", static random => LinqValue(random, 0));
-            string variable = members.Contains(" o.", StringComparison.Ordinal) || members.Contains("(o.", StringComparison.Ordinal) ? "let o = d.o " : "";
+            string variable =
+                members.Contains(" o.", StringComparison.Ordinal) || members.Contains("(o.", StringComparison.Ordinal)
+                    ? "let o = d.o "
+                    : "";
             return $"from d in docs.Users {variable}select new {{ {members} }}";
         });
 
     [Theory]
-    [InlineData("groupBy(r => r.a).aggregate(g => ({ a: g.key, b: g.values.reduce((n, v) => n + v.b, 0), again: g.values.reduce((n, v) => v.b + n, 0) }))")]
-    [InlineData("groupBy(r => ({ a: r.a, x: r.x })).aggregate(g => ({ a: g.key.a, x: g.key.x, b: g.values.reduce((n, v) => n + v.b, 0), c: g.values.reduce((n, v) => n + v.c, 0) }))")]
-    [InlineData("from r in results group r by r.a into g select new { a = g.Key, b = g.Sum(x => x.b), c = g.Sum(x => x.c) }")]
+    [InlineData(
+        "groupBy(r => r.a).aggregate(g => ({ a: g.key, b: g.values.reduce((n, v) => n + v.b, 0), again: "
+            + "g.values.reduce((n, v) => v.b + n, 0) }))"
+    )]
+    [InlineData(
+        "groupBy(r => ({ a: r.a, x: r.x })).aggregate(g => ({ a: g.key.a, x: g.key.x, b: g.values.reduce((n, "
+            + "v) => n + v.b, 0), c: g.values.reduce((n, v) => n + v.c, 0) }))"
+    )]
+    [InlineData(
+        "from r in results group r by r.a into g select new { a = g.Key, b = g.Sum(x => x.b), c = g.Sum(x => x.c) }"
+    )]
     [InlineData("results.GroupBy(r => new { r.a, r.x }).Select(g => new { g.Key.a, g.Key.x, b = g.Sum(x => x.b) })")]
     public void Sums_are_what_the_machine_gives(string text)
     {
@@ -90,11 +111,22 @@ public sealed class PlainScriptTests
         {
             // Mostly numbers, so that many groups are added up without the machine; else whatever a document may hold.
             bool isOdd = random.Next(4) == 0;
-            byte[][] rows = [.. Enumerable.Range(0, 1 + random.Next(20)).Select(_ => Encoding.UTF8.GetBytes(
-                $$"""{"a":{{Json(random, 1)}},"b":{{Summed()}},"x":"{{random.Next(3)}}"{{Other()}}}"""))];
+            byte[][] rows =
+            [
+                .. Enumerable
+                    .Range(0, 1 + random.Next(20))
+                    .Select(_ =>
+                        Encoding.UTF8.GetBytes(
+                            $$"""{"a":{{Json(random, 1)}},"b":{{Summed()}},"x":"{{random.Next(3)}}"{{Other()}}}"""
+                        )
+                    ),
+            ];
 
             bool IsLeftOut() => isOdd && random.Next(8) == 0;
-            string Summed() => !IsLeftOut() ? number(random) : isJavaScript ? "[null]" : Json(random, 1);
+            string Summed() =>
+                !IsLeftOut() ? number(random)
+                : isJavaScript ? "[null]"
+                : Json(random, 1);
             string Other() => IsLeftOut() ? "" : $",\"c\":{number(random)}";
 
             foreach (byte[] row in rows)
@@ -103,20 +135,27 @@ public sealed class PlainScriptTests
             }
 
             Assert.Equal(Reduce(rows, machine.Reduce), Reduce(rows, plain.Reduce));
-            _ = Reduce(rows, (in ReduceRows group, IBufferWriter<byte> output) => summed += reduce.Plain.TryReduce(group, plain.KeyOf(group[0]), output) ? 1 : 0);
+            _ = Reduce(
+                rows,
+                (in ReduceRows group, IBufferWriter<byte> output) =>
+                    summed += reduce.Plain.TryReduce(group, plain.KeyOf(group[0]), output) ? 1 : 0
+            );
         }
 
         Assert.InRange(summed, Groups / 2, Groups - 1);
     }
 
     [Theory]
-    [InlineData("groupBy(r => r.a.toLowerCase()).aggregate(g => ({ a: g.key, b: g.values.reduce((n, v) => n + v.b, 0) }))")]
+    [InlineData(
+        "groupBy(r => r.a.toLowerCase()).aggregate(g => ({ a: g.key, b: g.values.reduce((n, v) => n + v.b, 0) }))"
+    )]
     [InlineData("groupBy(r => r.a).aggregate(g => ({ a: g.key, b: g.values.reduce((n, v) => n + v.b, 1) }))")]
     [InlineData("groupBy(r => r.a).aggregate(g => ({ a: g.key, b: g.values.reduce((n, v) => n + v.b * 2, 0) }))")]
     [InlineData("groupBy(r => r.a).aggregate(g => ({ a: g.key, b: g.values.length }))")]
     [InlineData("from r in results group r by r.a into g select new { a = g.Key, b = g.Max(x => x.b) }")]
     [InlineData("from r in results group r by r.a into g select new { a = g.Key, b = g.Sum(x => x.Id) }")]
-    public void Reduces_that_do_more_are_left_to_the_machine(string text) => Assert.Null(IndexScript.CompileReduce(text).Plain);
+    public void Reduces_that_do_more_are_left_to_the_machine(string text) =>
+        Assert.Null(IndexScript.CompileReduce(text).Plain);
 
     // Random documents go through random maps: what comes out is the same with the machine, and most of it needs none.
     private static void CheckMaps(Func<Random, string> text)
@@ -135,7 +174,11 @@ public sealed class PlainScriptTests
             string expected = DefinitionExample.MapAll(map with { Plain = null }, documents);
             Assert.Contains("{", expected, StringComparison.Ordinal);
             Assert.Equal(expected, DefinitionExample.MapAll(map, documents));
-            written += map.Plain is { } row ? documents.Count(document => row.TryWrite(new DocumentView(StoredExample.Store("users/1", document)).Body, int.MaxValue, sink)) : 0;
+            written += map.Plain is { } row
+                ? documents.Count(document =>
+                    row.TryWrite(new DocumentView(StoredExample.Store("users/1", document)).Body, int.MaxValue, sink)
+                )
+                : 0;
         }
 
         Assert.InRange(plain, Maps / 3, Maps - 1);
@@ -167,69 +210,102 @@ public sealed class PlainScriptTests
         return Encoding.UTF8.GetString(output.WrittenSpan);
     }
 
-    private static string Members(Random random, string isValue, Func<Random, string> value) => string.Join(", ", Enumerable.Range(0, 1 + random.Next(4)).Select(number => $"m{number}{isValue}{value(random)}"));
+    private static string Members(Random random, string isValue, Func<Random, string> value) =>
+        string.Join(
+            ", ",
+            Enumerable.Range(0, 1 + random.Next(4)).Select(number => $"m{number}{isValue}{value(random)}")
+        );
 
-    private static string LinqValue(Random random, int level) => random.Next(level < 2 ? 9 : 7) switch
-    {
-        0 => random.Next(2) == 0 ? "\"x\\\"y\"" : "1.50",
-        1 => random.Next(3) switch { 0 => "null", 1 => "true", _ => "\"\"" },
-        2 => random.Next(3) switch { 0 => "d.Id", 1 => "d.Count", _ => "d.Value" },
-        3 => random.Next(2) == 0 ? "o.x" : "o.a",
-        4 => random.Next(3) switch { 0 => "o.Value", 1 => "d.a.Count", _ => "d.o.b.x" },
-        5 or 6 => $"d.{Names[random.Next(3)]}",
-        _ => $"({LinqValue(random, level + 1)} ?? {LinqValue(random, level + 1)})",
-    };
+    private static string LinqValue(Random random, int level) =>
+        random.Next(level < 2 ? 9 : 7) switch
+        {
+            0 => random.Next(2) == 0 ? "\"x\\\"y\"" : "1.50",
+            1 => random.Next(3) switch
+            {
+                0 => "null",
+                1 => "true",
+                _ => "\"\"",
+            },
+            2 => random.Next(3) switch
+            {
+                0 => "d.Id",
+                1 => "d.Count",
+                _ => "d.Value",
+            },
+            3 => random.Next(2) == 0 ? "o.x" : "o.a",
+            4 => random.Next(3) switch
+            {
+                0 => "o.Value",
+                1 => "d.a.Count",
+                _ => "d.o.b.x",
+            },
+            5 or 6 => $"d.{Names[random.Next(3)]}",
+            _ => $"({LinqValue(random, level + 1)} ?? {LinqValue(random, level + 1)})",
+        };
 
-    private static string Value(Random random, int level) => random.Next(level < 2 ? 8 : 4) switch
-    {
-        0 => random.Next(2) == 0 ? "'x\"y\\\\'" : "''",
-        1 => random.Next(4) switch { 0 => "null", 1 => "true", 2 => "undefined", _ => "1.50" },
-        2 => $"d.{Names[random.Next(Names.Length)]}",
-        3 => $"d.{Names[random.Next(Names.Length)]}.{Names[random.Next(Names.Length)]}",
-        4 => $"({Value(random, level + 1)} || {Value(random, level + 1)})",
-        5 => $"({Value(random, level + 1)} ?? {Value(random, level + 1)})",
-        6 => $"({Value(random, level + 1)} && {Value(random, level + 1)})",
-        _ => $"({Value(random, level + 1)} ? {Value(random, level + 1)} : 2)",
-    };
+    private static string Value(Random random, int level) =>
+        random.Next(level < 2 ? 8 : 4) switch
+        {
+            0 => random.Next(2) == 0 ? "'x\"y\\\\'" : "''",
+            1 => random.Next(4) switch
+            {
+                0 => "null",
+                1 => "true",
+                2 => "undefined",
+                _ => "1.50",
+            },
+            2 => $"d.{Names[random.Next(Names.Length)]}",
+            3 => $"d.{Names[random.Next(Names.Length)]}.{Names[random.Next(Names.Length)]}",
+            4 => $"({Value(random, level + 1)} || {Value(random, level + 1)})",
+            5 => $"({Value(random, level + 1)} ?? {Value(random, level + 1)})",
+            6 => $"({Value(random, level + 1)} && {Value(random, level + 1)})",
+            _ => $"({Value(random, level + 1)} ? {Value(random, level + 1)} : 2)",
+        };
 
     private static string Document(Random random) =>
         $$"""{{{string.Join(',', Names.Append("n\\u0061").OrderBy(_ => random.Next()).Take(random.Next(9)).Select(name => $"\"{(random.Next(9) == 0 ? name.Replace("a", "\\u0061", StringComparison.Ordinal) : name)}\":{Json(random, 0)}").DistinctBy(static member => member[..3]).Append("\"@metadata\":{\"@collection\":\"Users\"}"))}}{{""}}}""";
 
-    private static string Json(Random random, int level) => random.Next(level < 2 ? 10 : 7) switch
-    {
-        0 => "null",
-        1 => "true",
-        2 => "false",
-        3 => "\"\"",
-        4 => "\"t\\\"ä\\u0041\"",
-        5 => Number(random),
-        6 => "0",
-        7 => $"[{Json(random, level + 1)},{Json(random, level + 1)}]",
-        8 => $"{{\"{Names[random.Next(Names.Length)]}\":{Json(random, level + 1)}}}",
-        _ => $"{{\"a\":{Json(random, level + 1)},\"x\":{Json(random, level + 1)}}}",
-    };
+    private static string Json(Random random, int level) =>
+        random.Next(level < 2 ? 10 : 7) switch
+        {
+            0 => "null",
+            1 => "true",
+            2 => "false",
+            3 => "\"\"",
+            4 => "\"t\\\"ä\\u0041\"",
+            5 => Number(random),
+            6 => "0",
+            7 => $"[{Json(random, level + 1)},{Json(random, level + 1)}]",
+            8 => $"{{\"{Names[random.Next(Names.Length)]}\":{Json(random, level + 1)}}}",
+            _ => $"{{\"a\":{Json(random, level + 1)},\"x\":{Json(random, level + 1)}}}",
+        };
 
-    private static string ShortNumber(Random random) => random.Next(4) switch
-    {
-        0 => "-0",
-        1 => $"-{random.Next(100_000)}.{random.Next(100_000):D5}",
-        2 => $"{random.Next(1000)}e-1",
-        _ => random.Next(1000).ToString(CultureInfo.InvariantCulture),
-    };
+    private static string ShortNumber(Random random) =>
+        random.Next(4) switch
+        {
+            0 => "-0",
+            1 => $"-{random.Next(100_000)}.{random.Next(100_000):D5}",
+            2 => $"{random.Next(1000)}e-1",
+            _ => random.Next(1000).ToString(CultureInfo.InvariantCulture),
+        };
 
-    private static string Number(Random random) => random.Next(10) switch
-    {
-        0 => "0",
-        1 => "-0",
-        2 => "0.0",
-        3 => random.NextInt64().ToString(CultureInfo.InvariantCulture),
-        4 => random.NextDouble().ToString("R", CultureInfo.InvariantCulture),
-        5 => (random.NextDouble() * Math.Pow(10, random.Next(-320, 308))).ToString("R", CultureInfo.InvariantCulture),
-        6 => $"-{random.Next(100_000)}.{random.Next(100_000):D5}",
-        7 => $"0.{new string('0', random.Next(20))}{random.Next(1000)}",
-        8 => $"{random.Next(1000)}.{random.NextInt64(1_000_000_000_000)}",
-        _ => random.Next(1000).ToString(CultureInfo.InvariantCulture),
-    };
+    private static string Number(Random random) =>
+        random.Next(10) switch
+        {
+            0 => "0",
+            1 => "-0",
+            2 => "0.0",
+            3 => random.NextInt64().ToString(CultureInfo.InvariantCulture),
+            4 => random.NextDouble().ToString("R", CultureInfo.InvariantCulture),
+            5 => (random.NextDouble() * Math.Pow(10, random.Next(-320, 308))).ToString(
+                "R",
+                CultureInfo.InvariantCulture
+            ),
+            6 => $"-{random.Next(100_000)}.{random.Next(100_000):D5}",
+            7 => $"0.{new string('0', random.Next(20))}{random.Next(1000)}",
+            8 => $"{random.Next(1000)}.{random.NextInt64(1_000_000_000_000)}",
+            _ => random.Next(1000).ToString(CultureInfo.InvariantCulture),
+        };
 
     private delegate void GroupReduce(in ReduceRows rows, IBufferWriter<byte> output);
 }

@@ -16,17 +16,27 @@ public sealed class ReduceOrderTests
     [Theory]
     [InlineData("k: g.key, a: g.values.reduce((s, v) => s + v.a, 0), b: 0, d: null, tags: null")]
     [InlineData("k: g.key, a: g.values.reduce((s, v) => s + (v.a || 0), 0), b: g.values[0].b, d: '', tags: null")]
-    [InlineData("k: g.key, a: g.values[0].a, b: g.values.reduce((m, v) => Math.max(m, v.b), 0), d: "
-        + "g.values[0].d, tags: g.values.flatMap(v => v.tags)")]
-    [InlineData("k = g.Key, a = g.Sum(x => x.a), b = g.Sum(x => x.b), d = g.Max(x => x.d), tags = "
-        + "g.SelectMany(x => x.tags).Distinct()")]
-    [InlineData("k = g.Key, a = g.Sum(x => (decimal)x.a), b = g.Sum(x => (double)x.b), d = g.OrderBy(x => "
-        + "x.d).First().d, tags = g.Last().tags")]
+    [InlineData(
+        "k: g.key, a: g.values[0].a, b: g.values.reduce((m, v) => Math.max(m, v.b), 0), d: "
+            + "g.values[0].d, tags: g.values.flatMap(v => v.tags)"
+    )]
+    [InlineData(
+        "k = g.Key, a = g.Sum(x => x.a), b = g.Sum(x => x.b), d = g.Max(x => x.d), tags = "
+            + "g.SelectMany(x => x.tags).Distinct()"
+    )]
+    [InlineData(
+        "k = g.Key, a = g.Sum(x => (decimal)x.a), b = g.Sum(x => (double)x.b), d = g.OrderBy(x => "
+            + "x.d).First().d, tags = g.Last().tags"
+    )]
     [InlineData("k = g.Key, a = g.First().a, b = g.Last().b, d = g.Min(x => x.d), tags = g.SelectMany(x => x.tags)")]
-    [InlineData("k = g.Key, a = g.OrderBy(x => x.d).Last().a, b = g.OrderByDescending(x => x.d).First().b, "
-        + "d = g.Max(x => x.d), tags = 0")]
-    [InlineData("k = g.Key, a = g.Max(x => x.a), b = g.Min(x => x.b), d = g.Select(x => "
-        + "x.d).Distinct().First(), tags = g.SelectMany(x => x.tags).OrderBy(t => t).Take(3)")]
+    [InlineData(
+        "k = g.Key, a = g.OrderBy(x => x.d).Last().a, b = g.OrderByDescending(x => x.d).First().b, "
+            + "d = g.Max(x => x.d), tags = 0"
+    )]
+    [InlineData(
+        "k = g.Key, a = g.Max(x => x.a), b = g.Min(x => x.b), d = g.Select(x => "
+            + "x.d).Distinct().First(), tags = g.SelectMany(x => x.tags).OrderBy(t => t).Take(3)"
+    )]
     public void Rows_are_the_same_in_any_order_and_after_any_history(string members)
     {
         string reduce = members.StartsWith("k:", StringComparison.Ordinal)
@@ -88,13 +98,21 @@ public sealed class ReduceOrderTests
         Assert.StartsWith(
             "The index counted of database shop is not kept on this node: The member 'a' of the reduce depends on",
             Assert.Single(node.Troubles),
-            StringComparison.Ordinal);
+            StringComparison.Ordinal
+        );
         node.Dispose();
     }
 
     private static void Define(IndexedNode node, string reduce)
     {
-        string definition = JsonSerializer.Serialize(new { Name = "a", Maps = new[] { Map }, Reduce = reduce });
+        string definition = JsonSerializer.Serialize(
+            new
+            {
+                Name = "a",
+                Maps = new[] { Map },
+                Reduce = reduce,
+            }
+        );
         using var json = JsonDocument.Parse(definition);
         var request = StaticIndexRequest.Parse(json.RootElement);
         node.ChangeIndexes(writer => writer.Put(request.Name, request.Definition.ToJson(), default));
@@ -108,7 +126,10 @@ public sealed class ReduceOrderTests
         string[] amounts = ["0.1", "0.7", "1", "1.0", "10e-1", "9007199254740993", "2.30"];
         string[] dates =
         [
-            "2024-05-06T10:00:00Z", "2024-05-06T12:00:00+02:00", "2024-05-06T09:00:00-01:00", "2024-05-05",
+            "2024-05-06T10:00:00Z",
+            "2024-05-06T12:00:00+02:00",
+            "2024-05-06T09:00:00-01:00",
+            "2024-05-05",
             "2024-05-05T00:00:00",
         ];
         return $"\"k\":{(number % 5 == 0 ? "1" : "1.0")},\"a\":{amounts[number % 7]},\"b\":{amounts[number * 3 % 5]}"

@@ -3,21 +3,57 @@ namespace Rookery.Indexing.Tests.Definitions;
 /// <summary>Texts of reduces make one row of each group.</summary>
 public sealed class ReduceTextTests
 {
-    private const string Totals = "{\"name\":\"a\",\"count\":4,\"total\":4.5}\n{\"name\":\"B\",\"count\":1,\"total\":9}\n{\"name\":null,\"count\":1,\"total\":0}";
+    private const string Totals =
+        "{\"name\":\"a\",\"count\":4,\"total\":4.5}\n{\"name\":\"B\",\"count\":1,\"total\":9}\n{\"name\":null,"
+        + "\"count\":1,\"total\":0}";
 
     [Theory]
-    [InlineData("groupBy(x => x.name).aggregate(g => ({ name: g.key, count: g.values.reduce((c, v) => c + v.count, 0), total: g.values.reduce((t, v) => t + v.total, 0) }))", Totals)]
-    [InlineData("groupBy(function (x) { return x.name; }).aggregate(function (g) { let n = 0, t = 0; for (const v of g.values) { n += v.count; t += v.total; } return { name: g.key, count: n, total: t }; })", Totals)]
-    [InlineData("results.GroupBy(r => r.name).Select(g => new { name = g.Key, count = g.Sum(x => x.count), total = g.Sum(x => x.total) })", Totals)]
-    [InlineData("from result in results group result by result.name into g select new { name = g.Key, count = g.Sum(x => x.count), total = g.Sum(x => (decimal)x.total) }", Totals)]
-    [InlineData("from r in results\n  group r by new { r.name } into g\n  let n = g.Sum(x => x.count)\n  select new { g.Key.name, count = n, total = g.Select(x => x.total).Sum() }", Totals)]
-    [InlineData("results.GroupBy(r => r.name.ToLower()).Select(g => new { name = g.Key, max = g.Max(x => x.total), min = g.Min(x => x.total), first = g.First().total })",
-        "{\"name\":\"a\",\"max\":3,\"min\":1.5,\"first\":1.5}\n{\"name\":\"b\",\"max\":9,\"min\":9,\"first\":9}\n{\"name\":null,\"max\":0,\"min\":0,\"first\":0}")]
-    public void Rows_of_a_group_become_one(string text, string reduced) => Assert.Equal(
-        reduced,
-        DefinitionExample.Reduce(text, """{"name":"a","count":1,"total":1.5}""", """{"name":"B","count":1,"total":9}""", """{"name":"a","count":3,"total":3}""", """{"name":null,"count":1,"total":0}"""));
+    [InlineData(
+        "groupBy(x => x.name).aggregate(g => ({ name: g.key, count: g.values.reduce((c, v) => c + v.count, 0), "
+            + "total: g.values.reduce((t, v) => t + v.total, 0) }))",
+        Totals
+    )]
+    [InlineData(
+        "groupBy(function (x) { return x.name; }).aggregate(function (g) { let n = 0, t = 0; for (const v of "
+            + "g.values) { n += v.count; t += v.total; } return { name: g.key, count: n, total: t }; })",
+        Totals
+    )]
+    [InlineData(
+        "results.GroupBy(r => r.name).Select(g => new { name = g.Key, count = g.Sum(x => x.count), total = "
+            + "g.Sum(x => x.total) })",
+        Totals
+    )]
+    [InlineData(
+        "from result in results group result by result.name into g select new { name = g.Key, count = g.Sum(x "
+            + "=> x.count), total = g.Sum(x => (decimal)x.total) }",
+        Totals
+    )]
+    [InlineData(
+        "from r in results\n  group r by new { r.name } into g\n  let n = g.Sum(x => x.count)\n  select new { "
+            + "g.Key.name, count = n, total = g.Select(x => x.total).Sum() }",
+        Totals
+    )]
+    [InlineData(
+        "results.GroupBy(r => r.name.ToLower()).Select(g => new { name = g.Key, max = g.Max(x => x.total), min "
+            + "= g.Min(x => x.total), first = g.First().total })",
+        "{\"name\":\"a\",\"max\":3,\"min\":1.5,\"first\":1.5}\n{\"name\":\"b\",\"max\":9,\"min\":9,"
+            + "\"first\":9}\n{\"name\":null,\"max\":0,\"min\":0,\"first\":0}"
+    )]
+    public void Rows_of_a_group_become_one(string text, string reduced) =>
+        Assert.Equal(
+            reduced,
+            DefinitionExample.Reduce(
+                text,
+                """{"name":"a","count":1,"total":1.5}""",
+                """{"name":"B","count":1,"total":9}""",
+                """{"name":"a","count":3,"total":3}""",
+                """{"name":null,"count":1,"total":0}"""
+            )
+        );
 
-    /// <summary>As 'group by' adds them, and as RavenDB does, which casts to decimals where the text casts to nothing.</summary>
+    /// <summary>
+    /// As 'group by' adds them, and as RavenDB does, which casts to decimals where the text casts to nothing.
+    /// </summary>
     [Theory]
     [InlineData("g.Sum(x => x.v)", "0.1 0.1 0.1", "0.3")]
     [InlineData("g.Sum(x => (decimal)x.v)", "0.1 0.1 0.1", "0.3")]
@@ -36,28 +72,66 @@ public sealed class ReduceTextTests
     [InlineData("g.Min(x => x.v)", "1e0 1.0 1", "1")]
     [InlineData("g.Max(x => (decimal)x.v)", "0.1 0.3 0.2", "0.3")]
     [InlineData("g.Sum(x => x.list.Average())", "[0.1,0.2]", "0.15")]
-    public void Numbers_are_added_and_compared_exactly(string aggregate, string values, string result) => Assert.Equal(
-        $"{{\"k\":1,\"v\":{result}}}",
-        DefinitionExample.Reduce($"from r in results group r by r.k into g select new {{ k = g.Key, v = {aggregate} }}", [.. values.Split(' ').Select(static value => $$"""{"k":1,"v":{{value}},"list":{{value}}}""")]));
+    public void Numbers_are_added_and_compared_exactly(string aggregate, string values, string result) =>
+        Assert.Equal(
+            $"{{\"k\":1,\"v\":{result}}}",
+            DefinitionExample.Reduce(
+                $"from r in results group r by r.k into g select new {{ k = g.Key, v = {aggregate} }}",
+                [.. values.Split(' ').Select(static value => $$"""{"k":1,"v":{{value}},"list":{{value}}}""")]
+            )
+        );
 
     /// <summary>Clients write <c>let</c> as an object that holds the group.</summary>
     [Theory]
-    [InlineData("results.GroupBy(r => r.name).Select(g => new { g = g, n = g.Sum(x => x.count) }).Select(t => new { name = t.g.Key, count = t.n, total = t.g.Sum(x => x.total) })")]
-    [InlineData("results.GroupBy(r => r.name).Select(g => new { g, n = g.Sum(x => x.count) }).Select(t => new { t, m = t.g.Sum(x => x.total) }).ToList().Select(u => new { name = u.t.g.Key, count = u.t.n, total = u.m })")]
-    [InlineData("results.GroupBy(r => r.name).Select(g => new { a = new { b = g } }).Select(t => new { name = t.a.b.Key, count = t.a.b.Sum(x => x.count), total = (from x in t.a.b select x.total).Sum() })")]
-    [InlineData("from r in results group r by r.name into g let h = g let key = h.Key select new { name = key, count = h.Sum(x => x.count), total = Enumerable.Sum(h, x => x.total) }")]
-    [InlineData("from r in results group r by r.name into g let t = new { g = g, n = g.Sum(x => x.count) } select new { name = t.g.Key, count = t.n, total = t.g.Sum(x => x.total) }")]
-    [InlineData("from r in results group r by new { r.name } into g let k = g.Key select new { k.name, count = g.Select(g => g.count).Sum(), total = ((IEnumerable<dynamic>)g).Sum(x => x.total) }")]
-    [InlineData("results.GroupBy(r => r.name).Select(g => g).Select(h => new { name = h.Key, count = h.Sum(x => x.count), total = h.ToArray().Sum(x => x.total) })")]
-    [InlineData("groupBy(r => r.name).aggregate(g => { const h = g; const o = { h }; return { name: o.h.key, count: h.values.reduce((n, v) => n + v.count, 0), total: o.h.values.reduce((n, v) => n + v.total, 0) }; })")]
+    [InlineData(
+        "results.GroupBy(r => r.name).Select(g => new { g = g, n = g.Sum(x => x.count) }).Select(t => new { "
+            + "name = t.g.Key, count = t.n, total = t.g.Sum(x => x.total) })"
+    )]
+    [InlineData(
+        "results.GroupBy(r => r.name).Select(g => new { g, n = g.Sum(x => x.count) }).Select(t => new { t, m = "
+            + "t.g.Sum(x => x.total) }).ToList().Select(u => new { name = u.t.g.Key, count = u.t.n, total = u.m })"
+    )]
+    [InlineData(
+        "results.GroupBy(r => r.name).Select(g => new { a = new { b = g } }).Select(t => new { name = "
+            + "t.a.b.Key, count = t.a.b.Sum(x => x.count), total = (from x in t.a.b select x.total).Sum() })"
+    )]
+    [InlineData(
+        "from r in results group r by r.name into g let h = g let key = h.Key select new { name = key, count = "
+            + "h.Sum(x => x.count), total = Enumerable.Sum(h, x => x.total) }"
+    )]
+    [InlineData(
+        "from r in results group r by r.name into g let t = new { g = g, n = g.Sum(x => x.count) } select new "
+            + "{ name = t.g.Key, count = t.n, total = t.g.Sum(x => x.total) }"
+    )]
+    [InlineData(
+        "from r in results group r by new { r.name } into g let k = g.Key select new { k.name, count = "
+            + "g.Select(g => g.count).Sum(), total = ((IEnumerable<dynamic>)g).Sum(x => x.total) }"
+    )]
+    [InlineData(
+        "results.GroupBy(r => r.name).Select(g => g).Select(h => new { name = h.Key, count = h.Sum(x => "
+            + "x.count), total = h.ToArray().Sum(x => x.total) })"
+    )]
+    [InlineData(
+        "groupBy(r => r.name).aggregate(g => { const h = g; const o = { h }; return { name: o.h.key, count: "
+            + "h.values.reduce((n, v) => n + v.count, 0), total: o.h.values.reduce((n, v) => n + v.total, 0) }; })"
+    )]
     public void A_group_that_is_kept_has_its_key_and_its_rows(string text) => Rows_of_a_group_become_one(text, Totals);
 
     [Theory]
     [InlineData("Enumerable.Sum(g, x => x.count)", "Enumerable.Sum(Enumerable.Select(g, x => x.total))")]
-    [InlineData("System.Linq.Enumerable.Sum<dynamic>(g, (Func<dynamic, int>)(x => x.count))", "DynamicEnumerable.Sum(g, x => x.total)")]
-    [InlineData("Enumerable.Aggregate(g, 0, (n, x) => n + x.count)", "Enumerable.ToArray(Enumerable.Where(g, x => x.total != null)).Sum(x => x.total)")]
+    [InlineData(
+        "System.Linq.Enumerable.Sum<dynamic>(g, (Func<dynamic, int>)(x => x.count))",
+        "DynamicEnumerable.Sum(g, x => x.total)"
+    )]
+    [InlineData(
+        "Enumerable.Aggregate(g, 0, (n, x) => n + x.count)",
+        "Enumerable.ToArray(Enumerable.Where(g, x => x.total != null)).Sum(x => x.total)"
+    )]
     public void Methods_of_sequences_are_called_on_their_type_too(string count, string total) =>
-        Rows_of_a_group_become_one($"results.GroupBy(r => r.name).Select(g => new {{ name = g.Key, count = {count}, total = {total} }})", Totals);
+        Rows_of_a_group_become_one(
+            $"results.GroupBy(r => r.name).Select(g => new {{ name = g.Key, count = {count}, total = {total} }})",
+            Totals
+        );
 
     [Fact]
     public void A_large_group_does_not_take_the_reduce_along()
@@ -65,6 +139,13 @@ public sealed class ReduceTextTests
         string large = $$"""{"name":"a","count":1,"text":"{{new string('x', 100_000)}}"}""";
         Assert.Equal(
             "{\"name\":\"a\",\"count\":2}\n{\"name\":\"b\",\"count\":1}",
-            DefinitionExample.Reduce("groupBy(x => x.name).aggregate(g => ({ name: g.key, count: g.values.reduce((c, v) => c + v.count, 0) }))", large, large, """{"name":"b","count":1}"""));
+            DefinitionExample.Reduce(
+                "groupBy(x => x.name).aggregate(g => ({ name: g.key, count: g.values.reduce((c, v) => c + "
+                    + "v.count, 0) }))",
+                large,
+                large,
+                """{"name":"b","count":1}"""
+            )
+        );
     }
 }

@@ -48,7 +48,8 @@ public sealed class ReduceTrialTests
         Assert.Contains(
             Fault,
             FaultOf($"groupBy(r => r.o).aggregate(g => ({{ o: g.key, c: {member} }}))"),
-            StringComparison.Ordinal);
+            StringComparison.Ordinal
+        );
 
     [Theory]
     [InlineData("g.Sum(x => x.c.Average())")]
@@ -57,7 +58,10 @@ public sealed class ReduceTrialTests
     [InlineData("g.SelectMany(x => x.c).Sum()")]
     public void A_reduce_that_cannot_take_its_own_rows_is_refused(string member) =>
         Assert.StartsWith(
-            "The reduce fails on the rows it makes. ", FaultOf(CSharp($"c = {member}")), StringComparison.Ordinal);
+            "The reduce fails on the rows it makes. ",
+            FaultOf(CSharp($"c = {member}")),
+            StringComparison.Ordinal
+        );
 
     [Theory]
     [InlineData("c = g.Sum(x => x.c)")]
@@ -67,8 +71,10 @@ public sealed class ReduceTrialTests
     [InlineData("c = g.Select(x => x.c).FirstOrDefault(), d = g.Last().d")]
     [InlineData("c = g.FirstOrDefault(x => x.c != null).c")]
     [InlineData("sum = g.Sum(x => x.sum), n = g.Sum(x => x.n), c = g.Sum(x => x.sum) / g.Sum(x => x.n)")]
-    [InlineData("sum = g.Sum(x => x.sum), n = g.Sum(x => x.n), c = g.Sum(x => x.n) == 0 ? 0 : g.Sum(x => x.sum) "
-        + "/ g.Sum(x => x.n)")]
+    [InlineData(
+        "sum = g.Sum(x => x.sum), n = g.Sum(x => x.n), c = g.Sum(x => x.n) == 0 ? 0 : g.Sum(x => x.sum) "
+            + "/ g.Sum(x => x.n)"
+    )]
     [InlineData("c = g.SelectMany(x => x.c).Distinct()")]
     [InlineData("c = g.SelectMany(x => x.c).Distinct().ToArray(), d = g.SelectMany(x => x.c).Distinct().Count()")]
     [InlineData("c = g.SelectMany(x => x.c)")]
@@ -89,24 +95,40 @@ public sealed class ReduceTrialTests
         Assert.Null(FaultOf(CSharp(members)));
 
     [Theory]
-    [InlineData("results.GroupBy(x => new { x.Company, x.Year }).Select(g => new { g.Key.Company, g.Key.Year, "
-        + "Total = g.Sum(x => x.Total), Count = g.Sum(x => x.Count), Average = g.Sum(x => x.Total) / "
-        + "g.Sum(x => x.Count) })")]
-    [InlineData("from r in results group r by r.Name.ToLower() into g select new { Name = g.Key, Count = "
-        + "g.Sum(x => x.Count) }")]
-    [InlineData("from r in results group r by new { r.At.Year, r.At.Month } into g select new { At = "
-        + "g.First().At, Count = g.Sum(x => x.Count) }")]
+    [InlineData(
+        "results.GroupBy(x => new { x.Company, x.Year }).Select(g => new { g.Key.Company, g.Key.Year, "
+            + "Total = g.Sum(x => x.Total), Count = g.Sum(x => x.Count), Average = g.Sum(x => x.Total) / "
+            + "g.Sum(x => x.Count) })"
+    )]
+    [InlineData(
+        "from r in results group r by r.Name.ToLower() into g select new { Name = g.Key, Count = "
+            + "g.Sum(x => x.Count) }"
+    )]
+    [InlineData(
+        "from r in results group r by new { r.At.Year, r.At.Month } into g select new { At = "
+            + "g.First().At, Count = g.Sum(x => x.Count) }"
+    )]
     [InlineData("groupBy(x => x.k).aggregate(g => ({ k: g.key, n: g.values.reduce((s, v) => s + v.n, 0) }))")]
-    [InlineData("groupBy(x => x.k).aggregate(g => ({ k: g.key, n: g.values.reduce((s, v) => s + (v.n || 0), 0), "
-        + "max: g.values.reduce((m, v) => Math.max(m, v.max), 0) }))")]
-    [InlineData("groupBy(x => ({ k: x.k, j: x.j })).aggregate(g => ({ k: g.key.k, j: g.key.j, name: "
-        + "g.values[0].name, n: g.values.reduce((s, v) => v.n + s, 0) }))")]
-    [InlineData("groupBy(x => x.k).aggregate(g => { let n = 0; for (const v of g.values) { n += v.n; } return { "
-        + "k: g.key, n }; })")]
-    [InlineData("groupBy(x => x.k).aggregate(g => { const n = g.values.reduce((s, v) => s + v.n, 0), t = "
-        + "g.values.reduce((s, v) => s + v.t, 0); return { k: g.key, n, t, average: t / n }; })")]
-    [InlineData("groupBy(x => x.k).aggregate(g => ({ k: g.key, last: g.values.reduce((l, v) => v.last > l ? "
-        + "v.last : l, '') }))")]
+    [InlineData(
+        "groupBy(x => x.k).aggregate(g => ({ k: g.key, n: g.values.reduce((s, v) => s + (v.n || 0), 0), "
+            + "max: g.values.reduce((m, v) => Math.max(m, v.max), 0) }))"
+    )]
+    [InlineData(
+        "groupBy(x => ({ k: x.k, j: x.j })).aggregate(g => ({ k: g.key.k, j: g.key.j, name: "
+            + "g.values[0].name, n: g.values.reduce((s, v) => v.n + s, 0) }))"
+    )]
+    [InlineData(
+        "groupBy(x => x.k).aggregate(g => { let n = 0; for (const v of g.values) { n += v.n; } return { "
+            + "k: g.key, n }; })"
+    )]
+    [InlineData(
+        "groupBy(x => x.k).aggregate(g => { const n = g.values.reduce((s, v) => s + v.n, 0), t = "
+            + "g.values.reduce((s, v) => s + v.t, 0); return { k: g.key, n, t, average: t / n }; })"
+    )]
+    [InlineData(
+        "groupBy(x => x.k).aggregate(g => ({ k: g.key, last: g.values.reduce((l, v) => v.last > l ? "
+            + "v.last : l, '') }))"
+    )]
     public void A_whole_reduce_that_indexes_have_every_day_is_taken(string reduce) => Assert.Null(FaultOf(reduce));
 
     [Theory]
@@ -116,7 +138,9 @@ public sealed class ReduceTrialTests
     [InlineData(" \n// from\n/* results */\t")]
     public void A_reduce_is_tried_in_its_own_language_whatever_stands_before_it(string before)
     {
-        string reduce = before + "groupBy(x => x.k).aggregate(g => ({ k: g.key, d: g.values.reduce((l, v) => "
+        string reduce =
+            before
+            + "groupBy(x => x.k).aggregate(g => ({ k: g.key, d: g.values.reduce((l, v) => "
             + "v.d > l ? v.d : l, ''), none: `n${'one'}`, c: g.values.length }))";
         Assert.Contains(Fault, FaultOf(reduce), StringComparison.Ordinal);
         Assert.Null(FaultOf(reduce.Replace(", c: g.values.length", "", StringComparison.Ordinal)));
@@ -131,24 +155,30 @@ public sealed class ReduceTrialTests
         Assert.Contains(Fault, FaultOf(CSharp(members)), StringComparison.Ordinal);
 
     [Fact]
-    public void A_reduce_that_replaces_an_empty_text_in_a_part_is_refused() => Assert.Contains(
-        Fault,
-        FaultOf("groupBy(r => r.o).aggregate(g => ({ o: g.key, "
-            + "c: g.values.reduce((n, v) => n || v.c, null) || 'none' }))"),
-        StringComparison.Ordinal);
+    public void A_reduce_that_replaces_an_empty_text_in_a_part_is_refused() =>
+        Assert.Contains(
+            Fault,
+            FaultOf(
+                "groupBy(r => r.o).aggregate(g => ({ o: g.key, "
+                    + "c: g.values.reduce((n, v) => n || v.c, null) || 'none' }))"
+            ),
+            StringComparison.Ordinal
+        );
 
     [Theory]
     [InlineData("group r by new { r.a, r.b } into g select new { a = g.Key.b, b = g.Key.a, n = g.Sum(x => x.n) }")]
-    [InlineData("group r by new { p = r.a, q = r.b } into g select new { a = g.Key.q, b = g.Key.p, "
-        + "n = g.Sum(x => x.n) }")]
+    [InlineData(
+        "group r by new { p = r.a, q = r.b } into g select new { a = g.Key.q, b = g.Key.p, " + "n = g.Sum(x => x.n) }"
+    )]
     [InlineData("group r by new { r.a, r.b } into g select new { a = g.Key, b = g.Key.b, n = g.Sum(x => x.n) }")]
     public void A_reduce_whose_row_has_another_key_is_refused(string reduce) =>
         Assert.NotNull(FaultOf("from r in results " + reduce));
 
     [Theory]
     [InlineData("group r by new { r.a, r.b } into g select new { g.Key.a, g.Key.b, n = g.Sum(x => x.n) }")]
-    [InlineData("group r by new { p = r.a, q = r.b } into g select new { a = g.Key.p, b = g.Key.q, "
-        + "n = g.Sum(x => x.n) }")]
+    [InlineData(
+        "group r by new { p = r.a, q = r.b } into g select new { a = g.Key.p, b = g.Key.q, " + "n = g.Sum(x => x.n) }"
+    )]
     [InlineData("group r by r.a into g select new { a = g.Key, n = g.Sum(x => x.n) }")]
     [InlineData("group r by 1 into g select new { n = g.Sum(x => x.n) }")]
     public void A_reduce_that_adds_up_under_its_own_key_needs_no_trial(string reduce) =>

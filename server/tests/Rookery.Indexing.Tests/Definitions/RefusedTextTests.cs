@@ -3,7 +3,9 @@ using Rookery.Indexing.Definitions;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
-/// <summary>What is outside of the subset is refused when the index is defined, with the construct's name and its place.</summary>
+/// <summary>
+/// What is outside of the subset is refused when the index is defined, with the construct's name and its place.
+/// </summary>
 public sealed class RefusedTextTests
 {
     [Theory]
@@ -30,7 +32,11 @@ public sealed class RefusedTextTests
     [InlineData("select 1", 0, "A map begins with")]
     [InlineData("", 0, "A map begins with")]
     [InlineData("from u in docs.Users orderby u.name select new { u.name }", 21, "'orderby' here")]
-    [InlineData("from u in docs.Users join o in docs.Orders on u.id equals o.user select new { u.name }", 21, "'join' here")]
+    [InlineData(
+        "from u in docs.Users join o in docs.Orders on u.id equals o.user select new { u.name }",
+        21,
+        "'join' here"
+    )]
     [InlineData("from u in docs.Users group u by u.name into g select new { g.Key }", 21, "'group' here")]
     [InlineData("docs.Users.GroupBy(u => u.name)", 11, "the method 'GroupBy'")]
     [InlineData("docs.Users.OrderBy(u => u.name).Select(u => new { u.name })", 11, "the method 'OrderBy'")]
@@ -38,7 +44,11 @@ public sealed class RefusedTextTests
     [InlineData("docs.Users.Select(u => new { a = u.tags.GroupBy(t => t) })", 40, "the method 'GroupBy'")]
     [InlineData("docs.Users.Select(u => { return new { u.name }; })", 23, "functions of statements")]
     [InlineData("docs.Users.Select(u => new { a = DateTime.Now })", 33, "'DateTime.Now'")]
-    [InlineData("docs.Users.Select(u => new { a = $\"x{u.b[\"k\"]}\" })", 34, "a value in a text that does not end in it")]
+    [InlineData(
+        "docs.Users.Select(u => new { a = $\"x{u.b[\"k\"]}\" })",
+        34,
+        "a value in a text that does not end in it"
+    )]
     [InlineData("docs.Users.Select(u => new { a = typeof(int) })", 33, "'typeof'")]
     [InlineData("docs.Users.Select(u => new { a = u is string })", 35, "the operator 'is'")]
     [InlineData("docs.Users.Select(u => new { a = u.b & 1 })", 37, "the operator '&'")]
@@ -47,22 +57,54 @@ public sealed class RefusedTextTests
     [InlineData("docs.Users.Select(u => new { a = CreateField(\"a\", u.x) })", 33, "the function 'CreateField'")]
     [InlineData("docs.Users.Select(u => new { a = LoadDocument<X>(u.x) })", 33, "'LoadDocument' without")]
     [InlineData("docs.Users.Select(u => new { a = new Dictionary<string, int>() })", 33, "'new Dictionary'")]
-    [InlineData("docs.Users.Select(u => new { a = (u.b - u.c).TotalDay })", 45, "the member 'TotalDay' of a number or a date or a time span")]
+    [InlineData(
+        "docs.Users.Select(u => new { a = (u.b - u.c).TotalDay })",
+        45,
+        "the member 'TotalDay' of a number or a date or a time span"
+    )]
     [InlineData("docs.Users.Select(u => new { a = u.b.ToLower().Year })", 47, "the member 'Year' of a string")]
-    [InlineData("docs.Users.Select(u => new { a = u.b.AddDays(1).Tomorrow })", 48, "the member 'Tomorrow' of a date or a time span")]
+    [InlineData(
+        "docs.Users.Select(u => new { a = u.b.AddDays(1).Tomorrow })",
+        48,
+        "the member 'Tomorrow' of a date or a time span"
+    )]
     [InlineData("docs.Users.Select(u => new { a = new DateTime(2024, 1, 1).Foo })", 58, "the member 'Foo' of a date")]
     [InlineData("docs.Users.Select(u => new { a = u.b.Split(',').Size })", 48, "the member 'Size' of a sequence")]
     [InlineData("docs.Users.Select(u => new { a = (u.b > 1).Foo })", 43, "the member 'Foo' of a bool")]
     [InlineData("docs.Users.Select(u => new { a = u.b.Trim().AddDays(1) })", 44, "the method 'AddDays' of a string")]
-    [InlineData("docs.Users.Select(u => new { a = u.l.Sum(x => x.n).ToLower() })", 51, "the method 'ToLower' of a number")]
-    [InlineData("docs.Users.Select(u => new { a = u.b }).Select(t => new { c = t.b })", 64, "the member 'b' of an object that has no such member")]
-    [InlineData("from u in docs.Users let d = u.b.ToString() select new { a = d.Size }", 63, "the member 'Size' of a string")]
-    [InlineData("docs.Users.Select(u => new { a = u.l.Select(x => new { x.n }).Where(y => y.m > 1) })", 75, "the member 'm' of an object that has no such member")]
+    [InlineData(
+        "docs.Users.Select(u => new { a = u.l.Sum(x => x.n).ToLower() })",
+        51,
+        "the method 'ToLower' of a number"
+    )]
+    [InlineData(
+        "docs.Users.Select(u => new { a = u.b }).Select(t => new { c = t.b })",
+        64,
+        "the member 'b' of an object that has no such member"
+    )]
+    [InlineData(
+        "from u in docs.Users let d = u.b.ToString() select new { a = d.Size }",
+        63,
+        "the member 'Size' of a string"
+    )]
+    [InlineData(
+        "docs.Users.Select(u => new { a = u.l.Select(x => new { x.n }).Where(y => y.m > 1) })",
+        75,
+        "the member 'm' of an object that has no such member"
+    )]
     [InlineData("docs.Users.Select(u => new { a = DateTime.UtcNow })", 33, "'DateTime.UtcNow'")]
     [InlineData("docs.Users.Select(u => new { a = DateTime.Today })", 33, "'DateTime.Today'")]
     [InlineData("docs.Users.Select(u => new { a = u.b.ToLocalTime() })", 37, "the method 'ToLocalTime'")]
-    [InlineData("docs.Users.Select(u => new { a = string.Compare(u.b, u.c) })", 33, "'string.Compare' with 2 arguments")]
-    [InlineData("docs.Users.Select(u => new { a = u.b.StartsWith(\"x\", StringComparison.CurrentCulture) })", 53, "'StringComparison.CurrentCulture'")]
+    [InlineData(
+        "docs.Users.Select(u => new { a = string.Compare(u.b, u.c) })",
+        33,
+        "'string.Compare' with 2 arguments"
+    )]
+    [InlineData(
+        "docs.Users.Select(u => new { a = u.b.StartsWith(\"x\", StringComparison.CurrentCulture) })",
+        53,
+        "'StringComparison.CurrentCulture'"
+    )]
     [InlineData("docs.Users.Select(u => new { a = StringComparison.Ordinal })", 33, "this value here")]
     [InlineData("docs.Users.Select(u => new { a = (short)u.b })", 33, "the cast to 'short'")]
     [InlineData("docs.Users.Select(u => new { a = char.IsDigit(u.b) })", 33, "'char.IsDigit'")]
@@ -89,49 +131,142 @@ public sealed class RefusedTextTests
     [InlineData("results.GroupBy(x => x.a, x => x.b).Select(g => new { a = g.Key })", "'GroupBy' with two arguments")]
     [InlineData("from r in results select new { r.a }", "'group' was expected")]
     [InlineData("from r in results group r.b by r.a into g select new { a = g.Key }", "expected here")]
-    [InlineData("from r in results group x by r.a into g select new { a = g.Key }", "groups of what is not the whole row")]
-    [InlineData("results.GroupBy(x => x.a).Select(g => new { g }).Select(t => new { t })", "an object that holds a group")]
+    [InlineData(
+        "from r in results group x by r.a into g select new { a = g.Key }",
+        "groups of what is not the whole row"
+    )]
+    [InlineData(
+        "results.GroupBy(x => x.a).Select(g => new { g }).Select(t => new { t })",
+        "an object that holds a group"
+    )]
     [InlineData("results.GroupBy(x => x.a).Select(g => new { a = Enumerable.Range(1, 2) })", "'Enumerable.Range'")]
     [InlineData("results.GroupBy(x => x.a).Select(g => new { a = Enumerable.ToLower(g.Key) })", "'Enumerable.ToLower'")]
     public void A_reduce_is_refused(string text, string message) =>
-        Assert.Contains(message, Assert.Throws<ScriptException>(() => IndexScript.CompileReduce(text)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            message,
+            Assert.Throws<ScriptException>(() => IndexScript.CompileReduce(text)).Message,
+            StringComparison.Ordinal
+        );
 
-    /// <summary>Pages of 16 rows are reduced by themselves: what leaves out a group by its values would leave out pages of others.</summary>
+    /// <summary>
+    /// Pages of 16 rows are reduced by themselves: what leaves out a group by its values would leave out pages of
+    /// others.
+    /// </summary>
     [Theory]
-    [InlineData("from r in results group r by r.o into g where g.Sum(x => x.c) > 1 select new { o = g.Key, c = g.Sum(x => x.c) }", "'where' behind the groups")]
-    [InlineData("from r in results group r by r.o into g let n = g.Sum(x => x.c) where n > 1 select new { o = g.Key, c = n }", "'where' behind the groups")]
-    [InlineData("from r in results group r by r.o into g from x in g select new { o = g.Key, x.c }", "'from' behind the groups")]
-    [InlineData("results.GroupBy(r => r.o).Where(g => g.Sum(x => x.c) > 1).Select(g => new { o = g.Key, c = g.Sum(x => x.c) })", "'Where' behind the groups")]
-    [InlineData("results.GroupBy(r => r.o).Select(g => new { o = g.Key, c = g.Sum(x => x.c) }).Where(r => r.c > 1)", "'Where' behind the groups")]
-    [InlineData("results.GroupBy(r => r.o).SelectMany(g => g.Select(x => new { o = g.Key, x.c }))", "'SelectMany' behind the groups")]
-    [InlineData("results.GroupBy(r => r.o).SelectMany(g => g, (g, x) => new { o = g.Key, x.c })", "'SelectMany' behind the groups")]
-    [InlineData("results.GroupBy(r => r.o).Select(g => new { o = g.Key, c = g.Sum(x => x.c) }).Take(3)", "'Take' behind the groups")]
-    [InlineData("results.GroupBy(r => r.o).Select(g => g.Sum(x => x.c) > 1 ? new { o = g.Key, c = g.Sum(x => x.c) } : null)", "nothing or several")]
-    [InlineData("results.GroupBy(r => r.o).Select(g => g.Where(x => x.c > 1).Select(x => new { x.o, x.c }).FirstOrDefault())", "nothing or several")]
+    [InlineData(
+        "from r in results group r by r.o into g where g.Sum(x => x.c) > 1 select new { o = g.Key, c = g.Sum(x "
+            + "=> x.c) }",
+        "'where' behind the groups"
+    )]
+    [InlineData(
+        "from r in results group r by r.o into g let n = g.Sum(x => x.c) where n > 1 select new { o = g.Key, c = n }",
+        "'where' behind the groups"
+    )]
+    [InlineData(
+        "from r in results group r by r.o into g from x in g select new { o = g.Key, x.c }",
+        "'from' behind the groups"
+    )]
+    [InlineData(
+        "results.GroupBy(r => r.o).Where(g => g.Sum(x => x.c) > 1).Select(g => new { o = g.Key, c = g.Sum(x => x.c) })",
+        "'Where' behind the groups"
+    )]
+    [InlineData(
+        "results.GroupBy(r => r.o).Select(g => new { o = g.Key, c = g.Sum(x => x.c) }).Where(r => r.c > 1)",
+        "'Where' behind the groups"
+    )]
+    [InlineData(
+        "results.GroupBy(r => r.o).SelectMany(g => g.Select(x => new { o = g.Key, x.c }))",
+        "'SelectMany' behind the groups"
+    )]
+    [InlineData(
+        "results.GroupBy(r => r.o).SelectMany(g => g, (g, x) => new { o = g.Key, x.c })",
+        "'SelectMany' behind the groups"
+    )]
+    [InlineData(
+        "results.GroupBy(r => r.o).Select(g => new { o = g.Key, c = g.Sum(x => x.c) }).Take(3)",
+        "'Take' behind the groups"
+    )]
+    [InlineData(
+        "results.GroupBy(r => r.o).Select(g => g.Sum(x => x.c) > 1 ? new { o = g.Key, c = g.Sum(x => x.c) } : null)",
+        "nothing or several"
+    )]
+    [InlineData(
+        "results.GroupBy(r => r.o).Select(g => g.Where(x => x.c > 1).Select(x => new { x.o, x.c }).FirstOrDefault())",
+        "nothing or several"
+    )]
     [InlineData("results.GroupBy(r => r.o).Select(g => g.Select(x => new { x.o, x.c }))", "nothing or several")]
     [InlineData("results.GroupBy(r => r.o).Select(g => new[] { new { o = g.Key, c = 1 } })", "nothing or several")]
-    [InlineData("groupBy(r => r.o).aggregate(g => { const c = g.values.reduce((n, v) => n + v.c, 0); if (c > 1) return { o: g.key, c }; })", "nothing or several")]
-    [InlineData("groupBy(r => r.o).aggregate(g => { for (const v of g.values) { return { o: v.o, c: v.c }; } })", "nothing or several")]
-    [InlineData("groupBy(r => r.o).aggregate(g => { const c = 1; if (c > 1) return null; return { o: g.key, c }; })", "nothing or several")]
-    [InlineData("groupBy(r => r.o).aggregate(g => { let r; if (g.key) { r = { o: g.key, c: 1 }; } return r; })", "nothing or several")]
+    [InlineData(
+        "groupBy(r => r.o).aggregate(g => { const c = g.values.reduce((n, v) => n + v.c, 0); if (c > 1) return "
+            + "{ o: g.key, c }; })",
+        "nothing or several"
+    )]
+    [InlineData(
+        "groupBy(r => r.o).aggregate(g => { for (const v of g.values) { return { o: v.o, c: v.c }; } })",
+        "nothing or several"
+    )]
+    [InlineData(
+        "groupBy(r => r.o).aggregate(g => { const c = 1; if (c > 1) return null; return { o: g.key, c }; })",
+        "nothing or several"
+    )]
+    [InlineData(
+        "groupBy(r => r.o).aggregate(g => { let r; if (g.key) { r = { o: g.key, c: 1 }; } return r; })",
+        "nothing or several"
+    )]
     [InlineData("groupBy(r => r.o).aggregate(g => g.key ? { o: g.key, c: 1 } : undefined)", "nothing or several")]
     [InlineData("groupBy(r => r.o).aggregate(g => g.key && { o: g.key, c: 1 })", "nothing or several")]
     [InlineData("groupBy(r => r.o).aggregate(g => g.values.map(v => ({ o: v.o, c: v.c })))", "nothing or several")]
     [InlineData("groupBy(r => r.o).aggregate(g => [{ o: g.key, c: 1 }])", "nothing or several")]
-    [InlineData("from r in results group r by r.o into g select new { o = g.Key, c = g.Count() }", "'Count' of a group")]
-    [InlineData("from r in results group r by r.o into g select new { o = g.Key, c = g.LongCount(x => x.c > 1) }", "'LongCount' of a group")]
-    [InlineData("from r in results group r by r.o into g select new { o = g.Key, c = g.Average(x => x.c) }", "'Average' of a group")]
+    [InlineData(
+        "from r in results group r by r.o into g select new { o = g.Key, c = g.Count() }",
+        "'Count' of a group"
+    )]
+    [InlineData(
+        "from r in results group r by r.o into g select new { o = g.Key, c = g.LongCount(x => x.c > 1) }",
+        "'LongCount' of a group"
+    )]
+    [InlineData(
+        "from r in results group r by r.o into g select new { o = g.Key, c = g.Average(x => x.c) }",
+        "'Average' of a group"
+    )]
     [InlineData("results.GroupBy(r => r.o).Select(g => new { o = 1, c = (g ?? null).Count() })", "'Count' of a group")]
-    [InlineData("from r in results group r by r.o into g let h = new { g } select new { o = g.Key, c = Enumerable.Average(h.g.Select(x => x.c)) }", "'Average' of a group")]
-    public void A_reduce_that_gives_a_group_no_row_or_several_or_counts_its_rows_is_refused(string text, string message) =>
-        Assert.Contains(message, Assert.Throws<ScriptException>(() => IndexScript.CompileReduce(text)).Message, StringComparison.Ordinal);
+    [InlineData(
+        "from r in results group r by r.o into g let h = new { g } select new { o = g.Key, c = "
+            + "Enumerable.Average(h.g.Select(x => x.c)) }",
+        "'Average' of a group"
+    )]
+    public void A_reduce_that_gives_a_group_no_row_or_several_or_counts_its_rows_is_refused(
+        string text,
+        string message
+    ) =>
+        Assert.Contains(
+            message,
+            Assert.Throws<ScriptException>(() => IndexScript.CompileReduce(text)).Message,
+            StringComparison.Ordinal
+        );
 
     [Theory]
-    [InlineData("results.GroupBy(r => r.o).Select(g => g.Key == null ? new { o = \"none\", c = 0 } : new { o = g.Key, c = g.Sum(x => x.c) })")]
+    [InlineData(
+        "results.GroupBy(r => r.o).Select(g => g.Key == null ? new { o = \"none\", c = 0 } : new { o = g.Key, "
+            + "c = g.Sum(x => x.c) })"
+    )]
     [InlineData("results.GroupBy(r => r.o).Select(g => g.Select(x => new { x.o, x.c }).First())")]
-    [InlineData("results.GroupBy(r => r.o).Select(g => new { o = g.Key, c = g.SelectMany(x => x.tags).Distinct().Count() }).ToList()")]
-    [InlineData("groupBy(r => r.o).aggregate(g => { if (g.key) { return { o: g.key, c: 1 }; } else { return { o: 'none', c: 1 }; } })")]
-    [InlineData("groupBy(r => r.o).aggregate(g => { let r = { o: g.key, c: 0 }; if (g.key) { r = { o: 'none', c: 1 }; } return r; })")]
-    [InlineData("groupBy(r => r.o).aggregate(g => { if (!g.key) return { o: 'none', c: 0 }; return g.key > 1 ? { o: 1, c: 1 } : { o: 2, c: 2 }; })")]
-    public void A_reduce_that_gives_each_group_one_row_is_taken(string text) => Assert.Equal(["o", "c"], IndexScript.CompileReduce(text).Fields);
+    [InlineData(
+        "results.GroupBy(r => r.o).Select(g => new { o = g.Key, c = g.SelectMany(x => "
+            + "x.tags).Distinct().Count() }).ToList()"
+    )]
+    [InlineData(
+        "groupBy(r => r.o).aggregate(g => { if (g.key) { return { o: g.key, c: 1 }; } else { return { o: "
+            + "'none', c: 1 }; } })"
+    )]
+    [InlineData(
+        "groupBy(r => r.o).aggregate(g => { let r = { o: g.key, c: 0 }; if (g.key) { r = { o: 'none', c: 1 }; "
+            + "} return r; })"
+    )]
+    [InlineData(
+        "groupBy(r => r.o).aggregate(g => { if (!g.key) return { o: 'none', c: 0 }; return g.key > 1 ? { o: 1, "
+            + "c: 1 } : { o: 2, c: 2 }; })"
+    )]
+    public void A_reduce_that_gives_each_group_one_row_is_taken(string text) =>
+        Assert.Equal(["o", "c"], IndexScript.CompileReduce(text).Fields);
 }

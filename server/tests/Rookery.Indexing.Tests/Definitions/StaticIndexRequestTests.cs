@@ -12,15 +12,34 @@ public sealed class StaticIndexRequestTests
     private const string Map = """["map('Users', u => ({ name: u.name, bio: u.bio }))"]""";
 
     /// <summary>Bodies that the client (7.2.6) sends for classes of each kind.</summary>
-    public static TheoryData<string, string> OfTheClient => new()
-    {
-        { """{"Name":"Users/ByName","Priority":"High","LockMode":"LockedIgnore","IndexType":"JavaScriptMapReduce","Maps":["map('Users', u => ({ name: u.name, count: 1 }))"],"Reduce":"groupBy(x => x.name).aggregate(g => ({ name: g.key, count: g.values.reduce((p, c) => p + c.count, 0) }))","Fields":{"name":{"Storage":"Yes","Indexing":"Search","TermVector":"WithPositionsAndOffsets","Analyzer":"StandardAnalyzer","Suggestions":true},"__all_fields":{"Storage":"Yes"}},"Configuration":{}}""", "name count" },
-        { """{"Name":"Orders/ByCompany","IndexType":"JavaScriptMap","Maps":["map('Orders', o => { const c = load(o.company, \"Companies\"); return { company: c.name, at: getMetadata(o)[\"@last-modified\"] }; })"],"Fields":{},"Configuration":{}}""", "company at" },
-        { """{"Name":"Raw","IndexType":"JavaScriptMapReduce","AdditionalSources":{},"CompoundFields":[],"AdditionalAssemblies":[],"Maps":["map('Users', function (u){ return { name: u.name, count: 1};})"],"Reduce":"groupBy(x => x.name).aggregate(g => { return { name: g.key, count: g.values.reduce((t,v) => t + v.count, 0) }; })","Fields":{"name":{"Storage":"Yes"}},"Configuration":{}}""", "name count" },
-        { """{"Name":"Cs","IndexType":"MapReduce","Maps":["from doc in docs.Users select new { doc.name, count = 1 }"],"Reduce":"from r in results group r by r.name into g select new { name = g.Key, count = g.Sum(x => x.count) }","Fields":{"name":{"Indexing":"Exact"}},"Configuration":{}}""", "name count" },
-        { """{"Name":"Multi","IndexType":"JavaScriptMap","Maps":["map('Users', u => ({ name: u.name }))","map('Dogs', function (d) { return { name: d.name } })"],"Fields":{},"Configuration":{}}""", "name" },
-        { """{"Name":"CsMulti","IndexType":"Map","Maps":["docs.Cats.Select(c => new { name = c.name })","from d in docs.Dogs select new { d.name }"],"Fields":{},"Configuration":{}}""", "name" },
-    };
+    public static TheoryData<string, string> OfTheClient =>
+        new()
+        {
+            {
+                """{"Name":"Users/ByName","Priority":"High","LockMode":"LockedIgnore","IndexType":"JavaScriptMapReduce","Maps":["map('Users', u => ({ name: u.name, count: 1 }))"],"Reduce":"groupBy(x => x.name).aggregate(g => ({ name: g.key, count: g.values.reduce((p, c) => p + c.count, 0) }))","Fields":{"name":{"Storage":"Yes","Indexing":"Search","TermVector":"WithPositionsAndOffsets","Analyzer":"StandardAnalyzer","Suggestions":true},"__all_fields":{"Storage":"Yes"}},"Configuration":{}}""",
+                "name count"
+            },
+            {
+                """{"Name":"Orders/ByCompany","IndexType":"JavaScriptMap","Maps":["map('Orders', o => { const c = load(o.company, \"Companies\"); return { company: c.name, at: getMetadata(o)[\"@last-modified\"] }; })"],"Fields":{},"Configuration":{}}""",
+                "company at"
+            },
+            {
+                """{"Name":"Raw","IndexType":"JavaScriptMapReduce","AdditionalSources":{},"CompoundFields":[],"AdditionalAssemblies":[],"Maps":["map('Users', function (u){ return { name: u.name, count: 1};})"],"Reduce":"groupBy(x => x.name).aggregate(g => { return { name: g.key, count: g.values.reduce((t,v) => t + v.count, 0) }; })","Fields":{"name":{"Storage":"Yes"}},"Configuration":{}}""",
+                "name count"
+            },
+            {
+                """{"Name":"Cs","IndexType":"MapReduce","Maps":["from doc in docs.Users select new { doc.name, count = 1 }"],"Reduce":"from r in results group r by r.name into g select new { name = g.Key, count = g.Sum(x => x.count) }","Fields":{"name":{"Indexing":"Exact"}},"Configuration":{}}""",
+                "name count"
+            },
+            {
+                """{"Name":"Multi","IndexType":"JavaScriptMap","Maps":["map('Users', u => ({ name: u.name }))","map('Dogs', function (d) { return { name: d.name } })"],"Fields":{},"Configuration":{}}""",
+                "name"
+            },
+            {
+                """{"Name":"CsMulti","IndexType":"Map","Maps":["docs.Cats.Select(c => new { name = c.name })","from d in docs.Dogs select new { d.name }"],"Fields":{},"Configuration":{}}""",
+                "name"
+            },
+        };
 
     [Theory]
     [MemberData(nameof(OfTheClient))]
@@ -38,8 +57,19 @@ public sealed class StaticIndexRequestTests
         var request = Parse((string)OfTheClient.First()[0]);
         Assert.Equal("Users/ByName", request.Name);
         Assert.Equal(new IndexSettingsChange(IndexLockMode.LockedIgnore, IndexPriority.High), request.Settings);
-        Assert.Equal([new("name", FieldIndexing.Search, "StandardAnalyzer", IsStored: true, HasSuggestions: true), new StaticIndexField("count", IsStored: true)], request.Definition.Fields);
-        Assert.Equal(FieldIndexing.Search, Parse($$$$"""{"Name":"A","Maps":{{{{Map}}}},"Fields":{"bio":{"Analyzer":"WhitespaceAnalyzer"}}}""").Definition.Fields[1].Indexing);
+        Assert.Equal(
+            [
+                new("name", FieldIndexing.Search, "StandardAnalyzer", IsStored: true, HasSuggestions: true),
+                new StaticIndexField("count", IsStored: true),
+            ],
+            request.Definition.Fields
+        );
+        Assert.Equal(
+            FieldIndexing.Search,
+            Parse($$$$"""{"Name":"A","Maps":{{{{Map}}}},"Fields":{"bio":{"Analyzer":"WhitespaceAnalyzer"}}}""")
+                .Definition.Fields[1]
+                .Indexing
+        );
         Assert.True(Parse($$"""{"Name":"A","Maps":{{Map}},"State":"Disabled"}""").Settings.IsDisabled);
     }
 
@@ -47,20 +77,49 @@ public sealed class StaticIndexRequestTests
     [InlineData("Auto/Users/ByName")]
     [InlineData("replacementOf/Users/ByName")]
     public void A_name_that_the_server_gives_itself_is_refused(string name) =>
-        Assert.Contains("Names that begin with", Assert.Throws<IndexDefinitionException>(() => Parse($$"""{"Name":"{{name}}","Maps":{{Map}}}""")).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "Names that begin with",
+            Assert.Throws<IndexDefinitionException>(() => Parse($$"""{"Name":"{{name}}","Maps":{{Map}}}""")).Message,
+            StringComparison.Ordinal
+        );
 
     [Fact]
     public void Collections_are_those_of_the_maps()
     {
-        Assert.Equal(["Cats", "Dogs"], Parse("""{"Name":"A","Maps":["from d in docs.Dogs select new { d.name }","docs.Cats.Select(c => new { c.name })"]}""").Definition.Collections);
-        Assert.Empty(Parse("""{"Name":"A","Maps":["from d in docs.Dogs select new { d.name }","from d in docs select new { d.name }"]}""").Definition.Collections);
+        Assert.Equal(
+            ["Cats", "Dogs"],
+            Parse(
+                """{"Name":"A","Maps":["from d in docs.Dogs select new { d.name }","docs.Cats.Select(c => new { c.name })"]}"""
+            ).Definition.Collections
+        );
+        Assert.Empty(
+            Parse(
+                """{"Name":"A","Maps":["from d in docs.Dogs select new { d.name }","from d in docs select new { d.name }"]}"""
+            ).Definition.Collections
+        );
     }
 
     [Theory]
-    [InlineData("""{"Name":"A","Maps":["docs.A.Select(a => new { a.b })","docs.B.Select(a => new { a.b })"]}""", """{"Name":"B","Maps":["docs.B.Select(a => new { a.b })","  docs.A.Select(a => new { a.b })\r\n"],"Fields":{"b":{}},"Configuration":{"Indexing.Static.SearchEngineType":"Corax"}}""", true)]
-    [InlineData("""{"Name":"A","Maps":["docs.A.Select(a => new { a.b, a.c })"],"Fields":{"b":{"Storage":"Yes"},"c":{"Indexing":"Exact"}}}""", """{"Name":"A","Maps":["docs.A.Select(a => new { a.b, a.c })"],"Fields":{"c":{"Indexing":"Exact"},"b":{"Storage":"Yes","Indexing":null}},"Reduce":null}""", true)]
-    [InlineData("""{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"]}""", """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"b":{"Storage":"Yes"}}}""", false)]
-    [InlineData("""{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"]}""", """{"Name":"A","Maps":["docs.A.Select(a => new  { a.b })"]}""", false)]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })","docs.B.Select(a => new { a.b })"]}""",
+        """{"Name":"B","Maps":["docs.B.Select(a => new { a.b })","  docs.A.Select(a => new { a.b })\r\n"],"Fields":{"b":{}},"Configuration":{"Indexing.Static.SearchEngineType":"Corax"}}""",
+        true
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b, a.c })"],"Fields":{"b":{"Storage":"Yes"},"c":{"Indexing":"Exact"}}}""",
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b, a.c })"],"Fields":{"c":{"Indexing":"Exact"},"b":{"Storage":"Yes","Indexing":null}},"Reduce":null}""",
+        true
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"]}""",
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"b":{"Storage":"Yes"}}}""",
+        false
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"]}""",
+        """{"Name":"A","Maps":["docs.A.Select(a => new  { a.b })"]}""",
+        false
+    )]
     public void Equal_content_is_equal_bytes(string one, string other, bool isSame) =>
         Assert.Equal(isSame, Parse(one).Definition.ToJson().AsSpan().SequenceEqual(Parse(other).Definition.ToJson()));
 
@@ -70,15 +129,51 @@ public sealed class StaticIndexRequestTests
     [InlineData("""{"Name":"A","Maps":[]}""", "needs a map", false)]
     [InlineData("""{"Name":"A","Maps":"x"}""", "'Maps' is a list of texts", false)]
     [InlineData("""{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Foo":1}""", "'Foo'", true)]
-    [InlineData("""{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"AdditionalSources":{"x":"y"}}""", "'AdditionalSources'", true)]
-    [InlineData("""{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"OutputReduceToCollection":"B"}""", "'OutputReduceToCollection'", true)]
-    [InlineData("""{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"b":{"Spatial":{"Type":"Geography"}}}}""", "'Spatial' of the field 'b'", true)]
-    [InlineData("""{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"c":{"Storage":"Yes"}}}""", "a field 'c', which the index does not have. It has b", false)]
-    [InlineData("""{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"b":{"Indexing":"Foo"}}}""", "'Indexing' is one of", false)]
-    [InlineData("""{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"b":{"Analyzer":"FooAnalyzer"}}}""", "no analyzer 'FooAnalyzer'", false)]
-    [InlineData("""{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Configuration":{"Indexing.MapBatchSize":"5"}}""", "'Indexing.MapBatchSize'", true)]
-    [InlineData("""{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Reduce":"results.GroupBy(r => r.b).Select(g => new { c = g.Key })"}""", "does not return 'b'", false)]
-    [InlineData("""{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Reduce":"results.GroupBy(r => r.b).Select(g => new { b = g.Key, c = 1 })"}""", "does not return 'c'", false)]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"AdditionalSources":{"x":"y"}}""",
+        "'AdditionalSources'",
+        true
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"OutputReduceToCollection":"B"}""",
+        "'OutputReduceToCollection'",
+        true
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"b":{"Spatial":{"Type":"Geography"}}}}""",
+        "'Spatial' of the field 'b'",
+        true
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"c":{"Storage":"Yes"}}}""",
+        "a field 'c', which the index does not have. It has b",
+        false
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"b":{"Indexing":"Foo"}}}""",
+        "'Indexing' is one of",
+        false
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"b":{"Analyzer":"FooAnalyzer"}}}""",
+        "no analyzer 'FooAnalyzer'",
+        false
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Configuration":{"Indexing.MapBatchSize":"5"}}""",
+        "'Indexing.MapBatchSize'",
+        true
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Reduce":"results.GroupBy(r => r.b).Select(g => new { c = g.Key })"}""",
+        "does not return 'b'",
+        false
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Reduce":"results.GroupBy(r => r.b).Select(g => new { b = g.Key, c = 1 })"}""",
+        "does not return 'c'",
+        false
+    )]
     [InlineData("""[]""", "is an object", false)]
     public void What_is_wrong_is_said(string json, string message, bool isNotSupported)
     {
@@ -88,9 +183,16 @@ public sealed class StaticIndexRequestTests
     }
 
     [Fact]
-    public void A_refusal_shows_the_place() => Assert.Equal(
-        "The map, line 2, column 3: This server does not run 'orderby' here\n  orderby u.name select new { u.name }\n  ^",
-        Assert.Throws<IndexDefinitionException>(() => Parse("""{"Name":"A","Maps":["from u in docs.Users\r\n  orderby u.name select new { u.name }"]}""")).Message);
+    public void A_refusal_shows_the_place() =>
+        Assert.Equal(
+            "The map, line 2, column 3: This server does not run 'orderby' here\n  orderby u.name select new { "
+                + "u.name }\n  ^",
+            Assert
+                .Throws<IndexDefinitionException>(() =>
+                    Parse("""{"Name":"A","Maps":["from u in docs.Users\r\n  orderby u.name select new { u.name }"]}""")
+                )
+                .Message
+        );
 
     private static StaticIndexRequest Parse(string json)
     {

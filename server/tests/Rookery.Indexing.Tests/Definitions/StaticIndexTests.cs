@@ -16,17 +16,42 @@ public sealed class StaticIndexTests
 {
     private static readonly (string Name, string Definition, Func<ShopModel, IEnumerable<string>> Expected)[] Indexes =
     [
-        ("Users/ByCity", """{"Maps":["from u in docs.Users let c = LoadDocument<Company>(u.company, \"Companies\") select new { u.name, city = c.city }"],"Fields":{"__all_fields":{"Storage":"Yes"}},"Name":"Users/ByCity"}""",
-            static shop => shop.Users.Values.Select(user => Row(("name", user.Name), ("city", shop.CityOf(user.Company))))),
-        ("Orders/Totals", """{"Maps":["map('Orders', o => o.lines.map(l => ({ product: l.p, count: 1, quantity: l.q })))"],"Reduce":"groupBy(x => x.product).aggregate(g => ({ product: g.key, count: g.values.reduce((n, v) => n + v.count, 0), quantity: g.values.reduce((n, v) => n + v.quantity, 0) }))","Name":"Orders/Totals"}""",
-            static shop => shop.Orders.Values.SelectMany(static lines => lines).GroupBy(static line => line.Product, StringComparer.Ordinal).Select(static group => Row(("product", group.Key), ("count", group.Count()), ("quantity", group.Sum(static line => line.Quantity))))),
-        ("Cities", """{"Maps":["docs.Users.Select(u => new { city = LoadDocument(u.company, \"Companies\").city ?? \"none\", count = 1 })"],"Reduce":"from r in results group r by new { r.city } into g select new { g.Key.city, count = g.Sum(x => x.count) }","Name":"Cities"}""",
-            static shop => shop.Users.Values.GroupBy(user => shop.CityOf(user.Company) ?? "none", StringComparer.Ordinal).Select(static group => Row(("city", group.Key), ("count", group.Count())))),
-        ("Names", """{"Maps":["map('Users', u => ({ name: u.name }))","from c in docs.Companies where c.city != \"Ulm\" select new { name = c.city }","from o in docs.Orders from l in o.lines select new { name = l.p }"],"Fields":{"name":{"Storage":"Yes","Indexing":"Search"}},"Name":"Names"}""",
-            static shop => shop.Users.Values.Select(static user => user.Name)
-                .Concat(shop.Companies.Values.Where(static city => city is not "Ulm"))
-                .Concat(shop.Orders.Values.SelectMany(static lines => lines).Select(static line => line.Product))
-                .Select(static name => Row(("name", name)))),
+        (
+            "Users/ByCity",
+            """{"Maps":["from u in docs.Users let c = LoadDocument<Company>(u.company, \"Companies\") select new { u.name, city = c.city }"],"Fields":{"__all_fields":{"Storage":"Yes"}},"Name":"Users/ByCity"}""",
+            static shop =>
+                shop.Users.Values.Select(user => Row(("name", user.Name), ("city", shop.CityOf(user.Company))))
+        ),
+        (
+            "Orders/Totals",
+            """{"Maps":["map('Orders', o => o.lines.map(l => ({ product: l.p, count: 1, quantity: l.q })))"],"Reduce":"groupBy(x => x.product).aggregate(g => ({ product: g.key, count: g.values.reduce((n, v) => n + v.count, 0), quantity: g.values.reduce((n, v) => n + v.quantity, 0) }))","Name":"Orders/Totals"}""",
+            static shop =>
+                shop.Orders.Values.SelectMany(static lines => lines)
+                    .GroupBy(static line => line.Product, StringComparer.Ordinal)
+                    .Select(static group =>
+                        Row(
+                            ("product", group.Key),
+                            ("count", group.Count()),
+                            ("quantity", group.Sum(static line => line.Quantity))
+                        )
+                    )
+        ),
+        (
+            "Cities",
+            """{"Maps":["docs.Users.Select(u => new { city = LoadDocument(u.company, \"Companies\").city ?? \"none\", count = 1 })"],"Reduce":"from r in results group r by new { r.city } into g select new { g.Key.city, count = g.Sum(x => x.count) }","Name":"Cities"}""",
+            static shop =>
+                shop.Users.Values.GroupBy(user => shop.CityOf(user.Company) ?? "none", StringComparer.Ordinal)
+                    .Select(static group => Row(("city", group.Key), ("count", group.Count())))
+        ),
+        (
+            "Names",
+            """{"Maps":["map('Users', u => ({ name: u.name }))","from c in docs.Companies where c.city != \"Ulm\" select new { name = c.city }","from o in docs.Orders from l in o.lines select new { name = l.p }"],"Fields":{"name":{"Storage":"Yes","Indexing":"Search"}},"Name":"Names"}""",
+            static shop =>
+                shop.Users.Values.Select(static user => user.Name)
+                    .Concat(shop.Companies.Values.Where(static city => city is not "Ulm"))
+                    .Concat(shop.Orders.Values.SelectMany(static lines => lines).Select(static line => line.Product))
+                    .Select(static name => Row(("name", name)))
+        ),
     ];
 
     [Theory]
@@ -74,21 +99,24 @@ public sealed class StaticIndexTests
 
     [Fact]
     public void After_a_power_cut_at_any_moment_indexes_are_what_the_documents_say() =>
-        new CrashSearch { Points = 60, Runs = 2 }.Verify(Work, static (image, _, _) =>
-        {
-            using var node = IndexedNode.Open(image);
-            if (!node.Store.Databases.TryGet("shop", out _))
+        new CrashSearch { Points = 60, Runs = 2 }.Verify(
+            Work,
+            static (image, _, _) =>
             {
-                return;
-            }
+                using var node = IndexedNode.Open(image);
+                if (!node.Store.Databases.TryGet("shop", out _))
+                {
+                    return;
+                }
 
-            node.SettleAll();
-            Check(node, ShopModel.Read(node), "reopened");
-            node.Put("users/0", "\"name\":\"last\",\"company\":\"companies/1\"");
-            node.Put("companies/1", "\"city\":\"Rom\"", "Companies");
-            node.SettleAll();
-            Check(node, ShopModel.Read(node), "and fed");
-        });
+                node.SettleAll();
+                Check(node, ShopModel.Read(node), "reopened");
+                node.Put("users/0", "\"name\":\"last\",\"company\":\"companies/1\"");
+                node.Put("companies/1", "\"city\":\"Rom\"", "Companies");
+                node.SettleAll();
+                Check(node, ShopModel.Read(node), "and fed");
+            }
+        );
 
     [Fact]
     public void An_index_whose_kept_rows_are_damaged_is_built_again_and_keeps_no_other_from_its_work()
@@ -120,9 +148,12 @@ public sealed class StaticIndexTests
         }
 
         node.Put("users/1", "\"name\":\"Anna\"");
-        node.SettleAll();                               // it meets the damage
-        node.SettleAll();                               // and is built
-        Assert.Equal(8, Rows(node, "totals").Count(static row => row.Contains("\"count\":6", StringComparison.Ordinal)));
+        node.SettleAll(); // it meets the damage
+        node.SettleAll(); // and is built
+        Assert.Equal(
+            8,
+            Rows(node, "totals").Count(static row => row.Contains("\"count\":6", StringComparison.Ordinal))
+        );
         Assert.Single(Rows(node, "users"));
         node.Dispose();
     }
@@ -136,7 +167,14 @@ public sealed class StaticIndexTests
         node.SettleAll();
 
         // The rows are written and their entries are not: opening the index writes them.
-        node.Disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Changing, PathContains = "/indexes/1/1/segment-", Sticky = true });
+        node.Disk.Inject(
+            new DiskFault(1, Errno.InputOutput)
+            {
+                Calls = DiskCalls.Changing,
+                PathContains = "/indexes/1/1/segment-",
+                Sticky = true,
+            }
+        );
         node.Put("orders/2", "\"lines\":[{\"p\":\"a\",\"q\":2}]", "Orders");
         node.SettleAll();
         Assert.Equal(["""{"product":"a","count":1,"quantity":1}"""], Rows(node, "totals"));
@@ -154,7 +192,9 @@ public sealed class StaticIndexTests
         Assert.Equal(0, RowsMemory(node).UsedBytes);
     }
 
-    /// <summary>All map/reduce indexes share the memory for their rows: what one of them has no use for goes to the others.</summary>
+    /// <summary>
+    /// All map/reduce indexes share the memory for their rows: what one of them has no use for goes to the others.
+    /// </summary>
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
@@ -197,7 +237,10 @@ public sealed class StaticIndexTests
         Assert.Contains("""{"product":"p1","count":5,"quantity":11}""", Rows(node, "totals"));
     }
 
-    /// <summary>Segments of format version 1 are whole, but some of their terms cannot be found: of such an index nothing is used, and of a map/reduce index neither are its rows.</summary>
+    /// <summary>
+    /// Segments of format version 1 are whole, but some of their terms cannot be found: of such an index nothing is
+    /// used, and of a map/reduce index neither are its rows.
+    /// </summary>
     [Theory]
     [InlineData("/indexes/", 4)]
     [InlineData("/loads/", 2)]
@@ -216,7 +259,11 @@ public sealed class StaticIndexTests
         }
 
         node.SettleAll();
-        foreach (string path in node.Disk.Files.Where(path => path.Contains("/segment-", StringComparison.Ordinal) && path.Contains(older, StringComparison.Ordinal)))
+        foreach (
+            string path in node.Disk.Files.Where(path =>
+                path.Contains("/segment-", StringComparison.Ordinal) && path.Contains(older, StringComparison.Ordinal)
+            )
+        )
         {
             MakeOlder(node.Disk, path);
         }
@@ -224,8 +271,14 @@ public sealed class StaticIndexTests
         node = node.Restart();
         node.SettleAll();
         Assert.Equal(indexes, node.Troubles.Count);
-        Assert.All(node.Troubles, static trouble => Assert.Contains("is built again: ", trouble, StringComparison.Ordinal));
-        Assert.All(node.Troubles, static trouble => Assert.Contains("its format version is 1", trouble, StringComparison.Ordinal));
+        Assert.All(
+            node.Troubles,
+            static trouble => Assert.Contains("is built again: ", trouble, StringComparison.Ordinal)
+        );
+        Assert.All(
+            node.Troubles,
+            static trouble => Assert.Contains("its format version is 1", trouble, StringComparison.Ordinal)
+        );
         Check(node, shop, "built again");
 
         node = node.Restart();
@@ -261,12 +314,20 @@ public sealed class StaticIndexTests
     public void Rows_that_cannot_be_reduced_are_listed()
     {
         using var node = IndexedNode.New();
-        Define(node, """{"Maps":["docs.Users.Select(u => new { u.name, u.n })"],"Reduce":"results.GroupBy(r => r.name).Select(g => new { name = g.Key, n = g.First().n.ToLower() })"}""", "a");
+        Define(
+            node,
+            """{"Maps":["docs.Users.Select(u => new { u.name, u.n })"],"Reduce":"results.GroupBy(r => r.name).Select(g => new { name = g.Key, n = g.First().n.ToLower() })"}""",
+            "a"
+        );
         node.Put("users/1", "\"name\":\"a\",\"n\":\"X\"");
         node.Put("users/2", "\"name\":\"b\",\"n\":5");
         node.SettleAll();
         Assert.Equal(["""{"name":"a","n":"x"}"""], Rows(node, "a"));
-        Assert.Contains("ToLower", Assert.Single(node.Host.ReadErrors(node.Database(), "a")).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "ToLower",
+            Assert.Single(node.Host.ReadErrors(node.Database(), "a")).Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Theory]
@@ -275,7 +336,11 @@ public sealed class StaticIndexTests
     public void A_changed_definition_that_cannot_take_the_documents_takes_nobodys_place(bool isRestarted)
     {
         // All of them are one step: what stops in it has walked as far as the index that answers.
-        var options = IndexedNode.SmallSteps with { DocumentsPerStep = 256, BytesPerStep = 1 << 20 };
+        var options = IndexedNode.SmallSteps with
+        {
+            DocumentsPerStep = 256,
+            BytesPerStep = 1 << 20,
+        };
         var node = IndexedNode.New(options);
         for (int i = 0; i < 120; i++)
         {
@@ -294,10 +359,24 @@ public sealed class StaticIndexTests
 
         Assert.Equal(1, node.Serving("a").Record.Number);
         var failed = node.Host.ReadStatus(node.Database()).Single(static status => status.IsReplacement);
-        Assert.Equal((IndexState.Error, true), (failed.State, failed.Trouble!.Contains("could not be indexed", StringComparison.Ordinal)));
-        Assert.StartsWith("The changed definition of the index a of database shop: ", Assert.Single(node.Troubles), StringComparison.Ordinal);
+        Assert.Equal(
+            (IndexState.Error, true),
+            (failed.State, failed.Trouble!.Contains("could not be indexed", StringComparison.Ordinal))
+        );
+        Assert.StartsWith(
+            "The changed definition of the index a of database shop: ",
+            Assert.Single(node.Troubles),
+            StringComparison.Ordinal
+        );
         Assert.Empty(node.Host.ReadErrors(node.Database(), "a"));
-        Assert.Equal((100, 100, (TimeSpan?)null), (failed.ErrorCount, node.Host.ReadErrors(node.Database(), "a", ofReplacement: true).Count, failed.Progress.TimeLeft));
+        Assert.Equal(
+            (100, 100, (TimeSpan?)null),
+            (
+                failed.ErrorCount,
+                node.Host.ReadErrors(node.Database(), "a", ofReplacement: true).Count,
+                failed.Progress.TimeLeft
+            )
+        );
 
         Define(node, """{"Maps":["docs.Users.Select(u => new { n = u.n + 1 })"]}""", "a");
         node.SettleAll();
@@ -312,7 +391,11 @@ public sealed class StaticIndexTests
         Define(node, Indexes[2].Definition, "a");
         node.Put("users/1", "\"name\":\"a\"");
         node.SettleAll();
-        Assert.Equal(["identity", "loads", "manifest", "rows"], node.Disk.List(IndexedNode.Directory + "/indexes/1/1").Where(static name => !name.StartsWith("segment", StringComparison.Ordinal)));
+        Assert.Equal(
+            ["identity", "loads", "manifest", "rows"],
+            node.Disk.List(IndexedNode.Directory + "/indexes/1/1")
+                .Where(static name => !name.StartsWith("segment", StringComparison.Ordinal))
+        );
         node.ChangeIndexes(static writer => writer.Delete("a"));
         node.SettleAll();
         Assert.Empty(node.Disk.List(IndexedNode.Directory + "/indexes/1"));
@@ -328,36 +411,109 @@ public sealed class StaticIndexTests
     [InlineData("{\"a\":1}", "{\"b\":1}", false)]
     [InlineData("{}", "null", false)]
     public void Keys_of_groups_are_equal_when_their_values_are(string one, string other, bool areEqual) =>
-        Assert.Equal(areEqual, ReduceKey.Of(Encoding.UTF8.GetBytes(one)).ToArray().AsSpan().SequenceEqual(ReduceKey.Of(Encoding.UTF8.GetBytes(other))));
+        Assert.Equal(
+            areEqual,
+            ReduceKey
+                .Of(Encoding.UTF8.GetBytes(one))
+                .ToArray()
+                .AsSpan()
+                .SequenceEqual(ReduceKey.Of(Encoding.UTF8.GetBytes(other)))
+        );
 
     /// <summary>Members index documents in different orders, and answer the same.</summary>
     [Theory]
-    [InlineData("results.GroupBy(r => new { r.k, r.j }).Select(g => new { g.Key.k, g.Key.j, n = g.Sum(x => x.n) })", """ "j":1 """, """ "k":null,"j":1.0 """, """{"k":null,"j":1,"n":2}""")]
-    [InlineData("from r in results group r by new { r.k, r.j } into g let key = g.Key select new { key.k, key.j, n = g.Sum(x => x.n) }", """ "j":"a" """, """ "k":null,"j":"\u0061" """, """{"k":null,"j":"a","n":2}""")]
-    [InlineData("groupBy(r => ({ k: r.k, j: r.j })).aggregate(g => ({ k: g.key.k, j: g.key.j, n: g.values.reduce((n, v) => n + v.n, 0) }))", """ "j":-0 """, """ "k":null,"j":0 """, """{"k":null,"j":0,"n":2}""")]
-    [InlineData("groupBy(r => { const key = { k: r.k, j: r.j }; return key; }).aggregate(g => ({ k: g.key.k ?? null, j: g.key.j, n: g.values.reduce((n, v) => n + v.n, 0) }))", """ "j":1 """, """ "k":null,"j":1 """, """{"k":null,"j":1,"n":2}""")]
-    [InlineData("from r in results group r by new { p = new { r.k, r.j } } into g select new { g.Key.p.k, g.Key.p.j, n = g.Sum(x => x.n) }", """ "j":1 """, """ "k":null,"j":1 """, """{"k":null,"j":1,"n":2}""")]
-    [InlineData("from r in results group r by r.k into g select new { k = g.Key, j = 1, n = g.Sum(x => x.n) }", """ "j":1 """, """ "k":null,"j":1 """, """{"k":null,"j":1,"n":2}""")]
-    [InlineData("from r in results group r by r.k into g select new { k = g.Key, j = 1, n = g.Sum(x => x.n) }", """ "k":1.0 """, """ "k":10e-1 """, """{"k":1,"j":1,"n":2}""")]
-    [InlineData("from r in results group r by r.k into g select new { k = g.Key, j = 1, n = g.Sum(x => x.n) }", """ "k":[1,"a"] """, """ "k":[1.0,"\u0061"] """, """{"k":[1,"a"],"j":1,"n":2}""")]
-    [InlineData("groupBy(r => r.k).aggregate(g => ({ k: g.key, j: 1, n: g.values.reduce((n, v) => n + v.n, 0) }))", """ "k":{"b":1,"a":"x"} """, """ "k":{"\u0061":"x","c":null,"b":1e0} """, """{"k":{"a":"x","b":1},"j":1,"n":2}""")]
+    [InlineData(
+        "results.GroupBy(r => new { r.k, r.j }).Select(g => new { g.Key.k, g.Key.j, n = g.Sum(x => x.n) })",
+        """ "j":1 """,
+        """ "k":null,"j":1.0 """,
+        """{"k":null,"j":1,"n":2}"""
+    )]
+    [InlineData(
+        "from r in results group r by new { r.k, r.j } into g let key = g.Key select new { key.k, key.j, n = "
+            + "g.Sum(x => x.n) }",
+        """ "j":"a" """,
+        """ "k":null,"j":"\u0061" """,
+        """{"k":null,"j":"a","n":2}"""
+    )]
+    [InlineData(
+        "groupBy(r => ({ k: r.k, j: r.j })).aggregate(g => ({ k: g.key.k, j: g.key.j, n: g.values.reduce((n, "
+            + "v) => n + v.n, 0) }))",
+        """ "j":-0 """,
+        """ "k":null,"j":0 """,
+        """{"k":null,"j":0,"n":2}"""
+    )]
+    [InlineData(
+        "groupBy(r => { const key = { k: r.k, j: r.j }; return key; }).aggregate(g => ({ k: g.key.k ?? null, "
+            + "j: g.key.j, n: g.values.reduce((n, v) => n + v.n, 0) }))",
+        """ "j":1 """,
+        """ "k":null,"j":1 """,
+        """{"k":null,"j":1,"n":2}"""
+    )]
+    [InlineData(
+        "from r in results group r by new { p = new { r.k, r.j } } into g select new { g.Key.p.k, g.Key.p.j, n "
+            + "= g.Sum(x => x.n) }",
+        """ "j":1 """,
+        """ "k":null,"j":1 """,
+        """{"k":null,"j":1,"n":2}"""
+    )]
+    [InlineData(
+        "from r in results group r by r.k into g select new { k = g.Key, j = 1, n = g.Sum(x => x.n) }",
+        """ "j":1 """,
+        """ "k":null,"j":1 """,
+        """{"k":null,"j":1,"n":2}"""
+    )]
+    [InlineData(
+        "from r in results group r by r.k into g select new { k = g.Key, j = 1, n = g.Sum(x => x.n) }",
+        """ "k":1.0 """,
+        """ "k":10e-1 """,
+        """{"k":1,"j":1,"n":2}"""
+    )]
+    [InlineData(
+        "from r in results group r by r.k into g select new { k = g.Key, j = 1, n = g.Sum(x => x.n) }",
+        """ "k":[1,"a"] """,
+        """ "k":[1.0,"\u0061"] """,
+        """{"k":[1,"a"],"j":1,"n":2}"""
+    )]
+    [InlineData(
+        "groupBy(r => r.k).aggregate(g => ({ k: g.key, j: 1, n: g.values.reduce((n, v) => n + v.n, 0) }))",
+        """ "k":{"b":1,"a":"x"} """,
+        """ "k":{"\u0061":"x","c":null,"b":1e0} """,
+        """{"k":{"a":"x","b":1},"j":1,"n":2}"""
+    )]
     [InlineData(
         "from r in results group r by r.k into g select new { k = g.Key, j = 1, n = g.Sum(x => x.n) }",
         """ "k":{"a":{"b":null},"c":[{"d":null}]} """,
         """ "k":{"c":[{}],"a":{}} """,
-        """{"k":{"a":{},"c":[{}]},"j":1,"n":2}""")]
+        """{"k":{"a":{},"c":[{}]},"j":1,"n":2}"""
+    )]
     [InlineData(
         "groupBy(r => ({ k: { p: r.k } })).aggregate(g => ({ k: g.key.k.p, j: 1, "
             + "n: g.values.reduce((n, v) => n + v.n, 0) }))",
         """ "k":{"a":{"b":null}} """,
         """ "k":{"a":{}} """,
-        """{"k":{"a":{}},"j":1,"n":2}""")]
-    public void The_row_of_a_group_is_the_same_whichever_of_its_documents_came_first(string reduce, string one, string other, string row)
+        """{"k":{"a":{}},"j":1,"n":2}"""
+    )]
+    public void The_row_of_a_group_is_the_same_whichever_of_its_documents_came_first(
+        string reduce,
+        string one,
+        string other,
+        string row
+    )
     {
-        foreach (string[] order in (string[][])[[one, other], [other, one]])
+        foreach (
+            string[] order in (string[][])
+                [
+                    [one, other],
+                    [other, one],
+                ]
+        )
         {
             using var node = IndexedNode.New();
-            Define(node, $$"""{"Maps":["from u in docs.Users select new { u.k, u.j, n = 1 }"],"Reduce":"{{reduce}}"}""", "a");
+            Define(
+                node,
+                $$"""{"Maps":["from u in docs.Users select new { u.k, u.j, n = 1 }"],"Reduce":"{{reduce}}"}""",
+                "a"
+            );
             node.Put("users/1", order[0]);
             node.Put("users/2", order[1]);
             node.SettleAll();
@@ -373,7 +529,11 @@ public sealed class StaticIndexTests
         foreach (int first in (int[])[0, 1])
         {
             using var node = IndexedNode.New();
-            Define(node, $$"""{"Maps":["from u in docs.Users select new { u.n, m = u.n }"],"Reduce":"from r in results group r by 1 into g select new { n = g.Sum(x => {{summand}}), m = g.Max(x => x.m) }"}""", "a");
+            Define(
+                node,
+                $$"""{"Maps":["from u in docs.Users select new { u.n, m = u.n }"],"Reduce":"from r in results group r by 1 into g select new { n = g.Sum(x => {{summand}}), m = g.Max(x => x.m) }"}""",
+                "a"
+            );
             foreach (int i in Enumerable.Range(0, 300).OrderBy(i => first == 0 ? i : -i))
             {
                 node.Put($"users/{i}", $"\"n\":{(i % 3 == 0 ? "0.1" : i % 3 == 1 ? "9007199254740993" : "3e-1")}");
@@ -391,7 +551,11 @@ public sealed class StaticIndexTests
     public void A_number_that_is_no_decimal_beside_one_that_is_fails_its_document_alone(string method)
     {
         using var node = IndexedNode.New();
-        Define(node, $$"""{"Maps":["from u in docs.Users select new { n = u.n.Select(x => x > 1 ? x : (decimal)x).{{method}}() }"]}""", "a");
+        Define(
+            node,
+            $$"""{"Maps":["from u in docs.Users select new { n = u.n.Select(x => x > 1 ? x : (decimal)x).{{method}}() }"]}""",
+            "a"
+        );
         node.Put("users/1", "\"n\":[0.5,1e300]");
         node.Put("users/2", "\"n\":[0.5]");
         node.SettleAll();
@@ -403,7 +567,11 @@ public sealed class StaticIndexTests
     public void A_division_by_zero_or_by_what_is_missing_is_an_error_of_the_document()
     {
         using var node = IndexedNode.New();
-        Define(node, """{"Maps":["from u in docs.Users let x = 0 select new { q = u.none / x, n = 5 / u.age, r = 7 % u.age }"],"Fields":{"__all_fields":{"Storage":"Yes"}}}""", "a");
+        Define(
+            node,
+            """{"Maps":["from u in docs.Users let x = 0 select new { q = u.none / x, n = 5 / u.age, r = 7 % u.age }"],"Fields":{"__all_fields":{"Storage":"Yes"}}}""",
+            "a"
+        );
         node.Put("users/1", "\"age\":2");
         node.Put("users/2", "\"age\":0");
         node.Put("users/3", "\"name\":\"a\"");
@@ -411,12 +579,20 @@ public sealed class StaticIndexTests
         node.Put("users/5", "\"age\":0.0");
         node.SettleAll();
         Assert.Equal(["""{"q":null,"n":2,"r":1}"""], Rows(node, "a"));
-        Assert.Equal(["users/2", "users/3", "users/4", "users/5"], node.Host.ReadErrors(node.Database(), "a").Select(static error => error.DocumentId));
-        Assert.All(node.Host.ReadErrors(node.Database(), "a").Take(3), static error => Assert.Contains("divides by", error.Message, StringComparison.Ordinal));
+        Assert.Equal(
+            ["users/2", "users/3", "users/4", "users/5"],
+            node.Host.ReadErrors(node.Database(), "a").Select(static error => error.DocumentId)
+        );
+        Assert.All(
+            node.Host.ReadErrors(node.Database(), "a").Take(3),
+            static error => Assert.Contains("divides by", error.Message, StringComparison.Ordinal)
+        );
         Assert.Contains("Infinity", node.Host.ReadErrors(node.Database(), "a")[3].Message, StringComparison.Ordinal);
     }
 
-    /// <summary>What it holds follows other rules: reduce keys were written as in the document that came first.</summary>
+    /// <summary>
+    /// What it holds follows other rules: reduce keys were written as in the document that came first.
+    /// </summary>
     [Fact]
     public void An_index_whose_contents_are_of_an_older_version_is_built_again()
     {
@@ -473,7 +649,12 @@ public sealed class StaticIndexTests
             if (node.Host.ReadPosition(node.Database(), name) is not null)
             {
                 string[] rows = [.. expected(shop).Order(StringComparer.Ordinal)];
-                Assert.True(Rows(node, name).SequenceEqual(rows, StringComparer.Ordinal), $"{context}, {name}: {string.Join(' ', Rows(node, name))} and not {string.Join(' ', rows)}; {string.Join(' ', node.Host.ReadErrors(node.Database(), name))}");
+                Assert.True(
+                    Rows(node, name).SequenceEqual(rows, StringComparer.Ordinal),
+                    $"{context}, {name}: {string.Join(' ', Rows(node, name))} and not "
+                        + $"{string.Join(' ', rows)}; "
+                        + $"{string.Join(' ', node.Host.ReadErrors(node.Database(), name))}"
+                );
             }
         }
     }
@@ -484,7 +665,9 @@ public sealed class StaticIndexTests
     public void A_reduce_behind_a_comment_is_opened_at_a_restart_and_a_refused_one_left_out(string comment)
     {
         const string Map = "map('Users', u => ({ k: u.k, d: u.d }))";
-        string reduce = comment + "groupBy(x => x.k).aggregate(g => ({ k: g.key, d: g.values.reduce((l, v) => "
+        string reduce =
+            comment
+            + "groupBy(x => x.k).aggregate(g => ({ k: g.key, d: g.values.reduce((l, v) => "
             + "v.d > l ? v.d : l, 'none') }))";
         string refused = comment + "groupBy(x => x.k).aggregate(g => ({ k: g.key, d: 'none' + g.values.length }))";
         var node = IndexedNode.New();
@@ -505,8 +688,14 @@ public sealed class StaticIndexTests
 
     private static void Define(IndexedNode node, string definition, string name)
     {
-        using var json = JsonDocument.Parse(definition.Contains("\"Name\"", StringComparison.Ordinal) ? definition : definition.Insert(1, "\"Name\":\"x\","));
-        node.ChangeIndexes(writer => writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default));
+        using var json = JsonDocument.Parse(
+            definition.Contains("\"Name\"", StringComparison.Ordinal)
+                ? definition
+                : definition.Insert(1, "\"Name\":\"x\",")
+        );
+        node.ChangeIndexes(writer =>
+            writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default)
+        );
     }
 
     // Says version 1 in the first page of a segment, with the checksum that the page has then.
@@ -522,19 +711,24 @@ public sealed class StaticIndexTests
         byte[] older = [.. page];
         older[VersionAt] = 1;
         long fileId = long.Parse(path[(path.LastIndexOf('-') + 1)..], CultureInfo.InvariantCulture);
-        BinaryPrimitives.WriteUInt32LittleEndian(older.AsSpan(older.Length - sizeof(uint)), SegmentFormat.ChecksumOf(fileId, 0, older.AsSpan(0, older.Length - sizeof(uint))));
+        BinaryPrimitives.WriteUInt32LittleEndian(
+            older.AsSpan(older.Length - sizeof(uint)),
+            SegmentFormat.ChecksumOf(fileId, 0, older.AsSpan(0, older.Length - sizeof(uint)))
+        );
         for (int at = 0; at < page.Length; at++)
         {
             disk.Rot(path, at, (byte)(page[at] ^ older[at]));
         }
     }
 
-    private static MemoryShare RowsMemory(IndexedNode node) => node.Memory.Shares.Single(static share => share.Name is "index rows");
+    private static MemoryShare RowsMemory(IndexedNode node) =>
+        node.Memory.Shares.Single(static share => share.Name is "index rows");
 
     private static List<string> Rows(IndexedNode node, string name) => node.ReadRows(name);
 
     private static string Row(params (string Name, object? Value)[] members) =>
-        $"{{{string.Join(',', members.Where(static member => member.Value is not null).Select(static member => string.Create(CultureInfo.InvariantCulture, $"\"{member.Name}\":{(member.Value is string ? $"\"{member.Value}\"" : member.Value)}")))}}}";
+        $"{{{string.Join(',', members.Where(static member => member.Value is not null).Select(static member => string.Create(CultureInfo.InvariantCulture, $"\"{member.Name}\":{(member.Value is string ? $"\"{member.Value}\"" : member.Value)}")))}"
+        + $"}}";
 
     /// <summary>Documents that change at random, and what is known of them.</summary>
     private sealed class ShopModel(Random random)
@@ -545,7 +739,8 @@ public sealed class StaticIndexTests
 
         public SortedDictionary<string, string> Companies { get; } = new(StringComparer.Ordinal);
 
-        public SortedDictionary<string, List<(string Product, int Quantity)>> Orders { get; } = new(StringComparer.Ordinal);
+        public SortedDictionary<string, List<(string Product, int Quantity)>> Orders { get; } =
+            new(StringComparer.Ordinal);
 
         public string? CityOf(string company) => Companies.GetValueOrDefault(company);
 
@@ -561,7 +756,16 @@ public sealed class StaticIndexTests
                 using var json = JsonDocument.Parse($"{{{Encoding.UTF8.GetString(documents.View.Body)}}}");
                 if (json.RootElement.TryGetProperty("lines", out var lines))
                 {
-                    shop.Orders.Add(id, [.. lines.EnumerateArray().Select(static line => (line.GetProperty("p").GetString()!, line.GetProperty("q").GetInt32()))]);
+                    shop.Orders.Add(
+                        id,
+                        [
+                            .. lines
+                                .EnumerateArray()
+                                .Select(static line =>
+                                    (line.GetProperty("p").GetString()!, line.GetProperty("q").GetInt32())
+                                ),
+                        ]
+                    );
                 }
                 else if (json.RootElement.TryGetProperty("city", out var city))
                 {
@@ -569,7 +773,13 @@ public sealed class StaticIndexTests
                 }
                 else
                 {
-                    shop.Users.Add(id, (json.RootElement.GetProperty("name").GetString()!, json.RootElement.GetProperty("company").GetString()!));
+                    shop.Users.Add(
+                        id,
+                        (
+                            json.RootElement.GetProperty("name").GetString()!,
+                            json.RootElement.GetProperty("company").GetString()!
+                        )
+                    );
                 }
             }
 
@@ -579,7 +789,8 @@ public sealed class StaticIndexTests
         public void Change(IndexedNode node)
         {
             int kind = random.Next(3);
-            string id = $"{(kind == 0 ? "users" : kind == 1 ? "companies" : "orders")}/{random.Next(kind == 1 ? 5 : 25)}";
+            string id =
+                $"{(kind == 0 ? "users" : kind == 1 ? "companies" : "orders")}/{random.Next(kind == 1 ? 5 : 25)}";
             if (random.Next(5) == 0)
             {
                 if (Users.Remove(id) | Companies.Remove(id) | Orders.Remove(id))
@@ -599,8 +810,16 @@ public sealed class StaticIndexTests
             }
             else
             {
-                Orders[id] = [.. Enumerable.Range(0, random.Next(4)).Select(_ => ($"p{random.Next(6)}", random.Next(10)))];
-                node.Put(id, $"\"lines\":[{string.Join(',', Orders[id].Select(static line => $$"""{"p":"{{line.Product}}","q":{{line.Quantity}}}"""))}]", "Orders");
+                Orders[id] =
+                [
+                    .. Enumerable.Range(0, random.Next(4)).Select(_ => ($"p{random.Next(6)}", random.Next(10))),
+                ];
+                node.Put(
+                    id,
+                    $"\"lines\":[{string.Join(',', Orders[id].Select(static line => $$"""{"p":"{{line.Product}}","q":{{line.Quantity}}}"""))}"
+                        + $"]",
+                    "Orders"
+                );
             }
         }
     }

@@ -16,12 +16,13 @@ internal sealed class ForcedWalk(long mostSteps) : OrderWalk
     public int CompletedAmongDead { get; private set; }
 
     /// <summary>To the end, up to some entry, or as costs say.</summary>
-    public static ForcedWalk? Any(Random random) => random.Next(4) switch
-    {
-        0 => null,
-        1 => new ForcedWalk(random.Next(20)),
-        _ => new ForcedWalk(long.MaxValue),
-    };
+    public static ForcedWalk? Any(Random random) =>
+        random.Next(4) switch
+        {
+            0 => null,
+            1 => new ForcedWalk(random.Next(20)),
+            _ => new ForcedWalk(long.MaxValue),
+        };
 
     public override bool Pays(long wanted, int entries, EntryCursor candidates) => true;
 

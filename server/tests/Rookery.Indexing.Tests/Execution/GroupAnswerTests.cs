@@ -22,17 +22,24 @@ public sealed class GroupAnswerTests
         Define(node, query);
         node.Put("users/1", "\"city\":\"Ulm\",\"tags\":[1]");
         string many = string.Join(',', Enumerable.Range(0, MappedRows.MostRows + 1));
-        node.Put("users/2", why switch
-        {
-            "too many groups" => $"\"tags\":[{many}]",
-            "a long key" => $"\"city\":\"{new string('x', AutoReduceMap.MostKeyBytes)}\"",
-            _ => $"\"city\":\"Ulm\",\"name\":\"{new string('x', AutoReduceMap.MostValueBytes)}\"",
-        });
+        node.Put(
+            "users/2",
+            why switch
+            {
+                "too many groups" => $"\"tags\":[{many}]",
+                "a long key" => $"\"city\":\"{new string('x', AutoReduceMap.MostKeyBytes)}\"",
+                _ => $"\"city\":\"Ulm\",\"name\":\"{new string('x', AutoReduceMap.MostValueBytes)}\"",
+            }
+        );
         node.SettleAll();
         using (var example = new GroupExample(node, query))
         {
             Assert.Null(example.Ask());
-            Assert.Contains("Documents are looked at", example.Queries.Plan(node.Database(), example.Plan).Reasons[^1].Text, StringComparison.Ordinal);
+            Assert.Contains(
+                "Documents are looked at",
+                example.Queries.Plan(node.Database(), example.Plan).Reasons[^1].Text,
+                StringComparison.Ordinal
+            );
         }
 
         node.Put("users/2", "\"city\":\"Bonn\",\"tags\":[1,1,2]");
@@ -54,18 +61,30 @@ public sealed class GroupAnswerTests
         Assert.Contains("\"k\":7,\"n\":3", example.Ask()!.Value.Results);
     }
 
-    /// <summary>Rows of this size, with values as long as they may be, have to fit into the pages of the store.</summary>
+    /// <summary>
+    /// Rows of this size, with values as long as they may be, have to fit into the pages of the store.
+    /// </summary>
     [Fact]
     public void The_widest_rows_with_the_longest_values_are_held()
     {
         using var node = IndexedNode.New();
-        string[] aggregates = [.. Enumerable.Range(0, AutoReduceChoice.MostFields - 1).Select(static i => $"{(i % 2 == 0 ? "max" : "sum")}(f{i}) as f{i}")];
+        string[] aggregates =
+        [
+            .. Enumerable
+                .Range(0, AutoReduceChoice.MostFields - 1)
+                .Select(static i => $"{(i % 2 == 0 ? "max" : "sum")}(f{i}) as f{i}"),
+        ];
         string query = $"from Users group by city select city, {string.Join(", ", aggregates)}";
         Define(node, query);
         for (int user = 0; user < 40; user++)
         {
             string text = new((char)('a' + (user % 26)), AutoReduceMap.MostValueBytes - 2);
-            string members = string.Join(',', Enumerable.Range(0, aggregates.Length).Select(i => i % 2 == 0 ? $"\"f{i}\":\"{text}\"" : $"\"f{i}\":1e30{user % 8}"));
+            string members = string.Join(
+                ',',
+                Enumerable
+                    .Range(0, aggregates.Length)
+                    .Select(i => i % 2 == 0 ? $"\"f{i}\":\"{text}\"" : $"\"f{i}\":1e30{user % 8}")
+            );
             node.Put($"users/{user}", $"\"city\":\"{new string('y', AutoReduceMap.MostKeyBytes - 20)}\",{members}");
         }
 
@@ -82,19 +101,28 @@ public sealed class GroupAnswerTests
         Define(node, ByCity);
         for (int user = 0; user < 200; user++)
         {
-            node.Put(string.Create(CultureInfo.InvariantCulture, $"users/{user}"), string.Create(CultureInfo.InvariantCulture, $"\"city\":\"c{user % 20}\",\"x\":{user}"));
+            node.Put(
+                string.Create(CultureInfo.InvariantCulture, $"users/{user}"),
+                string.Create(CultureInfo.InvariantCulture, $"\"city\":\"c{user % 20}\",\"x\":{user}")
+            );
         }
 
         node.SettleAll();
         node.Put("users/19", "\"city\":\"C19\",\"x\":1");
         node.Delete("users/18");
         node.SettleAll();
-        using var example = new GroupExample(node, "from Users group by city order by sum(x) desc select city, sum(x) as x, count() as n limit 2");
+        using var example = new GroupExample(
+            node,
+            "from Users group by city order by sum(x) desc select city, sum(x) as x, count() as n limit 2"
+        );
         var answer = example.Ask()!.Value;
         Assert.True(answer.IsOfPage);
         Assert.Equal(["\"city\":\"c19\",\"x\":1071,\"n\":9", "\"city\":\"c17\",\"x\":1070,\"n\":10"], answer.Results);
         Assert.Equal(21, answer.Total);
-        using var where = new GroupExample(node, "from Users group by city where count() < 10 order by city desc select city");
+        using var where = new GroupExample(
+            node,
+            "from Users group by city where count() < 10 order by city desc select city"
+        );
         Assert.Equal(["\"city\":\"C19\"", "\"city\":\"c19\"", "\"city\":\"c18\""], where.Ask()!.Value.Results);
         Assert.True(where.Ask()!.Value.IsOfPage);
     }
@@ -104,8 +132,18 @@ public sealed class GroupAnswerTests
     [InlineData("t", "[1,0]", "[1e0,-0.0]", "[1,0]")]
     [InlineData("array(t)", "[1.50]", "[15e-1]", "[1.5]")]
     [InlineData("array(l[].v)", null, null, "[1,\"a\"]")]
-    [InlineData("o", """{"b":[{"y":1,"x":2}],"a":"\u00e4","a!":null}""", """{"a!":null,"a":"ä","b":[{"x":2.0,"\u0079":1}]}""", """{"a!":null,"a":"ä","b":[{"x":2,"y":1}]}""")]
-    public void Keys_that_are_arrays_or_objects_are_equal_however_they_are_written(string key, string? one, string? other, string form)
+    [InlineData(
+        "o",
+        """{"b":[{"y":1,"x":2}],"a":"\u00e4","a!":null}""",
+        """{"a!":null,"a":"ä","b":[{"x":2.0,"\u0079":1}]}""",
+        """{"a!":null,"a":"ä","b":[{"x":2,"y":1}]}"""
+    )]
+    public void Keys_that_are_arrays_or_objects_are_equal_however_they_are_written(
+        string key,
+        string? one,
+        string? other,
+        string form
+    )
     {
         using var node = IndexedNode.New();
         string query = $"from Users group by {key} select key() as k, count() as n";
@@ -121,7 +159,10 @@ public sealed class GroupAnswerTests
 
     private static void Define(IndexedNode node, string query)
     {
-        var definition = AutoReduceDefinition.Of("Users", ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None).Groups!);
+        var definition = AutoReduceDefinition.Of(
+            "Users",
+            ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None).Groups!
+        );
         node.ChangeIndexes(writer => writer.Put(definition.Name, definition.ToJson(), default));
     }
 }

@@ -11,15 +11,61 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Tests.Execution;
 
-/// <summary>Answers of automatic map/reduce indexes to random grouped queries over documents that change, held against putting all documents into groups.</summary>
+/// <summary>
+/// Answers of automatic map/reduce indexes to random grouped queries over documents that change, held against putting
+/// all documents into groups.
+/// </summary>
 public sealed class GroupModelTests
 {
-    private static readonly string[][] Groupings = [["a"], ["b", "a"], ["o.a", "@metadata.@collection"], ["l[].a"], ["l[].b", "b"], ["t[]"], ["array(t)", "o"], ["l.a"], ["l[].a", "array(t)", "l.b"]];
+    private static readonly string[][] Groupings =
+    [
+        ["a"],
+        ["b", "a"],
+        ["o.a", "@metadata.@collection"],
+        ["l[].a"],
+        ["l[].b", "b"],
+        ["t[]"],
+        ["array(t)", "o"],
+        ["l.a"],
+        ["l[].a", "array(t)", "l.b"],
+    ];
 
-    private static readonly string[] Aggregates = ["count()", "sum(n)", "avg(n)", "min(n)", "max(n)", "min(b)", "max(a)", "sum(l[].b)", "avg(t[])", "min(l[].a)", "max(o)", "sum(missing)"];
+    private static readonly string[] Aggregates =
+    [
+        "count()",
+        "sum(n)",
+        "avg(n)",
+        "min(n)",
+        "max(n)",
+        "min(b)",
+        "max(a)",
+        "sum(l[].b)",
+        "avg(t[])",
+        "min(l[].a)",
+        "max(o)",
+        "sum(missing)",
+    ];
 
     // Some have more digits than sums hold exactly.
-    private static readonly string[] Numbers = ["1", "2.50", "-3", "0.1", "0.2", "1e25", "-1e25", "1.2345678901234567e-5", "123456789012345678901.5", "1e400", "-1e400", "9007199254740993", "5e-324", "\"x\"", "null", "[1,2,0.3]"];
+    private static readonly string[] Numbers =
+    [
+        "1",
+        "2.50",
+        "-3",
+        "0.1",
+        "0.2",
+        "1e25",
+        "-1e25",
+        "1.2345678901234567e-5",
+        "123456789012345678901.5",
+        "1e400",
+        "-1e400",
+        "9007199254740993",
+        "5e-324",
+        "\"x\"",
+        "null",
+        "[1,2,0.3]",
+    ];
 
     [Theory]
     [InlineData(1)]
@@ -57,10 +103,15 @@ public sealed class GroupModelTests
                 using var grouped = new GroupExample(node, asked) { Walk = walk };
                 var expected = grouped.Scan();
                 bool needsTotal = random.Next(4) > 0;
-                var answered = grouped.Ask(needsTotal) ?? throw new InvalidOperationException($"{asked} is not answered");
+                var answered =
+                    grouped.Ask(needsTotal) ?? throw new InvalidOperationException($"{asked} is not answered");
                 Assert.True(
-                    expected.Results.SequenceEqual(answered.Results, StringComparer.Ordinal) && (expected.Total == answered.Total || !needsTotal),
-                    $"seed {seed}, round {round}: {asked}\nexpected {expected.Total}: {string.Join(' ', expected.Results)}\nanswered {answered.Total}: {string.Join(' ', answered.Results)} (of the page: {answered.IsOfPage})");
+                    expected.Results.SequenceEqual(answered.Results, StringComparer.Ordinal)
+                        && (expected.Total == answered.Total || !needsTotal),
+                    $"seed {seed}, round {round}: {asked}\nexpected {expected.Total}: "
+                        + $"{string.Join(' ', expected.Results)}\nanswered {answered.Total}: "
+                        + $"{string.Join(' ', answered.Results)} (of the page: {answered.IsOfPage})"
+                );
                 compared++;
                 found += answered.Results.Count > 0 ? 1 : 0;
                 ofPage += answered.IsOfPage ? 1 : 0;
@@ -77,8 +128,13 @@ public sealed class GroupModelTests
 
     private static void Define(IndexedNode node, string[] keys)
     {
-        string query = $"from Users group by {string.Join(", ", keys)} select {string.Join(", ", Aggregates.Select(static (one, number) => $"{one} as x{number}"))}";
-        var definition = AutoReduceDefinition.Of("Users", ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None).Groups!);
+        string query =
+            $"from Users group by {string.Join(", ", keys)} select "
+            + $"{string.Join(", ", Aggregates.Select(static (one, number) => $"{one} as x{number}"))}";
+        var definition = AutoReduceDefinition.Of(
+            "Users",
+            ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None).Groups!
+        );
         node.ChangeIndexes(writer => writer.Put(definition.Name, definition.ToJson(), default));
     }
 
@@ -94,8 +150,16 @@ public sealed class GroupModelTests
             else
             {
                 string members = documents.Document()[1..^1];
-                members = hasLongKeys ? members : members.Replace(new string('x', 600), "", StringComparison.Ordinal).Replace(new string('X', 600), "", StringComparison.Ordinal);
-                node.Put(id, $"{members}{(members.Length > 0 ? "," : "")}\"n\":{Numbers[random.Next(Numbers.Length)]}", random.Next(8) == 0 ? "Others" : "Users");
+                members = hasLongKeys
+                    ? members
+                    : members
+                        .Replace(new string('x', 600), "", StringComparison.Ordinal)
+                        .Replace(new string('X', 600), "", StringComparison.Ordinal);
+                node.Put(
+                    id,
+                    $"{members}{(members.Length > 0 ? "," : "")}\"n\":{Numbers[random.Next(Numbers.Length)]}",
+                    random.Next(8) == 0 ? "Others" : "Users"
+                );
             }
         }
     }
@@ -108,34 +172,61 @@ public sealed class GroupModelTests
             random.Shuffle(keys);
         }
 
-        string[] computed = [.. Enumerable.Range(0, random.Next(4)).Select(_ => Aggregates[random.Next(Aggregates.Length)])];
-        string[] plainKeys = [.. keys.Select(static key => key.Replace("array(", "", StringComparison.Ordinal).Replace(")", "", StringComparison.Ordinal))];
-        string Field() => random.Next(2) == 0 ? plainKeys[random.Next(keys.Length)] : Aggregates[random.Next(Aggregates.Length)];
-        string Condition() => random.Next(9) switch
-        {
-            0 => $"{Field()} > {random.Next(4)}",
-            1 => $"{Field()} = 'a'",
-            2 => $"not {Field()} = 1",
-            3 => $"exact({Field()} = 'A')",
-            4 => $"{Field()} in (1, 'ab', null)",
-            5 => $"startsWith({Field()}, 'a')",
-            6 => $"exists({Field()})",
-            7 => "count() between 1 and 3",
-            _ => $"{Field()} <= '2026-11-21'",
-        };
-        string where = random.Next(2) == 0 ? "" : $" where {Condition()}{(random.Next(2) == 0 ? "" : (random.Next(2) == 0 ? " and " : " or ") + Condition())}";
-        string Order() => random.Next(10) switch
-        {
-            0 => "random('seed')",
-            1 => $"{Field()} as alphaNumeric",
-            2 => $"{Field()} as double desc",
-            3 => $"{Field()} as long",
-            var any => $"{Field()}{(any % 2 == 0 ? " desc" : "")}",
-        };
-        string order = random.Next(3) == 0 ? "" : $" order by {string.Join(", ", Enumerable.Range(0, random.Next(1, 3)).Select(_ => Order()))}";
+        string[] computed =
+        [
+            .. Enumerable.Range(0, random.Next(4)).Select(_ => Aggregates[random.Next(Aggregates.Length)]),
+        ];
+        string[] plainKeys =
+        [
+            .. keys.Select(static key =>
+                key.Replace("array(", "", StringComparison.Ordinal).Replace(")", "", StringComparison.Ordinal)
+            ),
+        ];
+        string Field() =>
+            random.Next(2) == 0 ? plainKeys[random.Next(keys.Length)] : Aggregates[random.Next(Aggregates.Length)];
+        string Condition() =>
+            random.Next(9) switch
+            {
+                0 => $"{Field()} > {random.Next(4)}",
+                1 => $"{Field()} = 'a'",
+                2 => $"not {Field()} = 1",
+                3 => $"exact({Field()} = 'A')",
+                4 => $"{Field()} in (1, 'ab', null)",
+                5 => $"startsWith({Field()}, 'a')",
+                6 => $"exists({Field()})",
+                7 => "count() between 1 and 3",
+                _ => $"{Field()} <= '2026-11-21'",
+            };
+        string where =
+            random.Next(2) == 0
+                ? ""
+                : $" where {Condition()}"
+                    + $"{(random.Next(2) == 0 ? "" : (random.Next(2) == 0 ? " and " : " or ") + Condition())}";
+        string Order() =>
+            random.Next(10) switch
+            {
+                0 => "random('seed')",
+                1 => $"{Field()} as alphaNumeric",
+                2 => $"{Field()} as double desc",
+                3 => $"{Field()} as long",
+                var any => $"{Field()}{(any % 2 == 0 ? " desc" : "")}",
+            };
+        string order =
+            random.Next(3) == 0
+                ? ""
+                : $" order by {string.Join(", ", Enumerable.Range(0, random.Next(1, 3)).Select(_ => Order()))}";
         string filter = random.Next(8) == 0 ? $" filter {Condition()}" : "";
-        string[] selected = [.. plainKeys.Select(static (key, number) => $"{key} as k{number}"), .. computed.Select(static (one, number) => $"{one} as x{number}")];
-        string select = random.Next(6) == 0 ? "" : $" select {(random.Next(8) == 0 ? "distinct " : "")}{(random.Next(3) == 0 ? "key() as whole, " : "")}{string.Join(", ", selected[random.Next(selected.Length)..])}";
+        string[] selected =
+        [
+            .. plainKeys.Select(static (key, number) => $"{key} as k{number}"),
+            .. computed.Select(static (one, number) => $"{one} as x{number}"),
+        ];
+        string select =
+            random.Next(6) == 0
+                ? ""
+                : $" select {(random.Next(8) == 0 ? "distinct " : "")}"
+                    + $"{(random.Next(3) == 0 ? "key() as whole, " : "")}"
+                    + $"{string.Join(", ", selected[random.Next(selected.Length)..])}";
         string page = random.Next(2) == 0 ? "" : $" limit {random.Next(4)}, {random.Next(8)}";
         return $"from Users group by {string.Join(", ", keys)}{where}{order}{filter}{select}{page}";
     }
@@ -210,8 +301,6 @@ internal sealed class GroupExample : IDisposable
 
     private sealed class PatientClock : IScanClock
     {
-        public void OnWork()
-        {
-        }
+        public void OnWork() { }
     }
 }

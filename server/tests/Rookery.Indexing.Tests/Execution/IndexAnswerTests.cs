@@ -9,7 +9,15 @@ namespace Rookery.Indexing.Tests.Execution;
 
 public sealed class IndexAnswerTests
 {
-    private static readonly AutoIndexDefinition Definition = new("Users", [new AutoIndexField(["name"], AutoIndexFieldUses.None), new AutoIndexField(["age"], AutoIndexFieldUses.None), new AutoIndexField(["kind"], AutoIndexFieldUses.None), new AutoIndexField(["bio"], AutoIndexFieldUses.Search)]);
+    private static readonly AutoIndexDefinition Definition = new(
+        "Users",
+        [
+            new AutoIndexField(["name"], AutoIndexFieldUses.None),
+            new AutoIndexField(["age"], AutoIndexFieldUses.None),
+            new AutoIndexField(["kind"], AutoIndexFieldUses.None),
+            new AutoIndexField(["bio"], AutoIndexFieldUses.Search),
+        ]
+    );
 
     [Fact]
     public void What_changed_since_is_asked_again()
@@ -22,8 +30,16 @@ public sealed class IndexAnswerTests
         example.Put("users/2", """{ "name": "Ann", "age": 5 }""");
         example.Put("users/3", """{ "name": "Bob" }""");
         using var answer = example.Open(Plan("from Users where name = 'ann'"));
-        Assert.Equal(["users/1", "users/2", "users/3"], answer.Documents.Select(static found => Encoding.UTF8.GetString(found.Id.Span)));
-        Assert.Equal([true, true, false], answer.Documents.Select(found => answer.IsStillResult(example.Document(Encoding.UTF8.GetString(found.Id.Span)), found.Etag)));
+        Assert.Equal(
+            ["users/1", "users/2", "users/3"],
+            answer.Documents.Select(static found => Encoding.UTF8.GetString(found.Id.Span))
+        );
+        Assert.Equal(
+            [true, true, false],
+            answer.Documents.Select(found =>
+                answer.IsStillResult(example.Document(Encoding.UTF8.GetString(found.Id.Span)), found.Etag)
+            )
+        );
         Assert.Equal(3, answer.Watermark);
     }
 
@@ -40,7 +56,10 @@ public sealed class IndexAnswerTests
         example.Apply();
         example.Merge();
         Assert.Equal(200, answer.TotalResults);
-        Assert.Equal(["users/294", "users/293", "users/292"], answer.Documents.Select(static found => Encoding.UTF8.GetString(found.Id.Span)));
+        Assert.Equal(
+            ["users/294", "users/293", "users/292"],
+            answer.Documents.Select(static found => Encoding.UTF8.GetString(found.Id.Span))
+        );
     }
 
     [Fact]
@@ -51,11 +70,15 @@ public sealed class IndexAnswerTests
         using var counted = example.Open(Plan(Query));
         using var page = example.Open(Plan(Query), needsTotal: false);
         Assert.Equal(20_000, counted.TotalResults);
-        Assert.Equal(counted.Documents.Select(static found => (found.Etag, found.Score)), page.Documents.Select(static found => (found.Etag, found.Score)));
+        Assert.Equal(
+            counted.Documents.Select(static found => (found.Etag, found.Score)),
+            page.Documents.Select(static found => (found.Etag, found.Score))
+        );
         Assert.InRange(page.PostingsRead, 1, counted.PostingsRead);
     }
 
-    // Ten of a segment, and what it takes to know which entries of it come behind ten that are known; of two whole segments and one of ten entries.
+    // Ten of a segment, and what it takes to know which entries of it come behind ten that are known; of two whole
+    // segments and one of ten entries.
     [Theory]
     [InlineData("from Users where age >= 100 order by name limit 10", 80)]
     [InlineData("from Users where age >= 100 order by name desc limit 5, 5", 80)]
@@ -67,7 +90,10 @@ public sealed class IndexAnswerTests
         using var example = Many(4_000);
         for (int number = 4_000; number < 8_000; number++)
         {
-            example.Put($"users/{number}", $$"""{ "name": "name {{number}}", "age": {{number}}, "kind": {{number % 2}} }""");
+            example.Put(
+                $"users/{number}",
+                $$"""{ "name": "name {{number}}", "age": {{number}}, "kind": {{number % 2}} }"""
+            );
         }
 
         example.Apply();
@@ -136,7 +162,10 @@ public sealed class IndexAnswerTests
     {
         using var example = Many(2_000);
         var clock = new CountingClock { Patience = 1 };
-        string pattern = string.Join(" or ", Enumerable.Range(0, 400).Select(static number => $"endsWith(name, 'x{number}')"));
+        string pattern = string.Join(
+            " or ",
+            Enumerable.Range(0, 400).Select(static number => $"endsWith(name, 'x{number}')")
+        );
         var refusal = Assert.Throws<QueryException>(() => example.Open(Plan($"from Users where {pattern}"), clock));
         Assert.Equal(QueryFault.TooCostly, refusal.Fault);
         using var still = example.Open(Plan("from Users where age = 5"));
@@ -148,7 +177,12 @@ public sealed class IndexAnswerTests
         var example = new IndexExample(Definition);
         for (int number = 0; number < count; number++)
         {
-            string bio = number % 500 == 0 ? "seldom often" : string.Join(' ', Enumerable.Repeat("often", (number % 7) + 1)) + " " + string.Join(' ', Enumerable.Repeat("filler", number % 11));
+            string bio =
+                number % 500 == 0
+                    ? "seldom often"
+                    : string.Join(' ', Enumerable.Repeat("often", (number % 7) + 1))
+                        + " "
+                        + string.Join(' ', Enumerable.Repeat("filler", number % 11));
             example.Put($"users/{number}", $$"""{ "name": "name {{number}}", "age": {{number}}, "bio": "{{bio}}" }""");
         }
 
@@ -156,7 +190,12 @@ public sealed class IndexAnswerTests
         return example;
     }
 
-    private static ScanPlan Plan(string query) => ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None, new FullTextConditions(static _ => IndexedQueries.Analyzer));
+    private static ScanPlan Plan(string query) =>
+        ScanPlan.Compile(
+            RqlParser.Parse(query),
+            QueryParameters.None,
+            new FullTextConditions(static _ => IndexedQueries.Analyzer)
+        );
 
     private sealed class CountingClock : IScanClock
     {

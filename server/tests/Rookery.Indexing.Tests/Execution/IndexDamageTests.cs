@@ -10,7 +10,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Execution;
 
-/// <summary>What of an index cannot be read when its answer is written has it built again, as what cannot be read when it is searched.</summary>
+/// <summary>
+/// What of an index cannot be read when its answer is written has it built again, as what cannot be read when it is
+/// searched.
+/// </summary>
 public sealed class IndexDamageTests : IDisposable
 {
     private const string Names = "Users/Names";
@@ -19,8 +22,12 @@ public sealed class IndexDamageTests : IDisposable
 
     public IndexDamageTests()
     {
-        using var definition = JsonDocument.Parse("""{"Name":"Users/Names","Maps":["from u in docs.Users select new { u.name }"],"Fields":{"name":{"Storage":"Yes"}}}""");
-        _node.ChangeIndexes(writer => writer.Put(Names, StaticIndexRequest.Parse(definition.RootElement).Definition.ToJson(), default));
+        using var definition = JsonDocument.Parse(
+            """{"Name":"Users/Names","Maps":["from u in docs.Users select new { u.name }"],"Fields":{"name":{"Storage":"Yes"}}}"""
+        );
+        _node.ChangeIndexes(writer =>
+            writer.Put(Names, StaticIndexRequest.Parse(definition.RootElement).Definition.ToJson(), default)
+        );
         for (int i = 0; i < 50; i++)
         {
             _node.Put($"users/{i}", $"\"name\":\"n{i}\"");
@@ -38,7 +45,9 @@ public sealed class IndexDamageTests : IDisposable
         {
             Assert.Equal(50, answer.TotalResults);
             Break();
-            var refusal = Assert.Throws<IndexDamagedException>(() => isOfRows ? answer.ReadRow(0).Length : answer.Documents[0].Id.Length);
+            var refusal = Assert.Throws<IndexDamagedException>(() =>
+                isOfRows ? answer.ReadRow(0).Length : answer.Documents[0].Id.Length
+            );
             Assert.Contains("'Users/Names' turned out to be damaged", refusal.Message, StringComparison.Ordinal);
         }
 
@@ -49,7 +58,9 @@ public sealed class IndexDamageTests : IDisposable
     public void Damage_found_when_terms_are_listed_has_the_index_built_again()
     {
         Break();
-        Assert.Throws<IndexDamagedException>(() => new IndexedQueries(_node.Host).ReadTerms(_node.Database(), Names, "name", null, 10));
+        Assert.Throws<IndexDamagedException>(() =>
+            new IndexedQueries(_node.Host).ReadTerms(_node.Database(), Names, "name", null, 10)
+        );
         IsBuiltAgain();
     }
 
@@ -63,7 +74,15 @@ public sealed class IndexDamageTests : IDisposable
 
     public void Dispose() => _node.Dispose();
 
-    private void Break() => _node.Disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = "/segment-", Sticky = true });
+    private void Break() =>
+        _node.Disk.Inject(
+            new DiskFault(1, Errno.InputOutput)
+            {
+                Calls = DiskCalls.Read,
+                PathContains = "/segment-",
+                Sticky = true,
+            }
+        );
 
     private void IsBuiltAgain()
     {
@@ -87,13 +106,17 @@ public sealed class IndexDamageTests : IDisposable
 
         // An order that is read by keys: of others the ids of few results are read with them.
         var query = RqlParser.Parse("from @all_docs where startsWith(name, 'n') order by name as string select name");
-        return queries.TryAnswer(_node.Database(), Names, ScanPlan.Compile(query, QueryParameters.None, new FullTextConditions(rows.AnalyzerOf), rows), _share, new PatientClock());
+        return queries.TryAnswer(
+            _node.Database(),
+            Names,
+            ScanPlan.Compile(query, QueryParameters.None, new FullTextConditions(rows.AnalyzerOf), rows),
+            _share,
+            new PatientClock()
+        );
     }
 
     private sealed class PatientClock : IScanClock
     {
-        public void OnWork()
-        {
-        }
+        public void OnWork() { }
     }
 }

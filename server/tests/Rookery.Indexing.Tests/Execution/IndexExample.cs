@@ -110,7 +110,8 @@ internal sealed class IndexExample : IDisposable
     public IndexAnswer Open(ScanPlan plan, IScanClock? clock = null, bool needsTotal = true, OrderWalk? walk = null) =>
         IndexAnswer.Find(OpenSnapshot(), Fields, plan, _share, clock ?? new PatientClock(), needsTotal, walk: walk);
 
-    public QueriedDocument Document(string id) => new(new DocumentView(_documents[id].Stored), _documents[id].Etag, History);
+    public QueriedDocument Document(string id) =>
+        new(new DocumentView(_documents[id].Stored), _documents[id].Etag, History);
 
     /// <summary>What looking at every document answers: twice, first to count words.</summary>
     public (IReadOnlyList<string> Results, long Total) Scan(Query query)
@@ -131,7 +132,11 @@ internal sealed class IndexExample : IDisposable
     }
 
     /// <summary>What the index answers.</summary>
-    public (IReadOnlyList<string> Results, long Total, bool LookedAtDocuments) Ask(Query query, bool needsTotal = true, OrderWalk? walk = null)
+    public (IReadOnlyList<string> Results, long Total, bool LookedAtDocuments) Ask(
+        Query query,
+        bool needsTotal = true,
+        OrderWalk? walk = null
+    )
     {
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
         var plan = ScanPlan.Compile(query, QueryParameters.None, words);
@@ -144,7 +149,9 @@ internal sealed class IndexExample : IDisposable
             total = looked ? ScanCandidates(answer, plan, results) : answer.TotalResults!.Value;
             if (!looked)
             {
-                results.AddRange(answer.Documents.Select(found => Written(plan, Encoding.UTF8.GetString(found.Id.Span))));
+                results.AddRange(
+                    answer.Documents.Select(found => Written(plan, Encoding.UTF8.GetString(found.Id.Span)))
+                );
             }
         }
 
@@ -199,8 +206,6 @@ internal sealed class IndexExample : IDisposable
 
     private sealed class PatientClock : IScanClock
     {
-        public void OnWork()
-        {
-        }
+        public void OnWork() { }
     }
 }

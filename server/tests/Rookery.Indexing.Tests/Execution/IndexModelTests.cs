@@ -6,7 +6,9 @@ using Rookery.Indexing.Tests.Scanning;
 
 namespace Rookery.Indexing.Tests.Execution;
 
-/// <summary>Answers of indexes to random queries over random documents that change, held against looking at every document.</summary>
+/// <summary>
+/// Answers of indexes to random queries over random documents that change, held against looking at every document.
+/// </summary>
 public sealed class IndexModelTests
 {
     private static readonly Source All = new(SourceKind.AllDocuments, "@all_docs", null, 0);
@@ -37,8 +39,12 @@ public sealed class IndexModelTests
                     var expected = example.Scan(asked);
                     var answer = example.Ask(asked, needsTotal, ForcedWalk.Any(random));
                     Assert.True(
-                        expected.Results.SequenceEqual(answer.Results, StringComparer.Ordinal) && (expected.Total == answer.Total || !needsTotal),
-                        $"seed {seed}, round {round}, query {query}: {QueryPrinter.Print(asked)}\nexpected {expected.Total}: {string.Join(' ', expected.Results)}\nanswered {answer.Total}: {string.Join(' ', answer.Results)} (looked: {answer.LookedAtDocuments})");
+                        expected.Results.SequenceEqual(answer.Results, StringComparer.Ordinal)
+                            && (expected.Total == answer.Total || !needsTotal),
+                        $"seed {seed}, round {round}, query {query}: {QueryPrinter.Print(asked)}\nexpected "
+                            + $"{expected.Total}: {string.Join(' ', expected.Results)}\nanswered {answer.Total}: "
+                            + $"{string.Join(' ', answer.Results)} (looked: {answer.LookedAtDocuments})"
+                    );
                     compared++;
                     looked += answer.LookedAtDocuments ? 1 : 0;
                     found += answer.Total > 0 ? 1 : 0;
@@ -51,15 +57,31 @@ public sealed class IndexModelTests
         Assert.InRange(found, compared / 4, compared);
     }
 
-    private static AutoIndexDefinition Whole { get; } = new(null, RandomQueries.Paths
-        .Select(static path => path.Replace("[]", "", StringComparison.Ordinal))
-        .Distinct(StringComparer.Ordinal)
-        .Select(static path => new AutoIndexField(path.Split('.'), AutoIndexFieldUses.Exact | AutoIndexFieldUses.Search)));
+    private static AutoIndexDefinition Whole { get; } =
+        new(
+            null,
+            RandomQueries
+                .Paths.Select(static path => path.Replace("[]", "", StringComparison.Ordinal))
+                .Distinct(StringComparer.Ordinal)
+                .Select(static path => new AutoIndexField(
+                    path.Split('.'),
+                    AutoIndexFieldUses.Exact | AutoIndexFieldUses.Search
+                ))
+        );
 
     /// <summary>An index that lacks some of what is asked for.</summary>
-    private static AutoIndexDefinition Part(Random random) => new(null, Whole.Fields
-        .Where(_ => random.Next(8) > 0)
-        .Select(field => field with { Uses = random.Next(8) > 0 ? AutoIndexFieldUses.Exact : AutoIndexFieldUses.None }));
+    private static AutoIndexDefinition Part(Random random) =>
+        new(
+            null,
+            Whole
+                .Fields.Where(_ => random.Next(8) > 0)
+                .Select(field =>
+                    field with
+                    {
+                        Uses = random.Next(8) > 0 ? AutoIndexFieldUses.Exact : AutoIndexFieldUses.None,
+                    }
+                )
+        );
 
     private static void Change(Random random, RandomQueries queries, IndexExample example)
     {
@@ -89,17 +111,24 @@ public sealed class IndexModelTests
         }
     }
 
-    private static Query RandomQuery(Random random, RandomQueries queries) => new()
-    {
-        Text = "",
-        Source = All,
-        Where = random.Next(10) == 0 ? null : queries.Condition(3),
-        OrderBy = [.. Enumerable.Range(0, Math.Max(0, random.Next(-1, 3))).Select(_ => queries.Order())],
-        Filter = random.Next(12) == 0 ? queries.Condition(1) : null,
-        Select = random.Next(12) == 0 ? new FieldSelection([new SelectedField(new SelectedReference(queries.Field()), "f", 0)], random.Next(2) == 0) : null,
-        Offset = random.Next(3) == 0 ? Number(random.Next(6)) : null,
-        Limit = random.Next(2) == 0 ? Number(random.Next(12)) : null,
-    };
+    private static Query RandomQuery(Random random, RandomQueries queries) =>
+        new()
+        {
+            Text = "",
+            Source = All,
+            Where = random.Next(10) == 0 ? null : queries.Condition(3),
+            OrderBy = [.. Enumerable.Range(0, Math.Max(0, random.Next(-1, 3))).Select(_ => queries.Order())],
+            Filter = random.Next(12) == 0 ? queries.Condition(1) : null,
+            Select =
+                random.Next(12) == 0
+                    ? new FieldSelection(
+                        [new SelectedField(new SelectedReference(queries.Field()), "f", 0)],
+                        random.Next(2) == 0
+                    )
+                    : null,
+            Offset = random.Next(3) == 0 ? Number(random.Next(6)) : null,
+            Limit = random.Next(2) == 0 ? Number(random.Next(12)) : null,
+        };
 
     private static NumberOperand Number(int value) => new(value.ToString(CultureInfo.InvariantCulture), 0);
 }

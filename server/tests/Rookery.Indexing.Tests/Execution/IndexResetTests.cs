@@ -10,7 +10,10 @@ namespace Rookery.Indexing.Tests.Execution;
 
 public sealed class IndexResetTests
 {
-    private static readonly AutoIndexDefinition ByName = new("Users", [new AutoIndexField(["name"], AutoIndexFieldUses.None)]);
+    private static readonly AutoIndexDefinition ByName = new(
+        "Users",
+        [new AutoIndexField(["name"], AutoIndexFieldUses.None)]
+    );
 
     [Fact]
     public void An_index_that_was_reset_since_it_was_waited_for_does_not_answer()
@@ -36,15 +39,24 @@ public sealed class IndexResetTests
     private static long? Ask(IndexedNode node, long atLeast)
     {
         var share = new MemoryBudget(64 << 20).AddShare("queries", 64 << 20);
-        var plan = ScanPlan.Compile(RqlParser.Parse("from Users where name = 'ann'"), QueryParameters.None, new FullTextConditions(static _ => IndexedQueries.Analyzer));
-        using var answer = new IndexedQueries(node.Host).TryAnswer(node.Database(), ByName.Name, plan, share, new PatientClock(), atLeast: atLeast);
+        var plan = ScanPlan.Compile(
+            RqlParser.Parse("from Users where name = 'ann'"),
+            QueryParameters.None,
+            new FullTextConditions(static _ => IndexedQueries.Analyzer)
+        );
+        using var answer = new IndexedQueries(node.Host).TryAnswer(
+            node.Database(),
+            ByName.Name,
+            plan,
+            share,
+            new PatientClock(),
+            atLeast: atLeast
+        );
         return answer?.TotalResults;
     }
 
     private sealed class PatientClock : IScanClock
     {
-        public void OnWork()
-        {
-        }
+        public void OnWork() { }
     }
 }

@@ -16,14 +16,25 @@ public sealed class KnownIndexesTests
 {
     private static readonly string[] Texts =
     [
-        "from Users where name = $p", "from Users where age > $p order by name", "from Users where search(bio, $p)", "from Users where exact(name = $p)", "from Users order by name", "from @all_docs where name = $p",
-        "from Users where id() = $p and name = $p", "from Users where startsWith(id(), $p) and search(bio, $p)", "from Orders where name = $p",
+        "from Users where name = $p",
+        "from Users where age > $p order by name",
+        "from Users where search(bio, $p)",
+        "from Users where exact(name = $p)",
+        "from Users order by name",
+        "from @all_docs where name = $p",
+        "from Users where id() = $p and name = $p",
+        "from Users where startsWith(id(), $p) and search(bio, $p)",
+        "from Orders where name = $p",
     ];
 
     private static readonly AutoIndexDefinition[] Definitions =
     [
-        new("Users", [Field("name")]), new("Users", [Field("age"), Field("name")]), new("Users", [Field("name", AutoIndexFieldUses.Exact), Field("age"), Field("bio", AutoIndexFieldUses.Search)]),
-        new("users", [Field("bio", AutoIndexFieldUses.Search)]), new(null, [Field("name")]), new("Orders", [Field("name")]),
+        new("Users", [Field("name")]),
+        new("Users", [Field("age"), Field("name")]),
+        new("Users", [Field("name", AutoIndexFieldUses.Exact), Field("age"), Field("bio", AutoIndexFieldUses.Search)]),
+        new("users", [Field("bio", AutoIndexFieldUses.Search)]),
+        new(null, [Field("name")]),
+        new("Orders", [Field("name")]),
     ];
 
     [Fact]
@@ -55,7 +66,7 @@ public sealed class KnownIndexesTests
             }
         }
 
-        Assert.InRange(chosen, 500, int.MaxValue);      // else it says nothing
+        Assert.InRange(chosen, 500, int.MaxValue); // else it says nothing
     }
 
     [Fact]
@@ -126,7 +137,8 @@ public sealed class KnownIndexesTests
 
     private static AutoIndexDefinition Of(string field) => new("Users", [Field(field)]);
 
-    private static AutoIndexField Field(string name, AutoIndexFieldUses uses = AutoIndexFieldUses.None) => new([name], uses);
+    private static AutoIndexField Field(string name, AutoIndexFieldUses uses = AutoIndexFieldUses.None) =>
+        new([name], uses);
 
     private static int Compare(IndexedNode node, string text, string database, string where)
     {
@@ -134,7 +146,10 @@ public sealed class KnownIndexesTests
         var known = Plan(node, parsed, database, isKnown: true);
         var anew = Plan(node, parsed, database, isKnown: false);
         Assert.True(
-            known with { Reasons = [], ToDefine = null } == anew with { Reasons = [], ToDefine = null } && string.Equals(known.ToDefine?.Name, anew.ToDefine?.Name, StringComparison.Ordinal), $"{where}, {database}, {text}: {known} is known, and {anew} would be chosen");
+            known with { Reasons = [], ToDefine = null } == anew with { Reasons = [], ToDefine = null }
+                && string.Equals(known.ToDefine?.Name, anew.ToDefine?.Name, StringComparison.Ordinal),
+            $"{where}, {database}, {text}: {known} is known, and {anew} would be chosen"
+        );
         return known is { IndexName: not null, ToDefine: null } ? 1 : 0;
     }
 
@@ -142,16 +157,31 @@ public sealed class KnownIndexesTests
     {
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
         var plan = ScanPlan.Compile(parsed.Query, QueryParameters.Read("""{"p":"7"}"""u8), words);
-        return new IndexedQueries(node.Host).Plan(node.Database(database), parsed.Query, plan.Target, parsed: isKnown ? parsed : null);
+        return new IndexedQueries(node.Host).Plan(
+            node.Database(database),
+            parsed.Query,
+            plan.Target,
+            parsed: isKnown ? parsed : null
+        );
     }
 
-    private static void Put(IndexedNode node, int number, string database) => node.Put(
-        string.Create(CultureInfo.InvariantCulture, $"users/{number}"), string.Create(CultureInfo.InvariantCulture, $"\"name\":\"n{number}\",\"age\":{number},\"bio\":\"some words\""), number % 5 == 0 ? "Orders" : "Users", database);
+    private static void Put(IndexedNode node, int number, string database) =>
+        node.Put(
+            string.Create(CultureInfo.InvariantCulture, $"users/{number}"),
+            string.Create(
+                CultureInfo.InvariantCulture,
+                $"\"name\":\"n{number}\",\"age\":{number},\"bio\":\"some words\""
+            ),
+            number % 5 == 0 ? "Orders" : "Users",
+            database
+        );
 
     private static void Change(IndexedNode node, Random random, string database)
     {
         var definition = Definitions[random.Next(Definitions.Length)];
-        bool isThere = node.Host.ReadStatus(node.Database(database)).Any(status => string.Equals(status.Name, definition.Name, StringComparison.OrdinalIgnoreCase));
+        bool isThere = node
+            .Host.ReadStatus(node.Database(database))
+            .Any(status => string.Equals(status.Name, definition.Name, StringComparison.OrdinalIgnoreCase));
         switch (random.Next(9))
         {
             case 0 or 1 or 2:
@@ -162,7 +192,10 @@ public sealed class KnownIndexesTests
                 break;
             case 4 when isThere:
                 bool isDisabled = random.Next(2) == 0;
-                node.ChangeIndexes(writer => writer.Configure(definition.Name, new IndexSettingsChange(IsDisabled: isDisabled)), database);
+                node.ChangeIndexes(
+                    writer => writer.Configure(definition.Name, new IndexSettingsChange(IsDisabled: isDisabled)),
+                    database
+                );
                 break;
             case 5:
                 node.Host.SetPaused(node.Database(database), definition.Name, random.Next(2) == 0);

@@ -6,17 +6,66 @@ using Rookery.Indexing.Scanning;
 
 namespace Rookery.Indexing.Tests.Execution;
 
-/// <summary>Pages that are found by walking over the terms of their order, held against looking at all matches, and at all documents.</summary>
+/// <summary>
+/// Pages that are found by walking over the terms of their order, held against looking at all matches, and at all
+/// documents.
+/// </summary>
 public sealed class OrderWalkTests
 {
-    private static readonly string[] Names = ["null", "true", "false", "0", "-1.5", "2", "10", "\"10\"", "\"ann\"", "\"Ann\"", "\"bob\"", "\"Žofie\"", "\"\"", "\"2026-01-02T03:04:05\""];
-    private static readonly string[] Orders = ["name", "name desc", "name as double", "name as double desc", "name, age", "name desc, age as long desc", "age, name", "age desc, name as string", "age, id() desc", "name as long"];
+    private static readonly string[] Names =
+    [
+        "null",
+        "true",
+        "false",
+        "0",
+        "-1.5",
+        "2",
+        "10",
+        "\"10\"",
+        "\"ann\"",
+        "\"Ann\"",
+        "\"bob\"",
+        "\"Žofie\"",
+        "\"\"",
+        "\"2026-01-02T03:04:05\"",
+    ];
+    private static readonly string[] Orders =
+    [
+        "name",
+        "name desc",
+        "name as double",
+        "name as double desc",
+        "name, age",
+        "name desc, age as long desc",
+        "age, name",
+        "age desc, name as string",
+        "age, id() desc",
+        "name as long",
+    ];
     private static readonly string[] Conditions =
     [
-        "tag = 'a'", "tag != 'a'", "tag in ('a', 'b')", "age between 3 and 12", "tag = 'a' and age > 4", "tag = 'a' or age < 5", "true and not (tag = 'b')", "exists(name)", "name = 'ann'", "age > 4 and not tag = 'c'", "tag = 'nowhere'",
+        "tag = 'a'",
+        "tag != 'a'",
+        "tag in ('a', 'b')",
+        "age between 3 and 12",
+        "tag = 'a' and age > 4",
+        "tag = 'a' or age < 5",
+        "true and not (tag = 'b')",
+        "exists(name)",
+        "name = 'ann'",
+        "age > 4 and not tag = 'c'",
+        "tag = 'nowhere'",
     ];
 
-    private static AutoIndexDefinition Definition { get; } = new(null, [new AutoIndexField(["name"], AutoIndexFieldUses.None), new AutoIndexField(["age"], AutoIndexFieldUses.None), new AutoIndexField(["tag"], AutoIndexFieldUses.None)]);
+    private static AutoIndexDefinition Definition { get; } =
+        new(
+            null,
+            [
+                new AutoIndexField(["name"], AutoIndexFieldUses.None),
+                new AutoIndexField(["age"], AutoIndexFieldUses.None),
+                new AutoIndexField(["tag"], AutoIndexFieldUses.None),
+            ]
+        );
 
     [Fact]
     public void Whether_a_page_is_walked_to_or_looked_for_changes_nothing()
@@ -32,7 +81,9 @@ public sealed class OrderWalkTests
                 Change(example, random, lacksSome: seed % 3 > 0, hasArrays: seed % 5 == 0);
                 for (int query = 0; query < 30; query++)
                 {
-                    string rql = $"from @all_docs where {One(random, Conditions)} order by {One(random, Orders)} limit {random.Next(4)}, {random.Next(1, 12)}";
+                    string rql =
+                        $"from @all_docs where {One(random, Conditions)} order by {One(random, Orders)} "
+                        + $"limit {random.Next(4)}, {random.Next(1, 12)}";
                     var asked = RqlParser.Parse(rql);
                     bool needsTotal = random.Next(4) > 0;
                     var walk = new ForcedWalk(random.Next(4) == 0 ? random.Next(60) : long.MaxValue);
@@ -41,8 +92,15 @@ public sealed class OrderWalkTests
                     var answer = example.Ask(asked, needsTotal, walk);
                     string where = $"seed {seed}, round {round}: {rql}";
                     Assert.True(expected.Results.SequenceEqual(looked.Results, StringComparer.Ordinal), where);
-                    Assert.True(expected.Results.SequenceEqual(answer.Results, StringComparer.Ordinal), $"{where}\nexpected {string.Join(' ', expected.Results)}\nanswered {string.Join(' ', answer.Results)}");
-                    Assert.True(!needsTotal || (expected.Total == looked.Total && expected.Total == answer.Total), $"{where}: {expected.Total}, {looked.Total}, {answer.Total}");
+                    Assert.True(
+                        expected.Results.SequenceEqual(answer.Results, StringComparer.Ordinal),
+                        $"{where}\nexpected {string.Join(' ', expected.Results)}\nanswered "
+                            + $"{string.Join(' ', answer.Results)}"
+                    );
+                    Assert.True(
+                        !needsTotal || (expected.Total == looked.Total && expected.Total == answer.Total),
+                        $"{where}: {expected.Total}, {looked.Total}, {answer.Total}"
+                    );
                     walked += walk.Begun;
                     completed += example.Segments > 1 ? walk.CompletedAmongDead : 0;
                 }
@@ -63,7 +121,10 @@ public sealed class OrderWalkTests
         var asked = RqlParser.Parse($"from @all_docs where tag = '{tag}' order by {order} limit 3");
         var plan = ScanPlan.Compile(asked, QueryParameters.None, null);
         using var walked = example.Open(plan);
-        Assert.Equal(names.Split(' ').Select(static name => $"users/{name}"), walked.Documents.Select(static found => Encoding.UTF8.GetString(found.Id.Span)));
+        Assert.Equal(
+            names.Split(' ').Select(static name => $"users/{name}"),
+            walked.Documents.Select(static found => Encoding.UTF8.GetString(found.Id.Span))
+        );
         Assert.Equal(matches, walked.TotalResults);
         Assert.InRange(walked.PostingsRead, 3, 100);
         using var looked = example.Open(plan, walk: new NoWalk());
@@ -118,7 +179,12 @@ public sealed class OrderWalkTests
 
             string[] members =
             [
-                .. lacksSome && random.Next(8) == 0 ? Array.Empty<string>() : [$"\"name\":{(hasArrays && random.Next(6) == 0 ? $"[{One(random, Names)},{One(random, Names)}]" : One(random, Names))}"],
+                .. lacksSome && random.Next(8) == 0
+                    ? Array.Empty<string>()
+                    :
+                    [
+                        $"\"name\":{(hasArrays && random.Next(6) == 0 ? $"[{One(random, Names)},{One(random, Names)}]" : One(random, Names))}",
+                    ],
                 string.Create(CultureInfo.InvariantCulture, $"\"age\":{random.Next(16)}"),
                 $"\"tag\":\"{(char)('a' + random.Next(3))}\"",
             ];

@@ -25,7 +25,10 @@ public sealed class QueryPlannerTests
     [Fact]
     public void A_query_of_too_many_fields_makes_no_index()
     {
-        string condition = string.Join(" or ", Enumerable.Range(0, QueryPlanner.MostFields + 1).Select(static number => $"f{number} = 1"));
+        string condition = string.Join(
+            " or ",
+            Enumerable.Range(0, QueryPlanner.MostFields + 1).Select(static number => $"f{number} = 1")
+        );
         Assert.Null(Plan($"from Users where {condition}", documents: 1_000_000).IndexName);
     }
 
@@ -54,9 +57,22 @@ public sealed class QueryPlannerTests
     [InlineData(7, IndexState.Paused, true)]
     public void An_index_that_there_is_answers_when_it_is_built(long visibleEtag, IndexState state, bool isBuilt)
     {
-        var definition = new AutoIndexDefinition("Users", [new AutoIndexField(["name"], AutoIndexFieldUses.None), new AutoIndexField(["age"], AutoIndexFieldUses.None)]);
-        var route = Plan("from users where name = 'ann' order by age", documents: 3, new AutoIndexCandidate(definition.Name, definition, state, visibleEtag));
-        Assert.Equal((definition.Name, (AutoIndexDefinition?)null, isBuilt), (route.IndexName, route.ToDefine, route.IsBuilt));
+        var definition = new AutoIndexDefinition(
+            "Users",
+            [
+                new AutoIndexField(["name"], AutoIndexFieldUses.None),
+                new AutoIndexField(["age"], AutoIndexFieldUses.None),
+            ]
+        );
+        var route = Plan(
+            "from users where name = 'ann' order by age",
+            documents: 3,
+            new AutoIndexCandidate(definition.Name, definition, state, visibleEtag)
+        );
+        Assert.Equal(
+            (definition.Name, (AutoIndexDefinition?)null, isBuilt),
+            (route.IndexName, route.ToDefine, route.IsBuilt)
+        );
         Assert.NotEmpty(route.Reasons);
     }
 
@@ -66,7 +82,16 @@ public sealed class QueryPlannerTests
     [InlineData("from Users where age = 1 order by name")]
     public void Reasons_are_written_only_where_they_are_asked_for(string text)
     {
-        AutoIndexCandidate[] candidates = [.. Enumerable.Range(0, 40).Select(static i => new AutoIndexDefinition("Users", [new AutoIndexField([$"f{i}"], AutoIndexFieldUses.None)])).Select(static one => new AutoIndexCandidate(one.Name, one, IndexState.Normal, 5))];
+        AutoIndexCandidate[] candidates =
+        [
+            .. Enumerable
+                .Range(0, 40)
+                .Select(static i => new AutoIndexDefinition(
+                    "Users",
+                    [new AutoIndexField([$"f{i}"], AutoIndexFieldUses.None)]
+                ))
+                .Select(static one => new AutoIndexCandidate(one.Name, one, IndexState.Normal, 5)),
+        ];
         var query = RqlParser.Parse(text);
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
         var target = ScanPlan.Compile(query, QueryParameters.None, words).Target;
@@ -81,6 +106,12 @@ public sealed class QueryPlannerTests
     {
         var query = RqlParser.Parse(text);
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
-        return QueryPlanner.Plan(query, ScanPlan.Compile(query, QueryParameters.None, words).Target, () => documents, candidates, explains: true);
+        return QueryPlanner.Plan(
+            query,
+            ScanPlan.Compile(query, QueryParameters.None, words).Target,
+            () => documents,
+            candidates,
+            explains: true
+        );
     }
 }

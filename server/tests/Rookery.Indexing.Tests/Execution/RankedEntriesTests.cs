@@ -9,32 +9,73 @@ namespace Rookery.Indexing.Tests.Execution;
 
 public sealed class RankedEntriesTests
 {
-    /// <summary>The order of entries is thrown away where only a document says where one of them stands. Until then it has to be an order: sorting throws where one comes before another, that before a third, and this before the first.</summary>
+    /// <summary>
+    /// The order of entries is thrown away where only a document says where one of them stands. Until then it has to be
+    /// an order: sorting throws where one comes before another, that before a third, and this before the first.
+    /// </summary>
     [Fact]
     public void Entries_stand_in_one_order_even_where_only_documents_say_which()
     {
         // Of a number and a text the index does not know which of them counts as a text.
         string[] ages = ["\"a\"", "\"b\"", "\"c\"", "3", "[1,\"b\"]"];
         var random = new Random(1);
-        using var example = new IndexExample(new AutoIndexDefinition(null, [new AutoIndexField(["name"], AutoIndexFieldUses.None), new AutoIndexField(["age"], AutoIndexFieldUses.None)]));
+        using var example = new IndexExample(
+            new AutoIndexDefinition(
+                null,
+                [
+                    new AutoIndexField(["name"], AutoIndexFieldUses.None),
+                    new AutoIndexField(["age"], AutoIndexFieldUses.None),
+                ]
+            )
+        );
         int[] numbers = [.. Enumerable.Range(0, 40)];
         random.Shuffle(numbers);
         foreach (int number in numbers)
         {
-            example.Put($"users/{number}", $$"""{"name":"n{{random.Next(2)}}","age":{{ages[random.Next(ages.Length)]}}}""");
+            example.Put(
+                $"users/{number}",
+                $$"""{"name":"n{{random.Next(2)}}","age":{{ages[random.Next(ages.Length)]}}}"""
+            );
         }
 
         example.Apply();
-        var plan = ScanPlan.Compile(RqlParser.Parse("from @all_docs order by name, age as string limit 5"), QueryParameters.None, null);
+        var plan = ScanPlan.Compile(
+            RqlParser.Parse("from @all_docs order by name, age as string limit 5"),
+            QueryParameters.None,
+            null
+        );
         using var snapshot = example.OpenSnapshot();
         var segment = snapshot.Segments.Single().Reader;
         using var work = new AnswerWork(new MemoryBudget(1 << 20).AddShare("queries", 1 << 20), new PatientClock());
-        var sort = SegmentSort.Open(plan, segment, example.Fields, new ConditionCursors(segment, example.Fields, work), work)!;
+        var sort = SegmentSort.Open(
+            plan,
+            segment,
+            example.Fields,
+            new ConditionCursors(segment, example.Fields, work),
+            work
+        )!;
         Assert.Equal(1, sort.RankedColumns);
-        RankedEntry[] entries = [.. Enumerable.Range(0, segment.Entries).Select(entry => new RankedEntry { Entry = entry, Rank = sort.Rank(0, entry), Etag = -1 })];
+        RankedEntry[] entries =
+        [
+            .. Enumerable
+                .Range(0, segment.Entries)
+                .Select(entry => new RankedEntry
+                {
+                    Entry = entry,
+                    Rank = sort.Rank(0, entry),
+                    Etag = -1,
+                }),
+        ];
         var documents = segment.Documents();
         var room = new PooledBytes();
-        bool[][] isBefore = [.. entries.Select(one => entries.Select(other => RankedEntries.Compare(plan.Sort, sort, documents, room, one, other) < 0).ToArray())];
+        bool[][] isBefore =
+        [
+            .. entries.Select(one =>
+                entries
+                    .Select(other => RankedEntries.Compare(plan.Sort, sort, documents, room, one, other) < 0)
+                    .ToArray()
+            ),
+        ];
         room.Release();
         Assert.True(sort.LacksDocument);
         for (int one = 0; one < entries.Length; one++)
@@ -44,7 +85,10 @@ public sealed class RankedEntriesTests
                 Assert.Equal(one != other, isBefore[one][other] != isBefore[other][one]);
                 for (int third = 0; third < entries.Length; third++)
                 {
-                    Assert.False(isBefore[one][other] && isBefore[other][third] && !isBefore[one][third], $"{one} comes before {other}, that before {third}, and this before the first");
+                    Assert.False(
+                        isBefore[one][other] && isBefore[other][third] && !isBefore[one][third],
+                        $"{one} comes before {other}, that before {third}, and this before the first"
+                    );
                 }
             }
         }
@@ -52,8 +96,6 @@ public sealed class RankedEntriesTests
 
     private sealed class PatientClock : IScanClock
     {
-        public void OnWork()
-        {
-        }
+        public void OnWork() { }
     }
 }

@@ -12,7 +12,10 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Tests.Execution;
 
-/// <summary>Answers of static indexes to random queries, held against looking at every row that the maps, or a reduce written out here, make of the documents.</summary>
+/// <summary>
+/// Answers of static indexes to random queries, held against looking at every row that the maps, or a reduce written
+/// out here, make of the documents.
+/// </summary>
 public sealed class RowQueryModelTests
 {
     private const string Lines = "Lines";
@@ -20,8 +23,10 @@ public sealed class RowQueryModelTests
 
     private static readonly string[] LineMaps =
     [
-        "map('Orders', o => o.lines.map(l => ({ product: l.p, q: l.q, buyer: o.buyer, city: load(o.company, 'Companies').city })))",
-        "from o in docs.Orders from l in o.lines where l.q > 0 select new { product = l.p, q = l.q * 2, o.buyer, city = LoadDocument<Company>(o.company, \"Companies\").city }",
+        "map('Orders', o => o.lines.map(l => ({ product: l.p, q: l.q, buyer: o.buyer, city: load(o.company, "
+            + "'Companies').city })))",
+        "from o in docs.Orders from l in o.lines where l.q > 0 select new { product = l.p, q = l.q * 2, "
+            + "o.buyer, city = LoadDocument<Company>(o.company, \"Companies\").city }",
     ];
 
     private const string Eager = """{"MinimumTermFrequency":1,"MinimumDocumentFrequency":1}""";
@@ -39,7 +44,11 @@ public sealed class RowQueryModelTests
         var node = IndexedNode.New();
         int text = 0;
         Define(node, Lines, LineDefinition(text));
-        Define(node, Totals, """{"Name":"Totals","Maps":["map('Orders', o => o.lines.map(l => ({ product: l.p, count: 1, q: l.q })))"],"Reduce":"groupBy(x => x.product).aggregate(g => ({ product: g.key, count: g.values.reduce((n, v) => n + v.count, 0), q: g.values.reduce((n, v) => n + v.q, 0) }))","Fields":{"product":{"Indexing":"Search"}}}""");
+        Define(
+            node,
+            Totals,
+            """{"Name":"Totals","Maps":["map('Orders', o => o.lines.map(l => ({ product: l.p, count: 1, q: l.q })))"],"Reduce":"groupBy(x => x.product).aggregate(g => ({ product: g.key, count: g.values.reduce((n, v) => n + v.count, 0), q: g.values.reduce((n, v) => n + v.q, 0) }))","Fields":{"product":{"Indexing":"Search"}}}"""
+        );
         int found = 0;
         int looked = 0;
         int walked = 0;
@@ -66,8 +75,12 @@ public sealed class RowQueryModelTests
                 var expected = isReduced ? example.ScanTotals() : example.ScanRows();
                 var answered = example.Ask();
                 Assert.True(
-                    expected.Results.SequenceEqual(answered.Results, StringComparer.Ordinal) && expected.Total == answered.Total,
-                    $"seed {seed}, round {round}: {asked}\nexpected {expected.Total}: {string.Join(' ', expected.Results)}\nanswered {answered.Total}: {string.Join(' ', answered.Results)} (looked: {answered.Looked})");
+                    expected.Results.SequenceEqual(answered.Results, StringComparer.Ordinal)
+                        && expected.Total == answered.Total,
+                    $"seed {seed}, round {round}: {asked}\nexpected {expected.Total}: "
+                        + $"{string.Join(' ', expected.Results)}\nanswered {answered.Total}: "
+                        + $"{string.Join(' ', answered.Results)} (looked: {answered.Looked})"
+                );
                 found += answered.Total > 0 ? 1 : 0;
                 looked += answered.Looked ? 1 : 0;
                 walked += walk?.Completed ?? 0;
@@ -82,12 +95,16 @@ public sealed class RowQueryModelTests
     }
 
     private static string LineDefinition(int text) =>
-        """{"Name":"Lines","Maps":[""" + JsonSerializer.Serialize(LineMaps[text]) + """],"Fields":{"product":{"Indexing":"Exact","Storage":"Yes"},"buyer":{"Indexing":"Search"}}}""";
+        """{"Name":"Lines","Maps":["""
+        + JsonSerializer.Serialize(LineMaps[text])
+        + """],"Fields":{"product":{"Indexing":"Exact","Storage":"Yes"},"buyer":{"Indexing":"Search"}}}""";
 
     private static void Define(IndexedNode node, string name, string definition)
     {
         using var json = JsonDocument.Parse(definition);
-        node.ChangeIndexes(writer => writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default));
+        node.ChangeIndexes(writer =>
+            writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default)
+        );
     }
 
     private static void Change(Random random, IndexedNode node)
@@ -97,7 +114,11 @@ public sealed class RowQueryModelTests
             string id = $"orders/{random.Next(25)}";
             if (random.Next(6) == 0)
             {
-                node.Put($"companies/{random.Next(3)}", $"\"city\":\"{(random.Next(2) == 0 ? "Ulm" : "Bonn")}\"", "Companies");
+                node.Put(
+                    $"companies/{random.Next(3)}",
+                    $"\"city\":\"{(random.Next(2) == 0 ? "Ulm" : "Bonn")}\"",
+                    "Companies"
+                );
             }
             else if (random.Next(5) == 0)
             {
@@ -105,48 +126,103 @@ public sealed class RowQueryModelTests
             }
             else
             {
-                string lines = string.Join(',', Enumerable.Range(0, random.Next(5)).Select(_ => $$"""{"p":"{{(random.Next(3) == 0 ? "P" : "p")}}{{random.Next(4)}}","q":{{random.Next(6)}}}"""));
-                node.Put(id, $"\"buyer\":\"{Buyers[random.Next(Buyers.Length)]}\",\"company\":\"companies/{random.Next(4)}\",\"lines\":[{lines}]", "Orders");
+                string lines = string.Join(
+                    ',',
+                    Enumerable
+                        .Range(0, random.Next(5))
+                        .Select(_ =>
+                            $$"""{"p":"{{(random.Next(3) == 0 ? "P" : "p")}}{{random.Next(4)}}","q":{{random.Next(6)}}}"""
+                        )
+                );
+                node.Put(
+                    id,
+                    $"\"buyer\":\"{Buyers[random.Next(Buyers.Length)]}"
+                        + $"\",\"company\":\"companies/{random.Next(4)}\",\"lines\":[{lines}]",
+                    "Orders"
+                );
             }
         }
     }
 
     private static string LineQuery(Random random)
     {
-        string Condition() => random.Next(14) switch
-        {
-            12 => $"moreLikeThis(id() = 'orders/{random.Next(25)}', '{Eager}')",
-            13 => "moreLikeThis(city = 'ulm', '{\"MinimumTermFrequency\":2,\"MinimumDocumentFrequency\":2,\"Fields\":[\"buyer\"],\"Boost\":true}')",
-            0 => $"product = 'p{random.Next(4)}'",
-            1 => $"exact(product = 'P{random.Next(4)}')",
-            2 => $"q > {random.Next(6)}",
-            3 => $"q between {random.Next(4)} and {random.Next(12)}",
-            4 => "search(buyer, 'ann')",
-            5 => "search(buyer, 'lee r*')",
-            6 => $"not product = 'p{random.Next(4)}'",
-            7 => "city = 'ulm'",
-            8 => "exists(city)",
-            9 => $"id() = 'ORDERS/{random.Next(25)}'",
-            10 => $"product in ('p1', 'p{random.Next(4)}')",
-            _ => "exact(city = 'Ulm')",
-        };
-        string where = random.Next(6) == 0 ? "" : " where " + Condition() + (random.Next(2) == 0 ? "" : (random.Next(2) == 0 ? " and " : " or ") + Condition());
-        string[] orders = ["", "", " order by q", " order by q desc, product", " order by product desc", " order by city, q as long", " order by score()", " order by random('x')", " order by id() desc"];
+        string Condition() =>
+            random.Next(14) switch
+            {
+                12 => $"moreLikeThis(id() = 'orders/{random.Next(25)}', '{Eager}')",
+                13 => "moreLikeThis(city = 'ulm', "
+                    + "'{\"MinimumTermFrequency\":2,\"MinimumDocumentFrequency\":2,\"Fields\":[\"buyer\"],"
+                    + "\"Boost\":true}')",
+                0 => $"product = 'p{random.Next(4)}'",
+                1 => $"exact(product = 'P{random.Next(4)}')",
+                2 => $"q > {random.Next(6)}",
+                3 => $"q between {random.Next(4)} and {random.Next(12)}",
+                4 => "search(buyer, 'ann')",
+                5 => "search(buyer, 'lee r*')",
+                6 => $"not product = 'p{random.Next(4)}'",
+                7 => "city = 'ulm'",
+                8 => "exists(city)",
+                9 => $"id() = 'ORDERS/{random.Next(25)}'",
+                10 => $"product in ('p1', 'p{random.Next(4)}')",
+                _ => "exact(city = 'Ulm')",
+            };
+        string where =
+            random.Next(6) == 0
+                ? ""
+                : " where "
+                    + Condition()
+                    + (random.Next(2) == 0 ? "" : (random.Next(2) == 0 ? " and " : " or ") + Condition());
+        string[] orders =
+        [
+            "",
+            "",
+            " order by q",
+            " order by q desc, product",
+            " order by product desc",
+            " order by city, q as long",
+            " order by score()",
+            " order by random('x')",
+            " order by id() desc",
+        ];
         string filter = random.Next(8) == 0 ? " filter buyer = 'ann lee'" : "";
-        string[] selections = ["", "", " select buyer", " select product", " select product as p, buyer", " select distinct product", " select distinct buyer"];
-        return $"from index 'Lines'{where}{orders[random.Next(orders.Length)]}{filter}{selections[random.Next(selections.Length)]}{Page(random)}";
+        string[] selections =
+        [
+            "",
+            "",
+            " select buyer",
+            " select product",
+            " select product as p, buyer",
+            " select distinct product",
+            " select distinct buyer",
+        ];
+        return $"from index 'Lines'{where}{orders[random.Next(orders.Length)]}{filter}"
+            + $"{selections[random.Next(selections.Length)]}{Page(random)}";
     }
 
     private static string TotalQuery(Random random)
     {
-        string[] conditions = ["", "", " where count > 2", " where product = 'p1'", " where q between 3 and 20", " where search(product, 'p*')", " where not product = 'P2'", $" where moreLikeThis(count > 1, '{Eager}')", $" where count > 1 or moreLikeThis('{{\"product\":\"p1 P2 p1\"}}', '{Eager}')", " where exact(product = 'P3') or count = 1"];
+        string[] conditions =
+        [
+            "",
+            "",
+            " where count > 2",
+            " where product = 'p1'",
+            " where q between 3 and 20",
+            " where search(product, 'p*')",
+            " where not product = 'P2'",
+            $" where moreLikeThis(count > 1, '{Eager}')",
+            $" where count > 1 or moreLikeThis('{{\"product\":\"p1 P2 p1\"}}', '{Eager}')",
+            " where exact(product = 'P3') or count = 1",
+        ];
         string[] orders = ["", "", " order by count desc", " order by q as double, product", " order by product"];
         string[] selections = ["", "", " select product", " select count as n, q", " select distinct count"];
         string filter = random.Next(6) == 0 ? " filter q > 4" : "";
-        return $"from index 'Totals'{conditions[random.Next(conditions.Length)]}{orders[random.Next(orders.Length)]}{filter}{selections[random.Next(selections.Length)]}{Page(random)}";
+        return $"from index 'Totals'{conditions[random.Next(conditions.Length)]}{orders[random.Next(orders.Length)]}"
+            + $"{filter}{selections[random.Next(selections.Length)]}{Page(random)}";
     }
 
-    private static string Page(Random random) => random.Next(2) == 0 ? "" : $" limit {random.Next(4)}, {random.Next(8)}";
+    private static string Page(Random random) =>
+        random.Next(2) == 0 ? "" : $" limit {random.Next(4)}, {random.Next(8)}";
 
     /// <summary>One query, asked of an index and of all rows.</summary>
     private sealed class Asking : IDisposable
@@ -176,7 +252,10 @@ public sealed class RowQueryModelTests
             foreach (var likeness in plan.Likenesses)
             {
                 using var finder = likeness.Finder.Start(_share, new PatientClock());
-                Walk((in QueriedDocument document, IReadOnlyList<byte[]> made) => _ = likeness.Condition.IsLearned || likeness.TryLearn(document, [.. made], finder));
+                Walk(
+                    (in QueriedDocument document, IReadOnlyList<byte[]> made) =>
+                        _ = likeness.Condition.IsLearned || likeness.TryLearn(document, [.. made], finder)
+                );
             }
 
             if (plan.Likenesses.Any(static likeness => !likeness.Condition.IsLearned))
@@ -184,13 +263,15 @@ public sealed class RowQueryModelTests
                 return ([NothingGiven], 0);
             }
 
-            Walk((in QueriedDocument document, IReadOnlyList<byte[]> made) =>
-            {
-                foreach (byte[] row in made)
+            Walk(
+                (in QueriedDocument document, IReadOnlyList<byte[]> made) =>
                 {
-                    words.Count(document.WithRow(row), new PatientClock());
+                    foreach (byte[] row in made)
+                    {
+                        words.Count(document.WithRow(row), new PatientClock());
+                    }
                 }
-            });
+            );
             using var run = plan.Start(_share, new PatientClock());
             Walk((in QueriedDocument document, IReadOnlyList<byte[]> made) => run.AddRows(document, made));
             var end = run.Finish();
@@ -216,7 +297,16 @@ public sealed class RowQueryModelTests
                 }
             }
 
-            byte[][] made = [.. totals.OrderBy(static one => one.Key, StringComparer.Ordinal).Select(static one => Encoding.UTF8.GetBytes($"\"product\":\"{one.Key}\",\"count\":{one.Value.Count},\"q\":{one.Value.Quantity}"))];
+            byte[][] made =
+            [
+                .. totals
+                    .OrderBy(static one => one.Key, StringComparer.Ordinal)
+                    .Select(static one =>
+                        Encoding.UTF8.GetBytes(
+                            $"\"product\":\"{one.Key}\",\"count\":{one.Value.Count},\"q\":{one.Value.Quantity}"
+                        )
+                    ),
+            ];
             var plan = Plan(out var words);
             foreach (var likeness in plan.Likenesses)
             {
@@ -245,7 +335,15 @@ public sealed class RowQueryModelTests
             using var answer = _queries.TryAnswer(_node.Database(), _rows.IndexName, plan, _share, new PatientClock())!;
             if (!answer.AreCandidates)
             {
-                return ([.. answer.Documents.Select((one, place) => Written(plan, one.Id, plan.IsOfEachRow ? answer.ReadRow(place) : default))], answer.TotalResults!.Value, false);
+                return (
+                    [
+                        .. answer.Documents.Select(
+                            (one, place) => Written(plan, one.Id, plan.IsOfEachRow ? answer.ReadRow(place) : default)
+                        ),
+                    ],
+                    answer.TotalResults!.Value,
+                    false
+                );
             }
 
             using var run = plan.Start(_share, new PatientClock());
@@ -263,7 +361,11 @@ public sealed class RowQueryModelTests
                 Assert.True(reader.TryGetDocument(answer.Documents[place].Id.Span, out var document));
                 using (document)
                 {
-                    var queried = new QueriedDocument(document.View, document.Etag, Encoding.ASCII.GetBytes(_node.Database().HistoryId));
+                    var queried = new QueriedDocument(
+                        document.View,
+                        document.Etag,
+                        Encoding.ASCII.GetBytes(_node.Database().HistoryId)
+                    );
                     run.AddRows(queried, mapped.Of(queried));
                 }
             }
@@ -274,7 +376,13 @@ public sealed class RowQueryModelTests
 
         private bool TryLearn(LikenessSource likeness)
         {
-            using var answer = _queries.TryAnswer(_node.Database(), _rows.IndexName, likeness.Finder, _share, new PatientClock())!;
+            using var answer = _queries.TryAnswer(
+                _node.Database(),
+                _rows.IndexName,
+                likeness.Finder,
+                _share,
+                new PatientClock()
+            )!;
             using var finder = likeness.Finder.Start(_share, new PatientClock());
             using var moment = _node.Database().OpenReader();
             using var mapped = new IndexRows(_rows, _node.Database(), () => moment);
@@ -290,7 +398,11 @@ public sealed class RowQueryModelTests
                 Assert.True(reader.TryGetDocument(answer.Documents[place].Id.Span, out var document));
                 using (document)
                 {
-                    var queried = new QueriedDocument(document.View, document.Etag, Encoding.ASCII.GetBytes(_node.Database().HistoryId));
+                    var queried = new QueriedDocument(
+                        document.View,
+                        document.Etag,
+                        Encoding.ASCII.GetBytes(_node.Database().HistoryId)
+                    );
                     likeness.TryLearn(queried, mapped.Of(queried), finder);
                 }
             }
@@ -314,7 +426,11 @@ public sealed class RowQueryModelTests
             using var documents = reader.ByEtag(0);
             while (documents.MoveNext())
             {
-                var document = new QueriedDocument(documents.View, documents.Etag, Encoding.ASCII.GetBytes(_node.Database().HistoryId));
+                var document = new QueriedDocument(
+                    documents.View,
+                    documents.Etag,
+                    Encoding.ASCII.GetBytes(_node.Database().HistoryId)
+                );
                 take(document, mapped.Of(document));
             }
         }
@@ -330,7 +446,9 @@ public sealed class RowQueryModelTests
         {
             if (plan.GivesDocuments)
             {
-                return _rows.IsReduced ? Encoding.UTF8.GetString(row) : Encoding.UTF8.GetString(id.Span).ToLowerInvariant();
+                return _rows.IsReduced
+                    ? Encoding.UTF8.GetString(row)
+                    : Encoding.UTF8.GetString(id.Span).ToLowerInvariant();
             }
 
             var output = new ArrayBufferWriter<byte>();
@@ -344,7 +462,11 @@ public sealed class RowQueryModelTests
             Assert.True(reader.TryGetDocument(id.Span, out var document));
             using (document)
             {
-                var queried = new QueriedDocument(document.View, document.Etag, Encoding.ASCII.GetBytes(_node.Database().HistoryId));
+                var queried = new QueriedDocument(
+                    document.View,
+                    document.Etag,
+                    Encoding.ASCII.GetBytes(_node.Database().HistoryId)
+                );
                 plan.WriteMembers(queried.WithRow(row), output);
             }
 
@@ -354,8 +476,6 @@ public sealed class RowQueryModelTests
 
     private sealed class PatientClock : IScanClock
     {
-        public void OnWork()
-        {
-        }
+        public void OnWork() { }
     }
 }

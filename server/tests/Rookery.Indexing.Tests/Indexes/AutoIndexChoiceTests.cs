@@ -7,10 +7,19 @@ public sealed class AutoIndexChoiceTests
 {
     [Theory]
     [InlineData("from Users where name = 'a'", "Auto/Users/ByName")]
-    [InlineData("from Users as u where u.name = 'a' and (u.age > 3 or not exists(u.address.city))", "Auto/Users/ByAddress_CityAndAgeAndName")]
+    [InlineData(
+        "from Users as u where u.name = 'a' and (u.age > 3 or not exists(u.address.city))",
+        "Auto/Users/ByAddress_CityAndAgeAndName"
+    )]
     [InlineData("from Users where exact(name = 'a') order by age desc, score()", "Auto/Users/ByAgeAndExact(Name)")]
-    [InlineData("from Users where search(bio, 'a') and bio = 'b' and startsWith(name, 'c')", "Auto/Users/BySearch(Bio)AndName")]
-    [InlineData("from Users where lines[].product in ('a') and boost(lines.product between 1 and 2, 3)", "Auto/Users/ByLines_Product")]
+    [InlineData(
+        "from Users where search(bio, 'a') and bio = 'b' and startsWith(name, 'c')",
+        "Auto/Users/BySearch(Bio)AndName"
+    )]
+    [InlineData(
+        "from Users where lines[].product in ('a') and boost(lines.product between 1 and 2, 3)",
+        "Auto/Users/ByLines_Product"
+    )]
     [InlineData("from @all_docs where name = 'a' and id() != 'b'", "Auto/AllDocs/ByName")]
     [InlineData("from Users order by name", "Auto/Users/ByName")]
     [InlineData("from Users where name = 'a' filter age > 3", "Auto/Users/ByName")]
@@ -34,28 +43,54 @@ public sealed class AutoIndexChoiceTests
         var other = Candidate(Of("city"), 100);
         Assert.Equal((exact.Name, null), Choose(needed, wide, exact, other));
         Assert.Equal((wide.Name, null), Choose(needed, wide with { VisibleEtag = 91 }, exact, other));
-        Assert.Equal((exact.Name, null), Choose(needed, wide with { VisibleEtag = 91, State = IndexState.Error }, exact, other));
+        Assert.Equal(
+            (exact.Name, null),
+            Choose(needed, wide with { VisibleEtag = 91, State = IndexState.Error }, exact, other)
+        );
 
         var reasons = AutoIndexChoice.For(needed, [wide, exact, other], explains: true).Reasons;
         Assert.Equal(
-            [new("Auto/Users/ByCity", "Lacks name."), new("Auto/Users/ByAgeAndCityAndName", "Holds more than is needed."), new PlanReason("Auto/Users/ByName", "Holds all that the query needs.", IsChosen: true)],
-            reasons);
+            [
+                new("Auto/Users/ByCity", "Lacks name."),
+                new("Auto/Users/ByAgeAndCityAndName", "Holds more than is needed."),
+                new PlanReason("Auto/Users/ByName", "Holds all that the query needs.", IsChosen: true),
+            ],
+            reasons
+        );
     }
 
     [Fact]
     public void One_that_is_missing_takes_over_what_the_nearest_holds()
     {
-        var choice = AutoIndexChoice.For(Of("age", "city"), [Candidate(Of("name"), 5), Candidate(Of("city", "zip"), 5), Candidate(new AutoIndexDefinition("Orders", Of("age").Fields), 5)], explains: true);
+        var choice = AutoIndexChoice.For(
+            Of("age", "city"),
+            [
+                Candidate(Of("name"), 5),
+                Candidate(Of("city", "zip"), 5),
+                Candidate(new AutoIndexDefinition("Orders", Of("age").Fields), 5),
+            ],
+            explains: true
+        );
         Assert.Equal("Auto/Users/ByAgeAndCityAndZip", choice.Name);
         Assert.Equal(choice.Name, choice.ToDefine?.Name);
-        Assert.Equal(new PlanReason("Auto/Users/ByAgeAndCityAndZip", "Is made for it, and takes over what Auto/Users/ByCityAndZip holds.", IsChosen: true), choice.Reasons[^1]);
+        Assert.Equal(
+            new PlanReason(
+                "Auto/Users/ByAgeAndCityAndZip",
+                "Is made for it, and takes over what Auto/Users/ByCityAndZip holds.",
+                IsChosen: true
+            ),
+            choice.Reasons[^1]
+        );
         Assert.Equal("Auto/Users/ByAge", AutoIndexChoice.For(Of("age"), [], explains: false).ToDefine?.Name);
     }
 
     [Fact]
     public void No_index_grows_without_end_and_one_that_stopped_is_not_extended_or_made_twice()
     {
-        var widest = Candidate(Of([.. Enumerable.Range(0, AutoIndexChoice.MaxMergedFields).Select(static i => $"f{i}")]), 5);
+        var widest = Candidate(
+            Of([.. Enumerable.Range(0, AutoIndexChoice.MaxMergedFields).Select(static i => $"f{i}")]),
+            5
+        );
         Assert.Equal("Auto/Users/ByAge", AutoIndexChoice.For(Of("age"), [widest], explains: false).Name);
         var failed = Candidate(Of("age"), 5) with { State = IndexState.Error };
         Assert.Equal((failed.Name, null), Choose(Of("age"), failed));
@@ -73,10 +108,18 @@ public sealed class AutoIndexChoiceTests
         Assert.Empty(AutoIndexChoice.Superfluous([Candidate(Of("name"), 0), Candidate(Of("name", "age"), 0)]));
     }
 
-    private static (string Name, AutoIndexDefinition? ToDefine) Choose(AutoIndexDefinition needed, params AutoIndexCandidate[] candidates) =>
-        (AutoIndexChoice.For(needed, candidates, explains: true).Name, AutoIndexChoice.For(needed, candidates, explains: false).ToDefine);
+    private static (string Name, AutoIndexDefinition? ToDefine) Choose(
+        AutoIndexDefinition needed,
+        params AutoIndexCandidate[] candidates
+    ) =>
+        (
+            AutoIndexChoice.For(needed, candidates, explains: true).Name,
+            AutoIndexChoice.For(needed, candidates, explains: false).ToDefine
+        );
 
-    private static AutoIndexCandidate Candidate(AutoIndexDefinition definition, long visible) => new(definition.Name, definition, IndexState.Normal, visible);
+    private static AutoIndexCandidate Candidate(AutoIndexDefinition definition, long visible) =>
+        new(definition.Name, definition, IndexState.Normal, visible);
 
-    private static AutoIndexDefinition Of(params string[] fields) => new("Users", fields.Select(static field => new AutoIndexField([field], AutoIndexFieldUses.None)));
+    private static AutoIndexDefinition Of(params string[] fields) =>
+        new("Users", fields.Select(static field => new AutoIndexField([field], AutoIndexFieldUses.None)));
 }

@@ -12,8 +12,17 @@ public sealed class AutoIndexDefinitionTests
         Assert.Equal("Auto/Users/ByAgeAndName", Of("Users", Field("name"), Field("age")).Name);
         Assert.Equal(
             "Auto/AllDocs/ByAddress_CityAndSearch(Bio)AndExact(Name)",
-            Of(null, Field(["address", "city"]), Field(["bio"], AutoIndexFieldUses.Search), Field(["name"], AutoIndexFieldUses.Exact)).Name);
-        Assert.Equal("Auto/Users/ByExact(Search(Bio))", Of("Users", Field(["bio"], AutoIndexFieldUses.Search | AutoIndexFieldUses.Exact)).Name);
+            Of(
+                null,
+                Field(["address", "city"]),
+                Field(["bio"], AutoIndexFieldUses.Search),
+                Field(["name"], AutoIndexFieldUses.Exact)
+            ).Name
+        );
+        Assert.Equal(
+            "Auto/Users/ByExact(Search(Bio))",
+            Of("Users", Field(["bio"], AutoIndexFieldUses.Search | AutoIndexFieldUses.Exact)).Name
+        );
     }
 
     [Fact]
@@ -22,7 +31,10 @@ public sealed class AutoIndexDefinitionTests
         var many = Of("Users", [.. Enumerable.Range(0, 200).Select(static i => Field($"field{i}"))]);
         var others = Of("Users", [.. Enumerable.Range(0, 200).Select(static i => Field($"other{i}"))]);
         Assert.NotEqual(many.Name, others.Name);
-        Assert.All([many, others, Of("Users", Field("a\nb")), Of("Users", Field(""))], static definition => Assert.Null(IndexRecord.NameProblem(definition.Name)));
+        Assert.All(
+            [many, others, Of("Users", Field("a\nb")), Of("Users", Field(""))],
+            static definition => Assert.Null(IndexRecord.NameProblem(definition.Name))
+        );
     }
 
     [Fact]
@@ -53,7 +65,8 @@ public sealed class AutoIndexDefinitionTests
     public void The_format_stays_and_is_one_whatever_the_order_of_the_fields()
     {
         var definition = Of("Users", Field(["name"], AutoIndexFieldUses.Search), Field(["lines", "product"]));
-        const string Json = """{"Type":"AutoMap","Collection":"Users","Fields":[{"Path":["lines","product"],"Uses":0},{"Path":["name"],"Uses":2}]}""";
+        const string Json =
+            """{"Type":"AutoMap","Collection":"Users","Fields":[{"Path":["lines","product"],"Uses":0},{"Path":["name"],"Uses":2}]}""";
         Assert.Equal(Json, Encoding.UTF8.GetString(definition.ToJson()));
         Assert.Equal(Json, Encoding.UTF8.GetString(Parse(Json).ToJson()));
         Assert.Null(Parse("""{"Type":"AutoMap","Collection":null,"Fields":[]}""").Collection);
@@ -66,13 +79,16 @@ public sealed class AutoIndexDefinitionTests
     [InlineData("""{"Type":"AutoMap","Collection":"a","Fields":[{"Path":["a"],"Uses":800}]}""")]
     [InlineData("""{"Type":"AutoMap","Collection":"a","Fields":[{"Path":[1],"Uses":0}]}""")]
     [InlineData("""{"Type":"AutoMap","Collection":1,"Fields":[]}""")]
-    public void What_a_newer_program_wrote_is_said(string json) => Assert.Throws<IndexDefinitionException>(() => Parse(json));
+    public void What_a_newer_program_wrote_is_said(string json) =>
+        Assert.Throws<IndexDefinitionException>(() => Parse(json));
 
     private static AutoIndexDefinition Parse(string json) => AutoIndexDefinition.TryRead(Encoding.UTF8.GetBytes(json))!;
 
-    private static AutoIndexDefinition Of(string? collection, params AutoIndexField[] fields) => new(collection, fields);
+    private static AutoIndexDefinition Of(string? collection, params AutoIndexField[] fields) =>
+        new(collection, fields);
 
     private static AutoIndexField Field(string name) => Field([name]);
 
-    private static AutoIndexField Field(string[] path, AutoIndexFieldUses uses = AutoIndexFieldUses.None) => new(path, uses);
+    private static AutoIndexField Field(string[] path, AutoIndexFieldUses uses = AutoIndexFieldUses.None) =>
+        new(path, uses);
 }

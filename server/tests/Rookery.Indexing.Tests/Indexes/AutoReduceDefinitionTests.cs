@@ -10,47 +10,88 @@ namespace Rookery.Indexing.Tests.Indexes;
 public sealed class AutoReduceDefinitionTests
 {
     [Theory]
-    [InlineData("from Orders group by company select company, count(), sum(total)", "Auto/Orders/ByCountAndTotalReducedByCompany")]
-    [InlineData("from Orders group by company, address.city where sum(total) > 1 order by count()", "Auto/Orders/ByCountAndTotalReducedByAddress_CityAndCompany")]
-    [InlineData("from Orders group by lines[].product, company select key(), sum(lines[].q) as q", "Auto/Orders/ByLines_QReducedByCompanyAndLines[]_Product")]
+    [InlineData(
+        "from Orders group by company select company, count(), sum(total)",
+        "Auto/Orders/ByCountAndTotalReducedByCompany"
+    )]
+    [InlineData(
+        "from Orders group by company, address.city where sum(total) > 1 order by count()",
+        "Auto/Orders/ByCountAndTotalReducedByAddress_CityAndCompany"
+    )]
+    [InlineData(
+        "from Orders group by lines[].product, company select key(), sum(lines[].q) as q",
+        "Auto/Orders/ByLines_QReducedByCompanyAndLines[]_Product"
+    )]
     [InlineData("from Orders group by tags[] select key()", "Auto/Orders/ReducedByTags[]")]
-    [InlineData("from Orders group by array(tags) select min(total) as a, avg(total) as b, sum(count) as c, count()", "Auto/Orders/ByAverage(Total)AndCountAndMin(Total)AndSum(Count)ReducedByTags")]
+    [InlineData(
+        "from Orders group by array(tags) select min(total) as a, avg(total) as b, sum(count) as c, count()",
+        "Auto/Orders/ByAverage(Total)AndCountAndMin(Total)AndSum(Count)ReducedByTags"
+    )]
     [InlineData("from @all_docs group by type select count()", "Auto/AllDocs/ByCountReducedByType")]
     public void It_is_named_by_what_it_holds(string query, string name) => Assert.Equal(name, Of(query).Name);
 
     [Fact]
     public void A_name_has_an_end_and_is_one_whatever_the_fields_are_called()
     {
-        var many = Of($"from Users group by {string.Join(", ", Enumerable.Range(0, 60).Select(static i => $"field{i}"))}");
-        var others = Of($"from Users group by {string.Join(", ", Enumerable.Range(0, 60).Select(static i => $"other{i}"))}");
+        var many = Of(
+            $"from Users group by {string.Join(", ", Enumerable.Range(0, 60).Select(static i => $"field{i}"))}"
+        );
+        var others = Of(
+            $"from Users group by {string.Join(", ", Enumerable.Range(0, 60).Select(static i => $"other{i}"))}"
+        );
         Assert.NotEqual(many.Name, others.Name);
-        Assert.All([many, others, Of("from Users group by 'a\\nb'")], static definition => Assert.Null(IndexRecord.NameProblem(definition.Name)));
+        Assert.All(
+            [many, others, Of("from Users group by 'a\\nb'")],
+            static definition => Assert.Null(IndexRecord.NameProblem(definition.Name))
+        );
     }
 
     /// <summary>Definitions lie in logs and backups: this form is read for ever.</summary>
     [Fact]
     public void The_format_stays_and_is_one_whatever_the_order_of_keys_and_aggregates()
     {
-        const string Json = """{"Type":"AutoMapReduce","Collection":"Orders","Array":["lines"],"Keys":[{"Path":["company"],"OfElement":false},{"Path":["lines","product"],"OfElement":true}],"Aggregates":[{"Kind":"Average","Path":["total"]},{"Kind":"Count","Path":[]},{"Kind":"Max","Path":["lines","q"]},{"Kind":"Min","Path":["lines","q"]},{"Kind":"Sum","Path":["total"]}]}""";
-        foreach (string query in (string[])[
-            "from Orders group by company, lines[].product select count(), sum(total) as s, avg(total) as a, min(lines[].q) as b, max(lines.q) as c",
-            "from Orders group by lines[].product, company, company select max(lines[].q) as a, sum(total) as s, count(), min(lines[].q) as b, avg(total) as c, sum(total) as again"])
+        const string Json =
+            """{"Type":"AutoMapReduce","Collection":"Orders","Array":["lines"],"Keys":[{"Path":["company"],"OfElement":false},{"Path":["lines","product"],"OfElement":true}],"Aggregates":[{"Kind":"Average","Path":["total"]},{"Kind":"Count","Path":[]},{"Kind":"Max","Path":["lines","q"]},{"Kind":"Min","Path":["lines","q"]},{"Kind":"Sum","Path":["total"]}]}""";
+        foreach (
+            string query in (string[])
+                [
+                    "from Orders group by company, lines[].product select count(), sum(total) as s, avg(total) "
+                        + "as a, min(lines[].q) as b, max(lines.q) as c",
+                    "from Orders group by lines[].product, company, company select max(lines[].q) as a, "
+                        + "sum(total) as s, count(), min(lines[].q) as b, avg(total) as c, sum(total) as again",
+                ]
+        )
         {
             Assert.Equal(Json, Encoding.UTF8.GetString(Of(query).ToJson()));
         }
 
-        Assert.Equal(Json, Encoding.UTF8.GetString(AutoReduceDefinition.TryRead(Encoding.UTF8.GetBytes(Json))!.ToJson()));
+        Assert.Equal(
+            Json,
+            Encoding.UTF8.GetString(AutoReduceDefinition.TryRead(Encoding.UTF8.GetBytes(Json))!.ToJson())
+        );
         Assert.Null(AutoIndexDefinition.TryRead(Encoding.UTF8.GetBytes(Json)));
         Assert.Null(AutoReduceDefinition.TryRead("""{"Type":"AutoMap","Collection":null,"Fields":[]}"""u8.ToArray()));
     }
 
     [Theory]
     [InlineData("""{"Type":"AutoMapReduce","Collection":null,"Keys":[],"Aggregates":[]}""")]
-    [InlineData("""{"Type":"AutoMapReduce","Collection":null,"Keys":[{"Path":["a"],"OfElement":true}],"Aggregates":[]}""")]
-    [InlineData("""{"Type":"AutoMapReduce","Collection":null,"Keys":[{"Path":["a"],"OfElement":false}],"Aggregates":[{"Kind":"Median","Path":["a"]}]}""")]
-    [InlineData("""{"Type":"AutoMapReduce","Collection":null,"Keys":[{"Path":["a"],"OfElement":false}],"Aggregates":[{"Kind":"Sum","Path":[]}]}""")]
+    [InlineData(
+        """{"Type":"AutoMapReduce","Collection":null,"Keys":[{"Path":["a"],"OfElement":true}],"Aggregates":[]}"""
+    )]
+    [InlineData(
+        """{"Type":"AutoMapReduce","Collection":null,"Keys":[{"Path":["a"],"OfElement":false}],"Aggregates":[{"Kind":"Median","Path":["a"]}]}"""
+    )]
+    [InlineData(
+        """{"Type":"AutoMapReduce","Collection":null,"Keys":[{"Path":["a"],"OfElement":false}],"Aggregates":[{"Kind":"Sum","Path":[]}]}"""
+    )]
     public void What_a_newer_version_wrote_is_refused(string json) =>
-        Assert.Contains("newer", Assert.Throws<IndexDefinitionException>(() => AutoReduceDefinition.TryRead(Encoding.UTF8.GetBytes(json))).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "newer",
+            Assert
+                .Throws<IndexDefinitionException>(() => AutoReduceDefinition.TryRead(Encoding.UTF8.GetBytes(json)))
+                .Message,
+            StringComparison.Ordinal
+        );
 
     [Fact]
     public void One_answers_for_another_of_the_same_groups_that_computes_less()
@@ -71,10 +112,30 @@ public sealed class AutoReduceDefinitionTests
         var wide = Candidate("from Orders group by a select count(), sum(n)", 90);
         var other = Candidate("from Orders group by b select count()", 99);
         Assert.Equal((count.Name, null), Choose("from Orders group by a select count()", wide, count, other));
-        Assert.Equal((wide.Name, null), Choose("from Orders group by a select count()", wide with { VisibleEtag = 91 }, count, other));
-        Assert.Equal((count.Name, null), Choose("from Orders group by a select count()", wide with { VisibleEtag = 91, State = IndexState.Error }, count));
-        Assert.Equal(("Auto/Orders/ByCountAndMin(N)ReducedByA", "Auto/Orders/ByCountAndMin(N)ReducedByA"), Choose("from Orders group by a select min(n)", count, other));
-        Assert.Equal(("Auto/Orders/ByNReducedByA", "Auto/Orders/ByNReducedByA"), Choose("from Orders group by a select sum(n)", other, count with { State = IndexState.Paused }));
+        Assert.Equal(
+            (wide.Name, null),
+            Choose("from Orders group by a select count()", wide with { VisibleEtag = 91 }, count, other)
+        );
+        Assert.Equal(
+            (count.Name, null),
+            Choose(
+                "from Orders group by a select count()",
+                wide with
+                {
+                    VisibleEtag = 91,
+                    State = IndexState.Error,
+                },
+                count
+            )
+        );
+        Assert.Equal(
+            ("Auto/Orders/ByCountAndMin(N)ReducedByA", "Auto/Orders/ByCountAndMin(N)ReducedByA"),
+            Choose("from Orders group by a select min(n)", count, other)
+        );
+        Assert.Equal(
+            ("Auto/Orders/ByNReducedByA", "Auto/Orders/ByNReducedByA"),
+            Choose("from Orders group by a select sum(n)", other, count with { State = IndexState.Paused })
+        );
 
         // The names of both are one.
         Assert.Equal((null, null), Choose("from Orders group by A select count()", count));
@@ -83,11 +144,18 @@ public sealed class AutoReduceDefinitionTests
     [Fact]
     public void No_index_computes_more_than_its_rows_can_hold()
     {
-        string many = string.Join(", ", Enumerable.Range(0, AutoReduceChoice.MostFields - 1).Select(static i => $"sum(f{i}) as f{i}"));
+        string many = string.Join(
+            ", ",
+            Enumerable.Range(0, AutoReduceChoice.MostFields - 1).Select(static i => $"sum(f{i}) as f{i}")
+        );
         var widest = Candidate($"from Orders group by a select {many}", 5);
         Assert.Equal("Auto/Orders/ByCountReducedByA", Choose("from Orders group by a select count()", widest).Name);
         Assert.Equal(widest.Name, Route($"from Orders group by a select {many}", 1000).IndexName);
-        Assert.Contains("17 keys and aggregates", Route($"from Orders group by a select {many}, count()", 1000).Reasons.Single().Text, StringComparison.Ordinal);
+        Assert.Contains(
+            "17 keys and aggregates",
+            Route($"from Orders group by a select {many}, count()", 1000).Reasons.Single().Text,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -98,7 +166,9 @@ public sealed class AutoReduceDefinitionTests
         Assert.Empty(AutoReduceChoice.Superfluous([count, wide]));
         Assert.Equal([count.Name], AutoReduceChoice.Superfluous([count, wide with { VisibleEtag = 90 }]));
         Assert.Empty(AutoReduceChoice.Superfluous([count, wide with { VisibleEtag = 90, State = IndexState.Paused }]));
-        Assert.Empty(AutoReduceChoice.Superfluous([count, Candidate("from Orders group by b select count(), sum(n)", 90)]));
+        Assert.Empty(
+            AutoReduceChoice.Superfluous([count, Candidate("from Orders group by b select count(), sum(n)", 90)])
+        );
     }
 
     [Fact]
@@ -117,22 +187,37 @@ public sealed class AutoReduceDefinitionTests
     [Fact]
     public void No_more_indexes_of_groups_are_made_than_a_database_may_have()
     {
-        AutoReduceCandidate[] others = [.. Enumerable.Range(0, QueryPlanner.MostReduces).Select(static i => Candidate($"from Orders group by f{i} select count()", 5))];
-        Assert.NotNull(QueryPlanner.PlanGroups(Plan("from Orders group by a select count()"), static () => 1000, others[1..]).ToDefine);
+        AutoReduceCandidate[] others =
+        [
+            .. Enumerable
+                .Range(0, QueryPlanner.MostReduces)
+                .Select(static i => Candidate($"from Orders group by f{i} select count()", 5)),
+        ];
+        Assert.NotNull(
+            QueryPlanner
+                .PlanGroups(Plan("from Orders group by a select count()"), static () => 1000, others[1..])
+                .ToDefine
+        );
         var route = QueryPlanner.PlanGroups(Plan("from Orders group by a select count()"), static () => 1000, others);
         Assert.Null(route.IndexName);
         Assert.Contains("no more are made", route.Reasons.Single().Text, StringComparison.Ordinal);
-        Assert.Equal(others[0].Name, QueryPlanner.PlanGroups(Plan("from Orders group by f0 select count()"), static () => 1000, others).IndexName);
+        Assert.Equal(
+            others[0].Name,
+            QueryPlanner.PlanGroups(Plan("from Orders group by f0 select count()"), static () => 1000, others).IndexName
+        );
     }
 
-    private static QueryRoute Route(string query, long documents) => QueryPlanner.PlanGroups(Plan(query), () => documents, []);
+    private static QueryRoute Route(string query, long documents) =>
+        QueryPlanner.PlanGroups(Plan(query), () => documents, []);
 
     private static (string? Name, string? ToDefine) Choose(string query, params AutoReduceCandidate[] candidates) =>
         AutoReduceChoice.For(Of(query), candidates) is var choice ? (choice.Name, choice.ToDefine?.Name) : default;
 
-    private static AutoReduceCandidate Candidate(string query, long visible) => new(Of(query).Name, Of(query), IndexState.Normal, visible);
+    private static AutoReduceCandidate Candidate(string query, long visible) =>
+        new(Of(query).Name, Of(query), IndexState.Normal, visible);
 
     private static ScanPlan Plan(string query) => ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None);
 
-    private static AutoReduceDefinition Of(string query) => Plan(query) is var plan ? AutoReduceDefinition.Of(plan.Target.Collection, plan.Groups!) : null!;
+    private static AutoReduceDefinition Of(string query) =>
+        Plan(query) is var plan ? AutoReduceDefinition.Of(plan.Target.Collection, plan.Groups!) : null!;
 }

@@ -14,7 +14,11 @@ public sealed class DependentsTests : IDisposable
 
     public DependentsTests()
     {
-        Define(Cities, "from u in docs.Users let c = LoadDocument<Company>(u.company, \\\"Companies\\\") select new { u.name, city = c.city }");
+        Define(
+            Cities,
+            "from u in docs.Users let c = LoadDocument<Company>(u.company, \\\"Companies\\\") select new { "
+                + "u.name, city = c.city }"
+        );
         _node.Put("companies/1", "\"city\":\"Ulm\"", "Companies");
         for (int i = 0; i < 40; i++)
         {
@@ -36,13 +40,18 @@ public sealed class DependentsTests : IDisposable
 
         long before = index.Position;
         var fed = new List<string>();
-        Assert.Throws<StoredDocumentException>(() => index.FeedDependents(100, id => throw new StoredDocumentException(Encoding.UTF8.GetString(id))));
+        Assert.Throws<StoredDocumentException>(() =>
+            index.FeedDependents(100, id => throw new StoredDocumentException(Encoding.UTF8.GetString(id)))
+        );
         Assert.Equal(before, index.Position);
-        index.FeedDependents(100, id =>
-        {
-            fed.Add(Encoding.UTF8.GetString(id));
-            return true;
-        });
+        index.FeedDependents(
+            100,
+            id =>
+            {
+                fed.Add(Encoding.UTF8.GetString(id));
+                return true;
+            }
+        );
         Assert.Equal(40, fed.Count);
         Assert.False(index.HasDependents);
         Assert.Equal(_node.Database().LastEtag, index.Position);
@@ -65,11 +74,20 @@ public sealed class DependentsTests : IDisposable
     public void A_step_ends_when_what_they_give_is_much()
     {
         using var wide = IndexedNode.New(new PumpOptions { LeastPendingBytes = 32 << 10, PendingBytes = 32 << 10 });
-        Define(Cities, "from u in docs.Users from t in u.tags let c = LoadDocument<Company>(u.company, \\\"Companies\\\") select new { tag = t + c.city }", wide);
+        Define(
+            Cities,
+            "from u in docs.Users from t in u.tags let c = LoadDocument<Company>(u.company, \\\"Companies\\\") "
+                + "select new { tag = t + c.city }",
+            wide
+        );
         wide.Put("companies/1", "\"city\":\"Ulm\"", "Companies");
         for (int i = 0; i < 100; i++)
         {
-            wide.Put($"users/{i}", $"\"company\":\"companies/1\",\"tags\":[{string.Join(',', Enumerable.Range(0, 60).Select(tag => $"\"t{(i * 60) + tag}\""))}]");
+            wide.Put(
+                $"users/{i}",
+                $"\"company\":\"companies/1\",\"tags\":[{string.Join(',', Enumerable.Range(0, 60).Select(tag => $"\"t{(i * 60) + tag}\""))}"
+                    + $"]"
+            );
         }
 
         wide.SettleAll();
@@ -95,7 +113,10 @@ public sealed class DependentsTests : IDisposable
     {
         var byName = new AutoIndexDefinition("Users", [new AutoIndexField(["name"], AutoIndexFieldUses.None)]);
         _node.Define(byName.Name, byName);
-        Define("Users/ByCity2", "from u in docs.Users select new { u.name, city = LoadDocument(u.company, \\\"Companies\\\").city, n = 2 }");
+        Define(
+            "Users/ByCity2",
+            "from u in docs.Users select new { u.name, city = LoadDocument(u.company, \\\"Companies\\\").city, n = 2 }"
+        );
         _node.SettleAll();
         _node.Put("companies/1", "\"city\":\"Bonn\"", "Companies");
         while (!_node.Serving(Cities).HasDependents)
@@ -126,6 +147,8 @@ public sealed class DependentsTests : IDisposable
     private void Define(string name, string map, IndexedNode? where = null)
     {
         using var json = JsonDocument.Parse($$"""{"Name":"{{name}}","Maps":["{{map}}"]}""");
-        (where ?? _node).ChangeIndexes(writer => writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default));
+        (where ?? _node).ChangeIndexes(writer =>
+            writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default)
+        );
     }
 }

@@ -12,8 +12,14 @@ public sealed class IndexCatalogTests
 {
     private const string Folders = IndexedNode.Directory + "/indexes";
 
-    private static readonly AutoIndexDefinition ByName = new("Users", [new AutoIndexField(["name"], AutoIndexFieldUses.None)]);
-    private static readonly AutoIndexDefinition ByAge = new("Users", [new AutoIndexField(["age"], AutoIndexFieldUses.None)]);
+    private static readonly AutoIndexDefinition ByName = new(
+        "Users",
+        [new AutoIndexField(["name"], AutoIndexFieldUses.None)]
+    );
+    private static readonly AutoIndexDefinition ByAge = new(
+        "Users",
+        [new AutoIndexField(["age"], AutoIndexFieldUses.None)]
+    );
 
     [Fact]
     public void An_index_goes_on_after_a_restart_where_it_ended()
@@ -201,7 +207,10 @@ public sealed class IndexCatalogTests
         Assert.True(node.Host.SetPaused(node.Database(), "a", isPaused: true));
         node.Define("a", ByAge);
         node.SettleAll();
-        Assert.All(node.Host.ReadStatus(node.Database()), static status => Assert.Equal(IndexState.Paused, status.State));
+        Assert.All(
+            node.Host.ReadStatus(node.Database()),
+            static status => Assert.Equal(IndexState.Paused, status.State)
+        );
         Assert.Equal(1, node.Serving("a").Record.Number);
         Assert.True(node.Host.SetPaused(node.Database(), "a", isPaused: false));
         node.SettleAll();
@@ -213,7 +222,9 @@ public sealed class IndexCatalogTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void What_was_built_by_the_replaced_definition_answers_until_the_new_one_has_caught_up(bool isRestartedBetween)
+    public void What_was_built_by_the_replaced_definition_answers_until_the_new_one_has_caught_up(
+        bool isRestartedBetween
+    )
     {
         var node = New(documents: 100);
         node.Define("a", ByName);
@@ -229,8 +240,12 @@ public sealed class IndexCatalogTests
 
         Assert.Equal(1, node.Serving("a").Record.Number);
         node.Check("a", ByName);
-        Assert.Equal([false, true], node.Host.ReadStatus(node.Database()).Select(static status => status.IsReplacement));
-        // What queries see never goes back: the old one follows while the new one is built, and is ahead of it when it is.
+        Assert.Equal(
+            [false, true],
+            node.Host.ReadStatus(node.Database()).Select(static status => status.IsReplacement)
+        );
+        // What queries see never goes back: the old one follows while the new one is built, and is ahead of it when it
+        // is.
         long seen = 0;
         for (int i = 0; node.Host.Step(); i++)
         {
@@ -265,7 +280,13 @@ public sealed class IndexCatalogTests
         node.Define("a", ByName);
         node.SettleAll();
         Assert.Equal(2, node.Troubles.Count);
-        Assert.Contains("odd", node.Troubles.Single(static trouble => trouble.Contains("does not know its kind", StringComparison.Ordinal)), StringComparison.Ordinal);
+        Assert.Contains(
+            "odd",
+            node.Troubles.Single(static trouble =>
+                trouble.Contains("does not know its kind", StringComparison.Ordinal)
+            ),
+            StringComparison.Ordinal
+        );
         node.Check("a", ByName);
     }
 
@@ -275,7 +296,14 @@ public sealed class IndexCatalogTests
         var node = New(documents: 60);
         node.Define("a", ByName);
         node.SettleAll();
-        node.Disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Open, PathContains = "/segment-", Sticky = true });
+        node.Disk.Inject(
+            new DiskFault(1, Errno.InputOutput)
+            {
+                Calls = DiskCalls.Open,
+                PathContains = "/segment-",
+                Sticky = true,
+            }
+        );
         node = node.Restart();
         node.SettleAll();
         Assert.Contains("is not kept on this node", Assert.Single(node.Troubles), StringComparison.Ordinal);
@@ -304,7 +332,10 @@ public sealed class IndexCatalogTests
         Assert.Empty(FoldersOf(node));
     }
 
-    /// <summary>Random documents, definitions, steps, restarts and power cuts; whenever all is still, each index is what its documents say.</summary>
+    /// <summary>
+    /// Random documents, definitions, steps, restarts and power cuts; whenever all is still, each index is what its
+    /// documents say.
+    /// </summary>
     [Theory]
     [InlineData(1)]
     [InlineData(2)]
@@ -337,7 +368,14 @@ public sealed class IndexCatalogTests
             switch (random.Next(9))
             {
                 case 0 or 1 or 2:
-                    var definition = new AutoIndexDefinition(collections[random.Next(3)], fields.Where(_ => random.Next(2) == 0).Append("name").Distinct().Select(static field => new AutoIndexField([field], AutoIndexFieldUses.Exact)));
+                    var definition = new AutoIndexDefinition(
+                        collections[random.Next(3)],
+                        fields
+                            .Where(_ => random.Next(2) == 0)
+                            .Append("name")
+                            .Distinct()
+                            .Select(static field => new AutoIndexField([field], AutoIndexFieldUses.Exact))
+                    );
                     node.Define(name, definition, database);
                     defined[(database, name)] = definition;
                     break;
@@ -368,7 +406,12 @@ public sealed class IndexCatalogTests
                 node.SettleAll();
                 foreach (var ((checkedDatabase, index), expected) in defined)
                 {
-                    node.Check(index, expected, checkedDatabase, string.Create(CultureInfo.InvariantCulture, $"seed {seed} round {round}"));
+                    node.Check(
+                        index,
+                        expected,
+                        checkedDatabase,
+                        string.Create(CultureInfo.InvariantCulture, $"seed {seed} round {round}")
+                    );
                     Assert.False(node.Status(index, checkedDatabase).IsStale);
                 }
             }
@@ -386,8 +429,18 @@ public sealed class IndexCatalogTests
         }
         else
         {
-            string[] members = [$"\"name\":\"n{random.Next(5)}\"", $"\"age\":{random.Next(9)}", $"\"tags\":[{random.Next(3)},\"{random.Next(3)}\"]"];
-            node.Put(random.Next(2) == 0 ? id : id.ToUpperInvariant(), string.Join(',', members.Where(_ => random.Next(3) > 0)), random.Next(4) == 0 ? "Orders" : "Users", database);
+            string[] members =
+            [
+                $"\"name\":\"n{random.Next(5)}\"",
+                $"\"age\":{random.Next(9)}",
+                $"\"tags\":[{random.Next(3)},\"{random.Next(3)}\"]",
+            ];
+            node.Put(
+                random.Next(2) == 0 ? id : id.ToUpperInvariant(),
+                string.Join(',', members.Where(_ => random.Next(3) > 0)),
+                random.Next(4) == 0 ? "Orders" : "Users",
+                database
+            );
         }
     }
 
@@ -402,8 +455,13 @@ public sealed class IndexCatalogTests
         return node;
     }
 
-    private static IndexCatalog Catalog(IndexedNode node) => node.Host.TryGetCatalog(node.Database(), out var catalog) ? catalog : throw new InvalidOperationException();
+    private static IndexCatalog Catalog(IndexedNode node) =>
+        node.Host.TryGetCatalog(node.Database(), out var catalog) ? catalog : throw new InvalidOperationException();
 
     private static string[] FoldersOf(IndexedNode node) =>
-        [.. node.Disk.List(Folders).SelectMany(database => node.Disk.List($"{Folders}/{database}").Select(index => $"{database}/{index}"))];
+        [
+            .. node
+                .Disk.List(Folders)
+                .SelectMany(database => node.Disk.List($"{Folders}/{database}").Select(index => $"{database}/{index}")),
+        ];
 }

@@ -179,21 +179,43 @@ public sealed class IndexPumpTests
         node.Put("a", "\"name\":1");
         bool wasAsked = false;
         node.Host.Asked = () => wasAsked = true;
-        var waiting = node.Host.WaitAsync(node.Database(), ByName.Name, node.Database().LastEtag, TimeSpan.FromSeconds(1), CancellationToken.None);
+        var waiting = node.Host.WaitAsync(
+            node.Database(),
+            ByName.Name,
+            node.Database().LastEtag,
+            TimeSpan.FromSeconds(1),
+            CancellationToken.None
+        );
         Assert.True(wasAsked && !waiting.IsCompleted);
         node.Settle();
         Assert.True(await waiting);
         node.Check(ByName.Name, ByName);
 
-        waiting = node.Host.WaitAsync(node.Database(), ByName.Name, node.Database().LastEtag + 1, TimeSpan.FromSeconds(1), CancellationToken.None);
+        waiting = node.Host.WaitAsync(
+            node.Database(),
+            ByName.Name,
+            node.Database().LastEtag + 1,
+            TimeSpan.FromSeconds(1),
+            CancellationToken.None
+        );
         node.Settle();
         Assert.False(waiting.IsCompleted);
         node.Time.Advance(TimeSpan.FromSeconds(1));
         Assert.False(await waiting);
         Assert.False(node.Host.IsAwaited);
-        Assert.False(await node.Host.WaitAsync(node.Database(), "none", 1, TimeSpan.FromSeconds(1), CancellationToken.None));
+        Assert.False(
+            await node.Host.WaitAsync(node.Database(), "none", 1, TimeSpan.FromSeconds(1), CancellationToken.None)
+        );
         node.Host.SetPaused(node.Database(), ByName.Name, true);
-        Assert.False(await node.Host.WaitAsync(node.Database(), ByName.Name, node.Database().LastEtag + 1, TimeSpan.FromSeconds(1), CancellationToken.None));
+        Assert.False(
+            await node.Host.WaitAsync(
+                node.Database(),
+                ByName.Name,
+                node.Database().LastEtag + 1,
+                TimeSpan.FromSeconds(1),
+                CancellationToken.None
+            )
+        );
     }
 
     [Fact]
@@ -204,7 +226,9 @@ public sealed class IndexPumpTests
         node.SettleAll();
         Write(node, 0, 100);
         long middle = node.Database().LastEtag - 50;
-        var waitings = new[] { middle, node.Database().LastEtag }.Select(etag => node.Serving(ByName.Name).WaitAsync(etag, TimeSpan.FromHours(1), CancellationToken.None)).ToArray();
+        var waitings = new[] { middle, node.Database().LastEtag }
+            .Select(etag => node.Serving(ByName.Name).WaitAsync(etag, TimeSpan.FromHours(1), CancellationToken.None))
+            .ToArray();
         while (node.Serving(ByName.Name).VisibleEtag < middle)
         {
             Assert.True(node.Host.Step());
@@ -252,9 +276,7 @@ public sealed class IndexPumpTests
         node.Delete("users/3");
         node.Run(CommandEncoder.SetTombstoneHorizon(node.Database().Number, node.Database().LastEtag));
         node.Store.RequestFlush();
-        while (node.Store.WorkOnce())
-        {
-        }
+        while (node.Store.WorkOnce()) { }
 
         node.Host.SetPaused(node.Database(), ByName.Name, false);
         node.SettleAll();
@@ -269,7 +291,14 @@ public sealed class IndexPumpTests
         node.Define(ByName.Name, ByName);
         Write(node, 0, 20);
         node.Settle();
-        node.Disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Create, PathContains = "/segment-", Sticky = true });
+        node.Disk.Inject(
+            new DiskFault(1, Errno.NoSpace)
+            {
+                Calls = DiskCalls.Create,
+                PathContains = "/segment-",
+                Sticky = true,
+            }
+        );
         Write(node, 20, 25);
         node.SettleAll();
         Assert.Contains("cannot be written", node.Status(ByName.Name).Trouble, StringComparison.Ordinal);
@@ -322,7 +351,11 @@ public sealed class IndexPumpTests
         node.Put("few", "\"tags\":[1,2]");
         node.SettleAll();
         Assert.Equal(["few"], StoreContents.Of(node.StoreOf("tags")).Keys);
-        Assert.Contains("131072 values", Assert.Single(node.Host.ReadErrors(node.Database(), "tags")).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "131072 values",
+            Assert.Single(node.Host.ReadErrors(node.Database(), "tags")).Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -334,10 +367,21 @@ public sealed class IndexPumpTests
         node.SettleAll();
         Write(node, 30, 200);
         node.Define("built", Of("Users", "age"));
-        for (int i = 0; i < 300 && (node.Host.ReadStatus(node.Database()).FirstOrDefault(static status => status.Name.Equals("built", StringComparison.Ordinal))?.VisibleEtag ?? 0) == 0; i++)
+        for (
+            int i = 0;
+            i < 300
+                && (
+                    node.Host.ReadStatus(node.Database())
+                        .FirstOrDefault(static status => status.Name.Equals("built", StringComparison.Ordinal))
+                        ?.VisibleEtag
+                    ?? 0
+                ) == 0;
+            i++
+        )
         {
             node.Put($"more/{i}", "\"name\":1");
-            _ = node.Serving("awaited").WaitAsync(node.Database().LastEtag, TimeSpan.FromHours(1), CancellationToken.None);
+            _ = node.Serving("awaited")
+                .WaitAsync(node.Database().LastEtag, TimeSpan.FromHours(1), CancellationToken.None);
             node.Host.Step();
             node.Time.Advance(TimeSpan.FromSeconds(1));
         }
@@ -410,15 +454,20 @@ public sealed class IndexPumpTests
         node.Check(ByName.Name, ByName);
     }
 
-    private static AutoIndexDefinition Of(string? collection, params string[] fields) => new(collection, fields.Select(static field => new AutoIndexField([field], AutoIndexFieldUses.Exact)));
+    private static AutoIndexDefinition Of(string? collection, params string[] fields) =>
+        new(collection, fields.Select(static field => new AutoIndexField([field], AutoIndexFieldUses.Exact)));
 
-    private static IndexPump Pump(IndexedNode node) => node.Host.TryGetCatalog(node.Database(), out var catalog) ? catalog.Pump : throw new InvalidOperationException();
+    private static IndexPump Pump(IndexedNode node) =>
+        node.Host.TryGetCatalog(node.Database(), out var catalog)
+            ? catalog.Pump
+            : throw new InvalidOperationException();
 
-    private static void SetPriorities(IndexedNode node) => node.ChangeIndexes(static writer =>
-    {
-        writer.Configure("low", new IndexSettingsChange(Priority: IndexPriority.Low));
-        writer.Configure("high", new IndexSettingsChange(Priority: IndexPriority.High));
-    });
+    private static void SetPriorities(IndexedNode node) =>
+        node.ChangeIndexes(static writer =>
+        {
+            writer.Configure("low", new IndexSettingsChange(Priority: IndexPriority.Low));
+            writer.Configure("high", new IndexSettingsChange(Priority: IndexPriority.High));
+        });
 
     private static void Write(IndexedNode node, int from, int to)
     {

@@ -20,7 +20,8 @@ public sealed class IndexQuotaTests
         Assert.Equal((1024, 512), Bounds(1L << 30));
         Assert.Equal((32, 16), Bounds(16L << 20));
 
-        static (int Most, int Automatic) Bounds(long bytes) => new IndexQuota(bytes, static _ => { }) is var quota ? (quota.Most, quota.MostAutomatic) : default;
+        static (int Most, int Automatic) Bounds(long bytes) =>
+            new IndexQuota(bytes, static _ => { }) is var quota ? (quota.Most, quota.MostAutomatic) : default;
     }
 
     /// <summary>Definitions come from members with more memory, and from before the bound.</summary>
@@ -38,7 +39,10 @@ public sealed class IndexQuotaTests
         });
         node.SettleAll();
         Assert.Equal(MostOfALeastNode / 2, node.Host.ReadStatus(node.Database()).Count);
-        Assert.Single(node.Troubles, static trouble => trouble.Contains("keeps 32 indexes, 16 of them automatic", StringComparison.Ordinal));
+        Assert.Single(
+            node.Troubles,
+            static trouble => trouble.Contains("keeps 32 indexes, 16 of them automatic", StringComparison.Ordinal)
+        );
         Assert.Contains("memory of 16 MiB", node.Host.WhyNotKept(node.Database(), "I0999"), StringComparison.Ordinal);
 
         node = node.Restart();
@@ -185,7 +189,8 @@ public sealed class IndexQuotaTests
     internal static void DefineStatic(IndexedNode node, string name, string value, string database = "shop")
     {
         using var json = JsonDocument.Parse(
-            $$"""{"Maps":["map('Users', o => ({ n: {{value}} }))"],"Name":"{{name}}"}""");
+            $$"""{"Maps":["map('Users', o => ({ n: {{value}} }))"],"Name":"{{name}}"}"""
+        );
         byte[] definition = StaticIndexRequest.Parse(json.RootElement).Definition.ToJson();
         node.ChangeIndexes(writer => writer.Put(name, definition, default), database);
     }
@@ -193,12 +198,17 @@ public sealed class IndexQuotaTests
     private static string TermOf(IndexedNode node, string name) =>
         new IndexedQueries(node.Host).ReadTerms(node.Database(), name, "n", null, 10)!.Single();
 
-    private static AutoIndexDefinition Of(string field) => new("Users", [new AutoIndexField([field], AutoIndexFieldUses.None)]);
+    private static AutoIndexDefinition Of(string field) =>
+        new("Users", [new AutoIndexField([field], AutoIndexFieldUses.None)]);
 
     private static QueryRoute Plan(IndexedNode node, string text)
     {
         var query = RqlParser.Parse(text);
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
-        return new IndexedQueries(node.Host).Plan(node.Database(), query, ScanPlan.Compile(query, QueryParameters.None, words).Target);
+        return new IndexedQueries(node.Host).Plan(
+            node.Database(),
+            query,
+            ScanPlan.Compile(query, QueryParameters.None, words).Target
+        );
     }
 }

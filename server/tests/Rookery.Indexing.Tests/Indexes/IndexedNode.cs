@@ -11,7 +11,9 @@ using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
-/// <summary>A node without consensus and threads, and its indexes: what is done is done when the call returns.</summary>
+/// <summary>
+/// A node without consensus and threads, and its indexes: what is done is done when the call returns.
+/// </summary>
 internal sealed class IndexedNode : IDisposable
 {
     public const string Directory = "/data/node";
@@ -24,19 +26,43 @@ internal sealed class IndexedNode : IDisposable
         PumpOptions options,
         double shareOfCore = 1,
         long cacheBytes = 1 << 20,
-        Func<IIndexStore, IIndexStore>? around = null)
+        Func<IIndexStore, IIndexStore>? around = null
+    )
     {
         (Disk, Time) = (disk, time);
-        var node = new NodeOptions { DataDirectory = Directory, SegmentBytes = 64 << 10, MemtableBytes = 48 << 10, RunBytes = 32 << 10, Reserve = new ReserveRule(0, 0) };
+        var node = new NodeOptions
+        {
+            DataDirectory = Directory,
+            SegmentBytes = 64 << 10,
+            MemtableBytes = 48 << 10,
+            RunBytes = 32 << 10,
+            Reserve = new ReserveRule(0, 0),
+        };
         Store = NodeStore.Open(node, disk, new MemoryBudget(16 << 20), new NoRecorder(), time);
         Store.ApplyAll();
         _context = StoreContents.ContextOf(disk, cacheBytes);
-        var host = new IndexHostOptions { DataDirectory = Directory, ShareOfCore = () => shareOfCore, HasRoom = () => HasRoom, TroubleFound = Troubles.Add, Memory = Memory, Io = new NoRecorder(), Pump = options };
+        var host = new IndexHostOptions
+        {
+            DataDirectory = Directory,
+            ShareOfCore = () => shareOfCore,
+            HasRoom = () => HasRoom,
+            TroubleFound = Troubles.Add,
+            Memory = Memory,
+            Io = new NoRecorder(),
+            Pump = options,
+        };
         around ??= static store => store;
         Host = new IndexHost(Store.Databases, disk, host, time, folder => around(SegmentStore.Open(_context, folder)));
     }
 
-    public static PumpOptions SmallSteps { get; } = new() { DocumentsPerStep = 7, BytesPerStep = 600, PendingBytes = 64 << 10, LeastPendingBytes = 2 << 10 };
+    public static PumpOptions SmallSteps { get; } =
+        new()
+        {
+            DocumentsPerStep = 7,
+            BytesPerStep = 600,
+            PendingBytes = 64 << 10,
+            LeastPendingBytes = 2 << 10,
+        };
 
     public SimulatedDisk Disk { get; }
 
@@ -57,7 +83,8 @@ internal sealed class IndexedNode : IDisposable
         PumpOptions? options = null,
         double shareOfCore = 1,
         long cacheBytes = 1 << 20,
-        Func<IIndexStore, IIndexStore>? around = null)
+        Func<IIndexStore, IIndexStore>? around = null
+    )
     {
         var disk = new SimulatedDisk("/data");
         var time = new SimulatedTimeProvider();
@@ -79,19 +106,31 @@ internal sealed class IndexedNode : IDisposable
 
     public void CreateDatabase(string name) => Run(CommandEncoder.CreateDatabase(name, HistoryId.Create()));
 
-    public Database Database(string name = "shop") => Store.Databases.TryGet(name, out var database) ? database : throw new InvalidOperationException(name);
+    public Database Database(string name = "shop") =>
+        Store.Databases.TryGet(name, out var database) ? database : throw new InvalidOperationException(name);
 
     public void Put(string id, string members, string collection = "Users", string database = "shop")
     {
         using var parser = DocumentParser.Rent();
-        string json = $"{{{members}{(members.Length > 0 ? "," : "")}\"@metadata\":{{\"@collection\":\"{collection}\"}}}}";
+        string json =
+            $"{{{members}{(members.Length > 0 ? "," : "")}\"@metadata\":{{\"@collection\":\"{collection}\"}}}}";
         Assert.True(parser.TryParse(Encoding.UTF8.GetBytes(json), out var document, out var error), error.ToString());
-        Run(CommandEncoder.Put(Database(database).Number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, document, default));
+        Run(
+            CommandEncoder.Put(
+                Database(database).Number,
+                Encoding.UTF8.GetBytes(id),
+                ExpectedChangeVector.None,
+                document,
+                default
+            )
+        );
     }
 
-    public void Delete(string id, string database = "shop") => Run(CommandEncoder.Delete(Database(database).Number, Encoding.UTF8.GetBytes(id), default, default));
+    public void Delete(string id, string database = "shop") =>
+        Run(CommandEncoder.Delete(Database(database).Number, Encoding.UTF8.GetBytes(id), default, default));
 
-    public long Define(string name, AutoIndexDefinition definition, string database = "shop") => ChangeIndexes(writer => writer.Put(name, definition.ToJson(), default), database)[0].Low;
+    public long Define(string name, AutoIndexDefinition definition, string database = "shop") =>
+        ChangeIndexes(writer => writer.Put(name, definition.ToJson(), default), database)[0].Low;
 
     public CommandOutcome ChangeIndexes(Action<IndexWriter> encode, string database = "shop")
     {
@@ -128,9 +167,14 @@ internal sealed class IndexedNode : IDisposable
         Settle();
     }
 
-    public IndexStatus Status(string name, string database = "shop") => Host.ReadStatus(Database(database)).Single(status => status.Name.Equals(name, StringComparison.OrdinalIgnoreCase) && !status.IsReplacement);
+    public IndexStatus Status(string name, string database = "shop") =>
+        Host.ReadStatus(Database(database))
+            .Single(status => status.Name.Equals(name, StringComparison.OrdinalIgnoreCase) && !status.IsReplacement);
 
-    public RunningIndex Serving(string name, string database = "shop") => Host.TryGetSlot(Database(database), name, out var slot) ? slot.Serving : throw new InvalidOperationException(name);
+    public RunningIndex Serving(string name, string database = "shop") =>
+        Host.TryGetSlot(Database(database), name, out var slot)
+            ? slot.Serving
+            : throw new InvalidOperationException(name);
 
     public IIndexStore StoreOf(string name, string database = "shop") => Serving(name, database).Store;
 
@@ -160,7 +204,11 @@ internal sealed class IndexedNode : IDisposable
         Assert.Equal(expected.Keys, actual.Keys);
         foreach (var (id, terms) in expected)
         {
-            Assert.True(terms.SequenceEqual(actual[id], StringComparer.Ordinal), $"{context} {name} {id}: {string.Join(' ', terms)} was expected, and there is {string.Join(' ', actual[id])}");
+            Assert.True(
+                terms.SequenceEqual(actual[id], StringComparer.Ordinal),
+                $"{context} {name} {id}: {string.Join(' ', terms)} was expected, and there is "
+                    + $"{string.Join(' ', actual[id])}"
+            );
         }
     }
 
@@ -180,10 +228,19 @@ internal sealed class IndexedNode : IDisposable
         while (documents.MoveNext())
         {
             var view = documents.View;
-            if (definition.Collection is null || definition.Collection.Equals(Encoding.UTF8.GetString(view.Collection), StringComparison.OrdinalIgnoreCase))
+            if (
+                definition.Collection is null
+                || definition.Collection.Equals(
+                    Encoding.UTF8.GetString(view.Collection),
+                    StringComparison.OrdinalIgnoreCase
+                )
+            )
             {
                 entry.Clear();
-                map.Map(new QueriedDocument(view, documents.Etag, Encoding.ASCII.GetBytes(Database(database).HistoryId)), entry);
+                map.Map(
+                    new QueriedDocument(view, documents.Etag, Encoding.ASCII.GetBytes(Database(database).HistoryId)),
+                    entry
+                );
                 if (!entry.IsEmpty)
                 {
                     expected.Add(Encoding.UTF8.GetString(view.Id).ToLowerInvariant(), StoreContents.TermsOf(entry));
@@ -198,8 +255,6 @@ internal sealed class IndexedNode : IDisposable
     {
         public long Begin() => 0;
 
-        public void Record(IoKind kind, long begun, long bytes)
-        {
-        }
+        public void Record(IoKind kind, long begun, long bytes) { }
     }
 }

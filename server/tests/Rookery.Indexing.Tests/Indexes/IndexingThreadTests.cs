@@ -4,7 +4,10 @@ namespace Rookery.Indexing.Tests.Indexes;
 
 public sealed class IndexingThreadTests
 {
-    private static readonly AutoIndexDefinition ByName = new("Users", [new AutoIndexField(["name"], AutoIndexFieldUses.None)]);
+    private static readonly AutoIndexDefinition ByName = new(
+        "Users",
+        [new AutoIndexField(["name"], AutoIndexFieldUses.None)]
+    );
 
     // Only a thread that never comes takes so long.
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
@@ -12,7 +15,9 @@ public sealed class IndexingThreadTests
     [Theory]
     [InlineData(1)]
     [InlineData(0)]
-    public async Task The_thread_follows_what_is_written_and_hurries_for_who_waits_even_where_it_is_hot(double shareOfCore)
+    public async Task The_thread_follows_what_is_written_and_hurries_for_who_waits_even_where_it_is_hot(
+        double shareOfCore
+    )
     {
         using var node = IndexedNode.New(shareOfCore: shareOfCore);
         using (new IndexingThread(node.Host, node.Store.Databases, node.Time))
@@ -29,11 +34,25 @@ public sealed class IndexingThreadTests
                         await Task.Yield();
                     }
 
-                    Assert.True(await node.Host.WaitAsync(node.Database(), "a", node.Database().LastEtag, Patience, CancellationToken.None).WaitAsync(Patience));
+                    Assert.True(
+                        await node
+                            .Host.WaitAsync(
+                                node.Database(),
+                                "a",
+                                node.Database().LastEtag,
+                                Patience,
+                                CancellationToken.None
+                            )
+                            .WaitAsync(Patience)
+                    );
                 }
             }
 
-            Assert.True(await node.Host.WaitAsync(node.Database(), "a", node.Database().LastEtag, Patience, CancellationToken.None).WaitAsync(Patience));
+            Assert.True(
+                await node
+                    .Host.WaitAsync(node.Database(), "a", node.Database().LastEtag, Patience, CancellationToken.None)
+                    .WaitAsync(Patience)
+            );
             node.Check("a", ByName);
         }
 

@@ -24,7 +24,10 @@ public sealed class RunningIndexTests : IDisposable
         index.Apply();
         Assert.Equal(["ok"], StoreContents.Of(index.Store).Keys);
         var error = Assert.Single(index.Errors.List());
-        Assert.Equal(("bad", "Map", "It fails.", _node.Time.GetUtcNow()), (error.DocumentId, error.Action, error.Message, error.Time));
+        Assert.Equal(
+            ("bad", "Map", "It fails.", _node.Time.GetUtcNow()),
+            (error.DocumentId, error.Action, error.Message, error.Time)
+        );
         Assert.Equal(IndexState.Normal, index.State);
     }
 
@@ -58,7 +61,8 @@ public sealed class RunningIndexTests : IDisposable
         Assert.Equal((IndexState.Error, 18), (index.State, index.Errors.Count));
         Assert.StartsWith("18 of 100 documents", Assert.Single(told), StringComparison.Ordinal);
 
-        // What it was fed before is written all the same, now or when the disk takes it again, which must not pass for being well.
+        // What it was fed before is written all the same, now or when the disk takes it again, which must not pass for
+        // being well.
         index.AdvanceTo(1, 101);
         index.Tell("The disk is full.");
         index.Apply();
@@ -107,8 +111,23 @@ public sealed class RunningIndexTests : IDisposable
 
     private RunningIndex NewIndex(long cacheBytes = 1 << 20, Action<string>? stopped = null)
     {
-        var record = new IndexRecord { Name = "a", Number = 1, Definition = default, Settings = default, Version = 1 };
-        return new RunningIndex(record, new PickyMap(), SegmentStore.Open(StoreContents.ContextOf(_node.Disk, cacheBytes), "/data"), _node.Time) { Stopped = (_, why) => stopped?.Invoke(why) };
+        var record = new IndexRecord
+        {
+            Name = "a",
+            Number = 1,
+            Definition = default,
+            Settings = default,
+            Version = 1,
+        };
+        return new RunningIndex(
+            record,
+            new PickyMap(),
+            SegmentStore.Open(StoreContents.ContextOf(_node.Disk, cacheBytes), "/data"),
+            _node.Time
+        )
+        {
+            Stopped = (_, why) => stopped?.Invoke(why),
+        };
     }
 
     private void Feed(RunningIndex index, string id, string members)
@@ -118,7 +137,14 @@ public sealed class RunningIndexTests : IDisposable
         Assert.True(reader.TryGetDocument(System.Text.Encoding.UTF8.GetBytes(id), out var document));
         using (document)
         {
-            index.Feed(System.Text.Encoding.UTF8.GetBytes(id), new QueriedDocument(document.View, document.Etag, System.Text.Encoding.ASCII.GetBytes(_node.Database().HistoryId)));
+            index.Feed(
+                System.Text.Encoding.UTF8.GetBytes(id),
+                new QueriedDocument(
+                    document.View,
+                    document.Etag,
+                    System.Text.Encoding.ASCII.GetBytes(_node.Database().HistoryId)
+                )
+            );
         }
     }
 

@@ -9,7 +9,9 @@ namespace Rookery.Indexing.Tests.Language;
 /// <summary>What docs/reference/rql.md shows as an example is understood.</summary>
 public sealed class DocumentedQueryTests
 {
-    private static readonly QueryParameters Parameters = QueryParameters.Read("""{"p0":5,"p":5,"least":1,"options":{},"words":["a"]}"""u8.ToArray());
+    private static readonly QueryParameters Parameters = QueryParameters.Read(
+        """{"p0":5,"p":5,"least":1,"options":{},"words":["a"]}"""u8.ToArray()
+    );
 
     [Fact]
     public void Examples_in_tables_are_understood()
@@ -42,15 +44,22 @@ public sealed class DocumentedQueryTests
         Assert.InRange(understood, 80, 200);
     }
 
-    private static string? Wrap(string section, string name, string example) => section switch
-    {
-        "Clauses" => example.StartsWith("from", StringComparison.Ordinal) || example.StartsWith("declare", StringComparison.Ordinal) ? example : "from Users " + example,
-        "Conditions" => "from Users as u where " + example,
-        "Orders" => $"from Orders {(name.Contains("groups", StringComparison.Ordinal) ? "group by company " : "")}{(example.StartsWith("order by", StringComparison.Ordinal) ? "" : "order by ")}{example}",
-        "Selections" => $"declare function f(u, p) {{ return {{ a: p }}; }} from Users as u {(name.Contains("groups", StringComparison.Ordinal) ? "group by company " : "")}{example}",
-        "Includes" => "from Users where search(bio, 'fish') " + example,
-        _ => null,
-    };
+    private static string? Wrap(string section, string name, string example) =>
+        section switch
+        {
+            "Clauses" => example.StartsWith("from", StringComparison.Ordinal)
+            || example.StartsWith("declare", StringComparison.Ordinal)
+                ? example
+                : "from Users " + example,
+            "Conditions" => "from Users as u where " + example,
+            "Orders" => $"from Orders "
+                + $"{(name.Contains("groups", StringComparison.Ordinal) ? "group by company " : "")}"
+                + $"{(example.StartsWith("order by", StringComparison.Ordinal) ? "" : "order by ")}{example}",
+            "Selections" => $"declare function f(u, p) {{ return {{ a: p }}; }} from Users as u "
+                + $"{(name.Contains("groups", StringComparison.Ordinal) ? "group by company " : "")}{example}",
+            "Includes" => "from Users where search(bio, 'fish') " + example,
+            _ => null,
+        };
 
     private static void Compile(string text)
     {
@@ -84,7 +93,9 @@ public sealed class DocumentedQueryTests
         string directory = AppContext.BaseDirectory;
         while (!Directory.Exists(Path.Combine(directory, "docs")))
         {
-            directory = Path.GetDirectoryName(directory) ?? throw new InvalidOperationException("The tests do not lie in the repository.");
+            directory =
+                Path.GetDirectoryName(directory)
+                ?? throw new InvalidOperationException("The tests do not lie in the repository.");
         }
 
         return directory;

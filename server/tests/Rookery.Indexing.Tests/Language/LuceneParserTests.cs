@@ -40,7 +40,8 @@ public sealed class LuceneParserTests
     [InlineData("a:b c : \"d e\" f:(g h:i) j:[k TO l]", "a:b c:\"d e\" (f:g h:i) j:[k TO l]")]
     [InlineData("*:* -a", "EVERY -a")]
     [InlineData("\\(171\\) a\\:b a\\*b \\u0041\\\\ \\AND a\\ b", "(171) a:b a*b A\\ AND \"a b\"")]
-    public void A_clause_is_read_by_the_classic_rules(string clause, string read) => Assert.Equal(read, Print(Parse(clause)));
+    public void A_clause_is_read_by_the_classic_rules(string clause, string read) =>
+        Assert.Equal(read, Print(Parse(clause)));
 
     [Theory]
     [InlineData("")]
@@ -80,7 +81,14 @@ public sealed class LuceneParserTests
     public void A_clause_has_bounds()
     {
         Assert.Equal(64, Assert.IsType<LuceneBoolean>(Parse(string.Join(' ', Enumerable.Repeat("a", 64)))).Parts.Count);
-        foreach (string clause in (string[])[string.Join(' ', Enumerable.Repeat("a", 65)), new string('(', 40) + "a" + new string(')', 40), new string('a', 600) + "*"])
+        foreach (
+            string clause in (string[])
+                [
+                    string.Join(' ', Enumerable.Repeat("a", 65)),
+                    new string('(', 40) + "a" + new string(')', 40),
+                    new string('a', 600) + "*",
+                ]
+        )
         {
             Assert.Equal(QueryFault.TooCostly, Assert.Throws<QueryException>(() => Parse(clause)).Fault);
         }
@@ -88,24 +96,49 @@ public sealed class LuceneParserTests
 
     private static LuceneClause Parse(string clause) => LuceneParser.Parse(clause, 0);
 
-    private static string Print(LuceneClause clause) => clause switch
-    {
-        LuceneBoolean boolean => string.Join(' ', boolean.Parts.Select(static part => (part.Occur switch { LuceneOccur.Must => "+", LuceneOccur.MustNot => "-", _ => "" }) + (part.Clause is LuceneBoolean ? $"({Print(part.Clause)})" : Print(part.Clause)))),
-        LuceneEvery => "EVERY",
-        LuceneBoosted boosted => string.Create(CultureInfo.InvariantCulture, $"({(boosted.Inner is LuceneBoolean ? $"({Print(boosted.Inner)})" : Print(boosted.Inner))})^{boosted.Factor}"),
-        LuceneLeaf leaf => (leaf.Field is { } field ? field + ":" : "") + PrintLeaf(leaf),
-        _ => clause.ToString(),
-    };
+    private static string Print(LuceneClause clause) =>
+        clause switch
+        {
+            LuceneBoolean boolean => string.Join(
+                ' ',
+                boolean.Parts.Select(static part =>
+                    (
+                        part.Occur switch
+                        {
+                            LuceneOccur.Must => "+",
+                            LuceneOccur.MustNot => "-",
+                            _ => "",
+                        }
+                    ) + (part.Clause is LuceneBoolean ? $"({Print(part.Clause)})" : Print(part.Clause))
+                )
+            ),
+            LuceneEvery => "EVERY",
+            LuceneBoosted boosted => string.Create(
+                CultureInfo.InvariantCulture,
+                $"({(boosted.Inner is LuceneBoolean ? $"({Print(boosted.Inner)})" : Print(boosted.Inner))}"
+                    + $")^{boosted.Factor}"
+            ),
+            LuceneLeaf leaf => (leaf.Field is { } field ? field + ":" : "") + PrintLeaf(leaf),
+            _ => clause.ToString(),
+        };
 
-    private static string PrintLeaf(LuceneLeaf leaf) => leaf switch
-    {
-        LuceneText { Slop: > 0 } text => $"\"{text.Text}\"~{text.Slop}",
-        LuceneText text => text.Text.Contains(' ', StringComparison.Ordinal) ? $"\"{text.Text}\"" : text.Text,
-        LucenePattern pattern => pattern.Text.Replace(LucenePattern.Many, '*').Replace(LucenePattern.One, '?'),
-        LuceneSimilar similar => string.Create(CultureInfo.InvariantCulture, $"{similar.Text}~{similar.Similarity}"),
-        LuceneRange range => $"{(range.IsIncluded ? '[' : '{')}{Bound(range.Low)} TO {Bound(range.High)}{(range.IsIncluded ? ']' : '}')}",
-        _ => leaf.ToString(),
-    };
+    private static string PrintLeaf(LuceneLeaf leaf) =>
+        leaf switch
+        {
+            LuceneText { Slop: > 0 } text => $"\"{text.Text}\"~{text.Slop}",
+            LuceneText text => text.Text.Contains(' ', StringComparison.Ordinal) ? $"\"{text.Text}\"" : text.Text,
+            LucenePattern pattern => pattern.Text.Replace(LucenePattern.Many, '*').Replace(LucenePattern.One, '?'),
+            LuceneSimilar similar => string.Create(
+                CultureInfo.InvariantCulture,
+                $"{similar.Text}~{similar.Similarity}"
+            ),
+            LuceneRange range => $"{(range.IsIncluded ? '[' : '{')}{Bound(range.Low)} TO {Bound(range.High)}"
+                + $"{(range.IsIncluded ? ']' : '}')}",
+            _ => leaf.ToString(),
+        };
 
-    private static string Bound(string? bound) => bound is null ? "*" : bound is "*" ? "\"*\"" : bound;
+    private static string Bound(string? bound) =>
+        bound is null ? "*"
+        : bound is "*" ? "\"*\""
+        : bound;
 }

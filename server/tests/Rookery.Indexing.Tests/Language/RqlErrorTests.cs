@@ -12,11 +12,20 @@ public sealed class RqlErrorTests
     [InlineData("from Users u ^v", "'v' stands where a clause or the end of the query must stand.")]
     [InlineData("from Users as ^'u'", "'u' stands where an alias must stand.")]
     [InlineData("from Users where ^", "The query ends where a field or a condition must follow.")]
-    [InlineData("from Users where a ^5", "'5' stands where an operator (=, !=, <, <=, >, >=, in, all in, between) must stand.")]
+    [InlineData(
+        "from Users where a ^5",
+        "'5' stands where an operator (=, !=, <, <=, >, >=, in, all in, between) must stand."
+    )]
     [InlineData("from Users where a = ^", "The query ends where a value must follow.")]
     [InlineData("from Users where a >^< 5", "'<' stands where a value must stand.")]
-    [InlineData("from Users where a = ^b", "'b' stands where a value must stand; a text needs quotes, and a field is compared with values only.")]
-    [InlineData("from Users where ^5 < age", "'5' stands where a field or a condition; the value comes behind the operator must stand.")]
+    [InlineData(
+        "from Users where a = ^b",
+        "'b' stands where a value must stand; a text needs quotes, and a field is compared with values only."
+    )]
+    [InlineData(
+        "from Users where ^5 < age",
+        "'5' stands where a field or a condition; the value comes behind the operator must stand."
+    )]
     [InlineData("from Users where (a = 1^", "The query ends where ')' must follow.")]
     [InlineData("from Users where a = 1 and ^", "The query ends where a field or a condition must follow.")]
     [InlineData("from Users where a in ^'b'", "'b' stands where '(' must stand.")]
@@ -30,23 +39,36 @@ public sealed class RqlErrorTests
     [InlineData("from Users ^/* b", "This comment does not end: '*/' is missing.")]
     [InlineData("from Users where a = ^$", "A parameter needs a name behind its '$'.")]
     [InlineData("from Users where a = ^#", "The character '#' has no meaning here.")]
-    [InlineData("from Users where a = 5^b", "A number ends where 'b' stands; a name that begins with a digit needs quotes.")]
+    [InlineData(
+        "from Users where a = 5^b",
+        "A number ends where 'b' stands; a name that begins with a digit needs quotes."
+    )]
     [InlineData("from Users where ^'a..b' = 5", "The name of a field cannot be empty.")]
     [InlineData("from Users order ^a", "'a' stands where 'by' must stand.")]
     [InlineData("from Users order by a nulls ^middle", "'middle' stands where 'first' or 'last' must stand.")]
-    [InlineData("from Users order by a as ^number", "'number' stands where 'string', 'long', 'double' or 'alphaNumeric' must stand.")]
+    [InlineData(
+        "from Users order by a as ^number",
+        "'number' stands where 'string', 'long', 'double' or 'alphaNumeric' must stand."
+    )]
     [InlineData("from Users where a = 1 ^where b = 2", "'where' stands twice.")]
     [InlineData("from Users select a ^where b = 2", "'where' cannot stand behind 'select'.")]
     [InlineData("from Users limit 1 include b ^select a", "'select' cannot stand behind 'include'.")]
     [InlineData("from Users select a ^update { }", "'update' cannot stand behind 'select'.")]
     [InlineData("from Users limit ^-1", "'-1' stands where a whole number from 0 must stand.")]
-    [InlineData("from Users limit 1, 2 ^offset 5", "'offset' and the first number of 'limit' are the same; one of them must go.")]
-    [InlineData("from Users select facet(a), ^b", "facet() and suggest() cannot stand beside other parts of a selection.")]
+    [InlineData(
+        "from Users limit 1, 2 ^offset 5",
+        "'offset' and the first number of 'limit' are the same; one of them must go."
+    )]
+    [InlineData(
+        "from Users select facet(a), ^b",
+        "facet() and suggest() cannot stand beside other parts of a selection."
+    )]
     [InlineData("from Users select facet^()", "')' stands where a field, a range or an aggregate must stand.", 1)]
     [InlineData("from Users select ^{ a: 1", "This brace is not closed: '}' is missing.")]
     [InlineData("from Users select { a: ^'1 }", "This text of the script does not end: a closing ' is missing.")]
     [InlineData("declare function f() { } declare function ^f() { } from Users", "The function 'f' is declared twice.")]
-    public void A_syntax_error_names_its_place(string marked, string message, int offset = 0) => Check(QueryFault.Invalid, marked, message, offset);
+    public void A_syntax_error_names_its_place(string marked, string message, int offset = 0) =>
+        Check(QueryFault.Invalid, marked, message, offset);
 
     [Theory]
     [InlineData("from Users where ^spatial.within(a, spatial.circle(1, 2, 3))", "spatial.within()")]
@@ -99,11 +121,18 @@ public sealed class RqlErrorTests
     [InlineData("from Users as u load u.company as c filter ^c.city = 'Ulm' select u.name", "c.city")]
     [InlineData("from Users load lines[].product as p[] order by ^p[].name select name", "p[].name")]
     public void What_is_loaded_is_for_results_only(string marked, string path) =>
-        Check(QueryFault.NotSupported, marked, $"'{path}' is of a loaded document, and only 'select' may speak of those in this version. A static index with LoadDocument finds by such a field.");
+        Check(
+            QueryFault.NotSupported,
+            marked,
+            $"'{path}' is of a loaded document, and only 'select' may speak of those in this version. A "
+                + $"static index with LoadDocument finds by such a field."
+        );
 
     [Fact]
     public void A_field_that_is_called_as_what_is_loaded_is_one_of_the_document_behind_its_alias() =>
-        Assert.NotNull(RqlParser.Parse("from Users as u where u.c.name = 'a' and c = 'b' load u.company as c select c.name").Where);
+        Assert.NotNull(
+            RqlParser.Parse("from Users as u where u.c.name = 'a' and c = 'b' load u.company as c select c.name").Where
+        );
 
     [Fact]
     public void Nesting_ends_at_its_bound()
@@ -123,7 +152,10 @@ public sealed class RqlErrorTests
     public void An_in_takes_ten_thousand_values_and_no_more()
     {
         string terms = string.Join(',', Enumerable.Range(0, ConditionReader.MaxTerms));
-        Assert.Equal(10_000, Assert.IsType<InCondition>(RqlParser.Parse($"from Users where a in ({terms})").Where).Values.Count);
+        Assert.Equal(
+            10_000,
+            Assert.IsType<InCondition>(RqlParser.Parse($"from Users where a in ({terms})").Where).Values.Count
+        );
         var error = Assert.Throws<QueryException>(() => RqlParser.Parse($"from Users where a in ({terms},1)"));
         Assert.Equal(QueryFault.TooCostly, error.Fault);
     }
@@ -135,13 +167,15 @@ public sealed class RqlErrorTests
         var error = Assert.Throws<QueryException>(() => RqlParser.Parse(Text));
         Assert.Equal(
             "'>' stands where a value must stand.\nLine 3, column 9:\n\tand b >> 2\n\t       ^",
-            QueryErrorText.Of(error, Text));
+            QueryErrorText.Of(error, Text)
+        );
     }
 
     [Fact]
     public void A_long_line_is_shown_around_the_place()
     {
-        string text = "from Users where a in (" + string.Join(", ", Enumerable.Range(0, 1000)) + ") ! " + new string('x', 1000);
+        string text =
+            "from Users where a in (" + string.Join(", ", Enumerable.Range(0, 1000)) + ") ! " + new string('x', 1000);
         var error = Assert.Throws<QueryException>(() => RqlParser.Parse(text));
         string[] lines = QueryErrorText.Of(error, text).Split('\n');
         Assert.Equal(4, lines.Length);
@@ -152,7 +186,10 @@ public sealed class RqlErrorTests
 
     [Fact]
     public void An_error_without_a_place_is_its_sentence() =>
-        Assert.Equal("Too much.", QueryErrorText.Of(new QueryException(QueryFault.TooCostly, "Too much."), "from Users"));
+        Assert.Equal(
+            "Too much.",
+            QueryErrorText.Of(new QueryException(QueryFault.TooCostly, "Too much."), "from Users")
+        );
 
     private static void Check(QueryFault fault, string marked, string message, int offset = 0)
     {

@@ -6,17 +6,72 @@ public sealed class RqlFuzzTests
 {
     private static readonly string[] Seeds =
     [
-        "from Users as u where (u.name = $p0 or not exists(a.b[].c)) and age between 1 and 2.5e3 order by a as long desc, score(), random('s') limit $p0, $p1",
-        "declare function f(u, p) { return { a: `x${ u.b }`, r: /[}]/ }; } from index 'A/B' as u load u.friend as f, u.x[] as y[] select f(u, $p0) include a, highlight(b, 1, 2)",
-        "from @all_docs group by a, array(l[].p) where search(a, 'b \"c d\"', and) select key() as k, count(), sum(x.y) as z offset 5 filter_limit 7",
-        "from 'it''s' where proximity(search(a, 'b'), 3) and boost(fuzzy(a = 'x', 0.5), 2) and intersect(a = 1, b = 2) select facet(a < 5, a > 5 and a < 9, sum(b) as 'c'), suggest(a, $t) /* x */ // y",
-        "from Users where a all in ('x', \"y\\\"\", null, true, -0.5) and moreLikeThis(id() = 'x', '{}') filter b != 1 update { this.x++; }",
+        "from Users as u where (u.name = $p0 or not exists(a.b[].c)) and age between 1 and 2.5e3 order by a as "
+            + "long desc, score(), random('s') limit $p0, $p1",
+        "declare function f(u, p) { return { a: `x${ u.b }`, r: /[}]/ }; } from index 'A/B' as u load u.friend "
+            + "as f, u.x[] as y[] select f(u, $p0) include a, highlight(b, 1, 2)",
+        "from @all_docs group by a, array(l[].p) where search(a, 'b \"c d\"', and) select key() as k, count(), "
+            + "sum(x.y) as z offset 5 filter_limit 7",
+        "from 'it''s' where proximity(search(a, 'b'), 3) and boost(fuzzy(a = 'x', 0.5), 2) and intersect(a = "
+            + "1, b = 2) select facet(a < 5, a > 5 and a < 9, sum(b) as 'c'), suggest(a, $t) /* x */ // y",
+        "from Users where a all in ('x', \"y\\\"\", null, true, -0.5) and moreLikeThis(id() = 'x', '{}') "
+            + "filter b != 1 update { this.x++; }",
     ];
 
     private static readonly string[] Pieces =
     [
-        "(", ")", "{", "}", "[", "]", "'", "\"", "`", "${", "/", "*", "//", "/*", "*/", "\\", "$", "$p", ",", ";", ".", "=", "<", ">", "!", "-", "_", "@", "\n", "\0", "é", "\ud800",
-        " and ", " or ", " not ", " in ", " all ", " from ", " where ", " select ", " order by ", " group by ", " load ", " include ", " limit ", " as ", "0", "1e", "9.", "id()", "facet(", "null",
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        "'",
+        "\"",
+        "`",
+        "${",
+        "/",
+        "*",
+        "//",
+        "/*",
+        "*/",
+        "\\",
+        "$",
+        "$p",
+        ",",
+        ";",
+        ".",
+        "=",
+        "<",
+        ">",
+        "!",
+        "-",
+        "_",
+        "@",
+        "\n",
+        "\0",
+        "é",
+        "\ud800",
+        " and ",
+        " or ",
+        " not ",
+        " in ",
+        " all ",
+        " from ",
+        " where ",
+        " select ",
+        " order by ",
+        " group by ",
+        " load ",
+        " include ",
+        " limit ",
+        " as ",
+        "0",
+        "1e",
+        "9.",
+        "id()",
+        "facet(",
+        "null",
     ];
 
     [Fact]

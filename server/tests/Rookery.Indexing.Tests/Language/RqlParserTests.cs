@@ -13,7 +13,10 @@ public sealed class RqlParserTests
         for (int number = 0; number < 1_000; number++)
         {
             string other = $"from Users where name = $p{number} limit {number}";
-            Assert.Equal(QueryPrinter.Print(RqlParser.Parse(other)), QueryPrinter.Print(ParsedQueries.Read(other).Query));
+            Assert.Equal(
+                QueryPrinter.Print(RqlParser.Parse(other)),
+                QueryPrinter.Print(ParsedQueries.Read(other).Query)
+            );
         }
 
         Assert.Throws<QueryException>(static () => ParsedQueries.Read("from Users where"));
@@ -30,7 +33,10 @@ public sealed class RqlParserTests
     [InlineData("from @all_docs as d where d.a = 1", "AllDocuments @all_docs as d | where (Equal a 1)")]
     [InlineData("from @empty", "Collection @empty")]
     [InlineData("from index 'Users/ByName'", "Index Users/ByName")]
-    [InlineData("from index 'Users/ByName' as i where i.Name = $p0", "Index Users/ByName as i | where (Equal Name $p0)")]
+    [InlineData(
+        "from index 'Users/ByName' as i where i.Name = $p0",
+        "Index Users/ByName as i | where (Equal Name $p0)"
+    )]
     [InlineData("from 'index' where a = 1", "Collection index | where (Equal a 1)")]
     [InlineData("from Users u where u.name = 'x'", "Collection Users as u | where (Equal name 'x')")]
     [InlineData("from Users.Old", "Collection Users.Old")]
@@ -83,7 +89,10 @@ public sealed class RqlParserTests
     [InlineData("boost(search(name, $p0), $p1)", "(boost (search name $p0 or) $p1)")]
     [InlineData("fuzzy(name = $p0, 0.5)", "(fuzzy (Equal name $p0) 0.5)")]
     [InlineData("proximity(search(bio, $p0), 3)", "(proximity (search bio $p0 or) 3)")]
-    [InlineData("intersect(a = 1, b = 2 or b = 3, c = 4)", "(intersect (Equal a 1) (or (Equal b 2) (Equal b 3)) (Equal c 4))")]
+    [InlineData(
+        "intersect(a = 1, b = 2 or b = 3, c = 4)",
+        "(intersect (Equal a 1) (or (Equal b 2) (Equal b 3)) (Equal c 4))"
+    )]
     [InlineData("moreLikeThis(id() = $p0, $p1)", "(like (Equal id() $p0) $p1)")]
     [InlineData("moreLikeThis($p0)", "(like $p0)")]
     [InlineData("moreLikeThis('users/1', '{\"Boost\":true}')", "(like 'users/1' '{\"Boost\":true}')")]
@@ -108,29 +117,74 @@ public sealed class RqlParserTests
 
     [Theory]
     [InlineData("order by a", "order Natural a")]
-    [InlineData("ORDER BY a AS long DESC, b as double, c as alphaNumeric asc, d as string, score(), random('s')", "order Long a desc, Double b, AlphaNumeric c, Text d, Score desc, Random 's'")]
-    [InlineData("order by score() asc, random(), random($p0), id() desc, u.a.b", "order Score, Random, Random $p0, Natural id() desc, Natural a.b")]
-    [InlineData("order by a as long desc nulls last, b NULLS FIRST, nulls nulls last", "order Long a desc nulls Last, Natural b nulls First, Natural nulls nulls Last")]
+    [InlineData(
+        "ORDER BY a AS long DESC, b as double, c as alphaNumeric asc, d as string, score(), random('s')",
+        "order Long a desc, Double b, AlphaNumeric c, Text d, Score desc, Random 's'"
+    )]
+    [InlineData(
+        "order by score() asc, random(), random($p0), id() desc, u.a.b",
+        "order Score, Random, Random $p0, Natural id() desc, Natural a.b"
+    )]
+    [InlineData(
+        "order by a as long desc nulls last, b NULLS FIRST, nulls nulls last",
+        "order Long a desc nulls Last, Natural b nulls First, Natural nulls nulls Last"
+    )]
     [InlineData("order by 'first name' desc", "order Natural first name desc")]
-    [InlineData("group by a, b[].c, array(lines[].p) as k order by count() as long desc select key(), count() as n", "group a, b[].c, array(lines[].p) as k | order Long Count() desc | select [key(), Count() as n]")]
-    [InlineData("group by a, b select a as 'A', count() as count, sum(x) as X", "group a, b | select [a as A, Count() as count, Sum(x) as X]")]
-    [InlineData("group by Array(lines[].p) where n > 2 select key() as k, min(a), MAX(b), avg(c), average(d)", "group array(lines[].p) | where (Greater n 2) | select [key() as k, Min(a), Max(b), Average(c), Average(d)]")]
-    [InlineData("load u.friend as f, u.lines[].product as p[] select f.name, p.name as products", "load friend as f, lines[].product as p[] | select [f.name, p.name as products]")]
+    [InlineData(
+        "group by a, b[].c, array(lines[].p) as k order by count() as long desc select key(), count() as n",
+        "group a, b[].c, array(lines[].p) as k | order Long Count() desc | select [key(), Count() as n]"
+    )]
+    [InlineData(
+        "group by a, b select a as 'A', count() as count, sum(x) as X",
+        "group a, b | select [a as A, Count() as count, Sum(x) as X]"
+    )]
+    [InlineData(
+        "group by Array(lines[].p) where n > 2 select key() as k, min(a), MAX(b), avg(c), average(d)",
+        "group array(lines[].p) | where (Greater n 2) | select [key() as k, Min(a), Max(b), Average(c), Average(d)]"
+    )]
+    [InlineData(
+        "load u.friend as f, u.lines[].product as p[] select f.name, p.name as products",
+        "load friend as f, lines[].product as p[] | select [f.name, p.name as products]"
+    )]
     [InlineData("filter age = $p0 filter_limit $p1", "filter (Equal age $p0) | filter_limit $p1")]
-    [InlineData("where a = 1 filter age = 5 limit 2, 10 filter_limit 100", "where (Equal a 1) | filter (Equal age 5) | filter_limit 100 | offset 2 | limit 10")]
-    [InlineData("select name, u.age as A, @metadata.@nested-object-types as __PROJECTED_NESTED_OBJECT_TYPES__", "select [name, age as A, @metadata.@nested-object-types as __PROJECTED_NESTED_OBJECT_TYPES__]")]
+    [InlineData(
+        "where a = 1 filter age = 5 limit 2, 10 filter_limit 100",
+        "where (Equal a 1) | filter (Equal age 5) | filter_limit 100 | offset 2 | limit 10"
+    )]
+    [InlineData(
+        "select name, u.age as A, @metadata.@nested-object-types as __PROJECTED_NESTED_OBJECT_TYPES__",
+        "select [name, age as A, @metadata.@nested-object-types as __PROJECTED_NESTED_OBJECT_TYPES__]"
+    )]
     [InlineData("select distinct *", "select distinct []")]
     [InlineData("select *", "select []")]
     [InlineData("select distinct name", "select distinct [name]")]
-    [InlineData("select 1 as one, true as yes, null as none, $p0 as p, 'first name', id(), score() as s", "select [1 as one, true as yes, null as none, $p0 as p, first name, id(), score() as s]")]
+    [InlineData(
+        "select 1 as one, true as yes, null as none, $p0 as p, 'first name', id(), score() as s",
+        "select [1 as one, true as yes, null as none, $p0 as p, first name, id(), score() as s]"
+    )]
     [InlineData("select name as 'a.b', name as c.d", "select [name as a.b, name as c.d]")]
     [InlineData("select { a: u.name, b: '}' } include x", "select { a: u.name, b: '}' } | include Documents x")]
     [InlineData("update { this.n++; if (u.a) { put('x/') } }", "update { this.n++; if (u.a) { put('x/') } }")]
     [InlineData("select facet(brand)", "select [(facet brand)]")]
-    [InlineData("select facet(brand, $p0, sum(total), avg(u.x) as 'average x') as b, facet(id('facets/1'))", "select [(facet brand Sum(total) Average(x) as average x $p0) as b, (facet 'facets/1')]")]
-    [InlineData("select facet(price < 100, price >= 100 and price < 200, price between 200 and 300, sum(a))", "select [(facet (Less price 100) (and (GreaterOrEqual price 100) (Less price 200)) (between price 200 300) Sum(a))]")]
-    [InlineData("select suggest(name, $p0, $p1) as s, suggest(name, 'x')", "select [(suggest name $p0 $p1) as s, (suggest name 'x')]")]
-    [InlineData("include friend,u.x,lines[].product,'a b',timings(),explanations($p0),highlight(name,10,1,$p0),highlight(u.bio, 5, $p2)", "include Documents friend, Documents x, Documents lines[].product, Documents a b, Timings, Explanations $p0, Highlight name 10 1 $p0, Highlight bio 5 $p2")]
+    [InlineData(
+        "select facet(brand, $p0, sum(total), avg(u.x) as 'average x') as b, facet(id('facets/1'))",
+        "select [(facet brand Sum(total) Average(x) as average x $p0) as b, (facet 'facets/1')]"
+    )]
+    [InlineData(
+        "select facet(price < 100, price >= 100 and price < 200, price between 200 and 300, sum(a))",
+        "select [(facet (Less price 100) (and (GreaterOrEqual price 100) (Less price 200)) (between price 200 "
+            + "300) Sum(a))]"
+    )]
+    [InlineData(
+        "select suggest(name, $p0, $p1) as s, suggest(name, 'x')",
+        "select [(suggest name $p0 $p1) as s, (suggest name 'x')]"
+    )]
+    [InlineData(
+        "include friend,u.x,lines[].product,'a "
+            + "b',timings(),explanations($p0),highlight(name,10,1,$p0),highlight(u.bio, 5, $p2)",
+        "include Documents friend, Documents x, Documents lines[].product, Documents a b, Timings, "
+            + "Explanations $p0, Highlight name 10 1 $p0, Highlight bio 5 $p2"
+    )]
     [InlineData("limit 10", "limit 10")]
     [InlineData("limit $p0, $p1", "offset $p0 | limit $p1")]
     [InlineData("limit null, 5", "offset null | limit 5")]
@@ -147,8 +201,11 @@ public sealed class RqlParserTests
     public void A_script_ends_at_its_own_brace(string body)
     {
         Check(
-            $"declare function f(u, p) {{{body}}} declare function g() {{}} from Users as u where a = 1 select f(u, $p0, 'x', u.a.b)",
-            $"function f(u p){{{body}}} | function g(){{}} | Collection Users as u | where (Equal a 1) | select call f(u, $p0, 'x', u.a.b)");
+            $"declare function f(u, p) {{{body}}} declare function g() {{}} from Users as u where a = 1 "
+                + $"select f(u, $p0, 'x', u.a.b)",
+            $"function f(u p){{{body}}} | function g(){{}} | Collection Users as u | where (Equal a 1) | "
+                + $"select call f(u, $p0, 'x', u.a.b)"
+        );
         Check($"from Users as u select {{{body}}} limit 5", $"Collection Users as u | select {{{body}}} | limit 5");
     }
 

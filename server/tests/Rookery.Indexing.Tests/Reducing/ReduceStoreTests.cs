@@ -11,7 +11,10 @@ public sealed class ReduceStoreTests
 {
     private const int RowsOfAPage = 16;
 
-    /// <summary>Random edits, deletions and fan-out, and stores that are closed and opened in between: what is kept is what a computation from scratch gives, and so is what was told.</summary>
+    /// <summary>
+    /// Random edits, deletions and fan-out, and stores that are closed and opened in between: what is kept is what a
+    /// computation from scratch gives, and so is what was told.
+    /// </summary>
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
@@ -58,7 +61,9 @@ public sealed class ReduceStoreTests
     public void After_any_power_cut_documents_from_the_watermark_on_lead_to_the_same() =>
         new CrashSearch { Points = 90, Runs = 3 }.Verify(Work, CheckImage);
 
-    /// <summary>A hundred thousand rows of one key: what one change gives to the reducer does not grow with them.</summary>
+    /// <summary>
+    /// A hundred thousand rows of one key: what one change gives to the reducer does not grow with them.
+    /// </summary>
     [Fact]
     public void One_change_of_a_large_group_costs_a_page_of_each_level()
     {
@@ -169,7 +174,13 @@ public sealed class ReduceStoreTests
             Assert.True(store.Flush());
         }
 
-        using var engine = StorageEngine.Open(disk, new StorageOptions { Directory = ReduceWorkload.Directory, Tables = ReduceKeys.Tables }, new MemoryBudget(8 << 20), NoNotes.Instance, new SimulatedTimeProvider());
+        using var engine = StorageEngine.Open(
+            disk,
+            new StorageOptions { Directory = ReduceWorkload.Directory, Tables = ReduceKeys.Tables },
+            new MemoryBudget(8 << 20),
+            NoNotes.Instance,
+            new SimulatedTimeProvider()
+        );
         using var snapshot = engine.OpenSnapshot();
         using var rows = snapshot.Seek([0, 0, 0, 1], []);
         Assert.True(rows.MoveNext());
@@ -222,7 +233,12 @@ public sealed class ReduceStoreTests
                 store.Put(Encoding.UTF8.GetBytes(new string('d', 500) + document), mapped);
             }
 
-            Put(store, mapped, "wide", [.. Enumerable.Range(0, MappedRows.MostRows).Select(static number => ($"wide{number}", (long)number))]);
+            Put(
+                store,
+                mapped,
+                "wide",
+                [.. Enumerable.Range(0, MappedRows.MostRows).Select(static number => ($"wide{number}", (long)number))]
+            );
             Assert.Throws<ReduceException>(() => mapped.Add("x"u8, "{}"u8));
             store.Apply(1);
             Assert.True(store.Flush());
@@ -241,7 +257,10 @@ public sealed class ReduceStoreTests
         var disk = new SimulatedDisk("/data");
         var work = new ReduceWorkload(seed);
         var promised = new List<(int Operation, long Watermark)>();
-        var acknowledged = new List<(int Operation, SortedDictionary<string, string> Rows)> { (0, new(StringComparer.Ordinal)) };
+        var acknowledged = new List<(int Operation, SortedDictionary<string, string> Rows)>
+        {
+            (0, new(StringComparer.Ordinal)),
+        };
         var told = new CollectedGroups();
         using var store = ReduceWorkload.Open(disk);
         for (int batch = 0; batch < 60; batch++)
@@ -298,8 +317,13 @@ public sealed class ReduceStoreTests
         foreach (string key in keys)
         {
             row.ResetWrittenCount();
-            string? found = store.TryGet(Encoding.UTF8.GetBytes(key), row) ? Encoding.UTF8.GetString(row.WrittenSpan) : null;
-            Assert.True(string.Equals(groups.GetValueOrDefault(key), found, StringComparison.Ordinal), $"{story}, after {batches}: {key} is {found}, not {groups.GetValueOrDefault(key)}");
+            string? found = store.TryGet(Encoding.UTF8.GetBytes(key), row)
+                ? Encoding.UTF8.GetString(row.WrittenSpan)
+                : null;
+            Assert.True(
+                string.Equals(groups.GetValueOrDefault(key), found, StringComparison.Ordinal),
+                $"{story}, after {batches}: {key} is {found}, not {groups.GetValueOrDefault(key)}"
+            );
         }
     }
 
@@ -321,5 +345,9 @@ public sealed class ReduceStoreTests
         return TotalsReducer.Read(row.WrittenSpan);
     }
 
-    private sealed record CrashRun(ReduceWorkload Work, List<(int Operation, long Watermark)> Promised, List<(int Operation, SortedDictionary<string, string> Rows)> Acknowledged);
+    private sealed record CrashRun(
+        ReduceWorkload Work,
+        List<(int Operation, long Watermark)> Promised,
+        List<(int Operation, SortedDictionary<string, string> Rows)> Acknowledged
+    );
 }

@@ -8,10 +8,17 @@ using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Reducing;
 
-/// <summary>Rows with a count, a sum and a maximum, as <c>group by</c> makes them. A row with <c>"bad"</c> cannot be reduced.</summary>
+/// <summary>
+/// Rows with a count, a sum and a maximum, as <c>group by</c> makes them. A row with <c>"bad"</c> cannot be reduced.
+/// </summary>
 internal sealed class TotalsReducer : IReducer
 {
-    public static byte[] Row(long value) => Encoding.UTF8.GetBytes(value is Bad ? "{\"bad\":1}" : string.Create(CultureInfo.InvariantCulture, $$"""{"n":1,"sum":{{value}},"max":{{value}}}"""));
+    public static byte[] Row(long value) =>
+        Encoding.UTF8.GetBytes(
+            value is Bad
+                ? "{\"bad\":1}"
+                : string.Create(CultureInfo.InvariantCulture, $$"""{"n":1,"sum":{{value}},"max":{{value}}}""")
+        );
 
     public const long Bad = -1_000_000;
 
@@ -26,7 +33,11 @@ internal sealed class TotalsReducer : IReducer
             (n, sum, max) = (n + count, sum + own, Math.Max(max, largest));
         }
 
-        row.Write(Encoding.UTF8.GetBytes(string.Create(CultureInfo.InvariantCulture, $$"""{"n":{{n}},"sum":{{sum}},"max":{{max}}}""")));
+        row.Write(
+            Encoding.UTF8.GetBytes(
+                string.Create(CultureInfo.InvariantCulture, $$"""{"n":{{n}},"sum":{{sum}},"max":{{max}}}""")
+            )
+        );
     }
 
     public static (long Count, long Sum, long Max) Read(ReadOnlySpan<byte> row)
@@ -71,7 +82,9 @@ internal sealed class CollectedGroups : IGroupChanges
     }
 }
 
-/// <summary>Random changes of documents, the same for the same seed, and what they come to when all is computed from scratch.</summary>
+/// <summary>
+/// Random changes of documents, the same for the same seed, and what they come to when all is computed from scratch.
+/// </summary>
 internal sealed class ReduceWorkload(int seed)
 {
     public const string Directory = "/data";
@@ -101,7 +114,17 @@ internal sealed class ReduceWorkload(int seed)
             }
 
             // Few keys for all, so that groups are large, and some that only few have.
-            (string, long)[] rows = [.. Enumerable.Range(0, _random.Next(5)).Select(_ => (_random.Next(3) > 0 ? $"k{_random.Next(2)}" : $"rare{_random.Next(60)}", (long)_random.Next(-50, 50)))];
+            (string, long)[] rows =
+            [
+                .. Enumerable
+                    .Range(0, _random.Next(5))
+                    .Select(_ =>
+                        (
+                            _random.Next(3) > 0 ? $"k{_random.Next(2)}" : $"rare{_random.Next(60)}",
+                            (long)_random.Next(-50, 50)
+                        )
+                    ),
+            ];
             batch.Add((id, rows));
             state[id] = rows;
         }
@@ -135,12 +158,22 @@ internal sealed class ReduceWorkload(int seed)
     }
 
     /// <summary>All groups after some batches, computed from scratch.</summary>
-    public SortedDictionary<string, string> Compute(int batches) => new(
-        States[batches].Values.SelectMany(static rows => rows).GroupBy(static row => row.Key, StringComparer.Ordinal).ToDictionary(
-            static group => group.Key,
-            static group => string.Create(CultureInfo.InvariantCulture, $$"""{"n":{{group.Count()}},"sum":{{group.Sum(static row => row.Value)}},"max":{{group.Max(static row => row.Value)}}}"""),
-            StringComparer.Ordinal),
-        StringComparer.Ordinal);
+    public SortedDictionary<string, string> Compute(int batches) =>
+        new(
+            States[batches]
+                .Values.SelectMany(static rows => rows)
+                .GroupBy(static row => row.Key, StringComparer.Ordinal)
+                .ToDictionary(
+                    static group => group.Key,
+                    static group =>
+                        string.Create(
+                            CultureInfo.InvariantCulture,
+                            $$"""{"n":{{group.Count()}},"sum":{{group.Sum(static row => row.Value)}},"max":{{group.Max(static row => row.Value)}}}"""
+                        ),
+                    StringComparer.Ordinal
+                ),
+            StringComparer.Ordinal
+        );
 
     public static ReduceStore Open(IDisk disk, bool hasOrder = false)
     {
@@ -157,7 +190,5 @@ internal sealed class NoNotes : IIoRecorder
 
     public long Begin() => 0;
 
-    public void Record(IoKind kind, long begun, long bytes)
-    {
-    }
+    public void Record(IoKind kind, long begun, long bytes) { }
 }

@@ -9,7 +9,8 @@ public sealed class ConditionRulesTests
         """{ "name": "Ann", "age": 5, "tags": ["red", ["blue"]], "at": "2026-11-21T09:49:45.2120000", "ok": true }""",
         """{ "name": "bob", "age": "5", "tags": [], "at": "2026-11-21T10:49:45.212+01:00", "lines": [ { "p": "x", "n": 1 }, { "p": "y", "n": 9 } ] }""",
         """{ "name": null, "age": 5.0, "tags": ["Red", null], "at": "2026-12-01", "address": { "city": "Rome" } }""",
-        """{ "age": -7.5, "tags": "red", "name": ["Ann", "Zoe"] }""");
+        """{ "age": -7.5, "tags": "red", "name": ["Ann", "Zoe"] }"""
+    );
 
     [Theory]
     [InlineData("tags = 'blue'", "1")]
@@ -18,14 +19,16 @@ public sealed class ConditionRulesTests
     [InlineData("lines[].n = 9", "2")]
     [InlineData("address.city = 'rome'", "3")]
     [InlineData("name.city = 'rome'", "")]
-    public void Rule_1_each_element_counts(string condition, string found) => Assert.Equal(found, Users.Where(condition));
+    public void Rule_1_each_element_counts(string condition, string found) =>
+        Assert.Equal(found, Users.Where(condition));
 
     [Theory]
     [InlineData("exists(name)", "1 2 3 4")]
     [InlineData("exists(tags)", "1 3 4")]
     [InlineData("exists(address.city)", "3")]
     [InlineData("not exists(address)", "1 2 4")]
-    public void Rules_2_and_15_null_exists_and_an_empty_array_does_not(string condition, string found) => Assert.Equal(found, Users.Where(condition));
+    public void Rules_2_and_15_null_exists_and_an_empty_array_does_not(string condition, string found) =>
+        Assert.Equal(found, Users.Where(condition));
 
     [Theory]
     [InlineData("age = 5", "1 3")]
@@ -33,7 +36,8 @@ public sealed class ConditionRulesTests
     [InlineData("ok = true", "1")]
     [InlineData("ok = 'true'", "")]
     [InlineData("age = -75e-1", "4")]
-    public void Rules_3_and_4_kinds_differ_and_numbers_are_their_value(string condition, string found) => Assert.Equal(found, Users.Where(condition));
+    public void Rules_3_and_4_kinds_differ_and_numbers_are_their_value(string condition, string found) =>
+        Assert.Equal(found, Users.Where(condition));
 
     [Theory]
     [InlineData("at = '2026-11-21T09:49:45.2120000Z'", "1 2")]
@@ -46,7 +50,8 @@ public sealed class ConditionRulesTests
     [Theory]
     [InlineData("address = 'x'", "")]
     [InlineData("address > null", "3")]
-    public void Rule_8_objects_match_no_comparison_with_a_value(string condition, string found) => Assert.Equal(found, Users.Where(condition));
+    public void Rule_8_objects_match_no_comparison_with_a_value(string condition, string found) =>
+        Assert.Equal(found, Users.Where(condition));
 
     [Theory]
     [InlineData("name = 'ANN'", "1 4")]
@@ -56,7 +61,8 @@ public sealed class ConditionRulesTests
     [InlineData("ok != true", "2 3 4")]
     [InlineData("ok != null", "1 2 3 4")]
     [InlineData("not (name = 'ann' or age = 5)", "2")]
-    public void Rules_9_to_11_not_equal_is_what_equal_leaves(string condition, string found) => Assert.Equal(found, Users.Where(condition));
+    public void Rules_9_to_11_not_equal_is_what_equal_leaves(string condition, string found) =>
+        Assert.Equal(found, Users.Where(condition));
 
     [Theory]
     [InlineData("age > 0", "1 3")]
@@ -70,7 +76,8 @@ public sealed class ConditionRulesTests
     [InlineData("name between '*' and 'ann'", "1 4")]
     [InlineData("age between 0 and 'z'", "")]
     [InlineData("age between 5 and 4", "")]
-    public void Rules_12_and_13_ranges_hold_values_of_one_kind(string condition, string found) => Assert.Equal(found, Users.Where(condition));
+    public void Rules_12_and_13_ranges_hold_values_of_one_kind(string condition, string found) =>
+        Assert.Equal(found, Users.Where(condition));
 
     [Theory]
     [InlineData("age in (5, '5')", "1 2 3")]
@@ -79,7 +86,8 @@ public sealed class ConditionRulesTests
     [InlineData("tags all in ('RED', 'blue', 'red')", "1")]
     [InlineData("tags all in ('red', null)", "3")]
     [InlineData("tags all in ($none)", "")]
-    public void Rule_14_lists(string condition, string found) => Assert.Equal(found, Users.Where(condition, """{ "list": [ "Bob", null ], "none": [] }"""));
+    public void Rule_14_lists(string condition, string found) =>
+        Assert.Equal(found, Users.Where(condition, """{ "list": [ "Bob", null ], "none": [] }"""));
 
     [Theory]
     [InlineData("startsWith(name, 'aN')", "1 4")]
@@ -88,7 +96,8 @@ public sealed class ConditionRulesTests
     [InlineData("regex(name, '^A.n$')", "1 4")]
     [InlineData("regex(name, 'o')", "2 4")]
     [InlineData("exact(regex(name, '^a'))", "")]
-    public void Rule_16_conditions_on_texts(string condition, string found) => Assert.Equal(found, Users.Where(condition));
+    public void Rule_16_conditions_on_texts(string condition, string found) =>
+        Assert.Equal(found, Users.Where(condition));
 
     [Theory]
     [InlineData("exact(name = 'ann')", "")]
@@ -104,7 +113,8 @@ public sealed class ConditionRulesTests
     [InlineData("startsWith(id(), 'users/')", "1 2 3 4")]
     [InlineData("@metadata.@id = 'users/3'", "3")]
     [InlineData("intersect(name = 'ann', age = 5)", "1")]
-    public void Rules_18_and_19_ids_and_intersections(string condition, string found) => Assert.Equal(found, Users.Where(condition));
+    public void Rules_18_and_19_ids_and_intersections(string condition, string found) =>
+        Assert.Equal(found, Users.Where(condition));
 
     [Theory]
     [InlineData("search(name, 'ann')", QueryFault.NotSupported, "search")]

@@ -11,7 +11,13 @@ public sealed class HostileScanTests
     [Fact]
     public void Ten_thousand_terms_are_looked_up_and_not_compared()
     {
-        var example = new ScanExample(Enumerable.Range(0, 200).Select(static number => $$"""{ "n": {{number * 100}}, "l": [{{string.Join(',', Enumerable.Range(0, 500))}}] }"""));
+        var example = new ScanExample(
+            Enumerable
+                .Range(0, 200)
+                .Select(static number =>
+                    $$"""{ "n": {{number * 100}}, "l": [{{string.Join(',', Enumerable.Range(0, 500))}}] }"""
+                )
+        );
         string list = string.Join(',', Enumerable.Range(0, 10_000));
         Assert.Equal(100, example.Ask("from Users where n in ($l)", $$"""{ "l": [{{list}}] }""").Total);
         Assert.Equal(200, example.Ask("from Users where l in ($l)", $$"""{ "l": [{{list}}] }""").Total);
@@ -22,7 +28,12 @@ public sealed class HostileScanTests
     public void More_terms_than_a_query_may_have_are_refused()
     {
         string list = string.Join(',', Enumerable.Range(0, 70_000));
-        Assert.Equal(QueryFault.TooCostly, Assert.Throws<QueryException>(() => new ScanExample("{}").Where("n in ($l)", $$"""{ "l": [{{list}}] }""")).Fault);
+        Assert.Equal(
+            QueryFault.TooCostly,
+            Assert
+                .Throws<QueryException>(() => new ScanExample("{}").Where("n in ($l)", $$"""{ "l": [{{list}}] }"""))
+                .Fault
+        );
     }
 
     [Fact]
@@ -34,8 +45,16 @@ public sealed class HostileScanTests
             condition = new NotCondition(condition, 0);
         }
 
-        var query = new Query { Text = "", Source = new Source(SourceKind.AllDocuments, "@all_docs", null, 0), Where = condition };
-        Assert.Equal(QueryFault.TooCostly, Assert.Throws<QueryException>(() => ScanPlan.Compile(query, QueryParameters.None)).Fault);
+        var query = new Query
+        {
+            Text = "",
+            Source = new Source(SourceKind.AllDocuments, "@all_docs", null, 0),
+            Where = condition,
+        };
+        Assert.Equal(
+            QueryFault.TooCostly,
+            Assert.Throws<QueryException>(() => ScanPlan.Compile(query, QueryParameters.None)).Fault
+        );
     }
 
     [Theory]
@@ -61,7 +80,10 @@ public sealed class HostileScanTests
     [InlineData("from Users select distinct l")]
     public void A_document_of_the_greatest_size_is_looked_at(string query)
     {
-        string elements = string.Join(',', Enumerable.Range(0, 200_000).Select(static number => $"{{\"a\":{number % 1000 + 6}}}"));
+        string elements = string.Join(
+            ',',
+            Enumerable.Range(0, 200_000).Select(static number => $"{{\"a\":{number % 1000 + 6}}}")
+        );
         var example = new ScanExample($$"""{ "t": "{{new string('\u00c4', 2_500_000)}}", "l": [{{elements}}] }""");
         Assert.InRange(example.Ask(query).Total, 0, 1000);
     }
@@ -77,7 +99,10 @@ public sealed class HostileScanTests
     public void The_clock_is_asked_while_one_document_is_compared_with_many_conditions()
     {
         var example = new ScanExample($$"""{ "t": "{{new string('x', 1_000_000)}}" }""");
-        string condition = string.Join(" or ", Enumerable.Range(0, 1_000).Select(static number => $"exists(f{number})"));
+        string condition = string.Join(
+            " or ",
+            Enumerable.Range(0, 1_000).Select(static number => $"exists(f{number})")
+        );
         ScanPlan plan = ScanPlan.Compile(RqlParser.Parse($"from Users where {condition}"), QueryParameters.None);
         var clock = new ImpatientClock();
         Assert.Throws<QueryException>(() => example.Ask(plan, clock));
@@ -93,9 +118,15 @@ public sealed class HostileScanTests
     [InlineData("true order by a", ",a", 65, 1, "64 keys of 'order by'")]
     public void What_a_plan_would_hold_is_bounded(string part, string joint, int count, int parameterBytes, string said)
     {
-        string rest = joint.StartsWith(',') ? string.Concat(Enumerable.Repeat(joint, count - 1)) : string.Concat(Enumerable.Repeat(joint + part, count - 1));
-        var error = Assert.Throws<QueryException>(() => ScanPlan.Compile(
-            RqlParser.Parse($"from Users where {part}{rest}"), QueryParameters.Read(Encoding.UTF8.GetBytes($$"""{ "p": "{{new string('x', parameterBytes)}}" }"""))));
+        string rest = joint.StartsWith(',')
+            ? string.Concat(Enumerable.Repeat(joint, count - 1))
+            : string.Concat(Enumerable.Repeat(joint + part, count - 1));
+        var error = Assert.Throws<QueryException>(() =>
+            ScanPlan.Compile(
+                RqlParser.Parse($"from Users where {part}{rest}"),
+                QueryParameters.Read(Encoding.UTF8.GetBytes($$"""{ "p": "{{new string('x', parameterBytes)}}" }"""))
+            )
+        );
         Assert.Equal(QueryFault.TooCostly, error.Fault);
         Assert.Contains(said, error.Message, StringComparison.Ordinal);
         Assert.True(error.Position > 0);
@@ -105,9 +136,15 @@ public sealed class HostileScanTests
     public void Keys_of_groups_and_terms_of_a_clause_are_bounded()
     {
         string keys = string.Join(',', Enumerable.Range(0, 65).Select(static number => $"k{number}"));
-        Assert.Equal(QueryFault.TooCostly, Assert.Throws<QueryException>(() => new ScanExample("{}").Rows($"from Users group by {keys}")).Fault);
+        Assert.Equal(
+            QueryFault.TooCostly,
+            Assert.Throws<QueryException>(() => new ScanExample("{}").Rows($"from Users group by {keys}")).Fault
+        );
         string terms = string.Join(' ', Enumerable.Repeat("x", 65));
-        Assert.Equal(QueryFault.TooCostly, Assert.Throws<QueryException>(() => new ScanExample("{}").WhereWords($"lucene(a, '{terms}')")).Fault);
+        Assert.Equal(
+            QueryFault.TooCostly,
+            Assert.Throws<QueryException>(() => new ScanExample("{}").WhereWords($"lucene(a, '{terms}')")).Fault
+        );
     }
 
     [Fact]
@@ -116,14 +153,21 @@ public sealed class HostileScanTests
         var example = new ScanExample($$"""{ "t": "{{new string('a', 200_000)}}" }""");
         var clock = new ImpatientClock();
         using var words = new FullTextConditions(static _ => AnalyzerCatalog.Default);
-        ScanPlan plan = ScanPlan.Compile(RqlParser.Parse($"from Users where exact(lucene(t, '*{new string('a', 200)}b'))"), QueryParameters.None, words);
+        ScanPlan plan = ScanPlan.Compile(
+            RqlParser.Parse($"from Users where exact(lucene(t, '*{new string('a', 200)}b'))"),
+            QueryParameters.None,
+            words
+        );
         Assert.Throws<QueryException>(() => example.Ask(plan, clock));
         Assert.Equal(ImpatientClock.Patience, clock.Asked);
     }
 
     [Fact]
     public void Parameters_that_are_no_object_are_refused() =>
-        Assert.Equal(QueryFault.Invalid, Assert.Throws<QueryException>(static () => QueryParameters.Read(Encoding.UTF8.GetBytes("[1]"))).Fault);
+        Assert.Equal(
+            QueryFault.Invalid,
+            Assert.Throws<QueryException>(static () => QueryParameters.Read(Encoding.UTF8.GetBytes("[1]"))).Fault
+        );
 
     private sealed class ImpatientClock : IScanClock
     {

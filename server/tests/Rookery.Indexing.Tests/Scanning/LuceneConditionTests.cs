@@ -12,7 +12,8 @@ public sealed class LuceneConditionTests
         """{ "name": "Café Bystro", "t": ["x"], "n": [7, true] }""",
         """{ "name": "The Grill and Cafe", "t": "g x", "n": null }""",
         """{ "name": "Bar (171) \"Zum Löwen\"", "t": [["g"]] }""",
-        """{ "name": 12345 }""");
+        """{ "name": 12345 }"""
+    );
 
     [Theory]
     [InlineData("lucene(name, 'bistro')", "1")]
@@ -78,19 +79,40 @@ public sealed class LuceneConditionTests
         Assert.Contains(named, refusal.Message, StringComparison.Ordinal);
     }
 
-    /// <summary>Signs mean the same as in Lucene: all required, none excluded, and one of the others where nothing is required.</summary>
+    /// <summary>
+    /// Signs mean the same as in Lucene: all required, none excluded, and one of the others where nothing is required.
+    /// </summary>
     [Fact]
     public void Random_clauses_hold_as_their_signs_say()
     {
         var random = new Random(7);
-        string[][] documents = [.. Enumerable.Range(0, 16).Select(static bits => Words.Where((_, word) => (bits >> word & 1) == 1).ToArray())];
-        var example = new ScanExample(documents.Select(static words => $$"""{ "w": [{{string.Join(',', words.Select(static word => $"\"{word}\""))}}] }"""));
+        string[][] documents =
+        [
+            .. Enumerable
+                .Range(0, 16)
+                .Select(static bits => Words.Where((_, word) => (bits >> word & 1) == 1).ToArray()),
+        ];
+        var example = new ScanExample(
+            documents.Select(static words =>
+                $$"""{ "w": [{{string.Join(',', words.Select(static word => $"\"{word}\""))}}] }"""
+            )
+        );
         for (int round = 0; round < 300; round++)
         {
             var (text, holds) = Clause(random, depth: 2);
-            string expected = string.Join(' ', documents.Index().Where(one => holds(one.Item)).Select(static one => $"{one.Index + 1}").Order(StringComparer.Ordinal));
+            string expected = string.Join(
+                ' ',
+                documents
+                    .Index()
+                    .Where(one => holds(one.Item))
+                    .Select(static one => $"{one.Index + 1}")
+                    .Order(StringComparer.Ordinal)
+            );
             string found = example.WhereWords($"lucene(w, '{text}')");
-            Assert.True(string.Equals(expected, found, StringComparison.Ordinal), $"{text}: {expected} expected, {found} found");
+            Assert.True(
+                string.Equals(expected, found, StringComparison.Ordinal),
+                $"{text}: {expected} expected, {found} found"
+            );
         }
     }
 
@@ -114,7 +136,12 @@ public sealed class LuceneConditionTests
 
         return (
             string.Join(' ', parts.Select(static part => (part.Sign == ' ' ? "" : part.Sign.ToString()) + part.Text)),
-            words => parts.All(part => part.Sign == ' ' || part.Holds(words) == (part.Sign == '+'))
-                && parts.Any(part => part.Sign == '+' || (part.Sign == ' ' && parts.All(static other => other.Sign != '+') && part.Holds(words))));
+            words =>
+                parts.All(part => part.Sign == ' ' || part.Holds(words) == (part.Sign == '+'))
+                && parts.Any(part =>
+                    part.Sign == '+'
+                    || (part.Sign == ' ' && parts.All(static other => other.Sign != '+') && part.Holds(words))
+                )
+        );
     }
 }

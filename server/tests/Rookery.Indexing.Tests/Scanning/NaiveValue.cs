@@ -5,22 +5,31 @@ using Rookery.Indexing.Language;
 
 namespace Rookery.Indexing.Tests.Scanning;
 
-/// <summary>A value as rules 1 to 8 describe it, by means of its own: decimals, strings and date types of the runtime, and a parsed document.</summary>
+/// <summary>
+/// A value as rules 1 to 8 describe it, by means of its own: decimals, strings and date types of the runtime, and a
+/// parsed document.
+/// </summary>
 /// <param name="Kind">0 null, 1 boolean, 2 number, 3 text, 4 object.</param>
 /// <param name="Number">Of a number, and of a boolean 0 or 1.</param>
 /// <param name="Text">Of a text without case, or of an object.</param>
 /// <param name="Raw">Of a text, as it is.</param>
 internal sealed record NaiveValue(int Kind, decimal Number, string Text, string Raw)
 {
-    public static NaiveValue Of(JsonElement json) => json.ValueKind switch
-    {
-        JsonValueKind.Null => new(0, 0, "", ""),
-        JsonValueKind.False => new(1, 0, "", ""),
-        JsonValueKind.True => new(1, 1, "", ""),
-        JsonValueKind.Number => new(2, decimal.Parse(json.GetRawText(), NumberStyles.Float, CultureInfo.InvariantCulture), "", ""),
-        JsonValueKind.String => new(3, 0, Fold(json.GetString()!), json.GetString()!),
-        _ => new(4, 0, json.GetRawText(), json.GetRawText()),
-    };
+    public static NaiveValue Of(JsonElement json) =>
+        json.ValueKind switch
+        {
+            JsonValueKind.Null => new(0, 0, "", ""),
+            JsonValueKind.False => new(1, 0, "", ""),
+            JsonValueKind.True => new(1, 1, "", ""),
+            JsonValueKind.Number => new(
+                2,
+                decimal.Parse(json.GetRawText(), NumberStyles.Float, CultureInfo.InvariantCulture),
+                "",
+                ""
+            ),
+            JsonValueKind.String => new(3, 0, Fold(json.GetString()!), json.GetString()!),
+            _ => new(4, 0, json.GetRawText(), json.GetRawText()),
+        };
 
     /// <summary>All values at a path.</summary>
     public static List<JsonElement> At(JsonElement json, IEnumerable<string> steps)
@@ -35,7 +44,9 @@ internal sealed record NaiveValue(int Kind, decimal Number, string Text, string 
             return [json];
         }
 
-        return json.ValueKind == JsonValueKind.Object && json.TryGetProperty(steps.First(), out JsonElement member) ? At(member, steps.Skip(1)) : [];
+        return json.ValueKind == JsonValueKind.Object && json.TryGetProperty(steps.First(), out JsonElement member)
+            ? At(member, steps.Skip(1))
+            : [];
     }
 
     /// <summary>The order of rule 3 and, inside a kind, of rules 4 to 8.</summary>
@@ -53,8 +64,22 @@ internal sealed record NaiveValue(int Kind, decimal Number, string Text, string 
 
     public static string Fold(string text)
     {
-        string[] forms = ["yyyy-MM-ddTHH:mm:ss", "yyyy-MM-ddTHH:mm:ss.FFFFFFF", "yyyy-MM-ddTHH:mm:ssK", "yyyy-MM-ddTHH:mm:ss.FFFFFFFK"];
-        return text.Length >= 19 && DateTimeOffset.TryParseExact(text, forms, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out DateTimeOffset date)
+        string[] forms =
+        [
+            "yyyy-MM-ddTHH:mm:ss",
+            "yyyy-MM-ddTHH:mm:ss.FFFFFFF",
+            "yyyy-MM-ddTHH:mm:ssK",
+            "yyyy-MM-ddTHH:mm:ss.FFFFFFFK",
+        ];
+        return
+            text.Length >= 19
+            && DateTimeOffset.TryParseExact(
+                text,
+                forms,
+                CultureInfo.InvariantCulture,
+                DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal,
+                out DateTimeOffset date
+            )
             ? date.ToString("yyyy-MM-dd't'HH:mm:ss.fffffff", CultureInfo.InvariantCulture)
             : string.Concat(text.EnumerateRunes().Select(static rune => Rune.ToLowerInvariant(rune).ToString()));
     }
@@ -89,32 +114,67 @@ internal static class NaiveCondition
             case InCondition { Values.Count: 0 }:
                 return false;
             case InCondition { IsAll: true } all:
-                return all.Values.All(operand => Values(all.Field, document).Any(value => NaiveValue.Compare(value, Value(operand), isExact) == 0));
+                return all.Values.All(operand =>
+                    Values(all.Field, document).Any(value => NaiveValue.Compare(value, Value(operand), isExact) == 0)
+                );
             case InCondition any:
-                return any.Values.Any(operand => Values(any.Field, document).Any(value => NaiveValue.Compare(value, Value(operand), isExact) == 0));
+                return any.Values.Any(operand =>
+                    Values(any.Field, document).Any(value => NaiveValue.Compare(value, Value(operand), isExact) == 0)
+                );
             case BetweenCondition between:
-                return Values(between.Field, document).Any(value => IsInside(value, Value(between.Low), true, Value(between.High), true, isExact));
+                return Values(between.Field, document)
+                    .Any(value => IsInside(value, Value(between.Low), true, Value(between.High), true, isExact));
             case ComparisonCondition comparison:
                 return Compare(comparison, Values(comparison.Field, document), Value(comparison.Value), isExact);
             case TextCondition text:
                 string wanted = Value(text.Text).Raw;
-                wanted = isExact ? wanted : string.Concat(wanted.EnumerateRunes().Select(static rune => System.Text.Rune.ToLowerInvariant(rune).ToString()));
-                return Values(text.Field, document).Any(value => value.Kind == 3
-                    && (text.Kind == TextConditionKind.StartsWith ? value.TextOf(isExact).StartsWith(wanted, StringComparison.Ordinal) : value.TextOf(isExact).EndsWith(wanted, StringComparison.Ordinal)));
+                wanted = isExact
+                    ? wanted
+                    : string.Concat(
+                        wanted
+                            .EnumerateRunes()
+                            .Select(static rune => System.Text.Rune.ToLowerInvariant(rune).ToString())
+                    );
+                return Values(text.Field, document)
+                    .Any(value =>
+                        value.Kind == 3
+                        && (
+                            text.Kind == TextConditionKind.StartsWith
+                                ? value.TextOf(isExact).StartsWith(wanted, StringComparison.Ordinal)
+                                : value.TextOf(isExact).EndsWith(wanted, StringComparison.Ordinal)
+                        )
+                    );
             default:
                 throw new NotSupportedException(condition.ToString());
         }
     }
 
-    private static bool Compare(ComparisonCondition comparison, List<NaiveValue> values, NaiveValue wanted, bool isExact) => comparison.Operator switch
-    {
-        ComparisonOperator.Equal => values.Any(value => NaiveValue.Compare(value, wanted, isExact) == 0),
-        ComparisonOperator.NotEqual => values.All(value => NaiveValue.Compare(value, wanted, isExact) != 0),
-        ComparisonOperator.Less or ComparisonOperator.LessOrEqual => values.Any(value => IsInside(value, null, false, wanted, comparison.Operator == ComparisonOperator.LessOrEqual, isExact)),
-        _ => values.Any(value => IsInside(value, wanted, comparison.Operator == ComparisonOperator.GreaterOrEqual, null, false, isExact)),
-    };
+    private static bool Compare(
+        ComparisonCondition comparison,
+        List<NaiveValue> values,
+        NaiveValue wanted,
+        bool isExact
+    ) =>
+        comparison.Operator switch
+        {
+            ComparisonOperator.Equal => values.Any(value => NaiveValue.Compare(value, wanted, isExact) == 0),
+            ComparisonOperator.NotEqual => values.All(value => NaiveValue.Compare(value, wanted, isExact) != 0),
+            ComparisonOperator.Less or ComparisonOperator.LessOrEqual => values.Any(value =>
+                IsInside(value, null, false, wanted, comparison.Operator == ComparisonOperator.LessOrEqual, isExact)
+            ),
+            _ => values.Any(value =>
+                IsInside(value, wanted, comparison.Operator == ComparisonOperator.GreaterOrEqual, null, false, isExact)
+            ),
+        };
 
-    private static bool IsInside(NaiveValue value, NaiveValue? low, bool isLowIncluded, NaiveValue? high, bool isHighIncluded, bool isExact)
+    private static bool IsInside(
+        NaiveValue value,
+        NaiveValue? low,
+        bool isLowIncluded,
+        NaiveValue? high,
+        bool isHighIncluded,
+        bool isExact
+    )
     {
         low = IsOpen(low) ? null : low;
         high = IsOpen(high) ? null : high;
@@ -125,19 +185,32 @@ internal static class NaiveCondition
 
         int toLow = low is null ? 1 : NaiveValue.Compare(value, low, isExact);
         int toHigh = high is null ? -1 : NaiveValue.Compare(value, high, isExact);
-        return value.Kind == (low ?? high)!.Kind && value.Kind == (high ?? low)!.Kind && (toLow > 0 || (toLow == 0 && isLowIncluded)) && (toHigh < 0 || (toHigh == 0 && isHighIncluded));
+        return value.Kind == (low ?? high)!.Kind
+            && value.Kind == (high ?? low)!.Kind
+            && (toLow > 0 || (toLow == 0 && isLowIncluded))
+            && (toHigh < 0 || (toHigh == 0 && isHighIncluded));
     }
 
     private static bool IsOpen(NaiveValue? bound) => bound is null or { Kind: 0 } or { Kind: 3, Raw: "*" or "NULL" };
 
     private static List<NaiveValue> Values(FieldReference field, JsonElement document) =>
-        [.. NaiveValue.At(document, ((PathReference)field).Path.Steps.Select(static step => step.Name)).Select(NaiveValue.Of)];
+        [
+            .. NaiveValue
+                .At(document, ((PathReference)field).Path.Steps.Select(static step => step.Name))
+                .Select(NaiveValue.Of),
+        ];
 
-    private static NaiveValue Value(Operand operand) => operand switch
-    {
-        NullOperand => new(0, 0, "", ""),
-        BooleanOperand boolean => new(1, boolean.Value ? 1 : 0, "", ""),
-        NumberOperand number => new(2, decimal.Parse(number.Text, NumberStyles.Float, CultureInfo.InvariantCulture), "", ""),
-        _ => new(3, 0, NaiveValue.Fold(((TextOperand)operand).Value), ((TextOperand)operand).Value),
-    };
+    private static NaiveValue Value(Operand operand) =>
+        operand switch
+        {
+            NullOperand => new(0, 0, "", ""),
+            BooleanOperand boolean => new(1, boolean.Value ? 1 : 0, "", ""),
+            NumberOperand number => new(
+                2,
+                decimal.Parse(number.Text, NumberStyles.Float, CultureInfo.InvariantCulture),
+                "",
+                ""
+            ),
+            _ => new(3, 0, NaiveValue.Fold(((TextOperand)operand).Value), ((TextOperand)operand).Value),
+        };
 }

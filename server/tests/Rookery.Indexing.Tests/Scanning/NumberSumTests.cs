@@ -5,7 +5,24 @@ namespace Rookery.Indexing.Tests.Scanning;
 
 public sealed class NumberSumTests
 {
-    private static readonly string[] Numbers = ["1", "0.1", "0.2", "1e25", "-1e25", "3e-20", "1.2345678901234567e-5", "7.7e-30", "123456789012345678901.5", "1e400", "-1e400", "5e-324", "-0", "9007199254740993", "-2.5e300"];
+    private static readonly string[] Numbers =
+    [
+        "1",
+        "0.1",
+        "0.2",
+        "1e25",
+        "-1e25",
+        "3e-20",
+        "1.2345678901234567e-5",
+        "7.7e-30",
+        "123456789012345678901.5",
+        "1e400",
+        "-1e400",
+        "5e-324",
+        "-0",
+        "9007199254740993",
+        "-2.5e300",
+    ];
 
     [Fact]
     public void A_sum_is_the_same_in_whatever_order_and_in_whatever_parts_it_is_added()
@@ -13,7 +30,10 @@ public sealed class NumberSumTests
         var random = new Random(5);
         for (int round = 0; round < 500; round++)
         {
-            string[] added = [.. Enumerable.Range(0, random.Next(1, 12)).Select(_ => Numbers[random.Next(Numbers.Length)])];
+            string[] added =
+            [
+                .. Enumerable.Range(0, random.Next(1, 12)).Select(_ => Numbers[random.Next(Numbers.Length)]),
+            ];
             string expected = Written(Of(added));
             random.Shuffle(added);
             Assert.Equal(expected, Written(Of(added)));
@@ -34,7 +54,8 @@ public sealed class NumberSumTests
     [InlineData("1", "1e25", "1", "-1e25")]
     [InlineData("1.7976931348623157E+308", "1e400", "1e400", "-1")]
     [InlineData("0", "1e400", "-1e400")]
-    public void Numbers_of_any_size_are_added(string sum, params string[] numbers) => Assert.Equal(sum, Written(Of(numbers)).Split(' ')[0]);
+    public void Numbers_of_any_size_are_added(string sum, params string[] numbers) =>
+        Assert.Equal(sum, Written(Of(numbers)).Split(' ')[0]);
 
     [Theory]
     [InlineData("1e308 1e308 1e308", 1e308)]
@@ -67,6 +88,7 @@ public sealed class NumberSumTests
     private static string Written(NumberSum sum)
     {
         byte[] room = new byte[64];
-        return $"{Encoding.ASCII.GetString(room, 0, sum.Write(room))} {Encoding.ASCII.GetString(room, 0, sum.WriteAverage(room))}";
+        return $"{Encoding.ASCII.GetString(room, 0, sum.Write(room))} "
+            + $"{Encoding.ASCII.GetString(room, 0, sum.WriteAverage(room))}";
     }
 }

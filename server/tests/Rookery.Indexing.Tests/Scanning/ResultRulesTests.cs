@@ -4,7 +4,9 @@ using Rookery.Indexing.Scanning;
 
 namespace Rookery.Indexing.Tests.Scanning;
 
-/// <summary>The rules of docs/reference/rql.md ("What values mean") about orders and results, each by its number.</summary>
+/// <summary>
+/// The rules of docs/reference/rql.md ("What values mean") about orders and results, each by its number.
+/// </summary>
 public sealed class ResultRulesTests
 {
     private static readonly ScanExample Things = new(
@@ -14,7 +16,8 @@ public sealed class ResultRulesTests
         """{ "v": [3, "a"], "s": "v" }""",
         """{ "s": 7 }""",
         """{ "v": true, "s": ["z", "a"] }""",
-        """{ "v": 9.75, "s": "v2a" }""");
+        """{ "v": 9.75, "s": "v2a" }"""
+    );
 
     private static readonly ScanExample Orders = new(
         """{ "company": "a", "total": 0.1, "lines": [ { "p": "x", "n": 2 }, { "p": "y", "n": 3 } ], "tags": ["t", "u"] }""",
@@ -22,7 +25,8 @@ public sealed class ResultRulesTests
         """{ "company": "a", "total": 0.2, "lines": [], "tags": ["t", "u"] }""",
         """{ "total": "many", "lines": { "p": "y", "n": null }, "tags": [] }""",
         """{ "company": 1.0, "total": 9007199254740993, "tags": "t" }""",
-        """{ "company": 1, "total": [ 1, 2 ] }""");
+        """{ "company": 1, "total": [ 1, 2 ] }"""
+    );
 
     [Theory]
     [InlineData("v", "3 5 6 4 7 1 2")]
@@ -42,14 +46,17 @@ public sealed class ResultRulesTests
     [InlineData("v as string nulls last", "1 4 7 2 6 3 5")]
     [InlineData("v as alphaNumeric nulls last, s", "4 7 1 2 6 5 3")]
     [InlineData("id() nulls last", "1 2 3 4 5 6 7")]
-    public void Rules_20_to_23_orders(string order, string found) => Assert.Equal(found, Things.Numbers($"from Things order by {order}"));
+    public void Rules_20_to_23_orders(string order, string found) =>
+        Assert.Equal(found, Things.Numbers($"from Things order by {order}"));
 
     [Theory]
     [InlineData("from Users select distinct t")]
     [InlineData("from Users order by n select distinct t")]
     [InlineData("from Users select distinct *")]
     public void Results_are_equal_however_their_texts_are_escaped(string query) =>
-        Assert.Single(new ScanExample("""{"t":["a",{"b":"/"}]}""", """{"t":["\u0061",{"\u0062":"\/"}]}""").Ask(query).Results);
+        Assert.Single(
+            new ScanExample("""{"t":["a",{"b":"/"}]}""", """{"t":["\u0061",{"\u0062":"\/"}]}""").Ask(query).Results
+        );
 
     [Fact]
     public void Rule_24_a_seed_gives_one_order_and_another_seed_another()
@@ -63,29 +70,46 @@ public sealed class ResultRulesTests
     }
 
     [Fact]
-    public void Rule_25_without_an_order_the_first_written_comes_first() => Assert.Equal("1 2 3 4 5 6 7", Things.Numbers("from Things order by score()"));
+    public void Rule_25_without_an_order_the_first_written_comes_first() =>
+        Assert.Equal("1 2 3 4 5 6 7", Things.Numbers("from Things order by score()"));
 
     [Theory]
     [InlineData("company, missing as m, id() as i", """{"company":"a","m":null,"i":"users/1"}""")]
     [InlineData("lines[].p, lines.n as n, tags", """{"lines[].p":["x","y"],"n":[2,3],"tags":["t","u"]}""")]
-    [InlineData("lines[].missing as m, lines[].p.q as q, tags[].x as x", """{"m":[null,null],"q":[null,null],"x":[null,null]}""")]
+    [InlineData(
+        "lines[].missing as m, lines[].p.q as q, tags[].x as x",
+        """{"m":[null,null],"q":[null,null],"x":[null,null]}"""
+    )]
     [InlineData("1 as v, $p as p, @metadata.@collection as c", """{"v":1,"p":"x","c":"@empty"}""")]
-    public void Rule_26_projections(string select, string row) => Assert.Equal(row, Orders.Rows($"from Orders where id() = 'users/1' select {select}", """{ "p": "x" }"""));
+    public void Rule_26_projections(string select, string row) =>
+        Assert.Equal(row, Orders.Rows($"from Orders where id() = 'users/1' select {select}", """{ "p": "x" }"""));
 
     [Theory]
     [InlineData("a[].x", """{"a[].x":[1,null,null,2,null,3,4]}""")]
     [InlineData("a.x as v", """{"v":[1,null,null,2,null,3,4]}""")]
     [InlineData("b[].c[].d as v", """{"v":[1,null,null,2,null,null]}""")]
     [InlineData("b.c.d as v, e[].f as w, e[].f[].g as x", """{"v":[1,null,null,2,null,null],"w":[],"x":[]}""")]
-    public void Rule_26_each_element_of_an_array_keeps_its_place(string select, string row) => Assert.Equal(
-        row,
-        new ScanExample("""{ "a": [ { "x": 1 }, { "y": 2 }, 5, [ { "x": 2 }, {} ], { "x": [3, 4] } ], "b": [ { "c": [ { "d": 1 }, {} ] }, {}, { "c": { "d": 2 } }, { "c": [] }, { "c": 7 }, null ], "e": [] }""").Rows($"from Users select {select}"));
+    public void Rule_26_each_element_of_an_array_keeps_its_place(string select, string row) =>
+        Assert.Equal(
+            row,
+            new ScanExample(
+                """{ "a": [ { "x": 1 }, { "y": 2 }, 5, [ { "x": 2 }, {} ], { "x": [3, 4] } ], "b": [ { "c": [ { "d": 1 }, {} ] }, {}, { "c": { "d": 2 } }, { "c": [] }, { "c": 7 }, null ], "e": [] }"""
+            ).Rows($"from Users select {select}")
+        );
 
     [Theory]
-    [InlineData("select distinct company", """{"company":"a"} {"company":"A"} {"company":null} {"company":1.0} {"company":1}""", 5)]
+    [InlineData(
+        "select distinct company",
+        """{"company":"a"} {"company":"A"} {"company":null} {"company":1.0} {"company":1}""",
+        5
+    )]
     [InlineData("order by total desc select distinct company limit 2", """{"company":null} {"company":1.0}""", 5)]
     [InlineData("select distinct tags limit 1, 2", """{"tags":null} {"tags":[]}""", 4)]
-    [InlineData("order by company filter company = 'a' filter_limit 4 select distinct company", """{"company":"a"}""", 1)]
+    [InlineData(
+        "order by company filter company = 'a' filter_limit 4 select distinct company",
+        """{"company":"a"}""",
+        1
+    )]
     public void Rule_27_distinct(string clauses, string rows, long total)
     {
         (IReadOnlyList<string> results, long all) = Orders.Ask($"from Orders {clauses}");
@@ -100,34 +124,75 @@ public sealed class ResultRulesTests
     [InlineData("order by m desc", "b a")]
     public void Rule_27_of_equal_results_the_first_in_the_order_stays(string order, string keys)
     {
-        var pairs = new ScanExample("""{ "k": "a", "n": 3, "m": 2 }""", """{ "k": "b", "n": 2, "m": 3 }""", """{ "k": "a", "n": 1, "m": 2 }""", """{ "k": "b", "n": 2, "m": 1 }""");
-        Assert.Equal(keys, string.Join(' ', pairs.Ask($"from Users {order} select distinct k").Results.Select(static row => row[6])));
+        var pairs = new ScanExample(
+            """{ "k": "a", "n": 3, "m": 2 }""",
+            """{ "k": "b", "n": 2, "m": 3 }""",
+            """{ "k": "a", "n": 1, "m": 2 }""",
+            """{ "k": "b", "n": 2, "m": 1 }"""
+        );
+        Assert.Equal(
+            keys,
+            string.Join(' ', pairs.Ask($"from Users {order} select distinct k").Results.Select(static row => row[6]))
+        );
     }
 
     [Theory]
-    [InlineData("group by company select company, count() as n", """{"company":null,"n":1} {"company":1,"n":2} {"company":"A","n":1} {"company":"a","n":2}""")]
+    [InlineData(
+        "group by company select company, count() as n",
+        """{"company":null,"n":1} {"company":1,"n":2} {"company":"A","n":1} {"company":"a","n":2}"""
+    )]
     [InlineData("group by company", """{"company":null} {"company":1} {"company":"A"} {"company":"a"}""")]
-    [InlineData("group by lines[].p select key() as p, count(), sum(lines[].n) as n", """{"p":null,"Count":1,"n":1} {"p":"x","Count":2,"n":7} {"p":"y","Count":2,"n":3}""")]
+    [InlineData(
+        "group by lines[].p select key() as p, count(), sum(lines[].n) as n",
+        """{"p":null,"Count":1,"n":1} {"p":"x","Count":2,"n":7} {"p":"y","Count":2,"n":3}"""
+    )]
     [InlineData("group by lines[].p, company where company = 1 select key() as k", "")]
-    [InlineData("group by array(tags) select tags as k, count() as c", """{"k":null,"c":2} {"k":"t","c":1} {"k":["t","u"],"c":2} {"k":[],"c":1}""")]
-    [InlineData("group by tags select tags as k, count() as c", """{"k":null,"c":2} {"k":"t","c":1} {"k":["t","u"],"c":2} {"k":[],"c":1}""")]
+    [InlineData(
+        "group by array(tags) select tags as k, count() as c",
+        """{"k":null,"c":2} {"k":"t","c":1} {"k":["t","u"],"c":2} {"k":[],"c":1}"""
+    )]
+    [InlineData(
+        "group by tags select tags as k, count() as c",
+        """{"k":null,"c":2} {"k":"t","c":1} {"k":["t","u"],"c":2} {"k":[],"c":1}"""
+    )]
     [InlineData("group by tags[] select key() as k, count() as c", """{"k":"t","c":3} {"k":"u","c":2}""")]
-    [InlineData("group by tags[], company where tags = 'u' select key() as k", """{"k":{"tags[]":"u","company":"a"}}""")]
-    public void Rule_28_groups(string clauses, string rows) => Assert.Equal(rows, Orders.Rows($"from Orders {clauses}"));
+    [InlineData(
+        "group by tags[], company where tags = 'u' select key() as k",
+        """{"k":{"tags[]":"u","company":"a"}}"""
+    )]
+    public void Rule_28_groups(string clauses, string rows) =>
+        Assert.Equal(rows, Orders.Rows($"from Orders {clauses}"));
 
     [Fact]
     public void Rule_28_a_key_has_one_form_however_its_documents_write_it()
     {
-        var documents = new ScanExample("""{"a":"\u00e9\/","n":1.0}""", """{"a":"\u00E9/","n":1e0}""", """{"a":"é/","n":1}""");
-        Assert.Equal("""{"a":"é/","n":1,"c":3}""", documents.Rows("from Users group by a, n select a, n, count() as c"));
+        var documents = new ScanExample(
+            """{"a":"\u00e9\/","n":1.0}""",
+            """{"a":"\u00E9/","n":1e0}""",
+            """{"a":"é/","n":1}"""
+        );
+        Assert.Equal(
+            """{"a":"é/","n":1,"c":3}""",
+            documents.Rows("from Users group by a, n select a, n, count() as c")
+        );
     }
 
     [Theory]
-    [InlineData("group by company where count() > 1 order by sum(total) desc select company as c, sum(total) as t", """{"c":1,"t":9007199254740996} {"c":"a","t":0.3}""")]
-    [InlineData("group by company where company = 'A' order by n desc, company select company, count() as n", """{"company":"a","n":2} {"company":"A","n":1}""")]
-    [InlineData("group by company order by company desc select company limit 1, 2", """{"company":"a"} {"company":1}""")]
+    [InlineData(
+        "group by company where count() > 1 order by sum(total) desc select company as c, sum(total) as t",
+        """{"c":1,"t":9007199254740996} {"c":"a","t":0.3}"""
+    )]
+    [InlineData(
+        "group by company where company = 'A' order by n desc, company select company, count() as n",
+        """{"company":"a","n":2} {"company":"A","n":1}"""
+    )]
+    [InlineData(
+        "group by company order by company desc select company limit 1, 2",
+        """{"company":"a"} {"company":1}"""
+    )]
     [InlineData("group by company filter company = 'a' filter_limit 3 select company", """{"company":"A"}""")]
-    public void Rule_29_conditions_and_orders_of_groups(string clauses, string rows) => Assert.Equal(rows, Orders.Rows($"from Orders {clauses}"));
+    public void Rule_29_conditions_and_orders_of_groups(string clauses, string rows) =>
+        Assert.Equal(rows, Orders.Rows($"from Orders {clauses}"));
 
     [Theory]
     [InlineData("count() as v", "1 2 1 2")]
@@ -137,7 +202,13 @@ public sealed class ResultRulesTests
     [InlineData("max(total) as v", "\"many\" 9007199254740993 7 0.2")]
     [InlineData("max(missing) as v", "null null null null")]
     public void Rule_30_aggregates(string select, string values) =>
-        Assert.Equal(values, Orders.Rows($"from Orders group by company select {select}").Replace("{\"v\":", "", StringComparison.Ordinal).Replace("}", "", StringComparison.Ordinal));
+        Assert.Equal(
+            values,
+            Orders
+                .Rows($"from Orders group by company select {select}")
+                .Replace("{\"v\":", "", StringComparison.Ordinal)
+                .Replace("}", "", StringComparison.Ordinal)
+        );
 
     [Theory]
     [InlineData("where exists(company) filter total < 1", "1 3", 2)]
@@ -184,7 +255,11 @@ public sealed class ResultRulesTests
     [InlineData("from Orders select a, b as a", QueryFault.Invalid, "named 'a'")]
     [InlineData("from Orders as o group by o.company select { x: o.total }", QueryFault.NotSupported, "groups")]
     [InlineData("from Orders as o load o.company as c select distinct c.name", QueryFault.NotSupported, "distinct")]
-    [InlineData("from Orders as o load o.company as c select c.name, score()", QueryFault.NotSupported, "beside 'load'")]
+    [InlineData(
+        "from Orders as o load o.company as c select c.name, score()",
+        QueryFault.NotSupported,
+        "beside 'load'"
+    )]
     [InlineData("from Orders as o select { x: new Date() }", QueryFault.NotSupported, "'new'")]
     [InlineData("from Orders as o select { x: p }", QueryFault.NotSupported, "the name 'p'")]
     [InlineData("from Orders as o select { x: }", QueryFault.Invalid, "A value")]
@@ -194,7 +269,11 @@ public sealed class ResultRulesTests
     [InlineData("from Orders select facet(company, '5')", QueryFault.Invalid, "JSON object")]
     [InlineData("from Orders select facet(company, '{\"Start\":-1}')", QueryFault.Invalid, "'Start'")]
     [InlineData("from Orders select suggest(company, 5)", QueryFault.Invalid, "a text")]
-    [InlineData("from Orders select suggest(company, 'x', '{\"Distance\":\"Far\"}')", QueryFault.Invalid, "JaroWinkler")]
+    [InlineData(
+        "from Orders select suggest(company, 'x', '{\"Distance\":\"Far\"}')",
+        QueryFault.Invalid,
+        "JaroWinkler"
+    )]
     [InlineData("from index 'Orders/ByCompany'", QueryFault.NotSupported, "from index")]
     [InlineData("from Orders group by x order by score()", QueryFault.NotSupported, "score()")]
     [InlineData("from Orders limit 'x'", QueryFault.Invalid, "")]
@@ -205,37 +284,45 @@ public sealed class ResultRulesTests
     [InlineData(
         "from Orders as o load o.company as c select c.name include c.boss",
         QueryFault.NotSupported,
-        "loaded as 'c'")]
+        "loaded as 'c'"
+    )]
     [InlineData(
         "from Orders as o load o.company as c select c.name include 'c.boss'",
         QueryFault.NotSupported,
-        "loaded as 'c'")]
+        "loaded as 'c'"
+    )]
     [InlineData(
         "from Orders as o load o.company as c, c.boss as b select b.name include b",
         QueryFault.NotSupported,
-        "loaded as 'b'")]
+        "loaded as 'b'"
+    )]
     [InlineData(
         "from Orders as o load o.company as c include highlight(c.name, 9, 1)",
         QueryFault.NotSupported,
-        "'c' is loaded")]
+        "'c' is loaded"
+    )]
     [InlineData("from Orders include timings(1)", QueryFault.Invalid, "takes nothing")]
     [InlineData("from Orders include explanations('{}', 1)", QueryFault.Invalid, "one object of options")]
     [InlineData(
         "from Orders select facet(company, '{\"PageSise\":1}')",
         QueryFault.Invalid,
-        "'PageSise' is no option of 'facet'")]
+        "'PageSise' is no option of 'facet'"
+    )]
     [InlineData(
         "from Orders select suggest(company, 'x', '{\"Acuracy\":1}')",
         QueryFault.Invalid,
-        "'Acuracy' is no option of 'suggest'")]
+        "'Acuracy' is no option of 'suggest'"
+    )]
     [InlineData(
         "from Orders include highlight(company, 9, 1, '{\"Pre\":[]}')",
         QueryFault.Invalid,
-        "'Pre' is no option of 'highlight'")]
+        "'Pre' is no option of 'highlight'"
+    )]
     [InlineData(
         "from Orders include explanations('{\"Key\":1}')",
         QueryFault.Invalid,
-        "'Key' is no option of 'explanations'")]
+        "'Key' is no option of 'explanations'"
+    )]
     public void What_is_wrong_or_not_there_is_named(string query, QueryFault fault, string named)
     {
         QueryException refusal = Assert.Throws<QueryException>(() => Orders.Ask(query));
@@ -253,15 +340,34 @@ public sealed class ResultRulesTests
     public void The_target_names_what_has_to_be_looked_at(string query, string expected)
     {
         ScanTarget target = ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None).Target;
-        Assert.Equal(expected, $"{target.Collection} {(target.Ids is null ? "" : "ids:" + string.Join(',', target.Ids))}{(target.IdPrefix is null ? "" : "prefix:" + target.IdPrefix)}");
+        Assert.Equal(
+            expected,
+            $"{target.Collection} {(target.Ids is null ? "" : "ids:" + string.Join(',', target.Ids))}"
+                + $"{(target.IdPrefix is null ? "" : "prefix:" + target.IdPrefix)}"
+        );
     }
 
     [Fact]
     public void Memory_is_taken_from_the_budget_and_its_end_is_an_error()
     {
-        var many = new ScanExample(Enumerable.Range(0, 2000).Select(static number => $$"""{ "n": {{number}}, "t": "{{new string('x', 100)}}{{number}}" }""")) { Budget = new MemoryBudget(64 * 1024) };
+        var many = new ScanExample(
+            Enumerable
+                .Range(0, 2000)
+                .Select(static number => $$"""{ "n": {{number}}, "t": "{{new string('x', 100)}}{{number}}" }""")
+        )
+        {
+            Budget = new MemoryBudget(64 * 1024),
+        };
         Assert.Equal("2000 1999", many.Numbers("from Users order by n desc limit 2"));
-        foreach (string query in new[] { "from Users order by t", "from Users group by t select t", "from Users select distinct t", "from Users order by n select distinct t limit 1" })
+        foreach (
+            string query in new[]
+            {
+                "from Users order by t",
+                "from Users group by t select t",
+                "from Users select distinct t",
+                "from Users order by n select distinct t limit 1",
+            }
+        )
         {
             Assert.Equal(QueryFault.TooCostly, Assert.Throws<QueryException>(() => many.Ask(query)).Fault);
         }

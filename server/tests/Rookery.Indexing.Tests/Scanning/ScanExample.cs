@@ -38,18 +38,30 @@ internal sealed class ScanExample
     }
 
     /// <summary>Numbers of the documents that a condition matches, from 1, in the order of the answer.</summary>
-    public string Where(string condition, string parameters = "{}") => Numbers($"from Users where {condition}", parameters);
+    public string Where(string condition, string parameters = "{}") =>
+        Numbers($"from Users where {condition}", parameters);
 
     /// <summary>The same for a condition that needs the words of texts, in the order of the documents.</summary>
     public string WhereWords(string condition, string parameters = "{}")
     {
         using var words = new FullTextConditions(static _ => AnalyzerCatalog.Default);
-        var plan = ScanPlan.Compile(RqlParser.Parse($"from Users where {condition} order by id()"), QueryParameters.Read(Encoding.UTF8.GetBytes(parameters)), words);
-        return string.Join(' ', Ask(plan).Results.Select(static id => id[(id.IndexOf('/', StringComparison.Ordinal) + 1)..]));
+        var plan = ScanPlan.Compile(
+            RqlParser.Parse($"from Users where {condition} order by id()"),
+            QueryParameters.Read(Encoding.UTF8.GetBytes(parameters)),
+            words
+        );
+        return string.Join(
+            ' ',
+            Ask(plan).Results.Select(static id => id[(id.IndexOf('/', StringComparison.Ordinal) + 1)..])
+        );
     }
 
     /// <summary>Numbers of the documents that a query gives.</summary>
-    public string Numbers(string query, string parameters = "{}") => string.Join(' ', Ask(query, parameters).Results.Select(static id => id[(id.IndexOf('/', StringComparison.Ordinal) + 1)..]));
+    public string Numbers(string query, string parameters = "{}") =>
+        string.Join(
+            ' ',
+            Ask(query, parameters).Results.Select(static id => id[(id.IndexOf('/', StringComparison.Ordinal) + 1)..])
+        );
 
     /// <summary>The rows of a query that projects, each as JSON.</summary>
     public string Rows(string query, string parameters = "{}") => string.Join(' ', Ask(query, parameters).Results);
@@ -66,7 +78,11 @@ internal sealed class ScanExample
     public (IReadOnlyList<string> Results, long Total) Ask(string query, string parameters = "{}") =>
         Ask(ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.Read(Encoding.UTF8.GetBytes(parameters))));
 
-    public (IReadOnlyList<string> Results, long Total) Ask(ScanPlan plan, IScanClock? clock = null, bool needsTotal = true)
+    public (IReadOnlyList<string> Results, long Total) Ask(
+        ScanPlan plan,
+        IScanClock? clock = null,
+        bool needsTotal = true
+    )
     {
         MemoryShare share = Budget.AddShare("queries", Budget.TotalBytes);
         var results = new List<string>();
@@ -113,8 +129,6 @@ internal sealed class ScanExample
 
     private sealed class PatientClock : IScanClock
     {
-        public void OnWork()
-        {
-        }
+        public void OnWork() { }
     }
 }

@@ -14,7 +14,9 @@ public sealed class KeyTreeLookupTests
     private const string Folder = "/data/index";
     private const string File = Folder + "/segment-1";
 
-    private static readonly Comparer<byte[]> InOrder = Comparer<byte[]>.Create(static (one, other) => one.AsSpan().SequenceCompareTo(other));
+    private static readonly Comparer<byte[]> InOrder = Comparer<byte[]>.Create(
+        static (one, other) => one.AsSpan().SequenceCompareTo(other)
+    );
 
     [Theory]
     [InlineData(1, 2)]
@@ -58,13 +60,19 @@ public sealed class KeyTreeLookupTests
         for (bool isThere = walk.SeekOrdinal(0); isThere; isThere = walk.MoveNext())
         {
             Assert.True(field.Postings(walk.Term)?.Count == walk.EntryCount, Convert.ToHexString(walk.Term));
-            Assert.True(seeking.SeekExact(walk.Term) && seeking.Ordinal == walk.Ordinal, Convert.ToHexString(walk.Term));
+            Assert.True(
+                seeking.SeekExact(walk.Term) && seeking.Ordinal == walk.Ordinal,
+                Convert.ToHexString(walk.Term)
+            );
         }
 
         Assert.InRange(found, 1, 20_000);
     }
 
-    /// <summary>Keys of which many begin alike for hundreds of bytes, so that blocks above the leaves hold few: a tree of as many levels as only a very large segment has otherwise.</summary>
+    /// <summary>
+    /// Keys of which many begin alike for hundreds of bytes, so that blocks above the leaves hold few: a tree of as
+    /// many levels as only a very large segment has otherwise.
+    /// </summary>
     [Theory]
     [InlineData(1, 2)]
     [InlineData(2, 26)]
@@ -156,7 +164,10 @@ public sealed class KeyTreeLookupTests
         return [.. keys];
     }
 
-    /// <summary>A key, and others of which few are there: just before it, just behind it, its beginning, and one that leaves it somewhere.</summary>
+    /// <summary>
+    /// A key, and others of which few are there: just before it, just behind it, its beginning, and one that leaves it
+    /// somewhere.
+    /// </summary>
     private static IEnumerable<byte[]> NeighboursOf(Random random, byte[] key)
     {
         yield return key;

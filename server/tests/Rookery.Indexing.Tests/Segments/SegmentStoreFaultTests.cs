@@ -13,7 +13,10 @@ public sealed class SegmentStoreFaultTests
     private const int DocumentsPerBatch = 5;
     private const int SegmentsOfMerge = 8;
 
-    /// <summary>Each call that changes the disk is refused in turn while a batch is applied; then power goes. What is left opens, as it was before or after.</summary>
+    /// <summary>
+    /// Each call that changes the disk is refused in turn while a batch is applied; then power goes. What is left
+    /// opens, as it was before or after.
+    /// </summary>
     [Fact]
     public void A_refused_call_while_a_batch_is_applied_leaves_an_index_that_opens()
     {
@@ -29,7 +32,8 @@ public sealed class SegmentStoreFaultTests
             {
                 store.Apply(2);
                 Assert.Equal(2, Watermark(store));
-            });
+            }
+        );
     }
 
     /// <summary>The same while segments are merged.</summary>
@@ -40,7 +44,8 @@ public sealed class SegmentStoreFaultTests
             prepare: static store => Fill(store, SegmentsOfMerge),
             act: MergeAll,
             watermarks: [SegmentsOfMerge],
-            checkRetry: MergeAll);
+            checkRetry: MergeAll
+        );
     }
 
     [Fact]
@@ -52,7 +57,12 @@ public sealed class SegmentStoreFaultTests
         Assert.Throws<ObjectDisposedException>(() => store.OpenSnapshot().Dispose());
     }
 
-    private static void AtEachCall(Action<SegmentStore> prepare, Action<SegmentStore> act, long[] watermarks, Action<SegmentStore> checkRetry)
+    private static void AtEachCall(
+        Action<SegmentStore> prepare,
+        Action<SegmentStore> act,
+        long[] watermarks,
+        Action<SegmentStore> checkRetry
+    )
     {
         var broken = new List<string>();
         bool wasHit = true;
@@ -86,7 +96,12 @@ public sealed class SegmentStoreFaultTests
                 }
                 catch (SegmentDamagedException damaged)
                 {
-                    broken.Add(string.Create(CultureInfo.InvariantCulture, $"call {call} refused, power cut {seed}: {damaged.Message}"));
+                    broken.Add(
+                        string.Create(
+                            CultureInfo.InvariantCulture,
+                            $"call {call} refused, power cut {seed}: {damaged.Message}"
+                        )
+                    );
                 }
             }
 
@@ -142,15 +157,21 @@ public sealed class SegmentStoreFaultTests
     private static SegmentStore Open(SimulatedDisk disk)
     {
         var budget = new MemoryBudget(16 << 20);
-        return SegmentStore.Open(new SegmentStoreContext(disk, new SegmentCache(budget.AddShare("pages", 1 << 20)), budget.AddShare("batches", 8 << 20), new NoRecorder()), Folder);
+        return SegmentStore.Open(
+            new SegmentStoreContext(
+                disk,
+                new SegmentCache(budget.AddShare("pages", 1 << 20)),
+                budget.AddShare("batches", 8 << 20),
+                new NoRecorder()
+            ),
+            Folder
+        );
     }
 
     private sealed class NoRecorder : IIoRecorder
     {
         public long Begin() => 0;
 
-        public void Record(IoKind kind, long begun, long bytes)
-        {
-        }
+        public void Record(IoKind kind, long begun, long bytes) { }
     }
 }

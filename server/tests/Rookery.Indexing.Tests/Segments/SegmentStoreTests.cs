@@ -11,7 +11,9 @@ public sealed class SegmentStoreTests
 {
     private const string Folder = "/data/index";
 
-    /// <summary>Where others have taken all memory for indexing, each document would become a segment of its own.</summary>
+    /// <summary>
+    /// Where others have taken all memory for indexing, each document would become a segment of its own.
+    /// </summary>
     [Fact]
     public void A_batch_gathers_some_documents_however_short_memory_is()
     {
@@ -31,7 +33,10 @@ public sealed class SegmentStoreTests
         Assert.InRange(documents, 100, 10_000);
     }
 
-    /// <summary>Words are announced to a batch some at a time: of texts of any length, with other parts between them, each is held at its places.</summary>
+    /// <summary>
+    /// Words are announced to a batch some at a time: of texts of any length, with other parts between them, each is
+    /// held at its places.
+    /// </summary>
     [Fact]
     public void Each_word_of_a_long_text_is_held_at_its_places()
     {
@@ -60,15 +65,37 @@ public sealed class SegmentStoreTests
             entry.SetWordCount(1, words);
             entry.SetWordCount(2, words);
             entry.EndEntry();
-            store.Put(Encoding.UTF8.GetBytes(string.Create(CultureInfo.InvariantCulture, $"texts/{document:D2}")), document + 1, entry);
-            expected.Add([.. places.Select(static word => $"{word.Key}@{string.Join(',', word.Value)}").Order(StringComparer.Ordinal)]);
+            store.Put(
+                Encoding.UTF8.GetBytes(string.Create(CultureInfo.InvariantCulture, $"texts/{document:D2}")),
+                document + 1,
+                entry
+            );
+            expected.Add([
+                .. places
+                    .Select(static word => $"{word.Key}@{string.Join(',', word.Value)}")
+                    .Order(StringComparer.Ordinal),
+            ]);
         }
 
         store.Apply(100);
-        Assert.Equal(expected, StoreContents.Of(store).Values.Select(static entries => entries.SelectMany(static entry => entry.Split('|')).Where(static part => part.StartsWith("w:", StringComparison.Ordinal)).Order(StringComparer.Ordinal).ToArray()));
+        Assert.Equal(
+            expected,
+            StoreContents
+                .Of(store)
+                .Values.Select(static entries =>
+                    entries
+                        .SelectMany(static entry => entry.Split('|'))
+                        .Where(static part => part.StartsWith("w:", StringComparison.Ordinal))
+                        .Order(StringComparer.Ordinal)
+                        .ToArray()
+                )
+        );
     }
 
-    /// <summary>Random documents, deletions, merges cut anywhere, restarts and power cuts: what is seen is what was applied last, or, after a power cut, at one of the later watermarks that were being applied.</summary>
+    /// <summary>
+    /// Random documents, deletions, merges cut anywhere, restarts and power cuts: what is seen is what was applied
+    /// last, or, after a power cut, at one of the later watermarks that were being applied.
+    /// </summary>
     [Theory]
     [InlineData(1)]
     [InlineData(2)]
@@ -137,7 +164,10 @@ public sealed class SegmentStoreTests
         store.Dispose();
     }
 
-    /// <summary>Power goes at each operation on the disk while a batch is applied and merged; what is there afterwards is one of the two states that there were.</summary>
+    /// <summary>
+    /// Power goes at each operation on the disk while a batch is applied and merged; what is there afterwards is one of
+    /// the two states that there were.
+    /// </summary>
     [Fact]
     public void A_power_cut_at_any_operation_leaves_one_of_the_states_that_were_applied()
     {
@@ -172,7 +202,10 @@ public sealed class SegmentStoreTests
             var files = left.List(Folder);
             after.Apply(after.Watermark + 1);
             using var snapshot = after.OpenSnapshot();
-            Assert.Equal(snapshot.Segments.Count, files.Count(static name => name.StartsWith("segment-", StringComparison.Ordinal)));
+            Assert.Equal(
+                snapshot.Segments.Count,
+                files.Count(static name => name.StartsWith("segment-", StringComparison.Ordinal))
+            );
         }
 
         store.Dispose();
@@ -235,10 +268,16 @@ public sealed class SegmentStoreTests
         }
 
         using var last = store.OpenSnapshot();
-        Assert.Equal(last.Segments.Count, disk.List(Folder).Count(static name => name.StartsWith("segment-", StringComparison.Ordinal)));
+        Assert.Equal(
+            last.Segments.Count,
+            disk.List(Folder).Count(static name => name.StartsWith("segment-", StringComparison.Ordinal))
+        );
     }
 
-    /// <summary>Each byte of each file is flipped in turn: it is found when the index is opened or when the byte is read, and what is read nevertheless is right.</summary>
+    /// <summary>
+    /// Each byte of each file is flipped in turn: it is found when the index is opened or when the byte is read, and
+    /// what is read nevertheless is right.
+    /// </summary>
     [Fact]
     public void A_flipped_bit_is_found_and_never_an_answer()
     {
@@ -297,7 +336,10 @@ public sealed class SegmentStoreTests
         }
 
         var entry = new IndexEntry();
-        string[] expected = [.. Enumerable.Range(0, random.Next(8) == 0 ? 3 : 1).Select(_ => WriteEntry(entry, random, etag))];
+        string[] expected =
+        [
+            .. Enumerable.Range(0, random.Next(8) == 0 ? 3 : 1).Select(_ => WriteEntry(entry, random, etag)),
+        ];
         store.Put(Encoding.UTF8.GetBytes(id), etag, entry);
         pending[id] = expected;
     }
@@ -305,13 +347,18 @@ public sealed class SegmentStoreTests
     /// <summary>Writes an entry, and says what is to be seen of it.</summary>
     private static string WriteEntry(IndexEntry entry, Random random, long etag)
     {
-        var parts = new HashSet<string>(StringComparer.Ordinal) { string.Create(CultureInfo.InvariantCulture, $"e:{etag}") };
+        var parts = new HashSet<string>(StringComparer.Ordinal)
+        {
+            string.Create(CultureInfo.InvariantCulture, $"e:{etag}"),
+        };
         for (int field = 0; field < 2; field++)
         {
             byte[] last = [];
             for (int i = random.Next(4); i > 0; i--)
             {
-                last = Encoding.UTF8.GetBytes(random.Next(40) == 0 ? new string('k', 500) + random.Next(9) : $"t{random.Next(30)}");
+                last = Encoding.UTF8.GetBytes(
+                    random.Next(40) == 0 ? new string('k', 500) + random.Next(9) : $"t{random.Next(30)}"
+                );
                 entry.Add(field, last);
                 parts.Add($"t:{field}:{Convert.ToHexString(last)}");
             }
@@ -325,7 +372,10 @@ public sealed class SegmentStoreTests
             }
         }
 
-        var words = Enumerable.Range(0, random.Next(20)).Select(position => (Word: $"w{random.Next(12)}", Position: position)).ToList();
+        var words = Enumerable
+            .Range(0, random.Next(20))
+            .Select(position => (Word: $"w{random.Next(12)}", Position: position))
+            .ToList();
         words.ForEach(word => entry.AddWord(2, Encoding.UTF8.GetBytes(word.Word), word.Position));
         if (words.Count > 0)
         {
@@ -333,7 +383,10 @@ public sealed class SegmentStoreTests
             parts.Add(string.Create(CultureInfo.InvariantCulture, $"n:2:{words.Count}"));
             foreach (var word in words.GroupBy(static word => word.Word, StringComparer.Ordinal))
             {
-                parts.Add($"w:2:{Convert.ToHexString(Encoding.UTF8.GetBytes(word.Key))}@{string.Join(',', word.Select(static each => each.Position))}");
+                parts.Add(
+                    $"w:2:{Convert.ToHexString(Encoding.UTF8.GetBytes(word.Key))}"
+                        + $"@{string.Join(',', word.Select(static each => each.Position))}"
+                );
             }
         }
 
@@ -363,19 +416,32 @@ public sealed class SegmentStoreTests
         pending.Clear();
     }
 
-    private static void Check(SortedDictionary<string, string[]> expected, SegmentStore store, long watermark, string context)
+    private static void Check(
+        SortedDictionary<string, string[]> expected,
+        SegmentStore store,
+        long watermark,
+        string context
+    )
     {
         Assert.Equal(watermark, store.Watermark);
         Assert.Equal(expected.Count, store.Documents);
         Same(expected, StoreContents.Of(store), context);
     }
 
-    private static void Same(SortedDictionary<string, string[]> expected, SortedDictionary<string, string[]> actual, string context)
+    private static void Same(
+        SortedDictionary<string, string[]> expected,
+        SortedDictionary<string, string[]> actual,
+        string context
+    )
     {
         Assert.Equal(expected.Keys, actual.Keys);
         foreach (var (id, entries) in expected)
         {
-            Assert.True(entries.SequenceEqual(actual[id], StringComparer.Ordinal), $"{context} {id}:\n{string.Join('\n', entries)}\nwas expected, and there is\n{string.Join('\n', actual[id])}");
+            Assert.True(
+                entries.SequenceEqual(actual[id], StringComparer.Ordinal),
+                $"{context} {id}:\n{string.Join('\n', entries)}\nwas expected, and there "
+                    + $"is\n{string.Join('\n', actual[id])}"
+            );
         }
     }
 }

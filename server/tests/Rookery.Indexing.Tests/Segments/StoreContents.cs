@@ -6,13 +6,20 @@ using Rookery.Indexing.Segments;
 
 namespace Rookery.Indexing.Tests.Segments;
 
-/// <summary>Everything that queries could see of a store, in words: by document the parts of each of its entries.</summary>
+/// <summary>
+/// Everything that queries could see of a store, in words: by document the parts of each of its entries.
+/// </summary>
 internal static class StoreContents
 {
     public static SegmentStoreContext ContextOf(IDisk disk, long cacheBytes = 1 << 20)
     {
         var budget = new MemoryBudget(64 << 20);
-        return new SegmentStoreContext(disk, new SegmentCache(budget.AddShare("pages", cacheBytes)), budget.AddShare("batches", 32 << 20), new NoRecorder());
+        return new SegmentStoreContext(
+            disk,
+            new SegmentCache(budget.AddShare("pages", cacheBytes)),
+            budget.AddShare("batches", 32 << 20),
+            new NoRecorder()
+        );
     }
 
     public static SortedDictionary<string, string[]> Of(IIndexStore store)
@@ -45,13 +52,29 @@ internal static class StoreContents
 
     /// <summary>The terms of each document, without order and fields' other parts.</summary>
     public static SortedDictionary<string, string[]> TermsOf(IIndexStore store) =>
-        new(Of(store).ToDictionary(
-            static document => document.Key,
-            static document => document.Value.SelectMany(static entry => entry.Split('|')).Where(static part => part.StartsWith("t:", StringComparison.Ordinal)).Select(static part => part[2..]).Order(StringComparer.Ordinal).ToArray()),
-            StringComparer.Ordinal);
+        new(
+            Of(store)
+                .ToDictionary(
+                    static document => document.Key,
+                    static document =>
+                        document
+                            .Value.SelectMany(static entry => entry.Split('|'))
+                            .Where(static part => part.StartsWith("t:", StringComparison.Ordinal))
+                            .Select(static part => part[2..])
+                            .Order(StringComparer.Ordinal)
+                            .ToArray()
+                ),
+            StringComparer.Ordinal
+        );
 
     public static string[] TermsOf(IndexEntry entry) =>
-        [.. entry.Terms().Select(static term => $"{term.Field}:{Convert.ToHexString(term.Term)}").Distinct(StringComparer.Ordinal).Order(StringComparer.Ordinal)];
+        [
+            .. entry
+                .Terms()
+                .Select(static term => $"{term.Field}:{Convert.ToHexString(term.Term)}")
+                .Distinct(StringComparer.Ordinal)
+                .Order(StringComparer.Ordinal),
+        ];
 
     private static void ReadField(SegmentField field, List<string>[] parts)
     {
@@ -66,7 +89,11 @@ internal static class StoreContents
             names.Add(term);
             var postings = field.Postings(terms.Term);
             long count = 0;
-            for (int entry = postings?.MoveNext() ?? EntryCursor.End; entry != EntryCursor.End; entry = postings!.MoveNext(), count++)
+            for (
+                int entry = postings?.MoveNext() ?? EntryCursor.End;
+                entry != EntryCursor.End;
+                entry = postings!.MoveNext(), count++
+            )
             {
                 int read = field.IsText ? postings!.ReadPositions(ref positions) : 0;
                 string places = field.IsText ? "@" + string.Join(',', positions[..read]) : "";
@@ -112,7 +139,11 @@ internal static class StoreContents
         }
     }
 
-    private static IEnumerable<(string Id, string[] Entries)> ReadIds(SegmentReader reader, LiveEntries live, List<string>[] parts)
+    private static IEnumerable<(string Id, string[] Entries)> ReadIds(
+        SegmentReader reader,
+        LiveEntries live,
+        List<string>[] parts
+    )
     {
         var ids = reader.Ids();
         int entries = 0;
@@ -120,12 +151,22 @@ internal static class StoreContents
         {
             var (first, count) = reader.EntriesOf(ids);
             string id = Encoding.UTF8.GetString(ids.Key);
-            Assert.All(Enumerable.Range(first, count), entry => Assert.Equal(id, Encoding.UTF8.GetString(reader.Documents().Read(entry, out _))));
+            Assert.All(
+                Enumerable.Range(first, count),
+                entry => Assert.Equal(id, Encoding.UTF8.GetString(reader.Documents().Read(entry, out _)))
+            );
             entries += count;
             Assert.Single(Enumerable.Range(first, count).Select(live.IsLive).Distinct());
             if (live.IsLive(first))
             {
-                yield return (id, [.. Enumerable.Range(first, count).Select(entry => string.Join('|', parts[entry].Order(StringComparer.Ordinal)))]);
+                yield return (
+                    id,
+                    [
+                        .. Enumerable
+                            .Range(first, count)
+                            .Select(entry => string.Join('|', parts[entry].Order(StringComparer.Ordinal))),
+                    ]
+                );
             }
         }
 
@@ -136,8 +177,6 @@ internal static class StoreContents
     {
         public long Begin() => 0;
 
-        public void Record(IoKind kind, long begun, long bytes)
-        {
-        }
+        public void Record(IoKind kind, long begun, long bytes) { }
     }
 }

@@ -42,7 +42,12 @@ public sealed class FieldReaderTests
     {
         var visitor = new Collector(new StringBuilder());
         byte[] stored = StoredExample.Store("orders/1", Order);
-        Assert.True(new FieldReader(Path(path)).Read(new QueriedDocument(new DocumentView(stored), 7, Encoding.UTF8.GetBytes(StoredExample.HistoryId)), ref visitor));
+        Assert.True(
+            new FieldReader(Path(path)).Read(
+                new QueriedDocument(new DocumentView(stored), 7, Encoding.UTF8.GetBytes(StoredExample.HistoryId)),
+                ref visitor
+            )
+        );
         Assert.Equal(expected, visitor.ToString());
     }
 
@@ -61,7 +66,10 @@ public sealed class FieldReaderTests
     {
         var output = new ArrayBufferWriter<byte>();
         byte[] stored = StoredExample.Store("orders/1", Order);
-        new FieldWriter(Path(path)).Write(new QueriedDocument(new DocumentView(stored), 7, Encoding.UTF8.GetBytes(StoredExample.HistoryId)), output);
+        new FieldWriter(Path(path)).Write(
+            new QueriedDocument(new DocumentView(stored), 7, Encoding.UTF8.GetBytes(StoredExample.HistoryId)),
+            output
+        );
         Assert.Equal(expected, output.Text());
     }
 
@@ -70,12 +78,27 @@ public sealed class FieldReaderTests
     {
         var output = new ArrayBufferWriter<byte>();
         byte[] stored = StoredExample.Store("a", """{"@metadata":{"@collection":"Users","k":1}}""");
-        new FieldWriter(Path("@metadata")).Write(new QueriedDocument(new DocumentView(stored), 7, Encoding.UTF8.GetBytes(StoredExample.HistoryId)), output);
-        Assert.Equal("""{"k":1,"@collection":"Users","@id":"a","@change-vector":"A:7-AAAAAAAAAAAAAAAAAAAAAA","@last-modified":"2026-11-21T09:49:45.0000000Z"}""", output.Text());
+        new FieldWriter(Path("@metadata")).Write(
+            new QueriedDocument(new DocumentView(stored), 7, Encoding.UTF8.GetBytes(StoredExample.HistoryId)),
+            output
+        );
+        Assert.Equal(
+            """{"k":1,"@collection":"Users","@id":"a","@change-vector":"A:7-AAAAAAAAAAAAAAAAAAAAAA","@last-modified":"2026-11-21T09:49:45.0000000Z"}""",
+            output.Text()
+        );
     }
 
     internal static FieldPath Path(string text) =>
-        new([.. text.Split('.').Select(static step => new PathStep(step.Replace("[]", "", StringComparison.Ordinal), step.EndsWith("[]", StringComparison.Ordinal)))], 0);
+        new(
+            [
+                .. text.Split('.')
+                    .Select(static step => new PathStep(
+                        step.Replace("[]", "", StringComparison.Ordinal),
+                        step.EndsWith("[]", StringComparison.Ordinal)
+                    )),
+            ],
+            0
+        );
 
     private readonly struct Collector(StringBuilder values) : IValueVisitor
     {

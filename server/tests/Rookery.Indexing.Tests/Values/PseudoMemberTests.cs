@@ -8,8 +8,7 @@ namespace Rookery.Indexing.Tests.Values;
 /// <summary>Arrays have a count, texts a length, and dates parts, where a document has no such member.</summary>
 public sealed class PseudoMemberTests
 {
-    private const string Members =
-        """
+    private const string Members = """
         "lines":[{"q":1},{"q":2}],"none":[],"tags":["ab","c"],"name":"Zo\u00eb \ud83d\ude00","at":"2024-05-06T07:08:09.1230000Z","day":"2024-05-06","n":5,"o":{"Count":9},"boxes":[{"Count":4},{}],"days":["2024-05-06","x"],"deep":{"lines":[1,2,3]}
         """;
 

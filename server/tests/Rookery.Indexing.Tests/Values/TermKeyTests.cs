@@ -37,13 +37,58 @@ public sealed class TermKeyTests
     {
         string[] ordered =
         [
-            "null", "false", "true", "-1e16384", "-1e400", "-9007199254740993", "-9007199254740992", "-123.5", "-123", "-12.4", "-12.39", "-1", "-0.5", "-1e-300", "0", "1e-300", "0.12", "0.123", "0.2", "1", "1.5",
-            "9.99", "10", "12", "123", "9007199254740992", "9007199254740993", "9223372036854775807", "9223372036854775808", "1e19", "1e308", "1e400", "\"\"", "\"2026-11\"", "\"2026-11-21\"",
-            "\"2026-11-21T09:49:45Z\"", "\"2026-11-21T09:49:45.5\"", "\"2026-11-22T00:30:00+01:00\"", "\"2026-12-01\"", "\"ab\"", "\"ABC\"", "\"b\"", "\"\u00c4\"", "\"\ud83d\ude00\"", "{\"a\":1}",
+            "null",
+            "false",
+            "true",
+            "-1e16384",
+            "-1e400",
+            "-9007199254740993",
+            "-9007199254740992",
+            "-123.5",
+            "-123",
+            "-12.4",
+            "-12.39",
+            "-1",
+            "-0.5",
+            "-1e-300",
+            "0",
+            "1e-300",
+            "0.12",
+            "0.123",
+            "0.2",
+            "1",
+            "1.5",
+            "9.99",
+            "10",
+            "12",
+            "123",
+            "9007199254740992",
+            "9007199254740993",
+            "9223372036854775807",
+            "9223372036854775808",
+            "1e19",
+            "1e308",
+            "1e400",
+            "\"\"",
+            "\"2026-11\"",
+            "\"2026-11-21\"",
+            "\"2026-11-21T09:49:45Z\"",
+            "\"2026-11-21T09:49:45.5\"",
+            "\"2026-11-22T00:30:00+01:00\"",
+            "\"2026-12-01\"",
+            "\"ab\"",
+            "\"ABC\"",
+            "\"b\"",
+            "\"\u00c4\"",
+            "\"\ud83d\ude00\"",
+            "{\"a\":1}",
         ];
         for (int at = 1; at < ordered.Length; at++)
         {
-            Assert.True(Key(ordered[at - 1]).AsSpan().SequenceCompareTo(Key(ordered[at])) < 0, $"{ordered[at - 1]} before {ordered[at]}");
+            Assert.True(
+                Key(ordered[at - 1]).AsSpan().SequenceCompareTo(Key(ordered[at])) < 0,
+                $"{ordered[at - 1]} before {ordered[at]}"
+            );
         }
     }
 
@@ -57,7 +102,10 @@ public sealed class TermKeyTests
             foreach (string b in texts)
             {
                 int expected = Exact(a).CompareTo(Exact(b));
-                Assert.True(Math.Sign(Key(a).AsSpan().SequenceCompareTo(Key(b))) == expected, $"{a} and {b}: {expected}");
+                Assert.True(
+                    Math.Sign(Key(a).AsSpan().SequenceCompareTo(Key(b))) == expected,
+                    $"{a} and {b}: {expected}"
+                );
             }
         }
     }
@@ -124,7 +172,8 @@ public sealed class TermKeyTests
     [InlineData(100_000)]
     public void Long_texts_fold_alike_wherever_a_piece_ends(int letters)
     {
-        string text = new string('a', letters) + string.Concat(Enumerable.Repeat("\u023a\u0130\u00c4\ud801\udc00Z", 2000));
+        string text =
+            new string('a', letters) + string.Concat(Enumerable.Repeat("\u023a\u0130\u00c4\ud801\udc00Z", 2000));
         Assert.Equal(Key($"\"{text}\""), Key($"\"{text.ToLowerInvariant()}\""));
     }
 
@@ -137,8 +186,16 @@ public sealed class TermKeyTests
     private static string RandomNumber(Random random)
     {
         string sign = random.Next(2) == 0 ? "-" : "";
-        string whole = random.Next(3) switch { 0 => "0", 1 => random.Next(1, 200).ToString(CultureInfo.InvariantCulture), _ => random.NextInt64(1, long.MaxValue).ToString(CultureInfo.InvariantCulture) };
-        string fraction = random.Next(2) == 0 ? "" : "." + random.Next(0, 2000).ToString(new string('0', random.Next(1, 6)), CultureInfo.InvariantCulture);
+        string whole = random.Next(3) switch
+        {
+            0 => "0",
+            1 => random.Next(1, 200).ToString(CultureInfo.InvariantCulture),
+            _ => random.NextInt64(1, long.MaxValue).ToString(CultureInfo.InvariantCulture),
+        };
+        string fraction =
+            random.Next(2) == 0
+                ? ""
+                : "." + random.Next(0, 2000).ToString(new string('0', random.Next(1, 6)), CultureInfo.InvariantCulture);
         string exponent = random.Next(3) == 0 ? "e" + random.Next(-30, 30).ToString(CultureInfo.InvariantCulture) : "";
         return sign + whole + fraction + exponent;
     }
@@ -150,6 +207,7 @@ public sealed class TermKeyTests
         int point = parts[0].IndexOf('.', StringComparison.Ordinal);
         int decimals = point < 0 ? 0 : parts[0].Length - point - 1;
         int exponent = parts.Length == 1 ? 0 : int.Parse(parts[1], CultureInfo.InvariantCulture);
-        return BigInteger.Parse(parts[0].Replace(".", "", StringComparison.Ordinal), CultureInfo.InvariantCulture) * BigInteger.Pow(10, 100 + exponent - decimals);
+        return BigInteger.Parse(parts[0].Replace(".", "", StringComparison.Ordinal), CultureInfo.InvariantCulture)
+            * BigInteger.Pow(10, 100 + exponent - decimals);
     }
 }

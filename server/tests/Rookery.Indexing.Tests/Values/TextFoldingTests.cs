@@ -9,7 +9,8 @@ namespace Rookery.Indexing.Tests.Values;
 /// <summary>Case, of every character, held against Unicode's simple lower-case mappings.</summary>
 public sealed class TextFoldingTests
 {
-    // The characters from one to another, each or each second one, and how far away their lower-case ones are. U+0130, İ, is left out.
+    // The characters from one to another, each or each second one, and how far away their lower-case ones are. U+0130,
+    // İ, is left out.
     private const string Unicode16 = """
         41-5A+32 C0-D6+32 D8-DE+32 100-12E/2+1 132-136/2+1 139-147/2+1 14A-176/2+1 178-121 179-17D/2+1 181+210
         182-184/2+1 186+206 187+1 189-18A+205 18B+1 18E+79 18F+202 190+203 191+1 193+205 194+207 196+211 197+209
@@ -56,7 +57,7 @@ public sealed class TextFoldingTests
             Check(value, expected, folded.AsSpan(0, TextFolding.FoldAll(text, folded)));
             Check(value, expected, folded.AsSpan(0, DocumentId.ToLower(text, folded)));
             Check(value, expected, Encoding.UTF8.GetBytes(new Rune(value).ToString().ToLowerInvariant()));
-            if (value is not (0x2019 or 0xFF07))        // apostrophes, which words have in one form
+            if (value is not (0x2019 or 0xFF07)) // apostrophes, which words have in one form
             {
                 Check(value, expected, Folder.Fold(text, Folding.Case));
             }
@@ -66,7 +67,10 @@ public sealed class TextFoldingTests
     private static void Check(int value, string expected, ReadOnlySpan<byte> folded)
     {
         string found = Encoding.UTF8.GetString(folded);
-        Assert.True(expected.Equals(found, StringComparison.Ordinal), $"U+{value:X4}: {expected} expected, {found} found");
+        Assert.True(
+            expected.Equals(found, StringComparison.Ordinal),
+            $"U+{value:X4}: {expected} expected, {found} found"
+        );
     }
 
     private static Dictionary<int, int> Mappings(string runs)
@@ -78,7 +82,10 @@ public sealed class TextFoldingTests
             int shift = int.Parse(run[sign..], NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture);
             string[] ends = run[..sign].Split('-', '/');
             int first = int.Parse(ends[0], NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture);
-            int last = ends.Length > 1 ? int.Parse(ends[1], NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture) : first;
+            int last =
+                ends.Length > 1
+                    ? int.Parse(ends[1], NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture)
+                    : first;
             for (int value = first; value <= last; value += ends.Length > 2 ? 2 : 1)
             {
                 mappings.Add(value, value + shift);

@@ -20,34 +20,62 @@ public class AccessRouteTests : IAsyncLifetime
     public async Task A_node_without_an_owner_gives_its_first_admin_token_for_its_code_and_only_once()
     {
         (await _server.SendAsync("GET", Docs)).IsRefusal(401, "no owner yet");
-        (await _server.SendAsync("POST", "/claim", body: """{"Code":"ABCDEFGH2345678X"}""")).IsRefusal(403, "not the code");
+        (await _server.SendAsync("POST", "/claim", body: """{"Code":"ABCDEFGH2345678X"}""")).IsRefusal(
+            403,
+            "not the code"
+        );
         (await _server.SendAsync("POST", "/claim", body: "{}")).IsRefusal(403, "not the code");
         var claimed = await _server.SendAsync("POST", "/claim", body: """{"Code":"abcd-efgh-2345-6789"}""");
         Assert.Equal(201, claimed.Status);
         string token = claimed.Json.GetProperty("Token").GetString()!;
         Assert.Equal(200, (await _server.SendAsync("GET", Tokens, token)).Status);
-        (await _server.SendAsync("POST", "/claim", body: $$"""{"Code":"{{SecureServer.ClaimCode}}"}""")).IsRefusal(409, "has an owner");
+        (await _server.SendAsync("POST", "/claim", body: $$"""{"Code":"{{SecureServer.ClaimCode}}"}""")).IsRefusal(
+            409,
+            "has an owner"
+        );
 
         // Not even when nobody is left who may do anything.
         Assert.Equal(204, (await _server.SendAsync("DELETE", Tokens + "?name=admin", token)).Status);
-        (await _server.SendAsync("POST", "/claim", body: $$"""{"Code":"{{SecureServer.ClaimCode}}"}""")).IsRefusal(409, "token reset");
+        (await _server.SendAsync("POST", "/claim", body: $$"""{"Code":"{{SecureServer.ClaimCode}}"}""")).IsRefusal(
+            409,
+            "token reset"
+        );
         (await _server.SendAsync("GET", Docs, token)).IsRefusal(401, "not known");
-        Assert.DoesNotContain(_server.Log.Lines, line => line.Contains(token, StringComparison.Ordinal) || line.Contains(SecureServer.ClaimCode, StringComparison.Ordinal));
+        Assert.DoesNotContain(
+            _server.Log.Lines,
+            line =>
+                line.Contains(token, StringComparison.Ordinal)
+                || line.Contains(SecureServer.ClaimCode, StringComparison.Ordinal)
+        );
     }
 
     [Fact]
     public async Task A_token_is_made_listed_without_its_secret_and_withdrawn()
     {
-        var made = await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"ci","Scopes":["read"],"Databases":["Shop"],"LifetimeSeconds":3600}""");
+        var made = await _server.SendAsync(
+            "POST",
+            Tokens,
+            SecureServer.LocalKey,
+            """{"Name":"ci","Scopes":["read"],"Databases":["Shop"],"LifetimeSeconds":3600}"""
+        );
         Assert.Equal(201, made.Status);
         string token = made.Json.GetProperty("Token").GetString()!;
         Assert.Equal(404, (await _server.SendAsync("GET", Docs, token)).Status);
         (await _server.SendAsync("GET", Tokens, token)).IsRefusal(403, "admin");
-        (await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"ci","Scopes":["write"]}""")).IsRefusal(409, "ci");
+        (
+            await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"ci","Scopes":["write"]}""")
+        ).IsRefusal(409, "ci");
 
         var listed = await _server.SendAsync("GET", Tokens, SecureServer.LocalKey);
         var known = Assert.Single(listed.Json.GetProperty("Tokens").EnumerateArray());
-        Assert.Equal(("ci", "read", "Shop"), (known.GetProperty("Name").GetString(), known.GetProperty("Scopes")[0].GetString(), known.GetProperty("Databases")[0].GetString()));
+        Assert.Equal(
+            ("ci", "read", "Shop"),
+            (
+                known.GetProperty("Name").GetString(),
+                known.GetProperty("Scopes")[0].GetString(),
+                known.GetProperty("Databases")[0].GetString()
+            )
+        );
         Assert.Equal(_server.Time.GetUtcNow().AddHours(1), known.GetProperty("Expires").GetDateTimeOffset());
         Assert.DoesNotContain("rookery_", listed.Body, StringComparison.Ordinal);
 
@@ -84,7 +112,10 @@ public class AccessRouteTests : IAsyncLifetime
         {
             var unknown = await member.SendAsync("GET", Docs);
             unknown.IsRefusal(401, "No credential came with the request. Send 'Authorization: Bearer TOKEN'");
-            (await member.SendAsync("POST", "/claim", body: $$"""{"Code":"{{SecureServer.ClaimCode}}"}""")).IsRefusal(409, "has an owner");
+            (await member.SendAsync("POST", "/claim", body: $$"""{"Code":"{{SecureServer.ClaimCode}}"}""")).IsRefusal(
+                409,
+                "has an owner"
+            );
         }
         finally
         {
@@ -92,7 +123,10 @@ public class AccessRouteTests : IAsyncLifetime
         }
     }
 
-    /// <summary>Anybody may try: whoever has no code must not make the members ask each other. Who has it may be told by a member that has not heard of the owner.</summary>
+    /// <summary>
+    /// Anybody may try: whoever has no code must not make the members ask each other. Who has it may be told by a
+    /// member that has not heard of the owner.
+    /// </summary>
     [Fact]
     public async Task A_claim_asks_the_leader_only_when_its_code_is_right()
     {
@@ -110,9 +144,15 @@ public class AccessRouteTests : IAsyncLifetime
         await member.InitializeAsync();
         try
         {
-            (await member.SendAsync("POST", "/claim", body: """{"Code":"ABCDEFGH2345678X"}""")).IsRefusal(403, "not the code");
+            (await member.SendAsync("POST", "/claim", body: """{"Code":"ABCDEFGH2345678X"}""")).IsRefusal(
+                403,
+                "not the code"
+            );
             Assert.Equal(0, barriers);
-            (await member.SendAsync("POST", "/claim", body: $$"""{"Code":"{{SecureServer.ClaimCode}}"}""")).IsRefusal(409, "has an owner");
+            (await member.SendAsync("POST", "/claim", body: $$"""{"Code":"{{SecureServer.ClaimCode}}"}""")).IsRefusal(
+                409,
+                "has an owner"
+            );
             Assert.Equal(1, barriers);
         }
         finally
@@ -124,17 +164,42 @@ public class AccessRouteTests : IAsyncLifetime
     [Fact]
     public async Task A_credential_for_a_database_that_is_not_there_is_made_and_said_to_be_one()
     {
-        var token = await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"ci","Scopes":["read"],"Databases":["Shop","Shpo"]}""");
+        var token = await _server.SendAsync(
+            "POST",
+            Tokens,
+            SecureServer.LocalKey,
+            """{"Name":"ci","Scopes":["read"],"Databases":["Shop","Shpo"]}"""
+        );
         Assert.Equal(201, token.Status);
-        Assert.StartsWith("There is no database 'Shpo' yet: what is given there holds from when it is made.", token.Json.GetProperty("Notice").GetString(), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "There is no database 'Shpo' yet: what is given there holds from when it is made.",
+            token.Json.GetProperty("Notice").GetString(),
+            StringComparison.Ordinal
+        );
 
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
-        string request = new CertificateRequest("CN=ignored", key, HashAlgorithmName.SHA256).CreateSigningRequestPem().ReplaceLineEndings("\\n");
-        var certificate = await _server.SendAsync("POST", Certificates, SecureServer.LocalKey, $$$"""{"Name":"app","Request":"{{{request}}}","Databases":{"New":"rw","Later":"ro"}}""");
+        string request = new CertificateRequest("CN=ignored", key, HashAlgorithmName.SHA256)
+            .CreateSigningRequestPem()
+            .ReplaceLineEndings("\\n");
+        var certificate = await _server.SendAsync(
+            "POST",
+            Certificates,
+            SecureServer.LocalKey,
+            $$$"""{"Name":"app","Request":"{{{request}}}","Databases":{"New":"rw","Later":"ro"}}"""
+        );
         Assert.Equal(201, certificate.Status);
-        Assert.StartsWith("There is no database 'New' and none 'Later' yet:", certificate.Json.GetProperty("Notice").GetString(), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "There is no database 'New' and none 'Later' yet:",
+            certificate.Json.GetProperty("Notice").GetString(),
+            StringComparison.Ordinal
+        );
 
-        var known = await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"all","Scopes":["read"],"Databases":["Other"]}""");
+        var known = await _server.SendAsync(
+            "POST",
+            Tokens,
+            SecureServer.LocalKey,
+            """{"Name":"all","Scopes":["read"],"Databases":["Other"]}"""
+        );
         Assert.False(known.Json.TryGetProperty("Notice", out _));
     }
 
@@ -143,9 +208,23 @@ public class AccessRouteTests : IAsyncLifetime
     {
         for (int round = 0; round < 5; round++)
         {
-            var made = await Task.WhenAll(Enumerable.Range(0, 8).Select(_ => _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"twin","Scopes":["read"]}""")));
+            var made = await Task.WhenAll(
+                Enumerable
+                    .Range(0, 8)
+                    .Select(_ =>
+                        _server.SendAsync(
+                            "POST",
+                            Tokens,
+                            SecureServer.LocalKey,
+                            """{"Name":"twin","Scopes":["read"]}"""
+                        )
+                    )
+            );
             Assert.Single(made, answer => answer.Status == 201);
-            Assert.All(made.Where(answer => answer.Status != 201), answer => answer.IsRefusal(409, "There is a token 'twin'"));
+            Assert.All(
+                made.Where(answer => answer.Status != 201),
+                answer => answer.IsRefusal(409, "There is a token 'twin'")
+            );
             Assert.Equal(204, (await _server.SendAsync("DELETE", Tokens + "?name=twin", SecureServer.LocalKey)).Status);
         }
     }
@@ -153,30 +232,74 @@ public class AccessRouteTests : IAsyncLifetime
     [Fact]
     public async Task A_lost_admin_token_is_replaced_and_that_is_logged()
     {
-        string lost = (await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"admin","Scopes":["admin"]}""")).Json.GetProperty("Token").GetString()!;
+        string lost = (
+            await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"admin","Scopes":["admin"]}""")
+        )
+            .Json.GetProperty("Token")
+            .GetString()!;
         var reset = await _server.SendAsync("POST", Tokens + "/reset", SecureServer.LocalKey, "{}");
         Assert.Equal(201, reset.Status);
         (await _server.SendAsync("GET", Tokens, lost)).IsRefusal(401, "not known");
         Assert.Equal(200, (await _server.SendAsync("GET", Tokens, reset.Json.GetProperty("Token").GetString())).Status);
-        Assert.Contains(_server.Log.Lines, line => line.Contains("'local' replaced the admin token 'admin'", StringComparison.Ordinal));
+        Assert.Contains(
+            _server.Log.Lines,
+            line => line.Contains("'local' replaced the admin token 'admin'", StringComparison.Ordinal)
+        );
     }
 
     [Fact]
     public async Task A_client_is_given_a_certificate_for_the_key_that_it_keeps()
     {
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
-        string request = new CertificateRequest("CN=ignored", key, HashAlgorithmName.SHA256).CreateSigningRequestPem().ReplaceLineEndings("\\n");
-        var made = await _server.SendAsync("POST", Certificates, SecureServer.LocalKey, $$$"""{"Name":"shop-app","Request":"{{{request}}}","Databases":{"Shop":"rw","Other":"ro"}}""");
+        string request = new CertificateRequest("CN=ignored", key, HashAlgorithmName.SHA256)
+            .CreateSigningRequestPem()
+            .ReplaceLineEndings("\\n");
+        var made = await _server.SendAsync(
+            "POST",
+            Certificates,
+            SecureServer.LocalKey,
+            $$$"""{"Name":"shop-app","Request":"{{{request}}}","Databases":{"Shop":"rw","Other":"ro"}}"""
+        );
         Assert.True(made.Status == 201, made.Body);
         using var signed = X509Certificate2.CreateFromPem(made.Json.GetProperty("Certificate").GetString());
         using var certificate = signed.CopyWithPrivateKey(key);
         Assert.Equal("CN=shop-app", certificate.Subject);
-        Assert.Equal(201, (await _server.SendAsync("POST", "/databases/Shop/bulk_docs", body: """{"Commands":[]}""", certificate: certificate)).Status);
-        Assert.Equal(403, (await _server.SendAsync("POST", "/databases/Other/bulk_docs", body: """{"Commands":[]}""", certificate: certificate)).Status);
-        var listed = Assert.Single((await _server.SendAsync("GET", Certificates, SecureServer.LocalKey)).Json.GetProperty("Certificates").EnumerateArray());
-        Assert.Equal(("shop-app", AccessGate.ThumbprintOf(certificate)), (listed.GetProperty("Name").GetString(), listed.GetProperty("Thumbprint").GetString()));
+        Assert.Equal(
+            201,
+            (
+                await _server.SendAsync(
+                    "POST",
+                    "/databases/Shop/bulk_docs",
+                    body: """{"Commands":[]}""",
+                    certificate: certificate
+                )
+            ).Status
+        );
+        Assert.Equal(
+            403,
+            (
+                await _server.SendAsync(
+                    "POST",
+                    "/databases/Other/bulk_docs",
+                    body: """{"Commands":[]}""",
+                    certificate: certificate
+                )
+            ).Status
+        );
+        var listed = Assert.Single(
+            (await _server.SendAsync("GET", Certificates, SecureServer.LocalKey))
+                .Json.GetProperty("Certificates")
+                .EnumerateArray()
+        );
+        Assert.Equal(
+            ("shop-app", AccessGate.ThumbprintOf(certificate)),
+            (listed.GetProperty("Name").GetString(), listed.GetProperty("Thumbprint").GetString())
+        );
 
-        Assert.Equal(204, (await _server.SendAsync("DELETE", Certificates + "?name=shop-app", SecureServer.LocalKey)).Status);
+        Assert.Equal(
+            204,
+            (await _server.SendAsync("DELETE", Certificates + "?name=shop-app", SecureServer.LocalKey)).Status
+        );
         (await _server.SendAsync("GET", Docs, certificate: certificate)).IsRefusal(403, "not registered");
     }
 
@@ -185,11 +308,23 @@ public class AccessRouteTests : IAsyncLifetime
     {
         using var rsa = RSA.Create(1024);
         using var elliptic = ECDsa.Create(ECCurve.NamedCurves.brainpoolP256r1);
-        foreach (var weak in (CertificateRequest[])
-                 [new("CN=a", rsa, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1), new("CN=a", elliptic, HashAlgorithmName.SHA256)])
+        foreach (
+            var weak in (CertificateRequest[])
+                [
+                    new("CN=a", rsa, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1),
+                    new("CN=a", elliptic, HashAlgorithmName.SHA256),
+                ]
+        )
         {
             string request = weak.CreateSigningRequestPem().ReplaceLineEndings("\\n");
-            (await _server.SendAsync("POST", Certificates, SecureServer.LocalKey, $$$"""{"Name":"a","Request":"{{{request}}}","Databases":{"Shop":"rw"}}""")).IsRefusal(400, "2048");
+            (
+                await _server.SendAsync(
+                    "POST",
+                    Certificates,
+                    SecureServer.LocalKey,
+                    $$$"""{"Name":"a","Request":"{{{request}}}","Databases":{"Shop":"rw"}}"""
+                )
+            ).IsRefusal(400, "2048");
         }
     }
 

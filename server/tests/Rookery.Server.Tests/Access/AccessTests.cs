@@ -35,8 +35,16 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
             Assert.DoesNotContain("pi-2", answer.Body, StringComparison.Ordinal);
         }
 
-        Assert.Contains("pi-2", (await server.SendAsync("GET", "/readyz?verbose", await server.GiveTokenAsync(["metrics"]))).Body, StringComparison.Ordinal);
-        Assert.Contains("pi-2", (await server.SendAsync("GET", "/readyz?verbose", SecureServer.LocalKey)).Body, StringComparison.Ordinal);
+        Assert.Contains(
+            "pi-2",
+            (await server.SendAsync("GET", "/readyz?verbose", await server.GiveTokenAsync(["metrics"]))).Body,
+            StringComparison.Ordinal
+        );
+        Assert.Contains(
+            "pi-2",
+            (await server.SendAsync("GET", "/readyz?verbose", SecureServer.LocalKey)).Body,
+            StringComparison.Ordinal
+        );
     }
 
     [Theory]
@@ -58,7 +66,14 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     public async Task A_token_opens_what_its_scopes_say(string scope, string method, string url, int status)
     {
         string token = await server.GiveTokenAsync([scope, "invented-later"]);
-        var answer = await server.SendAsync(method, url, token, method is "POST" ? """{"Commands":[]}""" : method is "PUT" ? "{}" : null);
+        var answer = await server.SendAsync(
+            method,
+            url,
+            token,
+            method is "POST" ? """{"Commands":[]}"""
+                : method is "PUT" ? "{}"
+                : null
+        );
         Assert.True(answer.Status == status, $"{answer.Status}: {answer.Body}");
         if (status == 403)
         {
@@ -82,9 +97,23 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
         string token = await server.GiveTokenAsync(["read"], ["sHOP"]);
         Assert.Equal(404, (await server.SendAsync("GET", "/databases/shop/docs?id=none", token)).Status);
         Assert.Equal(200, (await server.SendAsync("GET", "/topology?name=SHOP", token)).Status);
-        Assert.Equal(["Shop"], (await server.SendAsync("GET", "/databases?namesOnly=true", token)).Json.GetProperty("Databases").EnumerateArray().Select(name => name.GetString()));
-        foreach (string url in (string[])
-                 ["/databases/Other/docs?id=none", "/topology?name=Other", "/topology?name=Other&name=Shop", "/admin/databases?name=%4fther", "/databases/Missing/docs?id=none"])
+        Assert.Equal(
+            ["Shop"],
+            (await server.SendAsync("GET", "/databases?namesOnly=true", token))
+                .Json.GetProperty("Databases")
+                .EnumerateArray()
+                .Select(name => name.GetString())
+        );
+        foreach (
+            string url in (string[])
+                [
+                    "/databases/Other/docs?id=none",
+                    "/topology?name=Other",
+                    "/topology?name=Other&name=Shop",
+                    "/admin/databases?name=%4fther",
+                    "/databases/Missing/docs?id=none",
+                ]
+        )
         {
             (await server.SendAsync("GET", url, token)).IsRefusal(403, "'test'");
         }
@@ -105,7 +134,9 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
         (await server.SendAsync(http, "GET", Docs, ending)).IsRefusal(401, "ended at");
     }
 
-    /// <summary>Tokens live by the cluster's time; what the cluster makes of a wrong clock is a matter of its consensus.</summary>
+    /// <summary>
+    /// Tokens live by the cluster's time; what the cluster makes of a wrong clock is a matter of its consensus.
+    /// </summary>
     [Theory]
     [InlineData(1970)]
     [InlineData(2080)]
@@ -122,15 +153,39 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
         Assert.Equal(404, (await node.SendAsync("GET", Docs, ending)).Status);
         Assert.Equal(404, (await node.SendAsync("GET", Docs, certificate: certificate)).Status);
         const string Tokens = "/admin/access/tokens";
-        (await node.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"ci","Scopes":["read"],"LifetimeSeconds":60}""")).IsRefusal(503, "`rookery cluster clock confirm`");
-        var endless = await node.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"ci","Scopes":["read"]}""");
+        (
+            await node.SendAsync(
+                "POST",
+                Tokens,
+                SecureServer.LocalKey,
+                """{"Name":"ci","Scopes":["read"],"LifetimeSeconds":60}"""
+            )
+        ).IsRefusal(503, "`rookery cluster clock confirm`");
+        var endless = await node.SendAsync(
+            "POST",
+            Tokens,
+            SecureServer.LocalKey,
+            """{"Name":"ci","Scopes":["read"]}"""
+        );
         Assert.Equal(201, endless.Status);
 
         // As the cluster knows it, not as the clock has it.
         Assert.Equal(2026, endless.Json.GetProperty("Created").GetDateTimeOffset().Year);
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
-        string request = new CertificateRequest("CN=late", key, HashAlgorithmName.SHA256).CreateSigningRequestPem().ReplaceLineEndings("\\n");
-        Assert.Equal(201, (await node.SendAsync("POST", "/admin/access/certificates", SecureServer.LocalKey, $$"""{"Name":"late","Request":"{{request}}","Admin":true}""")).Status);
+        string request = new CertificateRequest("CN=late", key, HashAlgorithmName.SHA256)
+            .CreateSigningRequestPem()
+            .ReplaceLineEndings("\\n");
+        Assert.Equal(
+            201,
+            (
+                await node.SendAsync(
+                    "POST",
+                    "/admin/access/certificates",
+                    SecureServer.LocalKey,
+                    $$"""{"Name":"late","Request":"{{request}}","Admin":true}"""
+                )
+            ).Status
+        );
         Assert.Equal(2026, node.Identity.Signed.Year);
         await node.DisposeAsync();
     }
@@ -171,15 +226,24 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     public async Task A_client_certificate_opens_the_databases_it_was_registered_for()
     {
         using var certificate = server.Identity.NewClient("app");
-        (await server.SendAsync("GET", Docs, certificate: certificate)).IsRefusal(403, AccessGate.ThumbprintOf(certificate));
+        (await server.SendAsync("GET", Docs, certificate: certificate)).IsRefusal(
+            403,
+            AccessGate.ThumbprintOf(certificate)
+        );
         await server.RegisterAsync(certificate, isAdmin: false, ("Shop", "rw"), ("Other", "ro"));
         using var http = server.NewClient(certificate);
         for (int round = 0; round < 2; round++)
         {
             Assert.Equal(404, (await server.SendAsync(http, "GET", Docs)).Status);
-            Assert.Equal(201, (await server.SendAsync(http, "POST", "/databases/Shop/bulk_docs", body: """{"Commands":[]}""")).Status);
+            Assert.Equal(
+                201,
+                (await server.SendAsync(http, "POST", "/databases/Shop/bulk_docs", body: """{"Commands":[]}""")).Status
+            );
             Assert.Equal(404, (await server.SendAsync(http, "GET", "/databases/Other/docs?id=none")).Status);
-            (await server.SendAsync(http, "POST", "/databases/Other/bulk_docs", body: """{"Commands":[]}""")).IsRefusal(403, "needs the scope write in database 'Other'");
+            (await server.SendAsync(http, "POST", "/databases/Other/bulk_docs", body: """{"Commands":[]}""")).IsRefusal(
+                403,
+                "needs the scope write in database 'Other'"
+            );
             (await server.SendAsync(http, "GET", "/admin/node/backup")).IsRefusal(403, "admin");
         }
 
@@ -212,19 +276,32 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
         var node = NewNearItsEnd();
         await node.InitializeAsync();
         var ends = node.Identity.Certificate.NotAfter.ToUniversalTime();
-        Assert.Contains($"\nrookery_certificate_not_after_seconds {(ends - DateTime.UnixEpoch).TotalSeconds}\n", (await node.SendAsync("GET", "/metrics", SecureServer.LocalKey)).Body, StringComparison.Ordinal);
+        Assert.Contains(
+            $"\nrookery_certificate_not_after_seconds {(ends - DateTime.UnixEpoch).TotalSeconds}\n",
+            (await node.SendAsync("GET", "/metrics", SecureServer.LocalKey)).Body,
+            StringComparison.Ordinal
+        );
         Assert.Null(await TroubleAsync());
         node.Time.Advance(ends - node.Time.GetUtcNow().UtcDateTime - TimeSpan.FromDays(30));
         Assert.Contains($"ends on {ends:yyyy-MM-dd}", await TroubleAsync(), StringComparison.Ordinal);
         await node.DisposeAsync();
 
-        async Task<string?> TroubleAsync() => (await node.SendAsync("GET", "/readyz?verbose")).Json.GetProperty("Certificate").GetProperty("Trouble").GetString();
+        async Task<string?> TroubleAsync() =>
+            (await node.SendAsync("GET", "/readyz?verbose"))
+                .Json.GetProperty("Certificate")
+                .GetProperty("Trouble")
+                .GetString();
     }
 
-    /// <summary>Two months before its certificates end: the simulated clock goes through all of the time between.</summary>
-    private static SecureServer NewNearItsEnd() => new() { Time = new SimulatedTimeProvider(TimeProvider.System.GetUtcNow().AddMonths(4)) };
+    /// <summary>
+    /// Two months before its certificates end: the simulated clock goes through all of the time between.
+    /// </summary>
+    private static SecureServer NewNearItsEnd() =>
+        new() { Time = new SimulatedTimeProvider(TimeProvider.System.GetUtcNow().AddMonths(4)) };
 
-    /// <summary>A browser asks its user only when it holds a certificate of an authority that the server names.</summary>
+    /// <summary>
+    /// A browser asks its user only when it holds a certificate of an authority that the server names.
+    /// </summary>
     [Fact]
     public async Task The_handshake_asks_for_certificates_of_the_clusters_authority_only()
     {
@@ -232,16 +309,18 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
         await client.ConnectAsync(server.Address.Host, server.Address.Port);
         string[]? issuers = null;
         await using var tls = new SslStream(client.GetStream());
-        await tls.AuthenticateAsClientAsync(new SslClientAuthenticationOptions
-        {
-            TargetHost = "127.0.0.1",
-            CertificateChainPolicy = server.TrustPolicy(),
-            LocalCertificateSelectionCallback = (_, _, _, _, acceptable) =>
+        await tls.AuthenticateAsClientAsync(
+            new SslClientAuthenticationOptions
             {
-                issuers = acceptable;
-                return null!;
-            },
-        });
+                TargetHost = "127.0.0.1",
+                CertificateChainPolicy = server.TrustPolicy(),
+                LocalCertificateSelectionCallback = (_, _, _, _, acceptable) =>
+                {
+                    issuers = acceptable;
+                    return null!;
+                },
+            }
+        );
         Assert.Equal("CN=test authority", Assert.Single(issuers ?? []));
     }
 

@@ -30,10 +30,22 @@ public sealed class FailedDiskAccessTests : IAsyncLifetime
         (await _server.SendAsync("GET", "/databases/Shop/docs?id=a", token)).IsRefusal(503, _server.Node.Diagnosis!);
 
         // Whether they may still do anything, and whom it never heard of, it cannot say.
-        (await _server.SendAsync("POST", "/admin/node/find", token)).IsRefusal(503, "Who you are cannot be checked now.");
-        (await _server.SendAsync("POST", "/admin/node/find", certificate: certificate)).IsRefusal(503, "Who you are cannot be checked now.");
-        (await _server.SendAsync("GET", "/metrics", AccessToken.Create())).IsRefusal(503, "Who you are cannot be checked now.");
-        (await _server.SendAsync("POST", "/session", body: $$"""{"Token":"{{AccessToken.Create()}}"}""")).IsRefusal(503, "Who you are cannot be checked now.");
+        (await _server.SendAsync("POST", "/admin/node/find", token)).IsRefusal(
+            503,
+            "Who you are cannot be checked now."
+        );
+        (await _server.SendAsync("POST", "/admin/node/find", certificate: certificate)).IsRefusal(
+            503,
+            "Who you are cannot be checked now."
+        );
+        (await _server.SendAsync("GET", "/metrics", AccessToken.Create())).IsRefusal(
+            503,
+            "Who you are cannot be checked now."
+        );
+        (await _server.SendAsync("POST", "/session", body: $$"""{"Token":"{{AccessToken.Create()}}"}""")).IsRefusal(
+            503,
+            "Who you are cannot be checked now."
+        );
         (await _server.SendAsync("GET", "/metrics")).IsRefusal(401, "No credential");
         (await _server.SendAsync("POST", "/admin/node/find", SecureServer.LocalKey)).IsRefusal(501, "without a light");
 
@@ -44,7 +56,10 @@ public sealed class FailedDiskAccessTests : IAsyncLifetime
     private async Task FailDiskAsync()
     {
         _server.Disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Changing, Sticky = true });
-        await _server.Node.Consensus.ProposeAsync(CommandEncoder.CreateDatabase("Late", HistoryId.Create()), CancellationToken.None);
+        await _server.Node.Consensus.ProposeAsync(
+            CommandEncoder.CreateDatabase("Late", HistoryId.Create()),
+            CancellationToken.None
+        );
         Assert.NotNull(_server.Node.Diagnosis);
     }
 }

@@ -17,12 +17,24 @@ public sealed class FeedAccessTests : IAsyncLifetime
     [InlineData(false)]
     public async Task A_web_socket_is_closed_with_the_reason_when_its_token_is_withdrawn_or_ends(bool isWithdrawn)
     {
-        string token = await _server.GiveTokenAsync(["read"], expires: isWithdrawn ? null : _server.Time.GetUtcNow().AddHours(1));
+        string token = await _server.GiveTokenAsync(
+            ["read"],
+            expires: isWithdrawn ? null : _server.Time.GetUtcNow().AddHours(1)
+        );
         using var http = _server.NewClient();
         using var socket = new ClientWebSocket();
         socket.Options.SetRequestHeader("Authorization", "Bearer " + token);
-        await socket.ConnectAsync(new UriBuilder(_server.Address) { Scheme = "wss", Path = "/databases/Shop/changes" }.Uri, http, CancellationToken.None);
-        await socket.SendAsync("""{"CommandId":1,"Command":"watch-docs","Param":null}"""u8.ToArray(), WebSocketMessageType.Text, endOfMessage: true, CancellationToken.None);
+        await socket.ConnectAsync(
+            new UriBuilder(_server.Address) { Scheme = "wss", Path = "/databases/Shop/changes" }.Uri,
+            http,
+            CancellationToken.None
+        );
+        await socket.SendAsync(
+            """{"CommandId":1,"Command":"watch-docs","Param":null}"""u8.ToArray(),
+            WebSocketMessageType.Text,
+            endOfMessage: true,
+            CancellationToken.None
+        );
         byte[] buffer = new byte[4096];
         await socket.ReceiveAsync(buffer, CancellationToken.None);
         _server.Time.Advance(TimeSpan.FromMinutes(1));
@@ -34,7 +46,10 @@ public sealed class FeedAccessTests : IAsyncLifetime
             await Task.Yield();
         }
 
-        Assert.Equal((WebSocketMessageType.Close, WebSocketCloseStatus.PolicyViolation), ((await next).MessageType, socket.CloseStatus));
+        Assert.Equal(
+            (WebSocketMessageType.Close, WebSocketCloseStatus.PolicyViolation),
+            ((await next).MessageType, socket.CloseStatus)
+        );
         Assert.Contains("withdrawn", socket.CloseStatusDescription, StringComparison.Ordinal);
     }
 
@@ -43,9 +58,15 @@ public sealed class FeedAccessTests : IAsyncLifetime
     [InlineData(false)]
     public async Task A_stream_of_events_ends_with_the_reason_when_its_token_is_withdrawn_or_ends(bool isWithdrawn)
     {
-        string token = await _server.GiveTokenAsync(["read"], expires: isWithdrawn ? null : _server.Time.GetUtcNow().AddHours(1));
+        string token = await _server.GiveTokenAsync(
+            ["read"],
+            expires: isWithdrawn ? null : _server.Time.GetUtcNow().AddHours(1)
+        );
         using var http = _server.NewClient();
-        using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(_server.Address, "/databases/Shop/changes/stream"));
+        using var request = new HttpRequestMessage(
+            HttpMethod.Get,
+            new Uri(_server.Address, "/databases/Shop/changes/stream")
+        );
         request.Headers.TryAddWithoutValidation("Authorization", "Bearer " + token);
         using var response = await http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
         using var events = new StreamReader(await response.Content.ReadAsStreamAsync(), Encoding.UTF8);
@@ -64,5 +85,6 @@ public sealed class FeedAccessTests : IAsyncLifetime
         Assert.Contains(isWithdrawn ? "was withdrawn" : "ended at", end, StringComparison.Ordinal);
     }
 
-    private Task WithdrawAsync(bool isWithdrawn, string token) => isWithdrawn ? _server.WithdrawAsync(token) : Task.CompletedTask;
+    private Task WithdrawAsync(bool isWithdrawn, string token) =>
+        isWithdrawn ? _server.WithdrawAsync(token) : Task.CompletedTask;
 }

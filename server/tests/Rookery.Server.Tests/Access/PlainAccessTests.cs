@@ -12,7 +12,10 @@ public class PlainAccessTests : IAsyncLifetime
     public async Task Plain_http_asks_nobody_who_he_is_and_believes_who_says_it()
     {
         Assert.Equal(404, (await _server.SendAsync("GET", "/databases/Shop/docs?id=none")).Status);
-        Assert.Equal(404, (await _server.SendAsync("GET", "/databases/Shop/docs?id=none", "of-a-proxy-in-front")).Status);
+        Assert.Equal(
+            404,
+            (await _server.SendAsync("GET", "/databases/Shop/docs?id=none", "of-a-proxy-in-front")).Status
+        );
         string token = await _server.GiveTokenAsync(["metrics"]);
         (await _server.SendAsync("GET", "/databases/Shop/docs?id=none", token)).IsRefusal(403, "needs the scope read");
         (await _server.SendAsync("GET", "/metrics", "rookery_wrong")).IsRefusal(401, "holds no token");

@@ -7,7 +7,10 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Server.Tests.Access;
 
-/// <summary>Every route that the server has is asked with every kind of credential: what docs/reference/access.md says of it is what it does.</summary>
+/// <summary>
+/// Every route that the server has is asked with every kind of credential: what docs/reference/access.md says of it is
+/// what it does.
+/// </summary>
 public partial class RouteAccessTests(SecureServer server) : IClassFixture<SecureServer>
 {
     private const string Secret = "hunter2";
@@ -27,20 +30,46 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
         ["admin"] = ["admin"],
     };
 
-    private IEnumerable<Route> Routes => ((IEndpointRouteBuilder)server.App).DataSources.SelectMany(source => source.Endpoints).OfType<RouteEndpoint>()
-        .SelectMany(static endpoint => MethodsOf(endpoint).Select(method => new Route(method, endpoint.RoutePattern.RawText!, endpoint.Metadata.GetMetadata<RouteScope>()!.Name)
-        {
-            Parameters = endpoint.Metadata.GetMetadata<RouteParameters>(),
-        }));
+    private IEnumerable<Route> Routes =>
+        ((IEndpointRouteBuilder)server.App)
+            .DataSources.SelectMany(source => source.Endpoints)
+            .OfType<RouteEndpoint>()
+            .SelectMany(static endpoint =>
+                MethodsOf(endpoint)
+                    .Select(method => new Route(
+                        method,
+                        endpoint.RoutePattern.RawText!,
+                        endpoint.Metadata.GetMetadata<RouteScope>()!.Name
+                    )
+                    {
+                        Parameters = endpoint.Metadata.GetMetadata<RouteParameters>(),
+                    })
+            );
 
     [Fact]
     public void The_table_of_the_reference_has_every_route_with_its_scope()
     {
-        var cluster = new ClusterRoutes(NullLogger.Instance).All.Select(static route => new Route(route.Method, route.Path, "admin"));
-        var served = Routes.Concat(cluster).Select(static route => $"{route.Scope}: {route.Method} {route.Pattern}").Order(StringComparer.Ordinal).ToArray();
+        var cluster = new ClusterRoutes(NullLogger.Instance).All.Select(static route => new Route(
+            route.Method,
+            route.Path,
+            "admin"
+        ));
+        var served = Routes
+            .Concat(cluster)
+            .Select(static route => $"{route.Scope}: {route.Method} {route.Pattern}")
+            .Order(StringComparer.Ordinal)
+            .ToArray();
         string text = File.ReadAllText(Path.Join(Repository.Root, "docs/reference/access.md"));
-        var written = ScopeRow().Matches(text).SelectMany(static row => RouteName().Matches(row.Groups["routes"].Value).Select(route =>
-            $"{row.Groups["scope"].Value.Replace("`", "", StringComparison.Ordinal)}: {route.Groups["name"].Value.Replace("…/", "/databases/{database}/", StringComparison.Ordinal)}"));
+        var written = ScopeRow()
+            .Matches(text)
+            .SelectMany(static row =>
+                RouteName()
+                    .Matches(row.Groups["routes"].Value)
+                    .Select(route =>
+                        $"{row.Groups["scope"].Value.Replace("`", "", StringComparison.Ordinal)}: "
+                        + $"{route.Groups["name"].Value.Replace("…/", "/databases/{database}/", StringComparison.Ordinal)}"
+                    )
+            );
         Assert.Equal(served, written.Order(StringComparer.Ordinal));
     }
 
@@ -53,9 +82,14 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
             foreach (var route in Routes.Where(route => !(name is "admin" && route.HasLastingEffect)))
             {
                 var (status, body) = await AskAsync(http, route, token);
-                bool isRefused = (status is 401 or 403 && route.Method is "HEAD")
-                    || (status == 401 && body.Contains("No credential came", StringComparison.Ordinal)) || (status == 403 && body.Contains("needs the scope", StringComparison.Ordinal));
-                Assert.True(isRefused != Admitted[route.Scope].Contains(name), $"{name} asks {route}, and the answer is {status}: {body}");
+                bool isRefused =
+                    (status is 401 or 403 && route.Method is "HEAD")
+                    || (status == 401 && body.Contains("No credential came", StringComparison.Ordinal))
+                    || (status == 403 && body.Contains("needs the scope", StringComparison.Ordinal));
+                Assert.True(
+                    isRefused != Admitted[route.Scope].Contains(name),
+                    $"{name} asks {route}, and the answer is {status}: {body}"
+                );
             }
         }
     }
@@ -63,18 +97,34 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
     [Fact]
     public async Task Rights_in_one_database_open_no_other_and_tell_nothing_of_it()
     {
-        await server.SendAsync("PUT", $"/databases/{Elsewhere}/docs?id=users/1", SecureServer.LocalKey, $$"""{"s":"{{ElsewhereSecret}}"}""");
+        await server.SendAsync(
+            "PUT",
+            $"/databases/{Elsewhere}/docs?id=users/1",
+            SecureServer.LocalKey,
+            $$"""{"s":"{{ElsewhereSecret}}"}"""
+        );
         using var http = server.NewClient();
-        foreach (var (name, token) in (await CredentialsAsync("Shop")).Where(static credential => credential.Name is "read" or "write" or "read and write"))
+        foreach (
+            var (name, token) in (await CredentialsAsync("Shop")).Where(static credential =>
+                credential.Name is "read" or "write" or "read and write"
+            )
+        )
         {
             foreach (var route in Routes)
             {
                 var (_, body) = await AskAsync(http, route, token);
-                Assert.False(body.Contains(Elsewhere, StringComparison.Ordinal) || body.Contains(ElsewhereSecret, StringComparison.Ordinal), $"{name} of Shop asks {route}, and is told: {body}");
+                Assert.False(
+                    body.Contains(Elsewhere, StringComparison.Ordinal)
+                        || body.Contains(ElsewhereSecret, StringComparison.Ordinal),
+                    $"{name} of Shop asks {route}, and is told: {body}"
+                );
                 if (route.IsOfDatabase)
                 {
                     var (status, refusal) = await AskAsync(http, route, token, Elsewhere);
-                    Assert.True(status == 403, $"{name} of Shop asks {route} of another database, and the answer is {status}: {refusal}");
+                    Assert.True(
+                        status == 403,
+                        $"{name} of Shop asks {route} of another database, and the answer is {status}: {refusal}"
+                    );
                     Assert.DoesNotContain(ElsewhereSecret, refusal, StringComparison.Ordinal);
                 }
             }
@@ -85,74 +135,136 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
     public async Task No_route_tells_what_is_in_a_document_to_who_may_not_read()
     {
         using var http = server.NewClient();
-        foreach (var (name, token) in (await CredentialsAsync("Shop")).Where(static credential => credential.Name is "nobody" or "write" or "metrics"))
+        foreach (
+            var (name, token) in (await CredentialsAsync("Shop")).Where(static credential =>
+                credential.Name is "nobody" or "write" or "metrics"
+            )
+        )
         {
             foreach (var route in Routes)
             {
                 // Each is asked of the document as it was, whatever the one before did.
-                Assert.Equal(201, (await server.SendAsync(http, "PUT", "/databases/Shop/docs?id=users/1", SecureServer.LocalKey, $$"""{"s":"{{Secret}}"}""")).Status);
+                Assert.Equal(
+                    201,
+                    (
+                        await server.SendAsync(
+                            http,
+                            "PUT",
+                            "/databases/Shop/docs?id=users/1",
+                            SecureServer.LocalKey,
+                            $$"""{"s":"{{Secret}}"}"""
+                        )
+                    ).Status
+                );
                 var (status, body) = await AskAsync(http, route, token);
-                Assert.False(body.Contains(Secret, StringComparison.Ordinal), $"{name} asks {route}, and the answer is {status}: {body}");
+                Assert.False(
+                    body.Contains(Secret, StringComparison.Ordinal),
+                    $"{name} asks {route}, and the answer is {status}: {body}"
+                );
             }
         }
     }
 
     private async Task<(string Name, string? Token)[]> CredentialsAsync(string database) =>
-    [
-        ("nobody", null),
-        ("read", await server.GiveTokenAsync(["read"], [database])),
-        ("write", await server.GiveTokenAsync(["write"], [database])),
-        ("read and write", await server.GiveTokenAsync(["read", "write"], [database])),
-        ("metrics", await server.GiveTokenAsync(["metrics"])),
-        ("admin", await server.GiveTokenAsync(["admin"])),
-    ];
+        [
+            ("nobody", null),
+            ("read", await server.GiveTokenAsync(["read"], [database])),
+            ("write", await server.GiveTokenAsync(["write"], [database])),
+            ("read and write", await server.GiveTokenAsync(["read", "write"], [database])),
+            ("metrics", await server.GiveTokenAsync(["metrics"])),
+            ("admin", await server.GiveTokenAsync(["admin"])),
+        ];
 
     /// <summary>Asks, and reads what comes first: some answers go on until their listener leaves.</summary>
-    private async Task<(int Status, string Body)> AskAsync(HttpClient http, Route route, string? token, string database = "Shop")
+    private async Task<(int Status, string Body)> AskAsync(
+        HttpClient http,
+        Route route,
+        string? token,
+        string database = "Shop"
+    )
     {
-        string path = route.Pattern.Replace("{database}", database, StringComparison.Ordinal).Replace("{**rest}", "no/such/route", StringComparison.Ordinal)
-            .Replace("{**path}", "none", StringComparison.Ordinal).Replace("{**name}", "none", StringComparison.Ordinal);
-        using var request = new HttpRequestMessage(new HttpMethod(route.Method is "any" ? "GET" : route.Method), new Uri(server.Address, path + QueryOf(route, database)));
-        request.Content = HttpMethod.Get == request.Method || HttpMethod.Head == request.Method ? null : new StringContent(BodyOf(route), Encoding.UTF8, route.IsMergePatch ? "application/merge-patch+json" : "application/json");
+        string path = route
+            .Pattern.Replace("{database}", database, StringComparison.Ordinal)
+            .Replace("{**rest}", "no/such/route", StringComparison.Ordinal)
+            .Replace("{**path}", "none", StringComparison.Ordinal)
+            .Replace("{**name}", "none", StringComparison.Ordinal);
+        using var request = new HttpRequestMessage(
+            new HttpMethod(route.Method is "any" ? "GET" : route.Method),
+            new Uri(server.Address, path + QueryOf(route, database))
+        );
+        request.Content =
+            HttpMethod.Get == request.Method || HttpMethod.Head == request.Method
+                ? null
+                : new StringContent(
+                    BodyOf(route),
+                    Encoding.UTF8,
+                    route.IsMergePatch ? "application/merge-patch+json" : "application/json"
+                );
         if (token is not null)
         {
             request.Headers.TryAddWithoutValidation("Authorization", "Bearer " + token);
         }
 
         using var answer = await http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
-        bool isEndless = (int)answer.StatusCode == 200 && (route.Pattern.EndsWith("/stream", StringComparison.Ordinal) || route.Pattern.EndsWith("/live", StringComparison.Ordinal));
+        bool isEndless =
+            (int)answer.StatusCode == 200
+            && (
+                route.Pattern.EndsWith("/stream", StringComparison.Ordinal)
+                || route.Pattern.EndsWith("/live", StringComparison.Ordinal)
+            );
         string body = isEndless ? "" : await answer.Content.ReadAsStringAsync();
 
         // Otherwise the handler was not asked, and what it tells would not be seen.
-        bool isUnknown = body.Contains("The parameter '", StringComparison.Ordinal) && body.Contains("is not supported by this version", StringComparison.Ordinal);
+        bool isUnknown =
+            body.Contains("The parameter '", StringComparison.Ordinal)
+            && body.Contains("is not supported by this version", StringComparison.Ordinal);
         Assert.False(isUnknown, $"{route} was asked for what it does not take: {body}");
         return ((int)answer.StatusCode, body);
     }
 
-    /// <summary>What a route can be asked about the one document, its database or the index of ids, and takes.</summary>
+    /// <summary>
+    /// What a route can be asked about the one document, its database or the index of ids, and takes.
+    /// </summary>
     private static string QueryOf(Route route, string database)
     {
         (string Name, string Value)[] about =
         [
-            ("id", "users/1"), ("name", database), ("tag", "users"), ("details", "true"), ("field", "s"), ("value", "1"),
+            ("id", "users/1"),
+            ("name", database),
+            ("tag", "users"),
+            ("details", "true"),
+            ("field", "s"),
+            ("value", "1"),
             ("query", "from%20@all_docs%20where%20startsWith(s,'hun')"),
         ];
-        var taken = about.Where(asked => route.Parameters?.Obeyed.Contains(asked.Name, StringComparer.OrdinalIgnoreCase) ?? true);
+        var taken = about.Where(asked =>
+            route.Parameters?.Obeyed.Contains(asked.Name, StringComparer.OrdinalIgnoreCase) ?? true
+        );
         return "?" + string.Join('&', taken.Select(static asked => $"{asked.Name}={asked.Value}"));
     }
 
-    private static string BodyOf(Route route) => route.Pattern[(route.Pattern.IndexOf("}/", StringComparison.Ordinal) + 1)..] switch
-    {
-        "/bulk_docs" => """{"Commands":[{"Id":"users/1","Type":"PUT","ChangeVector":"A:1-none","Document":{}}]}""",
-        "/queries" when route.Method is "PATCH" => """{"Query":{"Query":"from @all_docs where startsWith(s,'hun') update { throw this.s; }"}}""",
-        "/queries" or "/streams/queries" => """{"Query":"from @all_docs where startsWith(s,'hun')"}""",
-        _ => "{}",
-    };
+    private static string BodyOf(Route route) =>
+        route.Pattern[(route.Pattern.IndexOf("}/", StringComparison.Ordinal) + 1)..] switch
+        {
+            "/bulk_docs" => """{"Commands":[{"Id":"users/1","Type":"PUT","ChangeVector":"A:1-none","Document":{}}]}""",
+            "/queries" when route.Method is "PATCH" =>
+                """{"Query":{"Query":"from @all_docs where startsWith(s,'hun') update { throw this.s; }"}}""",
+            "/queries" or "/streams/queries" => """{"Query":"from @all_docs where startsWith(s,'hun')"}""",
+            _ => "{}",
+        };
 
     private static IEnumerable<string> MethodsOf(RouteEndpoint endpoint) =>
-        endpoint.Metadata.GetMetadata<HttpMethodMetadata>() is { HttpMethods: { Count: > 0 } methods } ? methods.Count > 1 ? methods.Where(static method => method is not "HEAD") : methods : ["any"];
+        endpoint.Metadata.GetMetadata<HttpMethodMetadata>() is { HttpMethods: { Count: > 0 } methods }
+            ? methods.Count > 1
+                ? methods.Where(static method => method is not "HEAD")
+                : methods
+            : ["any"];
 
-    [GeneratedRegex(@"^\| (?<scope>open|`[a-z]+`( (and|or) `write`)?) \| (?<routes>`[^|]* /[^|]*`|`[^|]* …/[^|]*`) \|", RegexOptions.Multiline | RegexOptions.ExplicitCapture, 1000)]
+    [GeneratedRegex(
+        @"^\| (?<scope>open|`[a-z]+`( (and|or) `write`)?) \| (?<routes>`[^|]* /[^|]*`|`[^|]* …/[^|]*`) \|",
+        RegexOptions.Multiline | RegexOptions.ExplicitCapture,
+        1000
+    )]
     private static partial Regex ScopeRow();
 
     [GeneratedRegex("`(?<name>[^`]+)`", RegexOptions.ExplicitCapture, 1000)]

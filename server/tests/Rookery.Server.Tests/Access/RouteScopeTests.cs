@@ -4,7 +4,10 @@ namespace Rookery.Server.Tests.Access;
 
 public class RouteScopeTests(SecureServer server) : IClassFixture<SecureServer>
 {
-    /// <summary>Every route and who may use it, in one place. A route that is new is written down here, by somebody who thought about it.</summary>
+    /// <summary>
+    /// Every route and who may use it, in one place. A route that is new is written down here, by somebody who thought
+    /// about it.
+    /// </summary>
     private static readonly string[] Routes =
     [
         "* /databases/{database}/{**rest}: read or write",
@@ -107,18 +110,33 @@ public class RouteScopeTests(SecureServer server) : IClassFixture<SecureServer>
     [Fact]
     public void Every_route_says_who_may_use_it()
     {
-        var mapped = ((IEndpointRouteBuilder)server.App).DataSources.SelectMany(source => source.Endpoints).OfType<RouteEndpoint>().Select(Describe).Order(StringComparer.Ordinal).ToArray();
+        var mapped = ((IEndpointRouteBuilder)server.App)
+            .DataSources.SelectMany(source => source.Endpoints)
+            .OfType<RouteEndpoint>()
+            .Select(Describe)
+            .Order(StringComparer.Ordinal)
+            .ToArray();
         Assert.Equal(Routes.Order(StringComparer.Ordinal), mapped);
     }
 
     [Fact]
     public void Reads_and_writes_are_counted_where_the_node_decides_how_long_they_take()
     {
-        var counted = ((IEndpointRouteBuilder)server.App).DataSources.SelectMany(source => source.Endpoints).OfType<RouteEndpoint>()
-            .Where(static endpoint => endpoint.Metadata.GetMetadata<RouteTotal>() is not null).Select(Describe).ToArray();
+        var counted = ((IEndpointRouteBuilder)server.App)
+            .DataSources.SelectMany(source => source.Endpoints)
+            .OfType<RouteEndpoint>()
+            .Where(static endpoint => endpoint.Metadata.GetMetadata<RouteTotal>() is not null)
+            .Select(Describe)
+            .ToArray();
         Assert.Contains("GET /databases/{database}/docs: read", counted);
         Assert.Contains("POST /databases/{database}/bulk_docs: write", counted);
-        Assert.DoesNotContain(counted, static route => ((string[])["/streams/", "/export", "/changes", "/import", "/bulk_insert"]).Any(part => route.Contains(part, StringComparison.Ordinal)));
+        Assert.DoesNotContain(
+            counted,
+            static route =>
+                ((string[])["/streams/", "/export", "/changes", "/import", "/bulk_insert"]).Any(part =>
+                    route.Contains(part, StringComparison.Ordinal)
+                )
+        );
     }
 
     [Theory]
@@ -137,7 +155,9 @@ public class RouteScopeTests(SecureServer server) : IClassFixture<SecureServer>
 
     private static string Describe(RouteEndpoint endpoint)
     {
-        string methods = endpoint.Metadata.GetMetadata<HttpMethodMetadata>() is { HttpMethods.Count: > 0 } allowed ? string.Join(',', allowed.HttpMethods) : "*";
+        string methods = endpoint.Metadata.GetMetadata<HttpMethodMetadata>() is { HttpMethods.Count: > 0 } allowed
+            ? string.Join(',', allowed.HttpMethods)
+            : "*";
         return $"{methods} {endpoint.RoutePattern.RawText}: {endpoint.Metadata.GetMetadata<RouteScope>()?.Name}";
     }
 }

@@ -49,7 +49,9 @@ public sealed class SecureServer : IAsyncLifetime
 
     public IReadOnlyList<ShownSetting> Settings { get; init; } = [];
 
-    /// <summary>What the node, then one of three, hears from the leader before a read barrier; null for a node alone.</summary>
+    /// <summary>
+    /// What the node, then one of three, hears from the leader before a read barrier; null for a node alone.
+    /// </summary>
     public Func<IConsensus, Task>? AtBarrier { get; init; }
 
     internal TestIdentity Identity { get; } = new();
@@ -66,7 +68,14 @@ public sealed class SecureServer : IAsyncLifetime
     {
         var io = new IoTimeline(TimeProvider.System, "memory");
         var memory = new MemoryBudget(256 << 20);
-        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, Disk, memory, io, Time, OpenConsensus);
+        _node = Node.Open(
+            new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 },
+            Disk,
+            memory,
+            io,
+            Time,
+            OpenConsensus
+        );
         var options = new ServerOptions
         {
             Listen = new IPEndPoint(IPAddress.Loopback, 0),
@@ -108,17 +117,37 @@ public sealed class SecureServer : IAsyncLifetime
         Assert.Null((await Node.Consensus.ProposeAsync(command, CancellationToken.None)).Rejection);
 
     /// <summary>Makes a token known and gives it.</summary>
-    internal async Task<string> GiveTokenAsync(string[] scopes, string[]? databases = null, DateTimeOffset? expires = null)
+    internal async Task<string> GiveTokenAsync(
+        string[] scopes,
+        string[]? databases = null,
+        DateTimeOffset? expires = null
+    )
     {
         string token = AccessToken.Create();
-        await SetAsync(KeyOf(token), AccessJson.Encode(new TokenRecord("test", scopes, databases, Time.GetUtcNow(), expires)));
+        await SetAsync(
+            KeyOf(token),
+            AccessJson.Encode(new TokenRecord("test", scopes, databases, Time.GetUtcNow(), expires))
+        );
         return token;
     }
 
-    internal async Task RegisterAsync(X509Certificate2 certificate, bool isAdmin, params (string Database, string Right)[] rights) =>
+    internal async Task RegisterAsync(
+        X509Certificate2 certificate,
+        bool isAdmin,
+        params (string Database, string Right)[] rights
+    ) =>
         await SetAsync(
             ClusterRecordPrefix.ClientCertificate + AccessGate.ThumbprintOf(certificate),
-            AccessJson.Encode(new CertificateRecord("app", isAdmin, rights.ToDictionary(right => right.Database, right => right.Right), Time.GetUtcNow(), Time.GetUtcNow())));
+            AccessJson.Encode(
+                new CertificateRecord(
+                    "app",
+                    isAdmin,
+                    rights.ToDictionary(right => right.Database, right => right.Right),
+                    Time.GetUtcNow(),
+                    Time.GetUtcNow()
+                )
+            )
+        );
 
     internal async Task WithdrawAsync(string token)
     {
@@ -127,13 +156,25 @@ public sealed class SecureServer : IAsyncLifetime
         await ProposeAsync(writer.Complete());
     }
 
-    public async Task<Answer> SendAsync(string method, string url, string? token = null, string? body = null, X509Certificate2? certificate = null)
+    public async Task<Answer> SendAsync(
+        string method,
+        string url,
+        string? token = null,
+        string? body = null,
+        X509Certificate2? certificate = null
+    )
     {
         using var http = NewClient(certificate);
         return await SendAsync(http, method, url, token, body);
     }
 
-    public async Task<Answer> SendAsync(HttpClient http, string method, string url, string? token = null, string? body = null)
+    public async Task<Answer> SendAsync(
+        HttpClient http,
+        string method,
+        string url,
+        string? token = null,
+        string? body = null
+    )
     {
         using var request = new HttpRequestMessage(new HttpMethod(method), new Uri(Address, url));
         request.Content = body is null ? null : new StringContent(body, Encoding.UTF8, "application/json");
@@ -143,12 +184,20 @@ public sealed class SecureServer : IAsyncLifetime
         }
 
         using var response = await http.SendAsync(request);
-        return new Answer((int)response.StatusCode, await response.Content.ReadAsStringAsync(), response.Headers, response.Content.Headers.ContentLength);
+        return new Answer(
+            (int)response.StatusCode,
+            await response.Content.ReadAsStringAsync(),
+            response.Headers,
+            response.Content.Headers.ContentLength
+        );
     }
 
     public HttpClient NewClient(X509Certificate2? certificate = null)
     {
-        var handler = new SocketsHttpHandler { SslOptions = new SslClientAuthenticationOptions { CertificateChainPolicy = TrustPolicy() } };
+        var handler = new SocketsHttpHandler
+        {
+            SslOptions = new SslClientAuthenticationOptions { CertificateChainPolicy = TrustPolicy() },
+        };
         if (certificate is not null)
         {
             handler.SslOptions.ClientCertificates = [certificate];
@@ -160,7 +209,11 @@ public sealed class SecureServer : IAsyncLifetime
     /// <summary>Trusts the test's authority only.</summary>
     public X509ChainPolicy TrustPolicy()
     {
-        var policy = new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust, RevocationMode = X509RevocationMode.NoCheck };
+        var policy = new X509ChainPolicy
+        {
+            TrustMode = X509ChainTrustMode.CustomRootTrust,
+            RevocationMode = X509RevocationMode.NoCheck,
+        };
         policy.CustomTrustStore.AddRange(Identity.Authorities);
         return policy;
     }

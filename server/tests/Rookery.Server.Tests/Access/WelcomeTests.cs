@@ -34,12 +34,22 @@ public sealed class WelcomeTests : IAsyncLifetime
         byte[] file = await _http.GetByteArrayAsync("/rookery-ca.crt");
 
         string fingerprint = Convert.ToHexString(SHA256.HashData(file));
-        Assert.Equal(fingerprint, Convert.ToHexString(_node.Identity.Authorities[0].GetCertHash(HashAlgorithmName.SHA256)));
+        Assert.Equal(
+            fingerprint,
+            Convert.ToHexString(_node.Identity.Authorities[0].GetCertHash(HashAlgorithmName.SHA256))
+        );
         string[] pairs = [.. fingerprint.Chunk(2).Select(static pair => new string(pair))];
-        Assert.All(pairs.Chunk(8), group => Assert.Contains($"<code>{string.Join(':', group)}</code>", page, StringComparison.Ordinal));
+        Assert.All(
+            pairs.Chunk(8),
+            group => Assert.Contains($"<code>{string.Join(':', group)}</code>", page, StringComparison.Ordinal)
+        );
         Assert.Contains("<h1>pi-1</h1>", page, StringComparison.Ordinal);
         Assert.Contains("the cluster <strong>home</strong>", page, StringComparison.Ordinal);
-        Assert.Contains($"href=\"https://pi-1.local:{_node.Context.Options.Listen.Port}\"", page, StringComparison.Ordinal);
+        Assert.Contains(
+            $"href=\"https://pi-1.local:{_node.Context.Options.Listen.Port}\"",
+            page,
+            StringComparison.Ordinal
+        );
         Assert.DoesNotContain("{", page[page.IndexOf("<body>", StringComparison.Ordinal)..], StringComparison.Ordinal);
     }
 
@@ -72,8 +82,15 @@ public sealed class WelcomeTests : IAsyncLifetime
         using var answer = await _http.GetAsync("/");
         string policy = answer.Headers.GetValues("Content-Security-Policy").Single();
         string page = await answer.Content.ReadAsStringAsync();
-        string style = page[(page.IndexOf("<style>", StringComparison.Ordinal) + 7)..page.IndexOf("</style>", StringComparison.Ordinal)];
-        Assert.StartsWith($"default-src 'none'; style-src 'sha256-{Convert.ToBase64String(SHA256.HashData(Encoding.UTF8.GetBytes(style)))}';", policy, StringComparison.Ordinal);
+        string style = page[
+            (page.IndexOf("<style>", StringComparison.Ordinal) + 7)..page.IndexOf("</style>", StringComparison.Ordinal)
+        ];
+        Assert.StartsWith(
+            $"default-src 'none'; style-src "
+                + $"'sha256-{Convert.ToBase64String(SHA256.HashData(Encoding.UTF8.GetBytes(style)))}';",
+            policy,
+            StringComparison.Ordinal
+        );
         Assert.Equal("nosniff", answer.Headers.GetValues("X-Content-Type-Options").Single());
         Assert.DoesNotContain(" style=", page, StringComparison.Ordinal);
         Assert.DoesNotContain("<script", page, StringComparison.OrdinalIgnoreCase);
@@ -88,7 +105,12 @@ public sealed class WelcomeTests : IAsyncLifetime
     [InlineData("HEAD /", 200)]
     [InlineData("POST /claim", 405)]
     [InlineData("OPTIONS *", 405)]
-    public async Task Nothing_else_is_there(string line, int status) => Assert.StartsWith($"HTTP/1.1 {status} ", await SendAsync($"{line} HTTP/1.1\r\nHost: pi-1.local\r\nConnection: close\r\n\r\n"), StringComparison.Ordinal);
+    public async Task Nothing_else_is_there(string line, int status) =>
+        Assert.StartsWith(
+            $"HTTP/1.1 {status} ",
+            await SendAsync($"{line} HTTP/1.1\r\nHost: pi-1.local\r\nConnection: close\r\n\r\n"),
+            StringComparison.Ordinal
+        );
 
     [Theory]
     [InlineData("Authorization: Bearer rookery_secret")]

@@ -2,7 +2,10 @@ using System.Text;
 
 namespace Rookery.Server.Tests.Access;
 
-/// <summary>Who may only write is told nothing of what is in a document: neither the document, nor whether a guess about it holds.</summary>
+/// <summary>
+/// Who may only write is told nothing of what is in a document: neither the document, nor whether a guess about it
+/// holds.
+/// </summary>
 public class WriteOnlyTests(SecureServer server) : IClassFixture<SecureServer>
 {
     private const string Secret = "hunter2";
@@ -26,7 +29,12 @@ public class WriteOnlyTests(SecureServer server) : IClassFixture<SecureServer>
         await StoreAsync();
         string writer = await WriterAsync();
         await PatchAsync(writer, """{"seen":true}""", "application/merge-patch+json");
-        Assert.True((await server.SendAsync("GET", Docs, SecureServer.LocalKey)).Json.GetProperty("Results")[0].GetProperty("seen").GetBoolean());
+        Assert.True(
+            (await server.SendAsync("GET", Docs, SecureServer.LocalKey))
+                .Json.GetProperty("Results")[0]
+                .GetProperty("seen")
+                .GetBoolean()
+        );
         await server.SendAsync("DELETE", Docs, SecureServer.LocalKey);
         Assert.Equal(404, (await PatchAsync(writer, """{"seen":true}""", "application/merge-patch+json")).Status);
     }
@@ -35,9 +43,21 @@ public class WriteOnlyTests(SecureServer server) : IClassFixture<SecureServer>
     [InlineData("PATCH", Docs, """{"Patch":{"Script":"let a=1"}}""")]
     [InlineData("PATCH", Docs, """{"Patch":{"Script":"throw this.s"}}""")]
     [InlineData("PATCH", Docs, """{"Patch":{"Script":"if (this.s[0] == 'h') this.a = 1"}}""")]
-    [InlineData("PATCH", "/databases/Shop/docs?id=users/none", """{"Patch":{"Script":"this.a = 1"},"PatchIfMissing":{"Script":"throw load('users/1').s"}}""")]
-    [InlineData("POST", "/databases/Shop/bulk_docs", """{"Commands":[{"Id":"a","Type":"PUT","Document":{}},{"Id":"users/1","Type":"PATCH","Patch":{"Script":"this.a = 1"},"ReturnDocument":true}]}""")]
-    [InlineData("PATCH", "/databases/Shop/queries?details=true", """{"Query":{"Query":"from @all_docs where startsWith(s,'hun') update { this.a = 1 }"}}""")]
+    [InlineData(
+        "PATCH",
+        "/databases/Shop/docs?id=users/none",
+        """{"Patch":{"Script":"this.a = 1"},"PatchIfMissing":{"Script":"throw load('users/1').s"}}"""
+    )]
+    [InlineData(
+        "POST",
+        "/databases/Shop/bulk_docs",
+        """{"Commands":[{"Id":"a","Type":"PUT","Document":{}},{"Id":"users/1","Type":"PATCH","Patch":{"Script":"this.a = 1"},"ReturnDocument":true}]}"""
+    )]
+    [InlineData(
+        "PATCH",
+        "/databases/Shop/queries?details=true",
+        """{"Query":{"Query":"from @all_docs where startsWith(s,'hun') update { this.a = 1 }"}}"""
+    )]
     [InlineData("DELETE", "/databases/Shop/queries", """{"Query":"from @all_docs where startsWith(s,'hun')"}""")]
     [InlineData("POST", "/databases/Shop/bulk_docs?waitForIndexesTimeout=1", """{"Commands":[]}""")]
     [InlineData("POST", "/databases/Shop/bulk_docs?waitForSpecificIndex=none", """{"Commands":[]}""")]
@@ -60,35 +80,79 @@ public class WriteOnlyTests(SecureServer server) : IClassFixture<SecureServer>
     {
         await StoreAsync();
         string admin = await server.GiveTokenAsync(["admin"]);
-        var begun = await server.SendAsync("PATCH", "/databases/Shop/queries", SecureServer.LocalKey, $$"""{"Query":{"Query":"from @all_docs where s = '{{Secret}}' update { this.a = 1 }"} }""");
+        var begun = await server.SendAsync(
+            "PATCH",
+            "/databases/Shop/queries",
+            SecureServer.LocalKey,
+            $$"""{"Query":{"Query":"from @all_docs where s = '{{Secret}}' update { this.a = 1 }"} }"""
+        );
         string state = $"/databases/Shop/operations/state?id={begun.Json.GetProperty("OperationId").GetInt64()}";
         Assert.Equal(200, (await server.SendAsync("GET", state, admin)).Status);
         (await server.SendAsync("GET", state, await WriterAsync())).IsRefusal(400, "knows no operation");
-        (await server.SendAsync("POST", state.Replace("state", "kill", StringComparison.Ordinal), await WriterAsync())).IsRefusal(400, "knows no operation");
+        (
+            await server.SendAsync(
+                "POST",
+                state.Replace("state", "kill", StringComparison.Ordinal),
+                await WriterAsync()
+            )
+        ).IsRefusal(400, "knows no operation");
 
         string writer = await WriterAsync();
-        long id = (await server.SendAsync("GET", "/databases/Shop/operations/next-operation-id", writer)).Json.GetProperty("Id").GetInt64();
-        Assert.Equal(201, (await server.SendAsync("POST", $"/databases/Shop/bulk_insert?id={id}", writer, """[{"Id":"bulk/1","Type":"PUT","Document":{}}]""")).Status);
-        Assert.Equal(1, (await server.SendAsync("GET", $"/databases/Shop/operations/state?id={id}", writer)).Json.GetProperty("Result").GetProperty("Total").GetInt32());
+        long id = (await server.SendAsync("GET", "/databases/Shop/operations/next-operation-id", writer))
+            .Json.GetProperty("Id")
+            .GetInt64();
+        Assert.Equal(
+            201,
+            (
+                await server.SendAsync(
+                    "POST",
+                    $"/databases/Shop/bulk_insert?id={id}",
+                    writer,
+                    """[{"Id":"bulk/1","Type":"PUT","Document":{}}]"""
+                )
+            ).Status
+        );
+        Assert.Equal(
+            1,
+            (await server.SendAsync("GET", $"/databases/Shop/operations/state?id={id}", writer))
+                .Json.GetProperty("Result")
+                .GetProperty("Total")
+                .GetInt32()
+        );
     }
 
     [Fact]
     public async Task The_list_of_databases_counts_no_documents_for_it()
     {
-        Assert.Equal("""{"Databases":[{"Name":"Shop","Disabled":false}]}""", (await server.SendAsync("GET", "/databases", await WriterAsync())).Body);
-        Assert.Contains("DocumentsCount", (await server.SendAsync("GET", "/databases", await server.GiveTokenAsync(["read"], ["Shop"]))).Body, StringComparison.Ordinal);
+        Assert.Equal(
+            """{"Databases":[{"Name":"Shop","Disabled":false}]}""",
+            (await server.SendAsync("GET", "/databases", await WriterAsync())).Body
+        );
+        Assert.Contains(
+            "DocumentsCount",
+            (await server.SendAsync("GET", "/databases", await server.GiveTokenAsync(["read"], ["Shop"]))).Body,
+            StringComparison.Ordinal
+        );
     }
 
-    private static string Contents(Raven.Answer answer) => $$"""{"s":"{{answer.Json.GetProperty("Results")[0].GetProperty("s").GetString()}}"}""";
+    private static string Contents(Raven.Answer answer) =>
+        $$"""{"s":"{{answer.Json.GetProperty("Results")[0].GetProperty("s").GetString()}}"}""";
 
     private Task<string> WriterAsync() => server.GiveTokenAsync(["write"], ["Shop"]);
 
-    private async Task StoreAsync() => Assert.Equal(201, (await server.SendAsync("PUT", Docs, SecureServer.LocalKey, $$"""{"s":"{{Secret}}"}""")).Status);
+    private async Task StoreAsync() =>
+        Assert.Equal(
+            201,
+            (await server.SendAsync("PUT", Docs, SecureServer.LocalKey, $$"""{"s":"{{Secret}}"}""")).Status
+        );
 
     private async Task<(int Status, string Body)> PatchAsync(string token, string body, string type)
     {
         using var http = server.NewClient();
-        using var request = new HttpRequestMessage(HttpMethod.Patch, new Uri(server.Address, Docs)) { Content = new StringContent(body, Encoding.UTF8, type) };
+        using var request = new HttpRequestMessage(HttpMethod.Patch, new Uri(server.Address, Docs))
+        {
+            Content = new StringContent(body, Encoding.UTF8, type),
+        };
         request.Headers.TryAddWithoutValidation("Authorization", "Bearer " + token);
         using var answer = await http.SendAsync(request);
         return ((int)answer.StatusCode, await answer.Content.ReadAsStringAsync());

@@ -12,43 +12,68 @@ public sealed partial class AlertCatalogueTests
 
     [Fact]
     public void The_rules_of_the_collection_are_what_the_catalogue_writes() =>
-        Assert.Equal(PrometheusRules.Write(), File.ReadAllText(Path.Join(Repository.Root, "ansible/roles/monitoring/files/rookery.rules.yml")));
+        Assert.Equal(
+            PrometheusRules.Write(),
+            File.ReadAllText(Path.Join(Repository.Root, "ansible/roles/monitoring/files/rookery.rules.yml"))
+        );
 
     [Fact]
     public void The_manual_has_a_section_of_every_alert_that_says_the_same()
     {
         string page = File.ReadAllText(Path.Join(Repository.Root, "docs/reference/alerts.md"));
-        var sections = Section().Matches(page).ToDictionary(static match => match.Groups["name"].Value, static match => match.Groups["text"].Value, StringComparer.Ordinal);
+        var sections = Section()
+            .Matches(page)
+            .ToDictionary(
+                static match => match.Groups["name"].Value,
+                static match => match.Groups["text"].Value,
+                StringComparer.Ordinal
+            );
         Assert.Equal(AlertCatalogue.All.Select(static alert => alert.Name), sections.Keys);
-        Assert.All(AlertCatalogue.All, alert =>
-        {
-            string text = sections[alert.Name];
-            Assert.StartsWith($"{alert.Sentence} {HeadOf(alert)}\n", text, StringComparison.Ordinal);
-            Assert.Contains($"\n    {alert.Expression}\n", text, StringComparison.Ordinal);
-            Assert.Contains($"\n**What to do.** {alert.Fix}\n", text, StringComparison.Ordinal);
-        });
+        Assert.All(
+            AlertCatalogue.All,
+            alert =>
+            {
+                string text = sections[alert.Name];
+                Assert.StartsWith($"{alert.Sentence} {HeadOf(alert)}\n", text, StringComparison.Ordinal);
+                Assert.Contains($"\n    {alert.Expression}\n", text, StringComparison.Ordinal);
+                Assert.Contains($"\n**What to do.** {alert.Fix}\n", text, StringComparison.Ordinal);
+            }
+        );
     }
 
     [Fact]
     public void Names_and_severities_are_of_their_form()
     {
-        Assert.Equal(AlertCatalogue.All.Count, AlertCatalogue.All.Select(static alert => alert.Name).Distinct(StringComparer.Ordinal).Count());
-        Assert.All(AlertCatalogue.All, static alert =>
-        {
-            Assert.Matches("^[a-z]+(_[a-z]+)*$", alert.Name);
-            Assert.True(alert.Severity is AlertSeverity.Warning or AlertSeverity.Critical);
-            Assert.EndsWith(".", alert.Sentence, StringComparison.Ordinal);
-            Assert.EndsWith(".", alert.Fix, StringComparison.Ordinal);
-        });
-        Assert.Equal("RookerySyncSlow", AlertCatalogue.All.Single(static alert => alert.Name is "sync_slow").PrometheusName);
+        Assert.Equal(
+            AlertCatalogue.All.Count,
+            AlertCatalogue.All.Select(static alert => alert.Name).Distinct(StringComparer.Ordinal).Count()
+        );
+        Assert.All(
+            AlertCatalogue.All,
+            static alert =>
+            {
+                Assert.Matches("^[a-z]+(_[a-z]+)*$", alert.Name);
+                Assert.True(alert.Severity is AlertSeverity.Warning or AlertSeverity.Critical);
+                Assert.EndsWith(".", alert.Sentence, StringComparison.Ordinal);
+                Assert.EndsWith(".", alert.Fix, StringComparison.Ordinal);
+            }
+        );
+        Assert.Equal(
+            "RookerySyncSlow",
+            AlertCatalogue.All.Single(static alert => alert.Name is "sync_slow").PrometheusName
+        );
     }
 
-    /// <summary>Of a member behind TLS on a board that tells everything, whose machine has slots and a backup.</summary>
+    /// <summary>
+    /// Of a member behind TLS on a board that tells everything, whose machine has slots and a backup.
+    /// </summary>
     [Fact]
     public async Task Every_metric_that_an_alert_asks_for_is_one_that_a_node_tells()
     {
         var told = await KnownMetrics.ReadAsync();
-        var asked = AlertCatalogue.All.SelectMany(static alert => KnownMetrics.In(alert.Expression)).ToHashSet(StringComparer.Ordinal);
+        var asked = AlertCatalogue
+            .All.SelectMany(static alert => KnownMetrics.In(alert.Expression))
+            .ToHashSet(StringComparer.Ordinal);
         Assert.True(asked.Count > 15);
         Assert.DoesNotContain(asked, name => !told.Contains(name) && name is not "up");
     }
@@ -60,7 +85,10 @@ public sealed partial class AlertCatalogueTests
     [InlineData("damage", "This node found 1 damaged place on its card.")]
     [InlineData("disk_full", "This node's card is full; it has 100 MiB free, and keeps 256 MiB in reserve.")]
     [InlineData("no_margin", "No other voter may fail: 2 of 3 are there, and writes need as many.")]
-    [InlineData("member_down", "The leader hears nothing of pi-B (B), and did 1 min 30 s ago. The leader hears nothing of pi-C (C).")]
+    [InlineData(
+        "member_down",
+        "The leader hears nothing of pi-B (B), and did 1 min 30 s ago. The leader hears nothing of pi-C (C)."
+    )]
     [InlineData("member_lag", "pi-B (B) is 10,001 entries behind.")]
     [InlineData("sync_slow", "One sync of the journal in a hundred takes more than 600.0 ms here.")]
     [InlineData("card_worn", "mmcblk0 says that it has used 90 % of its life.")]
@@ -70,9 +98,15 @@ public sealed partial class AlertCatalogueTests
     [InlineData("index_trouble", "An index of this node cannot go on: shop/Orders: no room")]
     [InlineData("clock_in_doubt", "The cluster's time is in doubt, and nothing expires: Clocks differ.")]
     [InlineData("clock_off", "This machine's clock is 1 min 1 s behind the cluster's time.")]
-    [InlineData("certificate_ends", "The certificate that clients are shown ends on 2026-12-20, and was to be renewed long before.")]
+    [InlineData(
+        "certificate_ends",
+        "The certificate that clients are shown ends on 2026-12-20, and was to be renewed long before."
+    )]
     [InlineData("backup_old", "The last backup that this node knows of was taken 3.5 days ago.")]
-    [InlineData("slot_not_committed", "The system that this machine runs is an update on trial that was not committed.")]
+    [InlineData(
+        "slot_not_committed",
+        "The system that this machine runs is an update on trial that was not committed."
+    )]
     [InlineData("slot_fell_back", "An update of this machine did not come up, and the system before it runs.")]
     public void An_alert_holds_by_a_node_s_own_statistics_and_says_its_figures(string name, string sentence)
     {
@@ -86,8 +120,14 @@ public sealed partial class AlertCatalogueTests
     {
         var follower = Cluster("B", "Follower", Member("A", isLeader: true), Member("B", isSelf: true), Member("C"));
         string[] ofLeader = ["no_margin", "member_down", "member_lag", "backup_old"];
-        Assert.All(ofLeader, name => Assert.Empty(AlertCatalogue.Find(name)!.Find(Wrong(name) with { Cluster = follower })));
-        Assert.Equal(ofLeader, AlertCatalogue.All.Where(static alert => alert.IsOfCluster).Select(static alert => alert.Name));
+        Assert.All(
+            ofLeader,
+            name => Assert.Empty(AlertCatalogue.Find(name)!.Find(Wrong(name) with { Cluster = follower }))
+        );
+        Assert.Equal(
+            ofLeader,
+            AlertCatalogue.All.Where(static alert => alert.IsOfCluster).Select(static alert => alert.Name)
+        );
     }
 
     [Fact]
@@ -95,65 +135,193 @@ public sealed partial class AlertCatalogueTests
     {
         var judge = AlertCatalogue.All.Single(static alert => alert.Name is "backup_old").Judge!;
         Assert.Null(judge(Well() with { Notes = MachineNotes.None, Uptime = TimeSpan.FromDays(2.9) }));
-        Assert.Equal("No backup is known to this node since it started 4 days ago.", judge(Well() with { Notes = MachineNotes.None, Uptime = TimeSpan.FromDays(4) }));
+        Assert.Equal(
+            "No backup is known to this node since it started 4 days ago.",
+            judge(Well() with { Notes = MachineNotes.None, Uptime = TimeSpan.FromDays(4) })
+        );
     }
 
-    private static AlertFacts Wrong(string name) => name switch
-    {
-        "not_serving" => Well() with { NotServing = "It opens." },
-        "halted" => Well() with { Cluster = Cluster("A", ConsensusStatistics.NoRole) with { Trouble = "It was removed." } },
-        "no_writes" => Well() with { Cluster = Cluster("A", "Follower", Member("A", isSelf: true)) with { Trouble = "No leader is known here." } },
-        "damage" => Well() with { DamagedPlaces = 1 },
-        "disk_full" => Well() with { Space = new ReserveState(100 << 20, 256 << 20) },
-        "no_margin" => Well() with { Cluster = Led(Member("B") with { IsReachable = false }, Member("C") with { IsReachable = true }) },
-        "member_down" => Well() with { Cluster = Led(Member("B") with { IsReachable = false, HeardSeconds = 90 }, Member("C") with { IsReachable = false }) },
-        "member_lag" => Well() with { Cluster = Led(Member("B") with { IsReachable = true, LagEntries = 10_001 }, Member("C") with { IsReachable = true, LagEntries = 10_000 }) },
-        "sync_slow" => Well() with { SyncMicroseconds = 600_000 },
-        "card_worn" => Well() with { Devices = [new StorageReading("mmcblk0") { LifeUsedA = 0.9, LifeUsedB = 0.1 }] },
-        "throttled" or "hot" => Well() with { Board = new BoardReading { KnownFlags = Throttling.All, Now = Throttling.Throttled, TemperatureCelsius = 82 } },
-        "storage_fails" => Well() with { StorageTrouble = "The card is read-only." },
-        "index_trouble" => Well() with { IndexTroubles = ["shop/Orders: no room"] },
-        "clock_in_doubt" => Well() with { Cluster = Led() with { Clock = new ClockStatistics(new ClusterTime(Now.Ticks, IsSure: false), "Clocks differ.", 0, IsOwnSynchronised: false) } },
-        "clock_off" => Well() with { Cluster = Led() with { Clock = new ClockStatistics(new ClusterTime(Now.Ticks, IsSure: true), null, -61, IsOwnSynchronised: false) } },
-        "certificate_ends" => Well() with { CertificateEnds = Now.AddDays(25) },
-        "backup_old" => Well() with { Notes = MachineNotes.None with { LastBackup = Now.AddDays(-3.5) } },
-        "slot_not_committed" => Well() with { Notes = Well().Notes with { IsSlotOnTrial = true } },
-        _ => Well() with { Notes = Well().Notes with { HasSlotFallenBack = true } },
-    };
+    private static AlertFacts Wrong(string name) =>
+        name switch
+        {
+            "not_serving" => Well() with { NotServing = "It opens." },
+            "halted" => Well() with
+            {
+                Cluster = Cluster("A", ConsensusStatistics.NoRole) with { Trouble = "It was removed." },
+            },
+            "no_writes" => Well() with
+            {
+                Cluster = Cluster("A", "Follower", Member("A", isSelf: true)) with
+                {
+                    Trouble = "No leader is known here.",
+                },
+            },
+            "damage" => Well() with { DamagedPlaces = 1 },
+            "disk_full" => Well() with { Space = new ReserveState(100 << 20, 256 << 20) },
+            "no_margin" => Well() with
+            {
+                Cluster = Led(Member("B") with { IsReachable = false }, Member("C") with { IsReachable = true }),
+            },
+            "member_down" => Well() with
+            {
+                Cluster = Led(
+                    Member("B") with
+                    {
+                        IsReachable = false,
+                        HeardSeconds = 90,
+                    },
+                    Member("C") with
+                    {
+                        IsReachable = false,
+                    }
+                ),
+            },
+            "member_lag" => Well() with
+            {
+                Cluster = Led(
+                    Member("B") with
+                    {
+                        IsReachable = true,
+                        LagEntries = 10_001,
+                    },
+                    Member("C") with
+                    {
+                        IsReachable = true,
+                        LagEntries = 10_000,
+                    }
+                ),
+            },
+            "sync_slow" => Well() with { SyncMicroseconds = 600_000 },
+            "card_worn" => Well() with
+            {
+                Devices = [new StorageReading("mmcblk0") { LifeUsedA = 0.9, LifeUsedB = 0.1 }],
+            },
+            "throttled" or "hot" => Well() with
+            {
+                Board = new BoardReading
+                {
+                    KnownFlags = Throttling.All,
+                    Now = Throttling.Throttled,
+                    TemperatureCelsius = 82,
+                },
+            },
+            "storage_fails" => Well() with { StorageTrouble = "The card is read-only." },
+            "index_trouble" => Well() with { IndexTroubles = ["shop/Orders: no room"] },
+            "clock_in_doubt" => Well() with
+            {
+                Cluster = Led() with
+                {
+                    Clock = new ClockStatistics(
+                        new ClusterTime(Now.Ticks, IsSure: false),
+                        "Clocks differ.",
+                        0,
+                        IsOwnSynchronised: false
+                    ),
+                },
+            },
+            "clock_off" => Well() with
+            {
+                Cluster = Led() with
+                {
+                    Clock = new ClockStatistics(
+                        new ClusterTime(Now.Ticks, IsSure: true),
+                        null,
+                        -61,
+                        IsOwnSynchronised: false
+                    ),
+                },
+            },
+            "certificate_ends" => Well() with { CertificateEnds = Now.AddDays(25) },
+            "backup_old" => Well() with { Notes = MachineNotes.None with { LastBackup = Now.AddDays(-3.5) } },
+            "slot_not_committed" => Well() with { Notes = Well().Notes with { IsSlotOnTrial = true } },
+            _ => Well() with { Notes = Well().Notes with { HasSlotFallenBack = true } },
+        };
 
-    private static AlertFacts Well() => new()
-    {
-        Now = Now,
-        Cluster = Led(Member("B") with { IsReachable = true, LagEntries = 5 }, Member("C") with { IsReachable = true, LagEntries = 0 }),
-        Space = new ReserveState(8L << 30, 256 << 20),
-        Board = new BoardReading { KnownFlags = Throttling.All, TemperatureCelsius = 55 },
-        Devices = [new StorageReading("mmcblk0") { LifeUsedA = 0.2, LifeUsedB = 0.1, SpareBlocksUsed = 1 }],
-        SyncMicroseconds = 20_000,
-        CertificateEnds = Now.AddDays(200),
-        Notes = new MachineNotes(Now.AddDays(-1), IsSlotOnTrial: false, HasSlotFallenBack: false),
-    };
+    private static AlertFacts Well() =>
+        new()
+        {
+            Now = Now,
+            Cluster = Led(
+                Member("B") with
+                {
+                    IsReachable = true,
+                    LagEntries = 5,
+                },
+                Member("C") with
+                {
+                    IsReachable = true,
+                    LagEntries = 0,
+                }
+            ),
+            Space = new ReserveState(8L << 30, 256 << 20),
+            Board = new BoardReading { KnownFlags = Throttling.All, TemperatureCelsius = 55 },
+            Devices =
+            [
+                new StorageReading("mmcblk0")
+                {
+                    LifeUsedA = 0.2,
+                    LifeUsedB = 0.1,
+                    SpareBlocksUsed = 1,
+                },
+            ],
+            SyncMicroseconds = 20_000,
+            CertificateEnds = Now.AddDays(200),
+            Notes = new MachineNotes(Now.AddDays(-1), IsSlotOnTrial: false, HasSlotFallenBack: false),
+        };
 
-    private static ConsensusStatistics Led(params MemberStatistics[] others) => Cluster("A", "Leader", [Member("A", isSelf: true, isLeader: true) with { IsReachable = true }, .. others]);
+    private static ConsensusStatistics Led(params MemberStatistics[] others) =>
+        Cluster("A", "Leader", [Member("A", isSelf: true, isLeader: true) with { IsReachable = true }, .. others]);
 
-    private static ConsensusStatistics Cluster(string leader, string role, params MemberStatistics[] members) => new(
-        role, Term: 2, leader, LastIndex: 9, LastTerm: 2, CommitIndex: 9, AppliedIndex: 9, SyncMicroseconds: null, ElectionTimeoutMicroseconds: 1, Trouble: null, members)
-    {
-        Clock = new ClockStatistics(new ClusterTime(Now.Ticks, IsSure: true), null, 0.5, IsOwnSynchronised: true),
-    };
+    private static ConsensusStatistics Cluster(string leader, string role, params MemberStatistics[] members) =>
+        new(
+            role,
+            Term: 2,
+            leader,
+            LastIndex: 9,
+            LastTerm: 2,
+            CommitIndex: 9,
+            AppliedIndex: 9,
+            SyncMicroseconds: null,
+            ElectionTimeoutMicroseconds: 1,
+            Trouble: null,
+            members
+        )
+        {
+            Clock = new ClockStatistics(new ClusterTime(Now.Ticks, IsSure: true), null, 0.5, IsOwnSynchronised: true),
+        };
 
-    private static MemberStatistics Member(string tag, bool isSelf = false, bool isLeader = false) => new(
-        new ClusterViewMember(tag, tag, "pi-" + tag, Urls: [], PublicUrl: null, IsVoter: true, isLeader, isSelf), RecordVersion: 1, IsReachable: null, LagEntries: null, SyncMicroseconds: null);
+    private static MemberStatistics Member(string tag, bool isSelf = false, bool isLeader = false) =>
+        new(
+            new ClusterViewMember(tag, tag, "pi-" + tag, Urls: [], PublicUrl: null, IsVoter: true, isLeader, isSelf),
+            RecordVersion: 1,
+            IsReachable: null,
+            LagEntries: null,
+            SyncMicroseconds: null
+        );
 
     private static string HeadOf(AlertDefinition alert)
     {
-        string severity = string.Equals(alert.Severity, AlertSeverity.Critical, StringComparison.Ordinal) ? "Critical" : "Warning";
+        string severity = string.Equals(alert.Severity, AlertSeverity.Critical, StringComparison.Ordinal)
+            ? "Critical"
+            : "Warning";
         string begins = alert.For > TimeSpan.Zero ? $" after {Minutes(alert.For)}" : " at once";
-        string ends = alert.KeepFiring > TimeSpan.Zero ? $"; over when it did not hold for {Minutes(alert.KeepFiring)}" : string.Empty;
+        string ends =
+            alert.KeepFiring > TimeSpan.Zero
+                ? $"; over when it did not hold for {Minutes(alert.KeepFiring)}"
+                : string.Empty;
         return $"**{severity}**{begins}{ends}{(!alert.IsOwn ? "; only Prometheus sees it" : string.Empty)}.";
     }
 
-    private static string Minutes(TimeSpan time) => string.Create(CultureInfo.InvariantCulture, $"{time.TotalMinutes:0} minute{(time == TimeSpan.FromMinutes(1) ? string.Empty : "s")}");
+    private static string Minutes(TimeSpan time) =>
+        string.Create(
+            CultureInfo.InvariantCulture,
+            $"{time.TotalMinutes:0} minute{(time == TimeSpan.FromMinutes(1) ? string.Empty : "s")}"
+        );
 
-    [GeneratedRegex(@"^### (?<name>[a-z_]+)\n\n(?<text>.*?)(?=^##|\z)", RegexOptions.Multiline | RegexOptions.Singleline | RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant, matchTimeoutMilliseconds: 10_000)]
+    [GeneratedRegex(
+        @"^### (?<name>[a-z_]+)\n\n(?<text>.*?)(?=^##|\z)",
+        RegexOptions.Multiline | RegexOptions.Singleline | RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant,
+        matchTimeoutMilliseconds: 10_000
+    )]
     private static partial Regex Section();
 }

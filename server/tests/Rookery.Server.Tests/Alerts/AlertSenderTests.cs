@@ -32,7 +32,11 @@ public sealed class AlertSenderTests : IAsyncLifetime
         _hook.Run(async http =>
         {
             using var reader = new StreamReader(http.Request.Body);
-            var received = new Received(http.Request.Path, http.Request.Headers.Authorization, await reader.ReadToEndAsync());
+            var received = new Received(
+                http.Request.Path,
+                http.Request.Headers.Authorization,
+                await reader.ReadToEndAsync()
+            );
             lock (_statuses)
             {
                 http.Response.StatusCode = _statuses.TryDequeue(out int status) ? status : StatusCodes.Status200OK;
@@ -45,7 +49,8 @@ public sealed class AlertSenderTests : IAsyncLifetime
             }
             else if (http.Response.StatusCode is Hangs)
             {
-                await Task.Delay(Timeout.InfiniteTimeSpan, http.RequestAborted).ContinueWith(static _ => { }, TaskScheduler.Default);
+                await Task.Delay(Timeout.InfiniteTimeSpan, http.RequestAborted)
+                    .ContinueWith(static _ => { }, TaskScheduler.Default);
             }
         });
         await _hook.StartAsync();
@@ -69,8 +74,20 @@ public sealed class AlertSenderTests : IAsyncLifetime
         using (var said = JsonDocument.Parse(body))
         {
             Assert.Equal(
-                ["firing", "hot", "warning", "home", "A", "It has 82 °C.", "Give it air.", "/help/reference/alerts.md#hot"],
-                ((string[])["State", "Name", "Severity", "Cluster", "Node", "Sentence", "Fix", "Help"]).Select(name => said.RootElement.GetProperty(name).GetString()!));
+                [
+                    "firing",
+                    "hot",
+                    "warning",
+                    "home",
+                    "A",
+                    "It has 82 °C.",
+                    "Give it air.",
+                    "/help/reference/alerts.md#hot",
+                ],
+                ((string[])["State", "Name", "Severity", "Cluster", "Node", "Sentence", "Fix", "Help"]).Select(name =>
+                    said.RootElement.GetProperty(name).GetString()!
+                )
+            );
         }
 
         await PassAsync(sender, seconds: 600);
@@ -91,10 +108,14 @@ public sealed class AlertSenderTests : IAsyncLifetime
         Assert.Equal(("/ntfy/", null), (path, authorization));
         Assert.Equal(
             """{"topic":"our-rookery","title":"home A: hot","message":"It has 82 \u00B0C. Give it air.","priority":5,"tags":["rotating_light"]}""",
-            body);
+            body
+        );
         _active.Clear();
         await PassAsync(sender, seconds: 10);
-        Assert.Equal("""{"topic":"our-rookery","title":"home A: hot is over","message":"It has 82 \u00B0C.","priority":3,"tags":["white_check_mark"]}""", (await NextAsync()).Body);
+        Assert.Equal(
+            """{"topic":"our-rookery","title":"home A: hot is over","message":"It has 82 \u00B0C.","priority":3,"tags":["white_check_mark"]}""",
+            (await NextAsync()).Body
+        );
     }
 
     [Fact]
@@ -118,9 +139,20 @@ public sealed class AlertSenderTests : IAsyncLifetime
             await PassUntilAsync(sender, () => _received.Reader.Count > 0 || i == 3);
         }
 
-        await PassUntilAsync(sender, () => _node.Log.Lines.Any(static line => line.Contains("could not be sent", StringComparison.Ordinal)));
-        Assert.Contains($"the webhook at {_hookUrl} answered with 500.", Assert.Single(_node.Log.Lines), StringComparison.Ordinal);
-        Assert.DoesNotContain(_node.Log.Lines, static line => line.Contains("T0001", StringComparison.Ordinal) || line.Contains(Token, StringComparison.Ordinal));
+        await PassUntilAsync(
+            sender,
+            () => _node.Log.Lines.Any(static line => line.Contains("could not be sent", StringComparison.Ordinal))
+        );
+        Assert.Contains(
+            $"the webhook at {_hookUrl} answered with 500.",
+            Assert.Single(_node.Log.Lines),
+            StringComparison.Ordinal
+        );
+        Assert.DoesNotContain(
+            _node.Log.Lines,
+            static line =>
+                line.Contains("T0001", StringComparison.Ordinal) || line.Contains(Token, StringComparison.Ordinal)
+        );
     }
 
     [Fact]
@@ -163,7 +195,11 @@ public sealed class AlertSenderTests : IAsyncLifetime
         }
 
         Assert.Equal("firing", StateOf((await NextAsync()).Body));
-        Assert.Contains(said, Assert.Single(_node.Log.Lines, static line => line.Contains("could not be sent", StringComparison.Ordinal)), StringComparison.Ordinal);
+        Assert.Contains(
+            said,
+            Assert.Single(_node.Log.Lines, static line => line.Contains("could not be sent", StringComparison.Ordinal)),
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -172,7 +208,11 @@ public sealed class AlertSenderTests : IAsyncLifetime
         await using var sender = Sender("/hook", WebhookSettings.Json, token: null);
         _node.Context.ActiveAlerts = static () => throw new NotSupportedException("A fault.");
         await PassAsync(sender, seconds: 60);
-        Assert.Contains("because of a fault of the node's own", Assert.Single(_node.Log.Lines), StringComparison.Ordinal);
+        Assert.Contains(
+            "because of a fault of the node's own",
+            Assert.Single(_node.Log.Lines),
+            StringComparison.Ordinal
+        );
         _node.Context.ActiveAlerts = () => [Hot()];
         await PassAsync(sender, seconds: 10);
         Assert.Equal("firing", StateOf((await NextAsync()).Body));
@@ -187,20 +227,33 @@ public sealed class AlertSenderTests : IAsyncLifetime
         }
 
         await using var sender = Sender("/hook", WebhookSettings.Json, Token);
-        Assert.Contains("answered with 302, which leads elsewhere", await sender.TestAsync(CancellationToken.None), StringComparison.Ordinal);
+        Assert.Contains(
+            "answered with 302, which leads elsewhere",
+            await sender.TestAsync(CancellationToken.None),
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
     public async Task An_owner_can_send_a_test_and_is_told_what_came_of_it()
     {
-        (await _node.SendAsync("POST", "/admin/alerts/test", SecureServer.LocalKey)).IsRefusal(409, "No webhook is set");
+        (await _node.SendAsync("POST", "/admin/alerts/test", SecureServer.LocalKey)).IsRefusal(
+            409,
+            "No webhook is set"
+        );
         await using var sender = Sender("/hook/T0001", WebhookSettings.Json, Token);
         _node.Context.AlertSender = sender;
         var answer = await _node.SendAsync("POST", "/admin/alerts/test", SecureServer.LocalKey);
-        Assert.Equal((200, $$"""{"Message":"A test message was taken by {{_hookUrl}}."}"""), (answer.Status, answer.Body));
+        Assert.Equal(
+            (200, $$"""{"Message":"A test message was taken by {{_hookUrl}}."}"""),
+            (answer.Status, answer.Body)
+        );
         Assert.Equal("test", StateOf((await NextAsync()).Body));
         await _hook.StopAsync();
-        (await _node.SendAsync("POST", "/admin/alerts/test", SecureServer.LocalKey)).IsRefusal(502, $"the webhook at {_hookUrl} cannot be reached (ConnectionError).");
+        (await _node.SendAsync("POST", "/admin/alerts/test", SecureServer.LocalKey)).IsRefusal(
+            502,
+            $"the webhook at {_hookUrl} cannot be reached (ConnectionError)."
+        );
     }
 
     [Fact]
@@ -209,13 +262,20 @@ public sealed class AlertSenderTests : IAsyncLifetime
         var (leader, next) = (new AlertDuty(), new AlertDuty());
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
         MemberAlert[] all = [new("B", Hot()), new("C", Hot())];
-        Assert.Equal([("firing", "B"), ("firing", "C")], leader.Take(all, static _ => true, Over, now).Select(static told => (told.State, told.Alert.Node)));
+        Assert.Equal(
+            [("firing", "B"), ("firing", "C")],
+            leader.Take(all, static _ => true, Over, now).Select(static told => (told.State, told.Alert.Node))
+        );
         Assert.Empty(next.Take(all, static _ => false, Over, now));
         Assert.Empty(next.Take(all, static _ => false, Over, now.AddSeconds(30)));
 
         // The first one is gone.
         Assert.Empty(next.Take(all, static _ => true, Over, now.AddSeconds(40)));
-        Assert.Equal([("resolved", "B")], next.Take([all[1]], static _ => true, Over, now.AddSeconds(50)).Select(static told => (told.State, told.Alert.Node)));
+        Assert.Equal(
+            [("resolved", "B")],
+            next.Take([all[1]], static _ => true, Over, now.AddSeconds(50))
+                .Select(static told => (told.State, told.Alert.Node))
+        );
     }
 
     [Fact]
@@ -237,7 +297,10 @@ public sealed class AlertSenderTests : IAsyncLifetime
         Assert.Empty(duty.Take([], static _ => true, static _ => false, now.AddSeconds(10)));
         Assert.Empty(duty.Take(standing, static _ => true, static _ => false, now.AddSeconds(20)));
         Assert.Empty(duty.Take([], static _ => true, static _ => false, now.AddSeconds(30)));
-        Assert.Equal(["resolved"], duty.Take([], static _ => true, Over, now.AddSeconds(40)).Select(static told => told.State));
+        Assert.Equal(
+            ["resolved"],
+            duty.Take([], static _ => true, Over, now.AddSeconds(40)).Select(static told => told.State)
+        );
     }
 
     [Fact]
@@ -247,10 +310,23 @@ public sealed class AlertSenderTests : IAsyncLifetime
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
         MemberAlert Down(string says, string member) => new(says, Hot() with { Name = "member_down", Member = member });
         MemberAlert NoMargin(string says) => new(says, Hot() with { Name = "no_margin" });
-        Assert.Equal(["D"], duty.Take([Down("A", "D")], static _ => true, Over, now).Select(static told => told.Alert.Alert.Member));
-        Assert.Equal(["E", null], duty.Take([Down("A", "D"), Down("A", "E"), NoMargin("A")], static _ => true, Over, now.AddSeconds(10)).Select(static told => told.Alert.Alert.Member));
-        Assert.Empty(duty.Take([Down("B", "D"), Down("B", "E"), NoMargin("B")], static _ => true, Over, now.AddSeconds(20)));
-        Assert.Equal([("resolved", "D")], duty.Take([Down("B", "E"), NoMargin("B")], static _ => true, Over, now.AddSeconds(30)).Select(static told => (told.State, told.Alert.Alert.Member!)));
+        Assert.Equal(
+            ["D"],
+            duty.Take([Down("A", "D")], static _ => true, Over, now).Select(static told => told.Alert.Alert.Member)
+        );
+        Assert.Equal(
+            ["E", null],
+            duty.Take([Down("A", "D"), Down("A", "E"), NoMargin("A")], static _ => true, Over, now.AddSeconds(10))
+                .Select(static told => told.Alert.Alert.Member)
+        );
+        Assert.Empty(
+            duty.Take([Down("B", "D"), Down("B", "E"), NoMargin("B")], static _ => true, Over, now.AddSeconds(20))
+        );
+        Assert.Equal(
+            [("resolved", "D")],
+            duty.Take([Down("B", "E"), NoMargin("B")], static _ => true, Over, now.AddSeconds(30))
+                .Select(static told => (told.State, told.Alert.Alert.Member!))
+        );
     }
 
     [Theory]
@@ -260,8 +336,15 @@ public sealed class AlertSenderTests : IAsyncLifetime
     [InlineData("halted", 60, true)]
     [InlineData("of_another_version", 60, true)]
     [InlineData("member_down", null, true)]
-    public void Who_judged_for_as_long_as_an_alert_must_hold_knows_that_it_is_over(string name, int? seconds, bool isOver) =>
-        Assert.Equal(isOver, AlertSender.IsJudgedAgain(name, seconds is { } known ? TimeSpan.FromSeconds(known) : null));
+    public void Who_judged_for_as_long_as_an_alert_must_hold_knows_that_it_is_over(
+        string name,
+        int? seconds,
+        bool isOver
+    ) =>
+        Assert.Equal(
+            isOver,
+            AlertSender.IsJudgedAgain(name, seconds is { } known ? TimeSpan.FromSeconds(known) : null)
+        );
 
     [Fact]
     public async Task A_member_that_starts_again_is_not_told_well_before_it_judged_again()
@@ -291,7 +374,11 @@ public sealed class AlertSenderTests : IAsyncLifetime
     [InlineData("http://192.168.1.9/x", "json", "/token", "needs a URL with https")]
     public void What_is_no_webhook_is_refused(string url, string form, string? token, string why)
     {
-        var refused = Assert.Throws<ConfigurationException>(() => ServeConfiguration.From(new ServeSettings { Data = "/data", Webhook = new WebhookSettings(url, form, token) }));
+        var refused = Assert.Throws<ConfigurationException>(() =>
+            ServeConfiguration.From(
+                new ServeSettings { Data = "/data", Webhook = new WebhookSettings(url, form, token) }
+            )
+        );
         Assert.Contains(why, refused.Message, StringComparison.Ordinal);
         Assert.DoesNotContain("u:p", refused.Message, StringComparison.Ordinal);
     }
@@ -299,10 +386,20 @@ public sealed class AlertSenderTests : IAsyncLifetime
     [Fact]
     public void A_webhook_is_read_from_the_file_and_shown_without_what_is_secret()
     {
-        var file = ConfigurationFile.Parse("f.json", """{"data":"/data","webhook":{"url":"https://ntfy.sh/our-secret-topic","form":"ntfy","tokenFile":"/etc/token"}}"""u8);
+        var file = ConfigurationFile.Parse(
+            "f.json",
+            """{"data":"/data","webhook":{"url":"https://ntfy.sh/our-secret-topic","form":"ntfy","tokenFile":"/etc/token"}}"""u8
+        );
         var configuration = ServeConfiguration.From(file);
-        Assert.Equal(new WebhookConfiguration(new Uri("https://ntfy.sh/our-secret-topic"), "ntfy", "/etc/token"), configuration.Webhook);
-        var shown = ShownSetting.Of(new ServeSettings { Memory = "128M" }, file, ServeConfiguration.From(new ServeSettings { Memory = "128M" }.Over(file)));
+        Assert.Equal(
+            new WebhookConfiguration(new Uri("https://ntfy.sh/our-secret-topic"), "ntfy", "/etc/token"),
+            configuration.Webhook
+        );
+        var shown = ShownSetting.Of(
+            new ServeSettings { Memory = "128M" },
+            file,
+            ServeConfiguration.From(new ServeSettings { Memory = "128M" }.Over(file))
+        );
         Assert.Equal(("ntfy to https://ntfy.sh with the token in /etc/token", "file"), Of("webhook"));
         Assert.Equal(("128M", "option"), Of("memory"));
         Assert.Equal(("/data", "file"), Of("data"));
@@ -319,13 +416,30 @@ public sealed class AlertSenderTests : IAsyncLifetime
     [Theory]
     [InlineData("{\"webhook\": \"https://x\"}", "\"webhook\" a value that is not an object in line 1")]
     [InlineData("{\"webhook\": {\"form\": \"json\"}}", "must say \"url\" in \"webhook\"")]
-    [InlineData("{\"webhook\": {\"url\": \"a\",\n\"token\": \"x\"}}", "has the unknown setting \"webhook.token\" in line 2")]
+    [InlineData(
+        "{\"webhook\": {\"url\": \"a\",\n\"token\": \"x\"}}",
+        "has the unknown setting \"webhook.token\" in line 2"
+    )]
     [InlineData("{\"webhook\": {\"url\": 3}}", "\"webhook.url\" a value that is not a string")]
     [InlineData("{\"webhook\": {\"url\": \"a\", \"url\": \"b\"}}", "names \"webhook.url\" a second time")]
     public void A_wrong_webhook_in_the_file_is_refused_with_name_and_line(string text, string expected) =>
-        Assert.Contains(expected, Assert.Throws<ConfigurationException>(() => ConfigurationFile.Parse("f.json", Encoding.UTF8.GetBytes(text))).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            expected,
+            Assert
+                .Throws<ConfigurationException>(() => ConfigurationFile.Parse("f.json", Encoding.UTF8.GetBytes(text)))
+                .Message,
+            StringComparison.Ordinal
+        );
 
-    private static ActiveAlert Hot() => new("hot", AlertSeverity.Warning, new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero), "It has 82 °C.", "Give it air.", "/help/reference/alerts.md#hot");
+    private static ActiveAlert Hot() =>
+        new(
+            "hot",
+            AlertSeverity.Warning,
+            new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero),
+            "It has 82 °C.",
+            "Give it air.",
+            "/help/reference/alerts.md#hot"
+        );
 
     private static bool Over(MemberAlert alert) => true;
 
@@ -335,9 +449,11 @@ public sealed class AlertSenderTests : IAsyncLifetime
         return said.RootElement.GetProperty("State").GetString()!;
     }
 
-    private AlertSender Sender(string path, string form, string? token) => new(_node.Context, new WebhookConfiguration(new Uri(_hookUrl + path), form, TokenFile: null), token);
+    private AlertSender Sender(string path, string form, string? token) =>
+        new(_node.Context, new WebhookConfiguration(new Uri(_hookUrl + path), form, TokenFile: null), token);
 
-    private async Task<Received> NextAsync() => await _received.Reader.ReadAsync().AsTask().WaitAsync(TimeSpan.FromSeconds(60));
+    private async Task<Received> NextAsync() =>
+        await _received.Reader.ReadAsync().AsTask().WaitAsync(TimeSpan.FromSeconds(60));
 
     private async Task PassAsync(AlertSender sender, int seconds)
     {

@@ -31,33 +31,68 @@ public sealed class AlertWatchTests : IDisposable
 
         Pass(minutes: 2);
         var alert = Assert.Single(_watch.Active);
-        Assert.Equal(("disk_low", AlertSeverity.Warning, "/help/reference/alerts.md#disk_low"), (alert.Name, alert.Severity, alert.Help));
-        Assert.Equal("This node's card has 300 MiB free; at 256 MiB writes that grow the data are refused.", alert.Sentence);
+        Assert.Equal(
+            ("disk_low", AlertSeverity.Warning, "/help/reference/alerts.md#disk_low"),
+            (alert.Name, alert.Severity, alert.Help)
+        );
+        Assert.Equal(
+            "This node's card has 300 MiB free; at 256 MiB writes that grow the data are refused.",
+            alert.Sentence
+        );
         Assert.Equal(new DateTimeOffset(2026, 1, 1, 0, 0, 10, TimeSpan.Zero), alert.Since);
 
         Pass(minutes: 60);
         Assert.Single(_watch.Active);
         Assert.Equal(1, _changes);
         Assert.Single(_log.Lines);
-        Assert.Contains("Alert disk_low: This node's card has 300 MiB free", _log.Lines.Single(), StringComparison.Ordinal);
+        Assert.Contains(
+            "Alert disk_low: This node's card has 300 MiB free",
+            _log.Lines.Single(),
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
     public void A_second_member_that_is_down_is_an_alert_of_its_own()
     {
-        ConsensusStatistics Led(params string[] down) => new(
-            "Leader", Term: 2, "A", LastIndex: 9, LastTerm: 2, CommitIndex: 9, AppliedIndex: 9, SyncMicroseconds: null, ElectionTimeoutMicroseconds: 1, Trouble: null,
-            [.. ((string[])["A", "B", "C", "D", "E"]).Select(tag => new MemberStatistics(new ClusterViewMember(tag, tag, "pi-" + tag, [], null, IsVoter: true, tag is "A", tag is "A"), 1, !down.Contains(tag), LagEntries: 0, SyncMicroseconds: null))]);
+        ConsensusStatistics Led(params string[] down) =>
+            new(
+                "Leader",
+                Term: 2,
+                "A",
+                LastIndex: 9,
+                LastTerm: 2,
+                CommitIndex: 9,
+                AppliedIndex: 9,
+                SyncMicroseconds: null,
+                ElectionTimeoutMicroseconds: 1,
+                Trouble: null,
+                [
+                    .. ((string[])["A", "B", "C", "D", "E"]).Select(tag => new MemberStatistics(
+                        new ClusterViewMember(tag, tag, "pi-" + tag, [], null, IsVoter: true, tag is "A", tag is "A"),
+                        1,
+                        !down.Contains(tag),
+                        LagEntries: 0,
+                        SyncMicroseconds: null
+                    )),
+                ]
+            );
         _facts = Well() with { Cluster = Led("B") };
         Pass(minutes: 6);
         Assert.Equal(("member_down", "B"), (Assert.Single(_watch.Active).Name, _watch.Active[0].Member));
         _facts = Well() with { Cluster = Led("B", "C") };
         Pass(minutes: 6);
-        Assert.Equal(["B", "C"], _watch.Active.Where(static alert => alert.Name is "member_down").Select(static alert => alert.Member));
+        Assert.Equal(
+            ["B", "C"],
+            _watch.Active.Where(static alert => alert.Name is "member_down").Select(static alert => alert.Member)
+        );
         Assert.NotEqual(_watch.Active[^1].Since, _watch.Active[^2].Since);
         _facts = Well() with { Cluster = Led("C") };
         Pass(minutes: 1);
-        Assert.Equal(["C"], _watch.Active.Where(static alert => alert.Name is "member_down").Select(static alert => alert.Member));
+        Assert.Equal(
+            ["C"],
+            _watch.Active.Where(static alert => alert.Name is "member_down").Select(static alert => alert.Member)
+        );
     }
 
     [Fact]
@@ -86,7 +121,10 @@ public sealed class AlertWatchTests : IDisposable
     [Fact]
     public void What_comes_and_goes_is_one_alert()
     {
-        var under = Well() with { Board = new BoardReading { KnownFlags = Throttling.All, Now = Throttling.UnderVoltage } };
+        var under = Well() with
+        {
+            Board = new BoardReading { KnownFlags = Throttling.All, Now = Throttling.UnderVoltage },
+        };
         _facts = under;
         Pass(minutes: 1);
         Assert.Equal("under_voltage", Assert.Single(_watch.Active).Name);
@@ -110,14 +148,19 @@ public sealed class AlertWatchTests : IDisposable
     {
         _facts = Well() with { Space = new ReserveState(136 << 20, 256 << 20) };
         Pass(minutes: 2);
-        Assert.Equal(("disk_full", AlertSeverity.Critical), (Assert.Single(_watch.Active).Name, _watch.Active[0].Severity));
+        Assert.Equal(
+            ("disk_full", AlertSeverity.Critical),
+            (Assert.Single(_watch.Active).Name, _watch.Active[0].Severity)
+        );
         _facts = Well();
         Pass(minutes: 1);
         var lingering = Assert.Single(_watch.Active);
         Assert.Equal(AlertSeverity.Warning, lingering.Severity);
         Assert.Equal(
-            "It does not hold any more, and is over when it stays so for 5 min 0 s. It was: Nothing new can be written: this node's card is full; it has 136 MiB free, and keeps 256 MiB in reserve.",
-            lingering.Sentence);
+            "It does not hold any more, and is over when it stays so for 5 min 0 s. It was: Nothing new can be "
+                + "written: this node's card is full; it has 136 MiB free, and keeps 256 MiB in reserve.",
+            lingering.Sentence
+        );
         Pass(minutes: 5);
         Assert.Empty(_watch.Active);
     }
@@ -144,7 +187,11 @@ public sealed class AlertWatchTests : IDisposable
     public void A_reading_that_fails_ends_nothing()
     {
         bool fails = false;
-        using var watch = new AlertWatch(() => fails ? throw new IOException("no answer") : Well() with { DamagedPlaces = 1 }, _time, NullLogger.Instance);
+        using var watch = new AlertWatch(
+            () => fails ? throw new IOException("no answer") : Well() with { DamagedPlaces = 1 },
+            _time,
+            NullLogger.Instance
+        );
         Pass(minutes: 1);
         fails = true;
         Pass(minutes: 1);
@@ -156,7 +203,11 @@ public sealed class AlertWatchTests : IDisposable
     public void A_fault_of_its_own_is_said_once_and_ends_nothing()
     {
         bool fails = true;
-        using var watch = new AlertWatch(() => fails ? throw new FormatException("odd") : Well() with { DamagedPlaces = 1 }, _time, _log);
+        using var watch = new AlertWatch(
+            () => fails ? throw new FormatException("odd") : Well() with { DamagedPlaces = 1 },
+            _time,
+            _log
+        );
         Pass(minutes: 1);
         Assert.Single(_log.Lines);
         fails = false;
@@ -164,7 +215,12 @@ public sealed class AlertWatchTests : IDisposable
         Assert.Single(watch.Active);
     }
 
-    private static AlertFacts Well() => new() { Now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero), Space = new ReserveState(8L << 30, 256 << 20) };
+    private static AlertFacts Well() =>
+        new()
+        {
+            Now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero),
+            Space = new ReserveState(8L << 30, 256 << 20),
+        };
 
     private void Pass(int minutes) => _time.Advance(TimeSpan.FromMinutes(minutes));
 }

@@ -17,7 +17,8 @@ public sealed class CommandLineTests
     [InlineData("0.30000000000000004", "0.3")]
     [InlineData("12.50", "12.50")]
     [InlineData("9007199254740993", "9007199254740993")]
-    public void A_number_in_a_table_has_no_noise_behind_its_fifteenth_digit(string written, string shown) => Assert.Equal(shown, ResultTable.Figure(written));
+    public void A_number_in_a_table_has_no_noise_behind_its_fifteenth_digit(string written, string shown) =>
+        Assert.Equal(shown, ResultTable.Figure(written));
 
     [Theory]
     [InlineData("", " [command] [options]", "status")]
@@ -26,7 +27,10 @@ public sealed class CommandLineTests
     public async Task Where_a_command_is_missing_its_help_is_printed(string said, string usage, string named)
     {
         using var error = new StringWriter();
-        Assert.Equal(ExitCode.Configuration, await global::Rookery.CommandLine.RunAsync(said.Split(' ', StringSplitOptions.RemoveEmptyEntries), error));
+        Assert.Equal(
+            ExitCode.Configuration,
+            await global::Rookery.CommandLine.RunAsync(said.Split(' ', StringSplitOptions.RemoveEmptyEntries), error)
+        );
         Assert.Contains(usage, error.ToString(), StringComparison.Ordinal);
         Assert.Contains($"\n  {named} ", error.ToString(), StringComparison.Ordinal);
         Assert.DoesNotContain("Required command", error.ToString(), StringComparison.Ordinal);
@@ -56,7 +60,8 @@ public sealed class CommandLineTests
     [InlineData("stats", "status", 1)]
     [InlineData("", "get", 3)]
     [InlineData("abc", "xyz", 3)]
-    public void Words_are_so_many_letters_apart(string one, string other, int distance) => Assert.Equal(distance, Spelling.Distance(one, other));
+    public void Words_are_so_many_letters_apart(string one, string other, int distance) =>
+        Assert.Equal(distance, Spelling.Distance(one, other));
 
     [Theory]
     [InlineData(false, " on the node's machine --data needs none;")]
@@ -64,10 +69,23 @@ public sealed class CommandLineTests
     public void What_a_node_says_to_programs_is_said_to_people_in_words_of_their_command(bool isRemote, string ofData)
     {
         var address = new NodeAddress(isRemote);
-        var node = Assert.Single(address.ConnectAll(address.AddTo(new Command("ask")).Parse(["--url", "https://127.0.0.1:1"])));
-        string said = NodeSentence.ForOwner($"No credential came with the request. {HowToGetIn.ForPrograms} an admin makes them.", node);
-        Assert.Equal($"No credential came with the request. Name a file with a token by --token-file, or once by `rookery login`;{ofData} an admin makes them.", said);
-        Assert.DoesNotContain("consistency", NodeSentence.ForOwner($"Nobody leads.{LocalReads.ForPrograms}", node), StringComparison.Ordinal);
+        var node = Assert.Single(
+            address.ConnectAll(address.AddTo(new Command("ask")).Parse(["--url", "https://127.0.0.1:1"]))
+        );
+        string said = NodeSentence.ForOwner(
+            $"No credential came with the request. {HowToGetIn.ForPrograms} an admin makes them.",
+            node
+        );
+        Assert.Equal(
+            $"No credential came with the request. Name a file with a token by --token-file, or once by "
+                + $"`rookery login`;{ofData} an admin makes them.",
+            said
+        );
+        Assert.DoesNotContain(
+            "consistency",
+            NodeSentence.ForOwner($"Nobody leads.{LocalReads.ForPrograms}", node),
+            StringComparison.Ordinal
+        );
     }
 
     [Theory]
@@ -88,7 +106,10 @@ public sealed class CommandLineTests
     [InlineData("localhost:80", null, 0)]
     [InlineData("", null, 0)]
     public void The_quick_way_is_for_addresses_in_numbers(string text, uint? address, int port) =>
-        Assert.Equal((address is not null, address ?? 0, port), PlainQuestion.TryReadAddress(text, out uint read, out ushort at) ? (true, read, at) : (false, 0u, 0));
+        Assert.Equal(
+            (address is not null, address ?? 0, port),
+            PlainQuestion.TryReadAddress(text, out uint read, out ushort at) ? (true, read, at) : (false, 0u, 0)
+        );
 
     [Theory]
     [InlineData("a=5", "a", "5")]
@@ -108,7 +129,8 @@ public sealed class CommandLineTests
     [InlineData("=5")]
     [InlineData("x")]
     [InlineData("$=1")]
-    public void A_parameter_needs_a_name(string said) => Assert.Equal(ExitCode.Configuration, Assert.Throws<AdminException>(() => AskedQuery.ReadParameter(said)).Code);
+    public void A_parameter_needs_a_name(string said) =>
+        Assert.Equal(ExitCode.Configuration, Assert.Throws<AdminException>(() => AskedQuery.ReadParameter(said)).Code);
 
     [Theory]
     [InlineData("""{"n":1}""", true)]
@@ -133,8 +155,16 @@ public sealed class CommandLineTests
         using var completed = JsonDocument.Parse(once);
         string id = completed.RootElement.GetProperty("@metadata").GetProperty("@id").GetString()!;
         Assert.Equal(32, id.Length);
-        Assert.DoesNotContain(id, Encoding.UTF8.GetString(new RecordId("seed").Complete(json, 8).Span), StringComparison.Ordinal);
-        Assert.DoesNotContain(id, Encoding.UTF8.GetString(new RecordId("other").Complete(json, 7).Span), StringComparison.Ordinal);
+        Assert.DoesNotContain(
+            id,
+            Encoding.UTF8.GetString(new RecordId("seed").Complete(json, 8).Span),
+            StringComparison.Ordinal
+        );
+        Assert.DoesNotContain(
+            id,
+            Encoding.UTF8.GetString(new RecordId("other").Complete(json, 7).Span),
+            StringComparison.Ordinal
+        );
     }
 
     [Theory]
@@ -143,7 +173,8 @@ public sealed class CommandLineTests
     [InlineData("It is wrong ($.n, line 12, byte 7). Do so.", "It is wrong ($.n, byte 7). Do so.")]
     [InlineData("It is wrong ($.n, line 12). Do so.", "It is wrong ($.n). Do so.")]
     [InlineData("A line is wrong.", "A line is wrong.")]
-    public void A_reason_is_told_without_the_line_of_the_part(string reason, string told) => Assert.Equal(told, Import.WithoutLine(reason));
+    public void A_reason_is_told_without_the_line_of_the_part(string reason, string told) =>
+        Assert.Equal(told, Import.WithoutLine(reason));
 
     [Fact]
     public void A_percentile_is_the_value_that_so_many_do_not_exceed()
@@ -159,8 +190,23 @@ public sealed class CommandLineTests
     [Fact]
     public void A_timeline_has_a_bar_for_the_longest_sync_of_each_second()
     {
-        IoEvent Sync(double atSecond, long duration) => new("journal_sync", (long)(atSecond * 1_000_000) - duration, duration, 4096);
-        Assert.Equal("▁·▄█", IoPage.Timeline([Sync(100.5, 600), Sync(102.1, 900), Sync(102.9, 20_000), Sync(103.9, 5_000_000), Sync(99, 1), Sync(104, 1)], 100, 4));
+        IoEvent Sync(double atSecond, long duration) =>
+            new("journal_sync", (long)(atSecond * 1_000_000) - duration, duration, 4096);
+        Assert.Equal(
+            "▁·▄█",
+            IoPage.Timeline(
+                [
+                    Sync(100.5, 600),
+                    Sync(102.1, 900),
+                    Sync(102.9, 20_000),
+                    Sync(103.9, 5_000_000),
+                    Sync(99, 1),
+                    Sync(104, 1),
+                ],
+                100,
+                4
+            )
+        );
     }
 
     [Fact]
@@ -198,7 +244,8 @@ public sealed class CommandLineTests
     [InlineData(1023, "1023 B")]
     [InlineData(1536, "1.5 KiB")]
     [InlineData(300 * 1024 * 1024, "300 MiB")]
-    public void Bytes_are_told_in_a_unit_that_suits(double bytes, string told) => Assert.Equal(told, Disk.Amount.Bytes(bytes));
+    public void Bytes_are_told_in_a_unit_that_suits(double bytes, string told) =>
+        Assert.Equal(told, Disk.Amount.Bytes(bytes));
 
     [Theory]
     [InlineData("""{"url":"http://a:1"}""", 1)]

@@ -71,7 +71,10 @@ public sealed class CsvReaderTests
         var refused = new List<string>();
         while (source.TryRead(out var record))
         {
-            if (record.Error is { } error && error.StartsWith("The bytes are not valid UTF-8. Save ", StringComparison.Ordinal))
+            if (
+                record.Error is { } error
+                && error.StartsWith("The bytes are not valid UTF-8. Save ", StringComparison.Ordinal)
+            )
             {
                 refused.Add($"{record.Place}");
             }
@@ -82,14 +85,22 @@ public sealed class CsvReaderTests
 
     [Fact]
     public void A_head_that_is_not_UTF8_is_refused() =>
-        Assert.Contains("not valid UTF-8", Assert.Throws<BadInputException>(() => Table("id,stra\u00dfe\n1,2\n")).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "not valid UTF-8",
+            Assert.Throws<BadInputException>(() => Table("id,stra\u00dfe\n1,2\n")).Message,
+            StringComparison.Ordinal
+        );
 
     [Theory]
     [InlineData("id;ort\n1;Ulm\n", ',', "--separator ';'")]
     [InlineData("id\tort\n1\tUlm\n", ',', "--separator tab")]
     [InlineData("id,ort\n1,Ulm\n", ';', "--separator ','")]
     public void A_head_with_another_separator_is_refused(string text, char separator, string option) =>
-        Assert.Contains(option, Assert.Throws<BadInputException>(() => Table(text, separator)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            option,
+            Assert.Throws<BadInputException>(() => Table(text, separator)).Message,
+            StringComparison.Ordinal
+        );
 
     [Theory]
     [InlineData("true", "true")]

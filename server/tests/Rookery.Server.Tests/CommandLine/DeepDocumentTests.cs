@@ -13,7 +13,8 @@ public sealed class DeepDocumentTests(RunningServer server) : IClassFixture<Runn
     public async Task A_document_as_deep_as_can_be_stored_can_be_read(int levels)
     {
         string db = await server.CreateDatabaseAsync();
-        string value = string.Concat(Enumerable.Repeat("[", levels - 1)) + string.Concat(Enumerable.Repeat("]", levels - 1));
+        string value =
+            string.Concat(Enumerable.Repeat("[", levels - 1)) + string.Concat(Enumerable.Repeat("]", levels - 1));
         Assert.Equal(201, (await server.SendAsync("PUT", db + "/docs?id=a", $$"""{"a":{{value}}}""")).Status);
         using var client = new NodeClient(new NodeConnection(server.Address, Token: null, Authorities: null));
         var read = await client.GetJsonAsync(HttpMethod.Get, db + "/docs?id=a");
@@ -23,7 +24,11 @@ public sealed class DeepDocumentTests(RunningServer server) : IClassFixture<Runn
         read = await client.GetJsonAsync(HttpMethod.Post, db + "/queries", body);
         Assert.Equal(value, read.GetProperty("Results")[0].GetProperty("a").GetRawText());
         Assert.Equal(value, AskedQuery.ReadParameter("p=" + value).Value.GetRawText());
-        var asked = await server.SendAsync("POST", db + "/queries", $$"""{"Query":"from @all_docs where id() = 'a'","QueryParameters":{"p":{{value}}} }""");
+        var asked = await server.SendAsync(
+            "POST",
+            db + "/queries",
+            $$"""{"Query":"from @all_docs where id() = 'a'","QueryParameters":{"p":{{value}}} }"""
+        );
         Assert.True(asked.Status == 200, asked.Body);
     }
 }

@@ -12,7 +12,8 @@ namespace Rookery.Server.Tests.CommandLine;
 /// <summary>What a command fetches from a node, or brings there.</summary>
 public sealed class DownloadTests
 {
-    private const string CountAnswer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 22\r\n\r\n{\"CountOfDocuments\":2}";
+    private const string CountAnswer =
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 22\r\n\r\n{\"CountOfDocuments\":2}";
 
     // It goes on.
     private const string ExportAnswer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{}\n\r\n";
@@ -26,7 +27,8 @@ public sealed class DownloadTests
     [InlineData("other-rookery-debug-x.tar.gz", "rookery-debug.tar.gz")]
     [InlineData("rookery-debug-/../../x.tar.gz", "rookery-debug.tar.gz")]
     [InlineData("rookery-debug-\u001b[2J.tar.gz", "rookery-debug.tar.gz")]
-    public void A_debug_package_has_a_name_of_ours_whatever_the_node_says(string? told, string name) => Assert.Equal(name, DebugPackageCommand.NameOf(told));
+    public void A_debug_package_has_a_name_of_ours_whatever_the_node_says(string? told, string name) =>
+        Assert.Equal(name, DebugPackageCommand.NameOf(told));
 
     [Fact]
     public void An_export_is_for_its_owners_eyes_and_follows_no_link_that_waits_for_it()
@@ -62,8 +64,12 @@ public sealed class DownloadTests
         try
         {
             // Nobody listens there: a question would end with another sentence.
-            using var client = new NodeClient(new NodeConnection(new Uri("http://127.0.0.1:1"), Token: null, Authorities: null));
-            var refused = await Assert.ThrowsAsync<AdminException>(() => ExportDownload.RunAsync(client, "Shop", directory, replaces, TimeProvider.System));
+            using var client = new NodeClient(
+                new NodeConnection(new Uri("http://127.0.0.1:1"), Token: null, Authorities: null)
+            );
+            var refused = await Assert.ThrowsAsync<AdminException>(() =>
+                ExportDownload.RunAsync(client, "Shop", directory, replaces, TimeProvider.System)
+            );
             Assert.Equal($"{directory} is a directory. Name a file with --to.", refused.Message);
             Assert.Equal(ExitCode.Configuration, refused.Code);
             Assert.False(Path.Exists(directory + ".part"));
@@ -83,7 +89,9 @@ public sealed class DownloadTests
         string path = Path.Join(directory, "out.ndjson");
         using var listener = new TcpListener(IPAddress.Loopback, 0);
         listener.Start();
-        using var client = new NodeClient(new NodeConnection(new Uri($"http://{listener.LocalEndpoint}"), Token: null, Authorities: null));
+        using var client = new NodeClient(
+            new NodeConnection(new Uri($"http://{listener.LocalEndpoint}"), Token: null, Authorities: null)
+        );
         try
         {
             var exporting = ExportDownload.RunAsync(client, "Shop", path, replaces, TimeProvider.System);
@@ -124,12 +132,21 @@ public sealed class DownloadTests
         await File.WriteAllTextAsync(path, "yesterday's");
         using var listener = new TcpListener(IPAddress.Loopback, 0);
         listener.Start();
-        using var client = new NodeClient(new NodeConnection(new Uri($"http://{listener.LocalEndpoint}"), Token: null, Authorities: null));
+        using var client = new NodeClient(
+            new NodeConnection(new Uri($"http://{listener.LocalEndpoint}"), Token: null, Authorities: null)
+        );
         try
         {
             var exporting = ExportDownload.RunAsync(client, "Shop", path, replaces: true, TimeProvider.System);
             using var node = await listener.AcceptTcpClientAsync();
-            foreach (string answer in (string[])[CountAnswer, ExportAnswer.Replace("\r\n\r\n3", "\r\nRookery-Documents: 2\r\n\r\n3", StringComparison.Ordinal) + "0\r\n\r\n"])
+            foreach (
+                string answer in (string[])
+                    [
+                        CountAnswer,
+                        ExportAnswer.Replace("\r\n\r\n3", "\r\nRookery-Documents: 2\r\n\r\n3", StringComparison.Ordinal)
+                            + "0\r\n\r\n",
+                    ]
+            )
             {
                 Assert.True(await node.GetStream().ReadAsync(new byte[4096]) > 0);
                 await node.GetStream().WriteAsync(Encoding.ASCII.GetBytes(answer));
@@ -152,7 +169,9 @@ public sealed class DownloadTests
         var time = new SimulatedTimeProvider();
         using var listener = new TcpListener(IPAddress.Loopback, 0);
         listener.Start();
-        using var client = new NodeClient(new NodeConnection(new Uri($"http://{listener.LocalEndpoint}"), Token: null, Authorities: null));
+        using var client = new NodeClient(
+            new NodeConnection(new Uri($"http://{listener.LocalEndpoint}"), Token: null, Authorities: null)
+        );
         var sending = new ImportUpload(client, "Shop", time).SendAsync("{}\n"u8.ToArray());
         using var silent = await listener.AcceptTcpClientAsync();
         var accepting = listener.AcceptTcpClientAsync();
@@ -165,7 +184,9 @@ public sealed class DownloadTests
         Assert.False(sending.IsCompleted, "it gave up");
         using var answering = await accepting;
         const string Result = "{\"Result\":{\"Stored\":1,\"Bad\":0}}\n";
-        await answering.GetStream().WriteAsync(Encoding.ASCII.GetBytes($"HTTP/1.1 200 OK\r\nContent-Length: {Result.Length}\r\n\r\n{Result}"));
+        await answering
+            .GetStream()
+            .WriteAsync(Encoding.ASCII.GetBytes($"HTTP/1.1 200 OK\r\nContent-Length: {Result.Length}\r\n\r\n{Result}"));
         Assert.Equal(1, (await sending).Stored);
     }
 
@@ -176,7 +197,14 @@ public sealed class DownloadTests
         using var second = new TcpListener(IPAddress.Loopback, 0);
         first.Start();
         second.Start();
-        NodeConnection[] named = [.. new[] { first, second }.Select(static one => new NodeConnection(new Uri($"http://{one.LocalEndpoint}"), Token: null, Authorities: null))];
+        NodeConnection[] named =
+        [
+            .. new[] { first, second }.Select(static one => new NodeConnection(
+                new Uri($"http://{one.LocalEndpoint}"),
+                Token: null,
+                Authorities: null
+            )),
+        ];
         using var client = new NodeClient(named[0], named);
         var time = new SimulatedTimeProvider();
         var sending = new ImportUpload(client, "Shop", time).SendAsync("{}\n"u8.ToArray());
@@ -206,7 +234,13 @@ public sealed class DownloadTests
             {
                 using var asking = await accepting;
                 Assert.NotEqual(0, await asking.GetStream().ReadAsync(question));
-                await asking.GetStream().WriteAsync(Encoding.ASCII.GetBytes($"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {Result.Length}\r\n\r\n{Result}"));
+                await asking
+                    .GetStream()
+                    .WriteAsync(
+                        Encoding.ASCII.GetBytes(
+                            $"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {Result.Length}\r\n\r\n{Result}"
+                        )
+                    );
             }
         }
     }
@@ -221,14 +255,22 @@ public sealed class DownloadTests
         {
             foreach (string name in (string[])["README.txt", "log\u001b[31m.txt"])
             {
-                await writer.WriteEntryAsync(new PaxTarEntry(TarEntryType.RegularFile, "package/" + name) { DataStream = new MemoryStream(Encoding.UTF8.GetBytes(Evil)) });
+                await writer.WriteEntryAsync(
+                    new PaxTarEntry(TarEntryType.RegularFile, "package/" + name)
+                    {
+                        DataStream = new MemoryStream(Encoding.UTF8.GetBytes(Evil)),
+                    }
+                );
             }
         }
 
         archive.Position = 0;
         using var output = new MemoryStream();
         await using var tar = new TarReader(archive);
-        Assert.Equal(ExitCode.Success, await DebugPackageCommand.ShowAsync(tar, "x.tar.gz", part: null, output, CancellationToken.None));
+        Assert.Equal(
+            ExitCode.Success,
+            await DebugPackageCommand.ShowAsync(tar, "x.tar.gz", part: null, output, CancellationToken.None)
+        );
         string said = Encoding.UTF8.GetString(output.ToArray());
         Assert.StartsWith(Shown, said, StringComparison.Ordinal);
         Assert.EndsWith("  log\\u001b[31m.txt\n", said, StringComparison.Ordinal);
@@ -238,13 +280,19 @@ public sealed class DownloadTests
     [Theory]
     [InlineData("", "(nothing came within 60 s)")]
     [InlineData("HTTP/1.1 200 OK\r\n", "(nothing came within 60 s)")]
-    [InlineData("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"Ready\":", "began to answer, and did not end within 60 s: it hangs, or its disk does")]
+    [InlineData(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"Ready\":",
+        "began to answer, and did not end within 60 s: it hangs, or its disk does"
+    )]
     public async Task A_question_to_a_node_that_hangs_ends_with_a_sentence_that_says_where(string said, string sentence)
     {
         var time = new SimulatedTimeProvider();
         using var listener = new TcpListener(IPAddress.Loopback, 0);
         listener.Start();
-        using var client = new AdminClient(new NodeConnection(new Uri($"http://{listener.LocalEndpoint}"), Token: null, Authorities: null), time);
+        using var client = new AdminClient(
+            new NodeConnection(new Uri($"http://{listener.LocalEndpoint}"), Token: null, Authorities: null),
+            time
+        );
         var asking = client.SendAsync(HttpMethod.Get, "/readyz?verbose", acceptsUnready: true);
         using var node = await listener.AcceptTcpClientAsync();
         Assert.True(await node.GetStream().ReadAsync(new byte[4096]) > 0);
@@ -269,10 +317,19 @@ public sealed class DownloadTests
     {
         using var listener = new TcpListener(IPAddress.Loopback, 0);
         listener.Start();
-        var asking = Task.Run(() => PlainQuestion.Ask(0x7f000001, (ushort)((IPEndPoint)listener.LocalEndpoint).Port, "GET / HTTP/1.0\r\n\r\n"u8, TimeSpan.FromMilliseconds(300), out _));
+        var asking = Task.Run(() =>
+            PlainQuestion.Ask(
+                0x7f000001,
+                (ushort)((IPEndPoint)listener.LocalEndpoint).Port,
+                "GET / HTTP/1.0\r\n\r\n"u8,
+                TimeSpan.FromMilliseconds(300),
+                out _
+            )
+        );
         using var node = await listener.AcceptTcpClientAsync();
 
-        // A byte comes long before each read would have ended, and the whole after the time: who took each read for itself would have got it all.
+        // A byte comes long before each read would have ended, and the whole after the time: who took each read for
+        // itself would have got it all.
         try
         {
             for (int sent = 0; sent < 40; sent++)
@@ -301,10 +358,18 @@ public sealed class DownloadTests
         var time = new SimulatedTimeProvider();
         using var listener = new TcpListener(IPAddress.Loopback, 0);
         listener.Start();
-        using var client = new NodeClient(new NodeConnection(new Uri($"http://{listener.LocalEndpoint}"), Token: null, Authorities: null));
+        using var client = new NodeClient(
+            new NodeConnection(new Uri($"http://{listener.LocalEndpoint}"), Token: null, Authorities: null)
+        );
         try
         {
-            var exporting = ExportDownload.RunAsync(client, "Shop", Path.Join(directory, "out.ndjson"), replaces: false, time);
+            var exporting = ExportDownload.RunAsync(
+                client,
+                "Shop",
+                Path.Join(directory, "out.ndjson"),
+                replaces: false,
+                time
+            );
             using var node = await listener.AcceptTcpClientAsync();
             byte[] request = new byte[4096];
             foreach (string answer in ((string[])[CountAnswer, ExportAnswer]).Take(answers))

@@ -58,7 +58,10 @@ public sealed class DumpSourceTests
     [Fact]
     public void What_a_dump_says_of_itself_is_kept_and_shown_within_bounds()
     {
-        string members = string.Join(',', Enumerable.Range(0, 1000).Select(static n => $"\"{n}{new string('x', 1000)}\":1"));
+        string members = string.Join(
+            ',',
+            Enumerable.Range(0, 1000).Select(static n => $"\"{n}{new string('x', 1000)}\":1")
+        );
         var source = new DumpSource(new ByteSource(new MemoryStream(Encoding.UTF8.GetBytes($"{{{members}}}"))));
         Assert.False(source.TryRead(out _));
         Assert.InRange(source.Skipped.Count, 2, 65);
@@ -73,7 +76,8 @@ public sealed class DumpSourceTests
         string identities = string.Join(',', all);
         string dump = $"{{\"Identities\":[{identities}],\"Docs\":[{{\"@metadata\":{{\"@id\":\"a\"}}}}]}}";
         var source = new DumpSource(new ByteSource(new MemoryStream(Encoding.UTF8.GetBytes(dump))));
-        long taken = 0, documents = 0;
+        long taken = 0,
+            documents = 0;
         while (source.TryRead(out var record))
         {
             documents += record.IsPause ? 0 : 1;
@@ -91,6 +95,7 @@ public sealed class DumpSourceTests
 
     internal sealed class PieceStream(byte[] bytes, int pieceBytes) : MemoryStream(bytes)
     {
-        public override int Read(byte[] buffer, int offset, int count) => base.Read(buffer, offset, Math.Min(count, pieceBytes));
+        public override int Read(byte[] buffer, int offset, int count) =>
+            base.Read(buffer, offset, Math.Min(count, pieceBytes));
     }
 }

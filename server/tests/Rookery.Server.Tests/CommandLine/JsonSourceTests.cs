@@ -12,7 +12,10 @@ public sealed class JsonSourceTests
     [InlineData("{\n\"n\":1}\n{\n\"n\":2\n}", """{ "n":1}|{ "n":2 }""")]
     [InlineData("""{"n":1}{"n":2} {"n":3}""", """{"n":1}|{"n":2}|{"n":3}""")]
     [InlineData("""[{"t":"a\nb"},[3],null]""", """{"t":"a\nb"}|[3]|null""")]
-    public void Documents_in_an_array_or_over_lines_are_given_one_a_line_however_they_come(string input, string expected)
+    public void Documents_in_an_array_or_over_lines_are_given_one_a_line_however_they_come(
+        string input,
+        string expected
+    )
     {
         for (int piece = 1; piece < 8; piece++)
         {
@@ -30,7 +33,9 @@ public sealed class JsonSourceTests
     [InlineData("{\"n\":1}")]
     [InlineData("")]
     public void Documents_that_have_a_line_each_are_read_by_lines_so_that_a_bad_one_costs_no_other(string input) =>
-        Assert.False(JsonSource.IsOne(new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), 3))));
+        Assert.False(
+            JsonSource.IsOne(new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), 3)))
+        );
 
     [Theory]
     [InlineData("""[{"n":1},{"n":""", "cut off")]
@@ -39,7 +44,11 @@ public sealed class JsonSourceTests
     public void What_cannot_be_read_to_its_end_is_said_with_its_place(string input, string sentence)
     {
         var source = new JsonSource(new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), 5)));
-        Assert.Contains(sentence, Assert.Throws<BadInputException>(() => Read(source)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            sentence,
+            Assert.Throws<BadInputException>(() => Read(source)).Message,
+            StringComparison.Ordinal
+        );
     }
 
     private static List<string> Read(JsonSource source)

@@ -17,12 +17,30 @@ public sealed class LocalAccessTests
     {
         var disk = new SimulatedDisk("/data");
         LocalAccess.Write(disk, "/data", ClaimFile, "AAAA-BBBB\n");
-        var configuration = ServeConfiguration.From(new ServeSettings { Data = "/data", Listen = "http://127.0.0.1:8080" });
+        var configuration = ServeConfiguration.From(
+            new ServeSettings { Data = "/data", Listen = "http://127.0.0.1:8080" }
+        );
         var time = new SimulatedTimeProvider();
-        var context = new ServerContext(new ServerOptions { Listen = configuration.Listen }, time, NullLogger.Instance, new MemoryBudget(96 << 20), new IoTimeline(time, "unknown"));
-        await LocalAccess.TellAsync(disk, configuration, AccessSecrets.Create(presetClaimCode: null), context, announcement: null, NullLogger.Instance);
+        var context = new ServerContext(
+            new ServerOptions { Listen = configuration.Listen },
+            time,
+            NullLogger.Instance,
+            new MemoryBudget(96 << 20),
+            new IoTimeline(time, "unknown")
+        );
+        await LocalAccess.TellAsync(
+            disk,
+            configuration,
+            AccessSecrets.Create(presetClaimCode: null),
+            context,
+            announcement: null,
+            NullLogger.Instance
+        );
         Assert.Null(LocalAccess.TryReadClaimCode(disk, "/data"));
-        Assert.Equal(new LocalAccess(new Uri("http://127.0.0.1:8080"), Token: null), LocalAccess.TryRead(disk, "/data"));
+        Assert.Equal(
+            new LocalAccess(new Uri("http://127.0.0.1:8080"), Token: null),
+            LocalAccess.TryRead(disk, "/data")
+        );
     }
 
     /// <summary>The start after the change failed before it wrote anything.</summary>
@@ -33,7 +51,9 @@ public sealed class LocalAccessTests
         try
         {
             LocalAccess.Write(new PosixDisk(), directory, AccessFile, "http://127.0.0.1:8080\n\n");
-            var node = ExaminedNode.Of(ServeConfiguration.From(new ServeSettings { Data = directory, Listen = "https://0.0.0.0:8443" }));
+            var node = ExaminedNode.Of(
+                ServeConfiguration.From(new ServeSettings { Data = directory, Listen = "https://0.0.0.0:8443" })
+            );
             Assert.Equal(new Uri("https://127.0.0.1:8443"), node.Connection.Address);
         }
         finally

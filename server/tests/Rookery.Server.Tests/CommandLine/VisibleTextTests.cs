@@ -7,11 +7,16 @@ using Rookery.Terminal;
 
 namespace Rookery.Server.Tests.CommandLine;
 
-/// <summary>Names, values and sentences of others reach a terminal without anything that it obeys, that turns the order of letters, or that is not seen.</summary>
+/// <summary>
+/// Names, values and sentences of others reach a terminal without anything that it obeys, that turns the order of
+/// letters, or that is not seen.
+/// </summary>
 public class VisibleTextTests
 {
-    // Right-to-left override, isolates, marks, Arabic letter mark, separators, joiners, tags, soft hyphen, escape, C1, delete, fillers, half a pair.
-    private const string Hostile = "a\u202eb\u2066c\u2069d\u200ee\u061cf\u2028g\u2029h\u200bi\u200dj\U000e0041k\u00adl\u001b[31mm\u009bn\u007fo\u3164p\ufeffq\rr\ud800s";
+    // Right-to-left override, isolates, marks, Arabic letter mark, separators, joiners, tags, soft hyphen, escape, C1,
+    // delete, fillers, half a pair.
+    private const string Hostile =
+        "a\u202eb\u2066c\u2069d\u200ee\u061cf\u2028g\u2029h\u200bi\u200dj\U000e0041k\u00adl\u001b[31mm\u009bn\u007fo\u3164p\ufeffq\rr\ud800s";
     private const string Harmless = "Zoë, 中文, עברית, 👩🏽 ❤️, naïve, 10 °C → ok";
 
     [Fact]
@@ -26,10 +31,18 @@ public class VisibleTextTests
 
             string visible = VisibleText.OfLine(letter.ToString());
             bool isKept = string.Equals(visible, letter.ToString(), StringComparison.Ordinal);
-            bool isHostile = Rune.GetUnicodeCategory(letter) is UnicodeCategory.Control or UnicodeCategory.Format or UnicodeCategory.LineSeparator or UnicodeCategory.ParagraphSeparator
+            bool isHostile =
+                Rune.GetUnicodeCategory(letter)
+                    is UnicodeCategory.Control
+                        or UnicodeCategory.Format
+                        or UnicodeCategory.LineSeparator
+                        or UnicodeCategory.ParagraphSeparator
                 || value is 0x34f or 0x115f or 0x1160 or 0x17b4 or 0x17b5 or 0x2800 or 0x3164 or 0xffa0;
             Assert.True(isKept != isHostile, $"U+{value:X4} is written as '{visible}'");
-            Assert.True(isKept || visible is " " || visible.StartsWith("\\u", StringComparison.Ordinal), $"U+{value:X4} is written as '{visible}'");
+            Assert.True(
+                isKept || visible is " " || visible.StartsWith("\\u", StringComparison.Ordinal),
+                $"U+{value:X4} is written as '{visible}'"
+            );
         }
     }
 
@@ -81,8 +94,22 @@ public class VisibleTextTests
     [Fact]
     public void Tables_show_the_names_and_values_of_documents_in_one_line_each()
     {
-        using var results = JsonDocument.Parse(JsonSerializer.Serialize(new[] { new Dictionary<string, object> { [Hostile] = "v" + Hostile, ["@metadata"] = new Dictionary<string, string> { ["@id"] = "id" + Hostile } } }));
-        string[] lines = [.. ResultTable.Of([.. results.RootElement.EnumerateArray()]).Lines(null, new Paint(isOn: false))];
+        using var results = JsonDocument.Parse(
+            JsonSerializer.Serialize(
+                new[]
+                {
+                    new Dictionary<string, object>
+                    {
+                        [Hostile] = "v" + Hostile,
+                        ["@metadata"] = new Dictionary<string, string> { ["@id"] = "id" + Hostile },
+                    },
+                }
+            )
+        );
+        string[] lines =
+        [
+            .. ResultTable.Of([.. results.RootElement.EnumerateArray()]).Lines(null, new Paint(isOn: false)),
+        ];
         Assert.Equal(2, lines.Length);
         Assert.All(lines, AssertHarmless);
         Assert.Contains("a\\u202eb", lines[0], StringComparison.Ordinal);
@@ -91,7 +118,23 @@ public class VisibleTextTests
     [Fact]
     public void Members_are_shown_in_one_line_each()
     {
-        using var cluster = JsonDocument.Parse(JsonSerializer.Serialize(new { Members = new[] { new { Tag = "A", Name = Hostile, Url = "https://x\n" + Hostile } }, Note = "Fine." }));
+        using var cluster = JsonDocument.Parse(
+            JsonSerializer.Serialize(
+                new
+                {
+                    Members = new[]
+                    {
+                        new
+                        {
+                            Tag = "A",
+                            Name = Hostile,
+                            Url = "https://x\n" + Hostile,
+                        },
+                    },
+                    Note = "Fine.",
+                }
+            )
+        );
         string[] lines = MemberTable.Of(cluster.RootElement).Split('\n');
         Assert.Equal(3, lines.Length);
         Assert.All(lines, AssertHarmless);

@@ -7,7 +7,9 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Dashboard;
 
-/// <summary>The page and what belongs to it; on a machine where `make dashboard` was not run, what is said instead.</summary>
+/// <summary>
+/// The page and what belongs to it; on a machine where `make dashboard` was not run, what is said instead.
+/// </summary>
 public sealed class DashboardRouteTests : IAsyncLifetime
 {
     private static readonly Dictionary<string, DashboardFile> Files = DashboardFile.LoadAll();
@@ -17,7 +19,8 @@ public sealed class DashboardRouteTests : IAsyncLifetime
         new SimulatedTimeProvider(),
         NullLogger.Instance,
         new MemoryBudget(96 << 20),
-        new IoTimeline(new SimulatedTimeProvider(), "unknown"));
+        new IoTimeline(new SimulatedTimeProvider(), "unknown")
+    );
 
     private WebApplication _app = null!;
     private HttpClient _client = null!;
@@ -41,8 +44,10 @@ public sealed class DashboardRouteTests : IAsyncLifetime
         using var answer = await _client.GetAsync("/");
         Assert.Equal(HttpStatusCode.OK, answer.StatusCode);
         Assert.Equal(
-            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
-            answer.Headers.GetValues("Content-Security-Policy").Single());
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src "
+                + "'self'; font-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+            answer.Headers.GetValues("Content-Security-Policy").Single()
+        );
         Assert.Equal("no-referrer", answer.Headers.GetValues("Referrer-Policy").Single());
         Assert.Equal("nosniff", answer.Headers.GetValues("X-Content-Type-Options").Single());
         string page = await answer.Content.ReadAsStringAsync();
@@ -71,7 +76,10 @@ public sealed class DashboardRouteTests : IAsyncLifetime
             request.Headers.TryAddWithoutValidation("Accept-Encoding", "gzip, deflate, br, zstd");
             using var compressed = await _client.SendAsync(request);
             Assert.Equal("br", compressed.Content.Headers.ContentEncoding.Single());
-            await using var decompressed = new System.IO.Compression.BrotliStream(await compressed.Content.ReadAsStreamAsync(), System.IO.Compression.CompressionMode.Decompress);
+            await using var decompressed = new System.IO.Compression.BrotliStream(
+                await compressed.Content.ReadAsStreamAsync(),
+                System.IO.Compression.CompressionMode.Decompress
+            );
             using var reader = new StreamReader(decompressed);
             Assert.Equal(plain, await reader.ReadToEndAsync());
         }
@@ -84,7 +92,10 @@ public sealed class DashboardRouteTests : IAsyncLifetime
         {
             string path = "/" + (name is "index.html" ? string.Empty : name);
             using var answer = await _client.GetAsync(path);
-            Assert.Equal(file.IsNamedByContent ? "public, max-age=31536000, immutable" : "no-cache", answer.Headers.GetValues("Cache-Control").Single());
+            Assert.Equal(
+                file.IsNamedByContent ? "public, max-age=31536000, immutable" : "no-cache",
+                answer.Headers.GetValues("Cache-Control").Single()
+            );
             using var again = new HttpRequestMessage(HttpMethod.Get, path);
             again.Headers.TryAddWithoutValidation("If-None-Match", answer.Headers.ETag!.ToString());
             Assert.Equal(HttpStatusCode.NotModified, (await _client.SendAsync(again)).StatusCode);
@@ -97,14 +108,22 @@ public sealed class DashboardRouteTests : IAsyncLifetime
     public async Task A_file_that_there_is_not_is_404_and_kept_by_nobody()
     {
         using var answer = await _client.GetAsync("/assets/index-00000000.js");
-        Assert.Equal((HttpStatusCode.NotFound, "no-store"), (answer.StatusCode, answer.Headers.GetValues("Cache-Control").Single()));
+        Assert.Equal(
+            (HttpStatusCode.NotFound, "no-store"),
+            (answer.StatusCode, answer.Headers.GetValues("Cache-Control").Single())
+        );
     }
 
     [Fact]
     public async Task The_picture_that_a_browser_asks_for_unasked_is_the_dashboards()
     {
         using var answer = await _client.GetAsync("/favicon.ico");
-        Assert.Equal(Files.ContainsKey("index.html") ? (HttpStatusCode.OK, "image/svg+xml") : (HttpStatusCode.NotFound, "text/plain"), (answer.StatusCode, answer.Content.Headers.ContentType!.MediaType!));
+        Assert.Equal(
+            Files.ContainsKey("index.html")
+                ? (HttpStatusCode.OK, "image/svg+xml")
+                : (HttpStatusCode.NotFound, "text/plain"),
+            (answer.StatusCode, answer.Content.Headers.ContentType!.MediaType!)
+        );
     }
 
     [Theory]
@@ -116,5 +135,6 @@ public sealed class DashboardRouteTests : IAsyncLifetime
     [InlineData("br;q=0", false)]
     [InlineData("br;q=0.0, gzip", false)]
     [InlineData("brotli", false)]
-    public void Compressed_goes_only_to_who_said_that_he_takes_it(string accepted, bool takes) => Assert.Equal(takes, DashboardFile.TakesBrotli(accepted));
+    public void Compressed_goes_only_to_who_said_that_he_takes_it(string accepted, bool takes) =>
+        Assert.Equal(takes, DashboardFile.TakesBrotli(accepted));
 }

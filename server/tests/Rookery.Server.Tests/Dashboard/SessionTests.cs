@@ -18,7 +18,10 @@ public sealed class SessionTests : IAsyncLifetime
     {
         var begun = await SignInAsync(await _server.GiveTokenAsync(["metrics"]));
         Assert.Equal(204, begun.Status);
-        Assert.Matches("^rookery_session=[A-Za-z0-9_-]{43}; Path=/; HttpOnly; SameSite=Strict; Secure$", begun.Headers.GetValues("Set-Cookie").Single());
+        Assert.Matches(
+            "^rookery_session=[A-Za-z0-9_-]{43}; Path=/; HttpOnly; SameSite=Strict; Secure$",
+            begun.Headers.GetValues("Set-Cookie").Single()
+        );
         Assert.Equal(200, (await AskAsync("GET", "/metrics", CookieOf(begun))).Status);
         (await AskAsync("GET", "/admin/access/tokens", CookieOf(begun))).IsRefusal(403, "needs the scope admin");
     }
@@ -47,7 +50,9 @@ public sealed class SessionTests : IAsyncLifetime
     [Fact]
     public async Task A_token_that_ends_takes_its_sessions_with_it()
     {
-        string cookie = CookieOf(await SignInAsync(await _server.GiveTokenAsync(["metrics"], expires: _server.Time.GetUtcNow().AddHours(1))));
+        string cookie = CookieOf(
+            await SignInAsync(await _server.GiveTokenAsync(["metrics"], expires: _server.Time.GetUtcNow().AddHours(1)))
+        );
         _server.Time.Advance(TimeSpan.FromHours(2));
         (await AskAsync("GET", "/metrics", cookie)).IsRefusal(401, "ended at");
     }
@@ -59,7 +64,11 @@ public sealed class SessionTests : IAsyncLifetime
         (await AskAsync("DELETE", "/session", cookie)).IsRefusal(403, "Rookery-Request: dashboard");
         var ended = await AskAsync("DELETE", "/session", cookie, isOwnPage: true);
         Assert.Equal(204, ended.Status);
-        Assert.StartsWith("rookery_session=; Max-Age=0;", ended.Headers.GetValues("Set-Cookie").Single(), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "rookery_session=; Max-Age=0;",
+            ended.Headers.GetValues("Set-Cookie").Single(),
+            StringComparison.Ordinal
+        );
         (await AskAsync("GET", "/metrics", cookie)).IsRefusal(401, "session of this browser has ended");
     }
 
@@ -67,8 +76,14 @@ public sealed class SessionTests : IAsyncLifetime
     public async Task What_changes_something_needs_the_header_that_no_form_of_another_page_sets()
     {
         string cookie = CookieOf(await SignInAsync(await _server.GiveTokenAsync(["write"])));
-        (await AskAsync("PUT", "/databases/Shop/docs?id=a", cookie, body: "{}")).IsRefusal(403, "Rookery-Request: dashboard");
-        Assert.Equal(201, (await AskAsync("PUT", "/databases/Shop/docs?id=a", cookie, isOwnPage: true, body: "{}")).Status);
+        (await AskAsync("PUT", "/databases/Shop/docs?id=a", cookie, body: "{}")).IsRefusal(
+            403,
+            "Rookery-Request: dashboard"
+        );
+        Assert.Equal(
+            201,
+            (await AskAsync("PUT", "/databases/Shop/docs?id=a", cookie, isOwnPage: true, body: "{}")).Status
+        );
     }
 
     [Fact]
@@ -78,7 +93,9 @@ public sealed class SessionTests : IAsyncLifetime
         using var http = _server.NewClient();
         http.DefaultRequestHeaders.Add("Cookie", cookie);
         Assert.Equal(200, (await _server.SendAsync(http, "GET", "/admin/access/tokens")).Status);
-        (await _server.SendAsync(http, "GET", "/admin/access/tokens", await _server.GiveTokenAsync(["metrics"]))).IsRefusal(403, "needs the scope admin");
+        (
+            await _server.SendAsync(http, "GET", "/admin/access/tokens", await _server.GiveTokenAsync(["metrics"]))
+        ).IsRefusal(403, "needs the scope admin");
     }
 
     [Fact]
@@ -127,11 +144,16 @@ public sealed class SessionTests : IAsyncLifetime
         var sessions = new Sessions(time);
         string other = sessions.Begin([1]);
         time.Advance(TimeSpan.FromSeconds(1));
-        string[] own = [.. Enumerable.Range(0, Sessions.Most).Select(_ =>
-        {
-            time.Advance(TimeSpan.FromSeconds(1));
-            return sessions.Begin([2]);
-        })];
+        string[] own =
+        [
+            .. Enumerable
+                .Range(0, Sessions.Most)
+                .Select(_ =>
+                {
+                    time.Advance(TimeSpan.FromSeconds(1));
+                    return sessions.Begin([2]);
+                }),
+        ];
         Assert.True(sessions.TryUse(other, out _));
         Assert.Equal(own[^Sessions.MostOfToken..], own.Where(secret => sessions.TryUse(secret, out _)));
     }
@@ -142,24 +164,58 @@ public sealed class SessionTests : IAsyncLifetime
         var nobody = (await _server.SendAsync("GET", "/session")).Json;
         Assert.False(nobody.GetProperty("SignedIn").GetBoolean());
         Assert.Null(nobody.GetProperty("By").GetString());
-        Assert.Equal(("pi-1", "home", "A", true), (nobody.GetProperty("NodeName").GetString(), nobody.GetProperty("ClusterName").GetString(), nobody.GetProperty("NodeTag").GetString(), nobody.GetProperty("IsSecure").GetBoolean()));
+        Assert.Equal(
+            ("pi-1", "home", "A", true),
+            (
+                nobody.GetProperty("NodeName").GetString(),
+                nobody.GetProperty("ClusterName").GetString(),
+                nobody.GetProperty("NodeTag").GetString(),
+                nobody.GetProperty("IsSecure").GetBoolean()
+            )
+        );
         Assert.False(nobody.GetProperty("IsClaimed").GetBoolean());
 
-        var reader = (await AskAsync("GET", "/session", CookieOf(await SignInAsync(await _server.GiveTokenAsync(["read", "metrics"], ["shop"]))))).Json;
-        Assert.Equal(("session", "test"), (reader.GetProperty("By").GetString(), reader.GetProperty("Name").GetString()));
+        var reader = (
+            await AskAsync(
+                "GET",
+                "/session",
+                CookieOf(await SignInAsync(await _server.GiveTokenAsync(["read", "metrics"], ["shop"])))
+            )
+        ).Json;
+        Assert.Equal(
+            ("session", "test"),
+            (reader.GetProperty("By").GetString(), reader.GetProperty("Name").GetString())
+        );
         Assert.Equal(["metrics"], reader.GetProperty("Scopes").EnumerateArray().Select(scope => scope.GetString()));
-        Assert.Equal(["read"], reader.GetProperty("Databases").GetProperty("Shop").EnumerateArray().Select(scope => scope.GetString()));
+        Assert.Equal(
+            ["read"],
+            reader.GetProperty("Databases").GetProperty("Shop").EnumerateArray().Select(scope => scope.GetString())
+        );
 
         var admin = (await _server.SendAsync("GET", "/session", await _server.GiveTokenAsync(["admin"]))).Json;
         Assert.Equal("token", admin.GetProperty("By").GetString());
-        Assert.Equal(["read", "write", "admin", "metrics"], admin.GetProperty("Scopes").EnumerateArray().Select(scope => scope.GetString()));
+        Assert.Equal(
+            ["read", "write", "admin", "metrics"],
+            admin.GetProperty("Scopes").EnumerateArray().Select(scope => scope.GetString())
+        );
 
-        Assert.False((await AskAsync("GET", "/session", "rookery_session=" + new string('A', 43))).Json.GetProperty("SignedIn").GetBoolean());
+        Assert.False(
+            (await AskAsync("GET", "/session", "rookery_session=" + new string('A', 43)))
+                .Json.GetProperty("SignedIn")
+                .GetBoolean()
+        );
     }
 
-    private Task<Answer> SignInAsync(string token) => _server.SendAsync("POST", "/session", body: $$"""{"Token":"{{token}}"}""");
+    private Task<Answer> SignInAsync(string token) =>
+        _server.SendAsync("POST", "/session", body: $$"""{"Token":"{{token}}"}""");
 
-    private async Task<Answer> AskAsync(string method, string path, string cookie, bool isOwnPage = false, string? body = null)
+    private async Task<Answer> AskAsync(
+        string method,
+        string path,
+        string cookie,
+        bool isOwnPage = false,
+        string? body = null
+    )
     {
         using var http = _server.NewClient();
         http.DefaultRequestHeaders.Add("Cookie", cookie);
@@ -196,7 +252,11 @@ public sealed class PlainSessionTests : IAsyncLifetime
     [Fact]
     public async Task Who_signs_in_all_the_same_has_the_rights_of_his_token_only()
     {
-        var begun = await _server.SendAsync("POST", "/session", body: $$"""{"Token":"{{await _server.GiveTokenAsync(["metrics"])}}"}""");
+        var begun = await _server.SendAsync(
+            "POST",
+            "/session",
+            body: $$"""{"Token":"{{await _server.GiveTokenAsync(["metrics"])}}"}"""
+        );
         string cookie = begun.Headers.GetValues("Set-Cookie").Single();
         Assert.DoesNotContain("Secure", cookie, StringComparison.Ordinal);
         using var http = _server.NewClient();

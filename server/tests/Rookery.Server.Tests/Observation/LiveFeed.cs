@@ -18,7 +18,10 @@ internal sealed class LiveFeed : IDisposable
 
     public static async Task<LiveFeed> OpenAsync(RunningServer server)
     {
-        var answer = await server.Http.GetAsync(new Uri(server.Address, "/dashboard/live"), HttpCompletionOption.ResponseHeadersRead);
+        var answer = await server.Http.GetAsync(
+            new Uri(server.Address, "/dashboard/live"),
+            HttpCompletionOption.ResponseHeadersRead
+        );
         Assert.Equal("text/event-stream", answer.Content.Headers.ContentType?.MediaType);
         return new LiveFeed(answer, await answer.Content.ReadAsStreamAsync());
     }
@@ -43,7 +46,8 @@ internal sealed class LiveFeed : IDisposable
         using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
         while (!patience.IsCancellationRequested)
         {
-            var state = await NextAsync() ?? throw new InvalidOperationException("The live view ended before it told it.");
+            var state =
+                await NextAsync() ?? throw new InvalidOperationException("The live view ended before it told it.");
             if (holds(state))
             {
                 return state;

@@ -25,21 +25,59 @@ public sealed class LiveTests : IAsyncLifetime
             Assert.Equal(200, (await _server.SendAsync("GET", $"{database}/docs?id=a")).Status);
         }
 
-        var state = await feed.FirstAsync(state => SampleOf(state).GetProperty("WritesPerSecond") is { ValueKind: JsonValueKind.Number } rate && rate.GetDouble() > 0);
+        var state = await feed.FirstAsync(state =>
+            SampleOf(state).GetProperty("WritesPerSecond") is { ValueKind: JsonValueKind.Number } rate
+            && rate.GetDouble() > 0
+        );
         Assert.Equal(JsonValueKind.Null, state.GetProperty("Cluster").ValueKind);
-        Assert.Equal("This node is well. It is alone: besides its backups nothing has its data.", state.GetProperty("Health").GetProperty("Sentence").GetString());
+        Assert.Equal(
+            "This node is well. It is alone: besides its backups nothing has its data.",
+            state.GetProperty("Health").GetProperty("Sentence").GetString()
+        );
         var node = state.GetProperty("Nodes").EnumerateArray().Single();
-        Assert.Equal(("alone", "up", true), (node.GetProperty("Role").GetString(), node.GetProperty("State").GetString(), node.GetProperty("IsSelf").GetBoolean()));
+        Assert.Equal(
+            ("alone", "up", true),
+            (
+                node.GetProperty("Role").GetString(),
+                node.GetProperty("State").GetString(),
+                node.GetProperty("IsSelf").GetBoolean()
+            )
+        );
         Assert.False(node.GetProperty("Unplug").GetProperty("MayI").GetBoolean());
         var sample = SampleOf(state);
         Assert.True(sample.GetProperty("Ready").GetBoolean());
-        foreach (string positive in (string[])["WriteP50Milliseconds", "WriteP99Milliseconds", "SyncsPerSecond", "JournalBytesPerSecond", "AppliedIndex", "LastIndex", "Sequence", "ResidentBytes", "MemoryBudgetBytes", "DiskFreeBytes"])
+        foreach (
+            string positive in (string[])
+                [
+                    "WriteP50Milliseconds",
+                    "WriteP99Milliseconds",
+                    "SyncsPerSecond",
+                    "JournalBytesPerSecond",
+                    "AppliedIndex",
+                    "LastIndex",
+                    "Sequence",
+                    "ResidentBytes",
+                    "MemoryBudgetBytes",
+                    "DiskFreeBytes",
+                ]
+        )
         {
             Assert.True(sample.GetProperty(positive).GetDouble() > 0, positive);
         }
 
         // What nobody told is null, not zero.
-        foreach (string unknown in (string[])["TemperatureCelsius", "Throttled", "LifeUsedRatio", "LifeLeftDays", "MachineCpuRatio", "CertificateDaysLeft", "Model"])
+        foreach (
+            string unknown in (string[])
+                [
+                    "TemperatureCelsius",
+                    "Throttled",
+                    "LifeUsedRatio",
+                    "LifeLeftDays",
+                    "MachineCpuRatio",
+                    "CertificateDaysLeft",
+                    "Model",
+                ]
+        )
         {
             Assert.Equal(JsonValueKind.Null, sample.GetProperty(unknown).ValueKind);
         }
@@ -71,7 +109,10 @@ public sealed class LiveTests : IAsyncLifetime
         feeds[0].Dispose();
         await TwoMembers.UntilAsync(async () =>
         {
-            using var answer = await _server.Http.GetAsync(new Uri(_server.Address, "/dashboard/live"), HttpCompletionOption.ResponseHeadersRead);
+            using var answer = await _server.Http.GetAsync(
+                new Uri(_server.Address, "/dashboard/live"),
+                HttpCompletionOption.ResponseHeadersRead
+            );
             return answer.IsSuccessStatusCode ? "let in" : null;
         });
         feeds.ForEach(feed => feed.Dispose());
@@ -81,7 +122,10 @@ public sealed class LiveTests : IAsyncLifetime
     public void One_name_does_not_take_the_room_of_all()
     {
         var stream = new LiveStream(_server.Context);
-        var listeners = Enumerable.Range(0, LiveStream.MostOfName).Select(_ => stream.TryListen("a", out string _)!).ToList();
+        var listeners = Enumerable
+            .Range(0, LiveStream.MostOfName)
+            .Select(_ => stream.TryListen("a", out string _)!)
+            .ToList();
         Assert.DoesNotContain(null, listeners);
         Assert.Null(stream.TryListen("a", out string refusal));
         Assert.Contains("as 'a' already", refusal, StringComparison.Ordinal);
@@ -101,7 +145,9 @@ public sealed class LiveTests : IAsyncLifetime
         var feed = await LiveFeed.OpenAsync(stopping);
         await feed.NextAsync();
         stopping.Context.Readiness.Stopping();
-        await feed.FirstAsync(state => state.GetProperty("Health").GetProperty("Sentence").GetString() is "The node is stopping.");
+        await feed.FirstAsync(state =>
+            state.GetProperty("Health").GetProperty("Sentence").GetString() is "The node is stopping."
+        );
         await stopping.DisposeAsync();
         feed.Dispose();
     }

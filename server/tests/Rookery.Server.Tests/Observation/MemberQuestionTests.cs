@@ -21,7 +21,13 @@ public sealed class MemberQuestionTests : IAsyncLifetime
         foreach (var server in (Raven.RunningServer[])[_members.A, _members.B])
         {
             using var feed = await LiveFeed.OpenAsync(server);
-            var state = await feed.FirstAsync(state => Nodes(state).All(node => node.GetProperty("Sample").ValueKind == JsonValueKind.Object && node.GetProperty("LagEntries").ValueKind == JsonValueKind.Number));
+            var state = await feed.FirstAsync(state =>
+                Nodes(state)
+                    .All(node =>
+                        node.GetProperty("Sample").ValueKind == JsonValueKind.Object
+                        && node.GetProperty("LagEntries").ValueKind == JsonValueKind.Number
+                    )
+            );
             Assert.Equal(["leader", "voter"], Nodes(state).Select(node => node.GetProperty("Role").GetString()));
             Assert.Equal(["up", "up"], Nodes(state).Select(node => node.GetProperty("State").GetString()));
             Assert.Equal([false, true], Nodes(state).Select(node => node.GetProperty("LimitsCapacity").GetBoolean()));
@@ -29,9 +35,18 @@ public sealed class MemberQuestionTests : IAsyncLifetime
             var board = Nodes(state)[1].GetProperty("Sample");
             Assert.Equal(61.5, board.GetProperty("TemperatureCelsius").GetDouble());
             Assert.Equal("under_voltage", board.GetProperty("Throttled")[0].GetString());
-            Assert.Equal(JsonValueKind.Null, Nodes(state)[0].GetProperty("Sample").GetProperty("TemperatureCelsius").ValueKind);
-            Assert.Equal("Both nodes are well; while either is off, nothing is written.", state.GetProperty("Health").GetProperty("Sentence").GetString());
-            Assert.Equal("No. Two vote, and while either is off nothing is written.", Nodes(state)[1].GetProperty("Unplug").GetProperty("Sentence").GetString());
+            Assert.Equal(
+                JsonValueKind.Null,
+                Nodes(state)[0].GetProperty("Sample").GetProperty("TemperatureCelsius").ValueKind
+            );
+            Assert.Equal(
+                "Both nodes are well; while either is off, nothing is written.",
+                state.GetProperty("Health").GetProperty("Sentence").GetString()
+            );
+            Assert.Equal(
+                "No. Two vote, and while either is off nothing is written.",
+                Nodes(state)[1].GetProperty("Unplug").GetProperty("Sentence").GetString()
+            );
         }
     }
 
@@ -39,7 +54,12 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     public async Task A_member_that_died_turns_down_and_its_last_hours_are_told_by_another_also_without_a_leader()
     {
         RecordSlowEvent(_members.B);
-        await TwoMembers.UntilAsync(async () => (await _members.A.SendAsync("GET", "/dashboard/history?node=B")).Json.GetProperty("Rows").GetArrayLength() > 0 ? "told" : null);
+        await TwoMembers.UntilAsync(async () =>
+            (await _members.A.SendAsync("GET", "/dashboard/history?node=B")).Json.GetProperty("Rows").GetArrayLength()
+            > 0
+                ? "told"
+                : null
+        );
         using var feed = await LiveFeed.OpenAsync(_members.A);
         await feed.FirstAsync(state => Nodes(state)[1].GetProperty("State").GetString() is "up");
         await TwoMembers.UntilAsync(async () => await HasSlowSyncAsync(_members.A) ? "told" : null);
@@ -48,12 +68,23 @@ public sealed class MemberQuestionTests : IAsyncLifetime
         _members.HasLeader = false;
         var state = await feed.FirstAsync(state => Nodes(state)[1].GetProperty("State").GetString() is "down");
         Assert.Equal(61.5, Nodes(state)[1].GetProperty("Sample").GetProperty("TemperatureCelsius").GetDouble());
-        Assert.Equal(("error", "Nobody leads."), (state.GetProperty("Health").GetProperty("Level").GetString(), state.GetProperty("Health").GetProperty("Sentence").GetString()));
+        Assert.Equal(
+            ("error", "Nobody leads."),
+            (
+                state.GetProperty("Health").GetProperty("Level").GetString(),
+                state.GetProperty("Health").GetProperty("Sentence").GetString()
+            )
+        );
         Assert.True(state.GetProperty("Cluster").GetProperty("ReadsAreLocal").GetBoolean());
 
         var history = (await _members.A.SendAsync("GET", "/dashboard/history?node=B")).Json;
         Assert.True(history.GetProperty("IsObserved").GetBoolean());
-        int column = history.GetProperty("Columns").EnumerateArray().Select(name => name.GetString()).ToList().IndexOf("TemperatureCelsius");
+        int column = history
+            .GetProperty("Columns")
+            .EnumerateArray()
+            .Select(name => name.GetString())
+            .ToList()
+            .IndexOf("TemperatureCelsius");
         Assert.Equal(61.5, history.GetProperty("Rows")[0][column].GetDouble());
         Assert.True(await HasSlowSyncAsync(_members.A));
     }
@@ -65,25 +96,46 @@ public sealed class MemberQuestionTests : IAsyncLifetime
         var told = await TwoMembers.UntilAsync(async () =>
         {
             var answer = await _members.B.SendAsync("GET", "/readyz?verbose");
-            return answer.Json.GetProperty("Cluster").GetProperty("Members")[1].TryGetProperty("IsReachable", out var reachable) && !reachable.GetBoolean() ? answer : null;
+            return
+                answer
+                    .Json.GetProperty("Cluster")
+                    .GetProperty("Members")[1]
+                    .TryGetProperty("IsReachable", out var reachable) && !reachable.GetBoolean()
+                ? answer
+                : null;
         });
         var unheard = told.Json.GetProperty("Cluster").GetProperty("Members")[1];
         Assert.InRange(unheard.GetProperty("HeardSeconds").GetDouble(), 4_200, 5_000);
         Assert.Equal(7, unheard.GetProperty("SyncP99Milliseconds").GetDouble());
         var said = StatusWords.Describe(told.Json);
-        Assert.Contains(said, static line => line.StartsWith("B voter, not reachable (heard 42", StringComparison.Ordinal));
-        Assert.Contains(said, static line => line.StartsWith("Of the others it says what the leader told it ", StringComparison.Ordinal));
+        Assert.Contains(
+            said,
+            static line => line.StartsWith("B voter, not reachable (heard 42", StringComparison.Ordinal)
+        );
+        Assert.Contains(
+            said,
+            static line => line.StartsWith("Of the others it says what the leader told it ", StringComparison.Ordinal)
+        );
 
         using var feed = await LiveFeed.OpenAsync(_members.A);
         var down = await feed.FirstAsync(state => Nodes(state)[1].GetProperty("State").GetString() is "down");
         Assert.InRange(Nodes(down)[1].GetProperty("SeenSeconds").GetDouble(), 4_200, 5_000);
-        Assert.False((await _members.A.SendAsync("GET", "/readyz?verbose")).Json.GetProperty("Cluster").TryGetProperty("ToldSecondsAgo", out _));
+        Assert.False(
+            (await _members.A.SendAsync("GET", "/readyz?verbose"))
+                .Json.GetProperty("Cluster")
+                .TryGetProperty("ToldSecondsAgo", out _)
+        );
     }
 
     [Fact]
     public async Task Who_starts_again_takes_back_what_others_kept_of_it()
     {
-        await TwoMembers.UntilAsync(async () => (await _members.A.SendAsync("GET", "/dashboard/history?node=B")).Json.GetProperty("Rows").GetArrayLength() > 0 ? "told" : null);
+        await TwoMembers.UntilAsync(async () =>
+            (await _members.A.SendAsync("GET", "/dashboard/history?node=B")).Json.GetProperty("Rows").GetArrayLength()
+            > 0
+                ? "told"
+                : null
+        );
         RecordSlowEvent(_members.B);
         using (var feed = await LiveFeed.OpenAsync(_members.A))
         {
@@ -92,9 +144,15 @@ public sealed class MemberQuestionTests : IAsyncLifetime
 
         long before = _members.B.Context.Observation.Self.History.NewestUnixMilliseconds;
         await _members.RestartBAsync();
-        await TwoMembers.UntilAsync(() => Task.FromResult(_members.B.Context.Observation.Self.History.Between(long.MinValue, before).Any() ? "taken back" : null));
+        await TwoMembers.UntilAsync(() =>
+            Task.FromResult(
+                _members.B.Context.Observation.Self.History.Between(long.MinValue, before).Any() ? "taken back" : null
+            )
+        );
         Assert.True(await HasSlowSyncAsync(_members.B));
-        Assert.False((await _members.B.SendAsync("GET", "/dashboard/history")).Json.GetProperty("IsObserved").GetBoolean());
+        Assert.False(
+            (await _members.B.SendAsync("GET", "/dashboard/history")).Json.GetProperty("IsObserved").GetBoolean()
+        );
     }
 
     [Theory]
@@ -111,9 +169,19 @@ public sealed class MemberQuestionTests : IAsyncLifetime
         await _members.RestartBAsync();
         await TwoMembers.UntilAsync(() => Task.FromResult(ByA().Count > kept.Count ? "told" : null));
         Assert.Equal(kept, ByA().Intersect(kept));
-        Assert.Equal(_members.B.Context.Observation.Self.History.NewestUnixMilliseconds, _members.A.Context.Observation.Find("B")!.History.NewestUnixMilliseconds);
+        Assert.Equal(
+            _members.B.Context.Observation.Self.History.NewestUnixMilliseconds,
+            _members.A.Context.Observation.Find("B")!.History.NewestUnixMilliseconds
+        );
 
-        List<long> ByA() => [.. _members.A.Context.Observation.Find("B")?.History.Between(long.MinValue, long.MaxValue).Select(row => row.UnixMilliseconds) ?? []];
+        List<long> ByA() =>
+            [
+                .. _members
+                    .A.Context.Observation.Find("B")
+                    ?.History.Between(long.MinValue, long.MaxValue)
+                    .Select(row => row.UnixMilliseconds)
+                    ?? [],
+            ];
     }
 
     [Fact]
@@ -122,8 +190,15 @@ public sealed class MemberQuestionTests : IAsyncLifetime
         RecordSlowEvent(_members.B);
         using var port = _members.A.Context.Options.ConnectToMember!("B")!;
         long future = TimeProvider.System.GetUtcNow().AddYears(20).ToUnixTimeMilliseconds() * 1000;
-        using var answer = JsonDocument.Parse(await port.GetStringAsync(new Uri($"/observe/samples?since=0&slowSince={future}&show=true", UriKind.Relative)));
-        Assert.Contains(ObservationJson.ReadSlow(answer.RootElement.GetProperty("Slow")), one => one.DurationMicroseconds >= SlowMicroseconds);
+        using var answer = JsonDocument.Parse(
+            await port.GetStringAsync(
+                new Uri($"/observe/samples?since=0&slowSince={future}&show=true", UriKind.Relative)
+            )
+        );
+        Assert.Contains(
+            ObservationJson.ReadSlow(answer.RootElement.GetProperty("Slow")),
+            one => one.DurationMicroseconds >= SlowMicroseconds
+        );
     }
 
     [Fact]
@@ -151,18 +226,35 @@ public sealed class MemberQuestionTests : IAsyncLifetime
         long before = TimeProvider.System.GetUtcNow().ToUnixTimeMilliseconds();
         await _members.RestartBAsync();
         Assert.InRange(_members.B.Context.Observation.Self.History.NewestUnixMilliseconds, before, long.MaxValue);
-        Assert.Equal(1, (await _members.B.SendAsync("GET", "/dashboard/history")).Json.GetProperty("Rows").GetArrayLength());
+        Assert.Equal(
+            1,
+            (await _members.B.SendAsync("GET", "/dashboard/history")).Json.GetProperty("Rows").GetArrayLength()
+        );
     }
 
     [Fact]
     public async Task Alerts_of_all_that_answer_are_shown_at_each_once()
     {
-        ActiveAlert alert = new("sync_slow", "warning", DateTimeOffset.UnixEpoch, "Syncs take long.", "Look.", "/help/reference/alerts.md");
+        ActiveAlert alert = new(
+            "sync_slow",
+            "warning",
+            DateTimeOffset.UnixEpoch,
+            "Syncs take long.",
+            "Look.",
+            "/help/reference/alerts.md"
+        );
         _members.B.Context.ActiveAlerts = () => [alert];
         using var feed = await LiveFeed.OpenAsync(_members.A);
         var state = await feed.FirstAsync(state => state.GetProperty("Alerts").GetArrayLength() > 0);
         var told = state.GetProperty("Alerts").EnumerateArray().Single();
-        Assert.Equal(("B", "sync_slow", "Syncs take long."), (told.GetProperty("Node").GetString(), told.GetProperty("Name").GetString(), told.GetProperty("Sentence").GetString()));
+        Assert.Equal(
+            ("B", "sync_slow", "Syncs take long."),
+            (
+                told.GetProperty("Node").GetString(),
+                told.GetProperty("Name").GetString(),
+                told.GetProperty("Sentence").GetString()
+            )
+        );
         _members.IsCutOff = true;
         await feed.FirstAsync(state => state.GetProperty("Alerts").GetArrayLength() == 0);
     }
@@ -174,10 +266,20 @@ public sealed class MemberQuestionTests : IAsyncLifetime
         _members.B.Context.Io.Record(IoKind.Scrub, begun, 4711);
         var passed = await _members.A.SendAsync("GET", "/debug/io?node=B&span=1");
         Assert.Equal(200, passed.Status);
-        Assert.Contains(passed.Json.GetProperty("Events").GetProperty("Rows").EnumerateArray(), row => row[0].GetString() is "scrub" && row[3].GetInt64() == 4711);
-        Assert.DoesNotContain("4711", (await _members.A.SendAsync("GET", "/debug/io?node=A")).Body, StringComparison.Ordinal);
+        Assert.Contains(
+            passed.Json.GetProperty("Events").GetProperty("Rows").EnumerateArray(),
+            row => row[0].GetString() is "scrub" && row[3].GetInt64() == 4711
+        );
+        Assert.DoesNotContain(
+            "4711",
+            (await _members.A.SendAsync("GET", "/debug/io?node=A")).Body,
+            StringComparison.Ordinal
+        );
         (await _members.A.SendAsync("GET", "/debug/io?node=B&span=0")).IsRefusal(400, "'span' 1 to");
-        (await _members.A.SendAsync("POST", "/admin/node/find?node=B")).IsRefusal(501, "Node B runs on a machine without a light");
+        (await _members.A.SendAsync("POST", "/admin/node/find?node=B")).IsRefusal(
+            501,
+            "Node B runs on a machine without a light"
+        );
     }
 
     [Theory]
@@ -199,7 +301,10 @@ public sealed class MemberQuestionTests : IAsyncLifetime
         var slow = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         _members.Slow = slow.Task;
         const string Asked = "/admin/node/settings?node=B";
-        var asking = Enumerable.Range(0, PassedOnRequests.MostUnderWay).Select(_ => _members.A.SendAsync("GET", Asked)).ToArray();
+        var asking = Enumerable
+            .Range(0, PassedOnRequests.MostUnderWay)
+            .Select(_ => _members.A.SendAsync("GET", Asked))
+            .ToArray();
         await TwoMembers.UntilAsync(() => Task.FromResult(_members.Waiting == asking.Length ? "all" : null));
         var refused = await _members.A.SendAsync("GET", Asked);
         refused.IsRefusal(429, "ask B itself");
@@ -211,34 +316,55 @@ public sealed class MemberQuestionTests : IAsyncLifetime
 
     [Fact]
     public async Task What_is_not_to_be_stored_on_the_way_is_not_by_way_of_another_member_either() =>
-        Assert.Equal("no-store", (await _members.A.SendAsync("GET", "/admin/node/debug-package?node=B")).Headers.CacheControl?.ToString());
+        Assert.Equal(
+            "no-store",
+            (await _members.A.SendAsync("GET", "/admin/node/debug-package?node=B")).Headers.CacheControl?.ToString()
+        );
 
     [Fact]
     public void Rows_of_another_version_are_left_out_one_by_one()
     {
-        using var slow = JsonDocument.Parse("""{"Rows":[["scrub",1],7,[null,1,2,3],["scrub",1.5,2,3],["scrub",1,2,3,"new"]]}""");
+        using var slow = JsonDocument.Parse(
+            """{"Rows":[["scrub",1],7,[null,1,2,3],["scrub",1.5,2,3],["scrub",1,2,3,"new"]]}"""
+        );
         Assert.Equal([3L], ObservationJson.ReadSlow(slow.RootElement).Select(one => one.Bytes));
-        using var history = JsonDocument.Parse("""{"Columns":["UnixMilliseconds","New"],"Rows":[7,[1.5],["x"],[1000,1,2,3]]}""");
+        using var history = JsonDocument.Parse(
+            """{"Columns":["UnixMilliseconds","New"],"Rows":[7,[1.5],["x"],[1000,1,2,3]]}"""
+        );
         Assert.Equal([1000L], ObservationJson.ReadHistory(history.RootElement).Select(row => row.UnixMilliseconds));
     }
 
     [Fact]
     public async Task That_there_is_no_such_member_or_that_it_does_not_answer_is_said()
     {
-        (await _members.A.SendAsync("GET", "/debug/io?node=X")).IsRefusal(400, "No member has the letter 'X'; there are A, B.");
-        (await _members.A.SendAsync("GET", "/dashboard/history?node=X")).IsRefusal(400, "Nothing is known here of a node 'X'");
+        (await _members.A.SendAsync("GET", "/debug/io?node=X")).IsRefusal(
+            400,
+            "No member has the letter 'X'; there are A, B."
+        );
+        (await _members.A.SendAsync("GET", "/dashboard/history?node=X")).IsRefusal(
+            400,
+            "Nothing is known here of a node 'X'"
+        );
         _members.IsCutOff = true;
         _members.HasLeader = false;
-        (await _members.A.SendAsync("GET", "/debug/io?node=B")).IsRefusal(502, "Node A could not ask pi-B (B): it does not answer: Connection refused");
+        (await _members.A.SendAsync("GET", "/debug/io?node=B")).IsRefusal(
+            502,
+            "Node A could not ask pi-B (B): it does not answer: Connection refused"
+        );
     }
 
     [Fact]
     public async Task Only_what_is_marked_for_it_is_answered_for_others()
     {
         using var port = _members.A.Context.Options.ConnectToMember!("B")!;
-        foreach (string path in (string[])["/admin/databases", "/databases", "/admin/access/tokens", "/../admin/databases"])
+        foreach (
+            string path in (string[])["/admin/databases", "/databases", "/admin/access/tokens", "/../admin/databases"]
+        )
         {
-            Assert.NotEqual(200, (int)(await port.GetAsync(new Uri("/observe/on-any" + path, UriKind.Relative))).StatusCode);
+            Assert.NotEqual(
+                200,
+                (int)(await port.GetAsync(new Uri("/observe/on-any" + path, UriKind.Relative))).StatusCode
+            );
         }
 
         Assert.Equal(404, (int)(await port.GetAsync(new Uri("/observe/else", UriKind.Relative))).StatusCode);
@@ -251,17 +377,26 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     [InlineData("/dashboard/history?from=yesterday")]
     [InlineData("/admin/node/find?seconds=0")]
     public async Task What_is_asked_wrongly_is_refused(string path) =>
-        Assert.Equal(400, (await _members.A.SendAsync(path.StartsWith("/admin", StringComparison.Ordinal) ? "POST" : "GET", path)).Status);
+        Assert.Equal(
+            400,
+            (
+                await _members.A.SendAsync(path.StartsWith("/admin", StringComparison.Ordinal) ? "POST" : "GET", path)
+            ).Status
+        );
 
     private static JsonElement[] Nodes(JsonElement state) => [.. state.GetProperty("Nodes").EnumerateArray()];
 
-    private static async Task<bool> HasSlowSyncAsync(Raven.RunningServer server) => (await server.SendAsync("GET", "/dashboard/slow?node=B")).Json.GetProperty("Rows").EnumerateArray()
-        .Any(row => row[0].GetString() is "scrub" && row[2].GetInt64() >= SlowMicroseconds);
+    private static async Task<bool> HasSlowSyncAsync(Raven.RunningServer server) =>
+        (await server.SendAsync("GET", "/dashboard/slow?node=B"))
+            .Json.GetProperty("Rows")
+            .EnumerateArray()
+            .Any(row => row[0].GetString() is "scrub" && row[2].GetInt64() >= SlowMicroseconds);
 
     /// <summary>Something of its kind that was quicker first, and then one that took a while.</summary>
     private static void RecordSlowEvent(Raven.RunningServer server)
     {
-        // Slow is what takes longer than all but a few of its kind: of one that the node does not do meanwhile, however slow this disk is.
+        // Slow is what takes longer than all but a few of its kind: of one that the node does not do meanwhile, however
+        // slow this disk is.
         var io = server.Context.Io;
         for (int quick = 0; quick < 16; quick++)
         {
@@ -269,7 +404,9 @@ public sealed class MemberQuestionTests : IAsyncLifetime
         }
 
         long begun = io.Begin();
-        SpinWait.SpinUntil(() => TimeProvider.System.GetElapsedTime(begun) > TimeSpan.FromMicroseconds(SlowMicroseconds));
+        SpinWait.SpinUntil(() =>
+            TimeProvider.System.GetElapsedTime(begun) > TimeSpan.FromMicroseconds(SlowMicroseconds)
+        );
         io.Record(IoKind.Scrub, begun, 0);
     }
 }

@@ -11,7 +11,8 @@ namespace Rookery.Server.Tests.Observation;
 [SuppressMessage("Design", "CA1001", Justification = "xunit calls DisposeAsync of IAsyncLifetime.")]
 public sealed class MemberWatchTests : IAsyncLifetime
 {
-    private const string Nothing = """{"History":{"Columns":["UnixMilliseconds"],"Rows":[]},"HasMore":false,"Slow":{"Rows":[]}}""";
+    private const string Nothing =
+        """{"History":{"Columns":["UnixMilliseconds"],"Rows":[]},"HasMore":false,"Slow":{"Rows":[]}}""";
     private const string Sample = """
         {"Tag":"B","Sample":{"Reason":null,"UptimeSeconds":5},"Sight":null,"Alerts":[],"History":{"Columns":["UnixMilliseconds"],"Rows":[[1000]]},"HasMore":false,"Slow":{"Rows":[]}}
         """;
@@ -20,11 +21,19 @@ public sealed class MemberWatchTests : IAsyncLifetime
     private readonly Answers _port = new();
     private readonly RunningServer _server;
 
-    public MemberWatchTests() => _server = new RunningServer
-    {
-        Time = _time,
-        With = options => options with { ConnectToMember = _ => new HttpClient(_port, disposeHandler: false) { BaseAddress = new Uri("http://port") } },
-    };
+    public MemberWatchTests() =>
+        _server = new RunningServer
+        {
+            Time = _time,
+            With = options =>
+                options with
+                {
+                    ConnectToMember = _ => new HttpClient(_port, disposeHandler: false)
+                    {
+                        BaseAddress = new Uri("http://port"),
+                    },
+                },
+        };
 
     public Task InitializeAsync() => _server.InitializeAsync();
 
@@ -39,11 +48,21 @@ public sealed class MemberWatchTests : IAsyncLifetime
     [InlineData("[]")]
     [InlineData("7")]
     [InlineData("{}")]
-    [InlineData("""{"Tag":"B","Sample":7,"Sight":null,"Alerts":[],"History":{"Columns":[],"Rows":[]},"HasMore":false,"Slow":{"Rows":[]}}""")]
-    [InlineData("""{"Tag":"B","Sample":{"Reason":7},"Sight":null,"Alerts":{},"History":{"Columns":[],"Rows":[]},"HasMore":false,"Slow":{"Rows":[]}}""")]
-    [InlineData("""{"Tag":"B","Sample":{"Reason":null},"Sight":{"Members":"all"},"Alerts":[],"History":{"Columns":[],"Rows":[]},"HasMore":false,"Slow":{"Rows":[]}}""")]
-    [InlineData("""{"Tag":"B","Sample":{"Reason":null},"Sight":null,"Alerts":[{"Name":null}],"History":{"Columns":[],"Rows":[]},"HasMore":false,"Slow":{"Rows":[]}}""")]
-    [InlineData("""{"Tag":"B","Sample":{"Reason":null},"Sight":null,"Alerts":[],"History":{"Columns":{},"Rows":[]},"HasMore":"perhaps","Slow":{"Rows":7}}""")]
+    [InlineData(
+        """{"Tag":"B","Sample":7,"Sight":null,"Alerts":[],"History":{"Columns":[],"Rows":[]},"HasMore":false,"Slow":{"Rows":[]}}"""
+    )]
+    [InlineData(
+        """{"Tag":"B","Sample":{"Reason":7},"Sight":null,"Alerts":{},"History":{"Columns":[],"Rows":[]},"HasMore":false,"Slow":{"Rows":[]}}"""
+    )]
+    [InlineData(
+        """{"Tag":"B","Sample":{"Reason":null},"Sight":{"Members":"all"},"Alerts":[],"History":{"Columns":[],"Rows":[]},"HasMore":false,"Slow":{"Rows":[]}}"""
+    )]
+    [InlineData(
+        """{"Tag":"B","Sample":{"Reason":null},"Sight":null,"Alerts":[{"Name":null}],"History":{"Columns":[],"Rows":[]},"HasMore":false,"Slow":{"Rows":[]}}"""
+    )]
+    [InlineData(
+        """{"Tag":"B","Sample":{"Reason":null},"Sight":null,"Alerts":[],"History":{"Columns":{},"Rows":[]},"HasMore":"perhaps","Slow":{"Rows":7}}"""
+    )]
     [InlineData(null)]
     public async Task A_member_that_answers_nonsense_is_not_heard_and_asked_again_until_it_makes_sense(string? nonsense)
     {
@@ -67,12 +86,18 @@ public sealed class MemberWatchTests : IAsyncLifetime
     [Fact]
     public async Task What_was_taken_back_is_given_back_to_the_budget_where_the_rest_does_not_come()
     {
-        const string Some = """{"History":{"Columns":["UnixMilliseconds"],"Rows":[[1000],[2000]]},"HasMore":true,"Slow":{"Rows":[]}}""";
+        const string Some =
+            """{"History":{"Columns":["UnixMilliseconds"],"Rows":[[1000],[2000]]},"HasMore":true,"Slow":{"Rows":[]}}""";
         _port.Say = path => path.Contains("since=0&", StringComparison.Ordinal) ? Some : "no JSON";
         var observation = _server.Context.Observation;
         using var watched = observation.Watch();
         using var stop = new CancellationTokenSource();
-        var watching = new MemberWatch(_server.Context, observation, new ObservedNode("B", observation.Memory, _time), "B").RunAsync(stop.Token);
+        var watching = new MemberWatch(
+            _server.Context,
+            observation,
+            new ObservedNode("B", observation.Memory, _time),
+            "B"
+        ).RunAsync(stop.Token);
         await PassUntilAsync(() => _port.Asked >= 7);
         await stop.CancelAsync();
         await watching;
@@ -98,11 +123,19 @@ public sealed class MemberWatchTests : IAsyncLifetime
 
         public int Asked => Volatile.Read(ref _asked);
 
-        protected override Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancellationToken)
+        protected override Task<HttpResponseMessage> SendAsync(
+            HttpRequestMessage request,
+            CancellationToken cancellationToken
+        )
         {
             Interlocked.Increment(ref _asked);
             string? body = Say(request.RequestUri!.PathAndQuery);
-            return Task.FromResult(new HttpResponseMessage(body is null ? HttpStatusCode.InternalServerError : HttpStatusCode.OK) { Content = new StringContent(body ?? "broken", Encoding.UTF8, "application/json") });
+            return Task.FromResult(
+                new HttpResponseMessage(body is null ? HttpStatusCode.InternalServerError : HttpStatusCode.OK)
+                {
+                    Content = new StringContent(body ?? "broken", Encoding.UTF8, "application/json"),
+                }
+            );
         }
     }
 }

@@ -15,7 +15,11 @@ public sealed class NodeSamplerTests
     {
         using var board = new HangingBoard();
         using var watch = new BoardWatch(board, TimeProvider.System);
-        var server = new RunningServer { Time = new SimulatedTimeProvider(), With = options => options with { Board = watch } };
+        var server = new RunningServer
+        {
+            Time = new SimulatedTimeProvider(),
+            With = options => options with { Board = watch },
+        };
         await server.InitializeAsync();
         try
         {
@@ -32,7 +36,9 @@ public sealed class NodeSamplerTests
 
             board.Answers.Set();
             ((SimulatedTimeProvider)server.Time).Advance(TimeSpan.FromSeconds(1));
-            await TwoMembers.UntilAsync(() => Task.FromResult(sampler.TakeToKeep()[Figure.DeviceWrittenBytes] is 4711 ? "known" : null));
+            await TwoMembers.UntilAsync(() =>
+                Task.FromResult(sampler.TakeToKeep()[Figure.DeviceWrittenBytes] is 4711 ? "known" : null)
+            );
         }
         finally
         {
@@ -55,7 +61,8 @@ public sealed class NodeSamplerTests
             sampler.TakeToKeep();
         }
 
-        // In the ten seconds before the last kept sample nothing happened; since then, within a tenth of a second, one sync did.
+        // In the ten seconds before the last kept sample nothing happened; since then, within a tenth of a second, one
+        // sync did.
         time.Advance(SampleHistory.Span);
         for (int sync = 0; sync < 20; sync++)
         {

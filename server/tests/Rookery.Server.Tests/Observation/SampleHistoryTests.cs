@@ -44,10 +44,17 @@ public sealed class SampleHistoryTests
         {
             for (int figure = 0; figure < one.Figures.Length; figure++)
             {
-                Assert.True(double.IsNaN(one.Figures[figure]) == double.IsNaN(other.Figures[figure]), Figures.NameOf((Figure)figure));
+                Assert.True(
+                    double.IsNaN(one.Figures[figure]) == double.IsNaN(other.Figures[figure]),
+                    Figures.NameOf((Figure)figure)
+                );
                 if (!double.IsNaN(one.Figures[figure]))
                 {
-                    Assert.InRange(Math.Abs(one.Figures[figure] - other.Figures[figure]), 0, (Figures.StepOf((Figure)figure) / 2) + (Math.Abs(one.Figures[figure]) * 1e-12));
+                    Assert.InRange(
+                        Math.Abs(one.Figures[figure] - other.Figures[figure]),
+                        0,
+                        (Figures.StepOf((Figure)figure) / 2) + (Math.Abs(one.Figures[figure]) * 1e-12)
+                    );
                 }
             }
         }
@@ -64,7 +71,10 @@ public sealed class SampleHistoryTests
         {
             foreach (var node in nodes)
             {
-                node.Add(1_700_000_000_000 + (sample * 10_000L), busy == 1 ? Busy(random, sample) : Idle(random, sample));
+                node.Add(
+                    1_700_000_000_000 + (sample * 10_000L),
+                    busy == 1 ? Busy(random, sample) : Idle(random, sample)
+                );
             }
         }
 
@@ -91,7 +101,10 @@ public sealed class SampleHistoryTests
         }
 
         Assert.InRange(history.TakenBytes, 1, SampleHistory.MostBytes);
-        Assert.Equal((SamplesOfADay - 1) * 10_000L, history.Between(long.MinValue, long.MaxValue).Last().UnixMilliseconds);
+        Assert.Equal(
+            (SamplesOfADay - 1) * 10_000L,
+            history.Between(long.MinValue, long.MaxValue).Last().UnixMilliseconds
+        );
     }
 
     [Fact]
@@ -104,7 +117,11 @@ public sealed class SampleHistoryTests
         }
 
         // By chunks: some hundred samples more may be left.
-        Assert.InRange(history.Between(long.MinValue, long.MaxValue).First().UnixMilliseconds, (SamplesOfADay - 2000) * 10_000L, SamplesOfADay * 10_000L);
+        Assert.InRange(
+            history.Between(long.MinValue, long.MaxValue).First().UnixMilliseconds,
+            (SamplesOfADay - 2000) * 10_000L,
+            SamplesOfADay * 10_000L
+        );
         Assert.Equal(history.TakenBytes, _memory.UsedBytes);
     }
 
@@ -130,7 +147,10 @@ public sealed class SampleHistoryTests
         Assert.Equal(kept, read.Select(row => row.UnixMilliseconds).Intersect(kept));
         Assert.Equal(kept.Count + 3, read.Count);
         Assert.Equal(read.Select(row => row.UnixMilliseconds).Order(), read.Select(row => row.UnixMilliseconds));
-        Assert.Equal([1.0, 2.0, 3.0], history.After(kept[^1]).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
+        Assert.Equal(
+            [1.0, 2.0, 3.0],
+            history.After(kept[^1]).Select(row => row.Figures[(int)Figure.TemperatureCelsius])
+        );
         Assert.Equal([3.0], history.After(other + 10_000).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
         Assert.Equal(kept[^1] + 60_000, history.NewestUnixMilliseconds);
     }
@@ -143,12 +163,22 @@ public sealed class SampleHistoryTests
         history.Add(20_000, Temperature(2));
         history.AddBefore([new SampleRow(80_000, Temperature(80)), new SampleRow(90_000, Temperature(90))]);
         Assert.Equal([1.0, 2.0], history.After(90_000).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
-        Assert.Equal([80.0, 90.0, 1.0, 2.0], history.After(0).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
+        Assert.Equal(
+            [80.0, 90.0, 1.0, 2.0],
+            history.After(0).Select(row => row.Figures[(int)Figure.TemperatureCelsius])
+        );
         Assert.Equal(20_000, history.NewestUnixMilliseconds);
 
         // Another one kept more of it.
-        history.AddBefore([new SampleRow(90_000, Temperature(90)), new SampleRow(100_000, Temperature(100)), new SampleRow(20_000, Temperature(2))]);
-        Assert.Equal([80.0, 90.0, 100.0, 1.0, 2.0], history.After(0).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
+        history.AddBefore([
+            new SampleRow(90_000, Temperature(90)),
+            new SampleRow(100_000, Temperature(100)),
+            new SampleRow(20_000, Temperature(2)),
+        ]);
+        Assert.Equal(
+            [80.0, 90.0, 100.0, 1.0, 2.0],
+            history.After(0).Select(row => row.Figures[(int)Figure.TemperatureCelsius])
+        );
         Assert.Equal(history.TakenBytes, _memory.UsedBytes);
     }
 
@@ -158,9 +188,19 @@ public sealed class SampleHistoryTests
         var history = new SampleHistory(_memory);
         history.Add(100_000, Temperature(100));
         history.Add(110_000, Temperature(110));
-        history.AddBefore([new SampleRow(80_000, Temperature(80)), new SampleRow(90_000, Temperature(90)), new SampleRow(100_000, Temperature(0))]);
-        Assert.Equal([80.0, 90.0, 100.0, 110.0], history.Between(long.MinValue, long.MaxValue).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
-        Assert.Equal([90.0, 100.0], history.Between(90_000, 100_000).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
+        history.AddBefore([
+            new SampleRow(80_000, Temperature(80)),
+            new SampleRow(90_000, Temperature(90)),
+            new SampleRow(100_000, Temperature(0)),
+        ]);
+        Assert.Equal(
+            [80.0, 90.0, 100.0, 110.0],
+            history.Between(long.MinValue, long.MaxValue).Select(row => row.Figures[(int)Figure.TemperatureCelsius])
+        );
+        Assert.Equal(
+            [90.0, 100.0],
+            history.Between(90_000, 100_000).Select(row => row.Figures[(int)Figure.TemperatureCelsius])
+        );
         history.Clear();
         Assert.Equal(0, _memory.UsedBytes);
     }
@@ -176,12 +216,25 @@ public sealed class SampleHistoryTests
             return figures;
         }
 
-        SampleRow[] samples = [new(0, One(40, 5, 1)), new(10_000, One(50, 90, 2)), new(20_000, One(double.NaN, 7, 3)), new(60_000, One(70, 1, 9))];
+        SampleRow[] samples =
+        [
+            new(0, One(40, 5, 1)),
+            new(10_000, One(50, 90, 2)),
+            new(20_000, One(double.NaN, 7, 3)),
+            new(60_000, One(70, 1, 9)),
+        ];
         var widened = new WidenedHistory(0, 60, points: 3);
         Assert.Equal(30, widened.SpanSeconds);
         var rows = widened.Of(samples).ToList();
         Assert.Equal([0L, 60_000L], rows.Select(row => row.UnixMilliseconds));
-        Assert.Equal((45.0, 90.0, 3.0), (rows[0].Figures[(int)Figure.TemperatureCelsius], rows[0].Figures[(int)Figure.SyncP99Milliseconds], rows[0].Figures[(int)Figure.AppliedIndex]));
+        Assert.Equal(
+            (45.0, 90.0, 3.0),
+            (
+                rows[0].Figures[(int)Figure.TemperatureCelsius],
+                rows[0].Figures[(int)Figure.SyncP99Milliseconds],
+                rows[0].Figures[(int)Figure.AppliedIndex]
+            )
+        );
         Assert.True(double.IsNaN(rows[1].Figures[(int)Figure.Documents]));
     }
 
@@ -193,7 +246,10 @@ public sealed class SampleHistoryTests
         return figures;
     }
 
-    /// <summary>A node that nobody asks anything of: heat, memory and processor waver, and what counts up does by the clock only.</summary>
+    /// <summary>
+    /// A node that nobody asks anything of: heat, memory and processor waver, and what counts up does by the clock
+    /// only.
+    /// </summary>
     private static double[] Idle(Random random, int sample)
     {
         double[] figures = new double[Figures.Count];
@@ -221,7 +277,17 @@ public sealed class SampleHistoryTests
         figures[(int)Figure.RequestsPerSecond] = random.NextDouble() * 5000;
         figures[(int)Figure.ReadsPerSecond] = random.NextDouble() * 2500;
         figures[(int)Figure.WritesPerSecond] = random.NextDouble() * 2500;
-        foreach (var figure in (Figure[])[Figure.ReadP50Milliseconds, Figure.ReadP99Milliseconds, Figure.WriteP50Milliseconds, Figure.WriteP99Milliseconds, Figure.SyncP50Milliseconds, Figure.SyncP99Milliseconds])
+        foreach (
+            var figure in (Figure[])
+                [
+                    Figure.ReadP50Milliseconds,
+                    Figure.ReadP99Milliseconds,
+                    Figure.WriteP50Milliseconds,
+                    Figure.WriteP99Milliseconds,
+                    Figure.SyncP50Milliseconds,
+                    Figure.SyncP99Milliseconds,
+                ]
+        )
         {
             figures[(int)figure] = random.NextDouble() * 100;
         }
@@ -230,7 +296,10 @@ public sealed class SampleHistoryTests
         figures[(int)Figure.JournalBytesPerSecond] = random.NextDouble() * 1e6;
         figures[(int)Figure.IndexDocumentsLeft] = random.Next(10_000);
         figures[(int)Figure.QueuedCommands] = random.Next(64);
-        foreach (var figure in (Figure[])[Figure.AppliedIndex, Figure.CommitIndex, Figure.LastIndex, Figure.Sequence, Figure.Documents])
+        foreach (
+            var figure in (Figure[])
+                [Figure.AppliedIndex, Figure.CommitIndex, Figure.LastIndex, Figure.Sequence, Figure.Documents]
+        )
         {
             figures[(int)figure] = (sample * 25_000.0) + random.Next(1000);
         }

@@ -7,7 +7,10 @@ using Rookery.Server.Tests.Raven;
 
 namespace Rookery.Server.Tests.Observation;
 
-/// <summary>Two nodes that are told to be members A, which leads, and B of one cluster, and reach each other's port for members by calls within the process.</summary>
+/// <summary>
+/// Two nodes that are told to be members A, which leads, and B of one cluster, and reach each other's port for members
+/// by calls within the process.
+/// </summary>
 public sealed class TwoMembers : IAsyncLifetime
 {
     private readonly Dictionary<string, WebApplication> _ports = new(StringComparer.Ordinal);
@@ -43,7 +46,16 @@ public sealed class TwoMembers : IAsyncLifetime
     public bool IsTimeKnown { get; set; } = true;
 
     /// <summary>B's board.</summary>
-    public Simulation.SimulatedBoard BoardOfB { get; } = new() { Next = new BoardReading { TemperatureCelsius = 61.5, KnownFlags = Throttling.All, Now = Throttling.UnderVoltage } };
+    public Simulation.SimulatedBoard BoardOfB { get; } =
+        new()
+        {
+            Next = new BoardReading
+            {
+                TemperatureCelsius = 61.5,
+                KnownFlags = Throttling.All,
+                Now = Throttling.UnderVoltage,
+            },
+        };
 
     public async Task InitializeAsync()
     {
@@ -91,49 +103,84 @@ public sealed class TwoMembers : IAsyncLifetime
 
     private async Task WaitAsync(HttpRequestMessage request)
     {
-        if (Slow is { } slow && request.RequestUri!.AbsolutePath.StartsWith("/observe/on-any/", StringComparison.Ordinal))
+        if (
+            Slow is { } slow
+            && request.RequestUri!.AbsolutePath.StartsWith("/observe/on-any/", StringComparison.Ordinal)
+        )
         {
             Interlocked.Increment(ref _waiting);
             await slow;
         }
     }
 
-    private RunningServer NewServer(string tag) => new()
-    {
-        Time = new ClockAhead(tag is "B" ? ClockOfB : TimeSpan.Zero),
-        Before = alone => new Told(alone, own => StatisticsOf(own, tag), IsTimeKnown || tag is "A" ? TimeProvider.System : null),
-        With = options => options with
+    private RunningServer NewServer(string tag) =>
+        new()
         {
-            NodeTag = tag,
-            NodeName = "pi-" + tag,
-            ClusterName = "home",
-            Board = tag is "B" ? new BoardWatch(BoardOfB, TimeProvider.System) : null,
-            IsObserved = true,
-            ConnectToMember = nodeId => _ports.TryGetValue(nodeId, out var port)
-                ? new HttpClient(new Line(port.GetTestServer().CreateHandler(), () => nodeId is "B" && IsCutOff, WaitAsync)) { BaseAddress = new Uri("http://port") }
-                : null,
-        },
-    };
+            Time = new ClockAhead(tag is "B" ? ClockOfB : TimeSpan.Zero),
+            Before = alone => new Told(
+                alone,
+                own => StatisticsOf(own, tag),
+                IsTimeKnown || tag is "A" ? TimeProvider.System : null
+            ),
+            With = options =>
+                options with
+                {
+                    NodeTag = tag,
+                    NodeName = "pi-" + tag,
+                    ClusterName = "home",
+                    Board = tag is "B" ? new BoardWatch(BoardOfB, TimeProvider.System) : null,
+                    IsObserved = true,
+                    ConnectToMember = nodeId =>
+                        _ports.TryGetValue(nodeId, out var port)
+                            ? new HttpClient(
+                                new Line(
+                                    port.GetTestServer().CreateHandler(),
+                                    () => nodeId is "B" && IsCutOff,
+                                    WaitAsync
+                                )
+                            )
+                            {
+                                BaseAddress = new Uri("http://port"),
+                            }
+                            : null,
+                },
+        };
 
-    private ConsensusStatistics StatisticsOf(ConsensusStatistics own, string tag) => own with
-    {
-        LeaderTag = HasLeader ? "A" : null,
-        Trouble = HasLeader ? null : "Nobody leads.",
-        SuccessorTag = HasLeader && tag is "A" ? "B" : null,
-        Capacity = HasLeader && tag is "A" ? new ClusterCapacity("B", 5_000, null) : null,
-        Members =
-        [
-            .. ((string[])["A", "B"]).Select(member => new MemberStatistics(
-                new ClusterViewMember(member, member, "pi-" + member, [], null, IsVoter: true, IsLeader: HasLeader && member is "A", IsSelf: string.Equals(member, tag, StringComparison.Ordinal)),
-                1,
-                HasLeader && tag is "A" ? member is "A" || !IsCutOff : null,
-                HasLeader && tag is "A" ? 0 : null,
-                HasLeader && tag is "A" ? 7_000 : null)
-            {
-                HeardSeconds = HasLeader && tag is "A" && member is "B" ? IsCutOff ? 4_200 : 0.1 : null,
-            }),
-        ],
-    };
+    private ConsensusStatistics StatisticsOf(ConsensusStatistics own, string tag) =>
+        own with
+        {
+            LeaderTag = HasLeader ? "A" : null,
+            Trouble = HasLeader ? null : "Nobody leads.",
+            SuccessorTag = HasLeader && tag is "A" ? "B" : null,
+            Capacity = HasLeader && tag is "A" ? new ClusterCapacity("B", 5_000, null) : null,
+            Members =
+            [
+                .. ((string[])["A", "B"]).Select(member => new MemberStatistics(
+                    new ClusterViewMember(
+                        member,
+                        member,
+                        "pi-" + member,
+                        [],
+                        null,
+                        IsVoter: true,
+                        IsLeader: HasLeader && member is "A",
+                        IsSelf: string.Equals(member, tag, StringComparison.Ordinal)
+                    ),
+                    1,
+                    HasLeader && tag is "A" ? member is "A" || !IsCutOff : null,
+                    HasLeader && tag is "A" ? 0 : null,
+                    HasLeader && tag is "A" ? 7_000 : null
+                )
+                {
+                    HeardSeconds =
+                        HasLeader && tag is "A" && member is "B"
+                            ? IsCutOff
+                                ? 4_200
+                                : 0.1
+                            : null,
+                }),
+            ],
+        };
 
     private async Task OpenPortAsync(string tag, RunningServer server)
     {
@@ -146,21 +193,39 @@ public sealed class TwoMembers : IAsyncLifetime
     }
 
     /// <summary>A connection that may be cut, or slow.</summary>
-    private sealed class Line(HttpMessageHandler port, Func<bool> isCut, Func<HttpRequestMessage, Task> wait) : DelegatingHandler(port)
+    private sealed class Line(HttpMessageHandler port, Func<bool> isCut, Func<HttpRequestMessage, Task> wait)
+        : DelegatingHandler(port)
     {
-        protected override async Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancellationToken)
+        protected override async Task<HttpResponseMessage> SendAsync(
+            HttpRequestMessage request,
+            CancellationToken cancellationToken
+        )
         {
             await wait(request);
-            return isCut() ? throw new HttpRequestException("Connection refused") : await base.SendAsync(request, cancellationToken);
+            return isCut()
+                ? throw new HttpRequestException("Connection refused")
+                : await base.SendAsync(request, cancellationToken);
         }
     }
 
     /// <summary>Consensus of a node alone, of which other statistics are told.</summary>
-    private sealed class Told(IConsensusHost alone, Func<ConsensusStatistics, ConsensusStatistics> tell, TimeProvider? time) : IConsensusHost
+    private sealed class Told(
+        IConsensusHost alone,
+        Func<ConsensusStatistics, ConsensusStatistics> tell,
+        TimeProvider? time
+    ) : IConsensusHost
     {
-        public Action<string>? Latched { get => alone.Latched; set => alone.Latched = value; }
+        public Action<string>? Latched
+        {
+            get => alone.Latched;
+            set => alone.Latched = value;
+        }
 
-        public Action? FrameWritten { get => alone.FrameWritten; set => alone.FrameWritten = value; }
+        public Action? FrameWritten
+        {
+            get => alone.FrameWritten;
+            set => alone.FrameWritten = value;
+        }
 
         public Rejection? Refusal => alone.Refusal;
 
@@ -178,9 +243,11 @@ public sealed class TwoMembers : IAsyncLifetime
 
         public long AppliedIndex => alone.AppliedIndex;
 
-        public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) => alone.ProposeAsync(command, cancellationToken);
+        public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) =>
+            alone.ProposeAsync(command, cancellationToken);
 
-        public ValueTask<bool> ReadBarrierAsync(CancellationToken cancellationToken) => alone.ReadBarrierAsync(cancellationToken);
+        public ValueTask<bool> ReadBarrierAsync(CancellationToken cancellationToken) =>
+            alone.ReadBarrierAsync(cancellationToken);
 
         public void Start() => alone.Start();
 

@@ -9,33 +9,105 @@ public sealed class UnplugRuleTests
     // letters: voter, L leader, l learner; state + up, - down, ? unknown, ~ behind, ! full.
     [InlineData("L+ v+ v+", "B", "A", true, "Yes. pi-B leads next; after that no other may fail.")]
     [InlineData("L+ v+ v+", "B", "B", true, "Yes. pi-A goes on leading; after that no other may fail.")]
-    [InlineData("L+ v+ v-", "B", "B", false, "No. pi-C does not answer, and without this one too few voters would be left: nothing could be written.")]
-    [InlineData("L+ v+ v-", "B", "A", false, "No. pi-C does not answer, and without this one too few voters would be left: nothing could be written.")]
-    [InlineData("L+ v+ v-", "B", "C", true, "Yes. It does not answer, so nothing waits for it. After that no other may fail.")]
-    [InlineData("L+ v+ v~", "B", "B", false, "No. pi-C still lacks 9000 entries, and without this one too few voters would have everything: nothing could be written.")]
+    [InlineData(
+        "L+ v+ v-",
+        "B",
+        "B",
+        false,
+        "No. pi-C does not answer, and without this one too few voters would be left: nothing could be written."
+    )]
+    [InlineData(
+        "L+ v+ v-",
+        "B",
+        "A",
+        false,
+        "No. pi-C does not answer, and without this one too few voters would be left: nothing could be written."
+    )]
+    [InlineData(
+        "L+ v+ v-",
+        "B",
+        "C",
+        true,
+        "Yes. It does not answer, so nothing waits for it. After that no other may fail."
+    )]
+    [InlineData(
+        "L+ v+ v~",
+        "B",
+        "B",
+        false,
+        "No. pi-C still lacks 9000 entries, and without this one too few voters would have everything: nothing "
+            + "could be written."
+    )]
     [InlineData("L+ v+ v~", "B", "C", true, "Yes. pi-A goes on leading; after that no other may fail.")]
     [InlineData("L+ v+ v+ v+ v+", "D", "A", true, "Yes. pi-D leads next; after that one more may fail.")]
-    [InlineData("L+ v+ v+ l+", "B", "D", true, "Yes. It has no vote, so nothing waits for it. After that one more may fail.")]
+    [InlineData(
+        "L+ v+ v+ l+",
+        "B",
+        "D",
+        true,
+        "Yes. It has no vote, so nothing waits for it. After that one more may fail."
+    )]
     [InlineData("L+ l+", null, "A", false, "No. It alone votes: while it is off, nothing is written.")]
     [InlineData("L+ v+", "B", "B", false, "No. Two vote, and while either is off nothing is written.")]
     [InlineData("L+", null, "A", false, "No. It is the only node: while it is off, nothing is served.")]
     [InlineData("v+ v- v-", null, "A", false, "No. Nobody leads now, and each node that is off makes it worse.")]
-    [InlineData("v+ v- v-", null, "B", false, "It does not answer. Nobody leads now: bring it back, for it may be what is missing.")]
-    [InlineData("L+ v? v+", "C", "B", false, "Unknown. Nobody has said yet whether it answers. Ask again in some seconds.")]
-    [InlineData("L! v! v!", "B", "B", false, "No. Nothing new can be written now, and each node that is off makes it worse. Free some space first; to give it a larger card, go from one node to the next.")]
-    [InlineData("L+ v+ v!", "B", "B", false, "No. The card of pi-C is full, and without this one too few voters would have room: nothing new could be written.")]
+    [InlineData(
+        "v+ v- v-",
+        null,
+        "B",
+        false,
+        "It does not answer. Nobody leads now: bring it back, for it may be what is missing."
+    )]
+    [InlineData(
+        "L+ v? v+",
+        "C",
+        "B",
+        false,
+        "Unknown. Nobody has said yet whether it answers. Ask again in some seconds."
+    )]
+    [InlineData(
+        "L! v! v!",
+        "B",
+        "B",
+        false,
+        "No. Nothing new can be written now, and each node that is off makes it worse. Free some space first; "
+            + "to give it a larger card, go from one node to the next."
+    )]
+    [InlineData(
+        "L+ v+ v!",
+        "B",
+        "B",
+        false,
+        "No. The card of pi-C is full, and without this one too few voters would have room: nothing new could "
+            + "be written."
+    )]
     [InlineData("L+ v+ v!", "B", "C", true, "Yes. pi-A goes on leading; after that no other may fail.")]
-    public void Whether_a_node_may_be_unplugged_is_said_with_who_leads_then_and_how_many_more_may_fail(string nodes, string? successor, string asked, bool mayI, string sentence)
+    public void Whether_a_node_may_be_unplugged_is_said_with_who_leads_then_and_how_many_more_may_fail(
+        string nodes,
+        string? successor,
+        string asked,
+        bool mayI,
+        string sentence
+    )
     {
         var cluster = ClusterOf(nodes, successor);
-        Assert.Equal((mayI, sentence), UnplugRule.Judge(cluster, cluster.Nodes.First(node => string.Equals(node.Tag, asked, StringComparison.Ordinal))));
+        Assert.Equal(
+            (mayI, sentence),
+            UnplugRule.Judge(
+                cluster,
+                cluster.Nodes.First(node => string.Equals(node.Tag, asked, StringComparison.Ordinal))
+            )
+        );
     }
 
     [Fact]
     public void Who_has_not_heard_from_the_leader_says_that_it_does_not_know()
     {
         var cluster = ClusterOf("L+ v+ v+", "B") with { IsLeadersSight = false };
-        Assert.Equal((false, "Unknown. pi-A leads, and has not told this node how the others are. Ask again in some seconds."), UnplugRule.Judge(cluster, cluster.Nodes[1]));
+        Assert.Equal(
+            (false, "Unknown. pi-A leads, and has not told this node how the others are. Ask again in some seconds."),
+            UnplugRule.Judge(cluster, cluster.Nodes[1])
+        );
     }
 
     [Theory]
@@ -45,17 +117,59 @@ public sealed class UnplugRuleTests
     [InlineData("L+ v+", "ok", "Both nodes are well; while either is off, nothing is written.")]
     [InlineData("L+ l+", "ok", "Both nodes are well; while pi-A is off, nothing is written.")]
     [InlineData("L+", "ok", "This node is well. It is alone: besides its backups nothing has its data.")]
-    [InlineData("L+ v+ v-", "warning", "pi-C does not answer; 2 of 3 nodes are there. Writes go on, and no other may fail.")]
-    [InlineData("L+ v+ v+ v+ v-", "warning", "pi-E does not answer; 4 of 5 nodes are there. Writes go on, and one more may fail.")]
-    [InlineData("L+ v- v-", "error", "pi-B and pi-C do not answer; 1 of 3 nodes is there. Nothing is written until one is back.")]
+    [InlineData(
+        "L+ v+ v-",
+        "warning",
+        "pi-C does not answer; 2 of 3 nodes are there. Writes go on, and no other may fail."
+    )]
+    [InlineData(
+        "L+ v+ v+ v+ v-",
+        "warning",
+        "pi-E does not answer; 4 of 5 nodes are there. Writes go on, and one more may fail."
+    )]
+    [InlineData(
+        "L+ v- v-",
+        "error",
+        "pi-B and pi-C do not answer; 1 of 3 nodes is there. Nothing is written until one is back."
+    )]
     [InlineData("v+ v- v-", "error", "Nobody leads now: nothing is written until most of the voters see each other.")]
     [InlineData("L+ v? v+", "warning", "Whether pi-B is well is not known here yet.")]
-    [InlineData("L! v! v!", "error", "Nothing new can be written: all 3 cards are full. Documents can be read and deleted; free some space, or give them larger cards.")]
-    [InlineData("L+ v! v!", "error", "Nothing new can be written: the cards of pi-B and pi-C are full. Documents can be read and deleted; free some space, or give them larger cards.")]
-    [InlineData("L+ v! v-", "error", "Nothing new can be written: the card of pi-B is full, and others do not answer. Documents can be read and deleted; free some space, or give it a larger card.")]
-    [InlineData("L! v!", "error", "Nothing new can be written: both cards are full. Documents can be read and deleted; free some space, or give them larger cards.")]
-    [InlineData("L! l+", "error", "Nothing new can be written: the card of pi-A, which alone votes, is full. Documents can be read and deleted; free some space, or give it a larger card.")]
-    [InlineData("L!", "error", "Nothing new can be written: this node's card is full. Documents can be read and deleted; free some space, or give it a larger card.")]
+    [InlineData(
+        "L! v! v!",
+        "error",
+        "Nothing new can be written: all 3 cards are full. Documents can be read and deleted; free some space, "
+            + "or give them larger cards."
+    )]
+    [InlineData(
+        "L+ v! v!",
+        "error",
+        "Nothing new can be written: the cards of pi-B and pi-C are full. Documents can be read and deleted; "
+            + "free some space, or give them larger cards."
+    )]
+    [InlineData(
+        "L+ v! v-",
+        "error",
+        "Nothing new can be written: the card of pi-B is full, and others do not answer. Documents can be read "
+            + "and deleted; free some space, or give it a larger card."
+    )]
+    [InlineData(
+        "L! v!",
+        "error",
+        "Nothing new can be written: both cards are full. Documents can be read and deleted; free some space, "
+            + "or give them larger cards."
+    )]
+    [InlineData(
+        "L! l+",
+        "error",
+        "Nothing new can be written: the card of pi-A, which alone votes, is full. Documents can be read and "
+            + "deleted; free some space, or give it a larger card."
+    )]
+    [InlineData(
+        "L!",
+        "error",
+        "Nothing new can be written: this node's card is full. Documents can be read and deleted; free some "
+            + "space, or give it a larger card."
+    )]
     [InlineData("L+ v+ v!", "ok", "All 3 nodes are well; any one of them may fail.")]
     public void How_the_whole_is_fits_into_a_sentence(string nodes, string level, string sentence) =>
         Assert.Equal((level, sentence), HealthRule.Judge(ClusterOf(nodes, "B"), []));
@@ -64,7 +178,10 @@ public sealed class UnplugRuleTests
     public void An_alert_is_said_when_all_answer_and_the_worst_first()
     {
         MemberAlert[] alerts = [Alert("warning", "It is warm."), Alert("critical", "The card stalls.")];
-        Assert.Equal(("error", "pi-B: The card stalls. (and 1 more)"), HealthRule.Judge(ClusterOf("L+ v+ v+", "B"), alerts));
+        Assert.Equal(
+            ("error", "pi-B: The card stalls. (and 1 more)"),
+            HealthRule.Judge(ClusterOf("L+ v+ v+", "B"), alerts)
+        );
         Assert.Equal(("warning", "pi-B: It is warm."), HealthRule.Judge(ClusterOf("L+ v+ v+", "B"), alerts[..1]));
     }
 
@@ -72,27 +189,65 @@ public sealed class UnplugRuleTests
     public void Why_a_node_does_not_serve_comes_before_everything_else()
     {
         var cluster = ClusterOf("L+ v+ v+", "B");
-        var refusing = cluster with { Nodes = [cluster.Nodes[0], cluster.Nodes[1] with { Reason = "Its disk is read-only." }, cluster.Nodes[2]] };
+        var refusing = cluster with
+        {
+            Nodes = [cluster.Nodes[0], cluster.Nodes[1] with { Reason = "Its disk is read-only." }, cluster.Nodes[2]],
+        };
         Assert.Equal(("warning", "pi-B does not serve: Its disk is read-only."), HealthRule.Judge(refusing, []));
-        var self = cluster with { Nodes = [cluster.Nodes[0] with { Reason = "Its disk is read-only." }, .. cluster.Nodes.Skip(1)] };
-        Assert.Equal(("error", "The node that you ask does not serve: Its disk is read-only."), HealthRule.Judge(self, []));
+        var self = cluster with
+        {
+            Nodes = [cluster.Nodes[0] with { Reason = "Its disk is read-only." }, .. cluster.Nodes.Skip(1)],
+        };
+        Assert.Equal(
+            ("error", "The node that you ask does not serve: Its disk is read-only."),
+            HealthRule.Judge(self, [])
+        );
     }
 
-    private static MemberAlert Alert(string severity, string sentence) => new("B", new ActiveAlert("some", severity, DateTimeOffset.UnixEpoch, sentence, "Look.", "/help"));
+    private static MemberAlert Alert(string severity, string sentence) =>
+        new("B", new ActiveAlert("some", severity, DateTimeOffset.UnixEpoch, sentence, "Look.", "/help"));
 
     private static LiveCluster ClusterOf(string nodes, string? successor)
     {
-        var all = nodes.Split(' ').Select((node, index) =>
-        {
-            string tag = ((char)('A' + index)).ToString();
-            return new LiveNode(tag, "pi-" + tag, IsVoter: node[0] is not 'l', IsLeader: node[0] is 'L', IsSelf: index == 0)
-            {
-                State = node[1] switch { '-' => NodeState.Down, '?' => NodeState.Unknown, _ => NodeState.Up },
-                LagEntries = node[1] switch { '~' => 9000, '?' => null, _ => 3 },
-                SpareBytes = node[1] == '!' ? -(13L << 30) : 1L << 30,
-            };
-        }).ToList();
+        var all = nodes
+            .Split(' ')
+            .Select(
+                (node, index) =>
+                {
+                    string tag = ((char)('A' + index)).ToString();
+                    return new LiveNode(
+                        tag,
+                        "pi-" + tag,
+                        IsVoter: node[0] is not 'l',
+                        IsLeader: node[0] is 'L',
+                        IsSelf: index == 0
+                    )
+                    {
+                        State = node[1] switch
+                        {
+                            '-' => NodeState.Down,
+                            '?' => NodeState.Unknown,
+                            _ => NodeState.Up,
+                        },
+                        LagEntries = node[1] switch
+                        {
+                            '~' => 9000,
+                            '?' => null,
+                            _ => 3,
+                        },
+                        SpareBytes = node[1] == '!' ? -(13L << 30) : 1L << 30,
+                    };
+                }
+            )
+            .ToList();
         string? leader = all.FirstOrDefault(node => node.IsLeader)?.Tag;
-        return new LiveCluster(all, leader, leader is null ? null : successor, null, IsLeadersSight: leader is not null, null);
+        return new LiveCluster(
+            all,
+            leader,
+            leader is null ? null : successor,
+            null,
+            IsLeadersSight: leader is not null,
+            null
+        );
     }
 }

@@ -93,7 +93,11 @@ public sealed class AcrossLeadersTests
             }
 
             var answer = Answers[Proposed.Count - 1];
-            return ValueTask.FromResult(answer is { } kind ? new CommandOutcome(new Rejection(kind, "So the script says.")) : new CommandOutcome(1, 1, new OperationResult()));
+            return ValueTask.FromResult(
+                answer is { } kind
+                    ? new CommandOutcome(new Rejection(kind, "So the script says."))
+                    : new CommandOutcome(1, 1, new OperationResult())
+            );
         }
 
         public ValueTask<bool> ReadBarrierAsync(CancellationToken cancellationToken) => ValueTask.FromResult(true);

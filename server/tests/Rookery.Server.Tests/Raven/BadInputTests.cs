@@ -5,28 +5,34 @@ namespace Rookery.Server.Tests.Raven;
 /// <summary>Bad input gets a clear 4xx and stores nothing.</summary>
 public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningServer>
 {
-    public static TheoryData<string, string, int, string> BadDocuments() => new()
-    {
-        { "no JSON", "name: ann", 400, "" },
-        { "nothing", "", 400, "" },
-        { "cut off", """{"a":[1,2""", 400, "" },
-        { "two values", "{}{}", 400, "" },
-        { "no object", "[1]", 400, "object" },
-        { "a trailing comma", """{"a":1,}""", 400, "" },
-        { "a comment", """{"a":1/*x*/}""", 400, "" },
-        { "a number with a zero before it", """{"a":01}""", 400, "number" },
-        { "NaN", """{"a":NaN}""", 400, "" },
-        { "a duplicate key", """{"a":1,"a":2}""", 400, "a" },
-        { "a duplicate key by escape", """{"a":1,"\u0061":2}""", 400, "a" },
-        { "a duplicate key inside", """{"x":[{"b":1,"b":1}]}""", 400, "b" },
-        { "too many levels", string.Concat(Enumerable.Repeat("""{"a":""", 200)) + "1" + new string('}', 200), 400, "128" },
-        { "a lone surrogate", """{"a":"\ud800"}""", 400, "surrogate" },
-        { "a raw control character", "{\"a\":\"\u0001\"}", 400, "control" },
-        { "metadata that is no object", """{"@metadata":7}""", 400, "@metadata" },
-        { "a collection that is no text", """{"@metadata":{"@collection":7}}""", 400, "@collection" },
-        { "an expiry that is no date", """{"@metadata":{"@expires":"soon"}}""", 400, "@expires" },
-        { "more than 8 MiB", $$"""{"a":"{{new string('x', 8 << 20)}}"}""", 413, "8.0 MiB" },
-    };
+    public static TheoryData<string, string, int, string> BadDocuments() =>
+        new()
+        {
+            { "no JSON", "name: ann", 400, "" },
+            { "nothing", "", 400, "" },
+            { "cut off", """{"a":[1,2""", 400, "" },
+            { "two values", "{}{}", 400, "" },
+            { "no object", "[1]", 400, "object" },
+            { "a trailing comma", """{"a":1,}""", 400, "" },
+            { "a comment", """{"a":1/*x*/}""", 400, "" },
+            { "a number with a zero before it", """{"a":01}""", 400, "number" },
+            { "NaN", """{"a":NaN}""", 400, "" },
+            { "a duplicate key", """{"a":1,"a":2}""", 400, "a" },
+            { "a duplicate key by escape", """{"a":1,"\u0061":2}""", 400, "a" },
+            { "a duplicate key inside", """{"x":[{"b":1,"b":1}]}""", 400, "b" },
+            {
+                "too many levels",
+                string.Concat(Enumerable.Repeat("""{"a":""", 200)) + "1" + new string('}', 200),
+                400,
+                "128"
+            },
+            { "a lone surrogate", """{"a":"\ud800"}""", 400, "surrogate" },
+            { "a raw control character", "{\"a\":\"\u0001\"}", 400, "control" },
+            { "metadata that is no object", """{"@metadata":7}""", 400, "@metadata" },
+            { "a collection that is no text", """{"@metadata":{"@collection":7}}""", 400, "@collection" },
+            { "an expiry that is no date", """{"@metadata":{"@expires":"soon"}}""", 400, "@expires" },
+            { "more than 8 MiB", $$"""{"a":"{{new string('x', 8 << 20)}}"}""", 413, "8.0 MiB" },
+        };
 
     [Theory]
     [MemberData(nameof(BadDocuments))]
@@ -36,7 +42,13 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
         (await server.SendAsync("PUT", db + "/docs?id=a", json)).IsRefusal(status, named);
         if (status == 400 && json.Length > 0)
         {
-            (await server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{"Id":"good","Type":"PUT","Document":{} },{"Id":"a","Type":"PUT","Document":{{json}}}]}""")).IsRefusal(400, "");
+            (
+                await server.SendAsync(
+                    "POST",
+                    db + "/bulk_docs",
+                    $$"""{"Commands":[{"Id":"good","Type":"PUT","Document":{} },{"Id":"a","Type":"PUT","Document":{{json}}}]}"""
+                )
+            ).IsRefusal(400, "");
         }
 
         Assert.True(await server.CountAsync(db) == 0, what);
@@ -46,7 +58,9 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
     public async Task Bytes_that_are_not_UTF8_are_refused()
     {
         string db = await server.CreateDatabaseAsync();
-        (await server.SendAsync("PUT", db + "/docs?id=a", (byte[])[.. "{\"a\":\""u8, 0xC3, 0x28, .. "\"}"u8])).IsRefusal(400, "UTF-8");
+        (
+            await server.SendAsync("PUT", db + "/docs?id=a", (byte[])[.. "{\"a\":\""u8, 0xC3, 0x28, .. "\"}"u8])
+        ).IsRefusal(400, "UTF-8");
         (await server.SendAsync("PUT", db + "/docs?id=%C3%28", "{}"u8.ToArray())).IsRefusal(400, "UTF-8");
         (await server.SendAsync("GET", db + "/docs?id=%FF")).IsRefusal(400, "UTF-8");
         Assert.Equal(0, await server.CountAsync(db));
@@ -68,7 +82,10 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
         path += (path.Contains('?', StringComparison.Ordinal) ? "&" : "?") + "consistency=";
         foreach (string wrong in (string[])["lokal", "locally", "true"])
         {
-            (await server.SendAsync(method, path + wrong, method is "POST" ? "{}" : null)).IsRefusal(400, $"The parameter 'consistency' must be local, or be left out, not '{wrong}'.");
+            (await server.SendAsync(method, path + wrong, method is "POST" ? "{}" : null)).IsRefusal(
+                400,
+                $"The parameter 'consistency' must be local, or be left out, not '{wrong}'."
+            );
         }
     }
 
@@ -102,7 +119,13 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
     [InlineData("GET", "/docs?startsWith=a&metadataOnly=maybe", "metadataOnly")]
     [InlineData("PATCH", "/docs?id=a&skipPatchIfChangeVectorMismatch=maybe", "skipPatchIfChangeVectorMismatch")]
     public async Task Wrong_parameters_are_named(string method, string url, string named) =>
-        (await server.SendAsync(method, await server.CreateDatabaseAsync() + url, method is "GET" or "DELETE" ? null : "{\"Ids\":7}")).IsRefusal(400, named);
+        (
+            await server.SendAsync(
+                method,
+                await server.CreateDatabaseAsync() + url,
+                method is "GET" or "DELETE" ? null : "{\"Ids\":7}"
+            )
+        ).IsRefusal(400, named);
 
     [Theory]
     [InlineData("/docs", """{"Ids":["a",}""")]
@@ -131,11 +154,18 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
         string db = await server.CreateDatabaseAsync();
         foreach (string encoding in (string[])["gzip", "br", "zstd"])
         {
-            (await server.SendAsync("PUT", db + "/docs?id=a", "{}", ("Content-Encoding", encoding))).IsRefusal(415, encoding);
+            (await server.SendAsync("PUT", db + "/docs?id=a", "{}", ("Content-Encoding", encoding))).IsRefusal(
+                415,
+                encoding
+            );
         }
 
         Assert.Equal(0, await server.CountAsync(db));
-        Assert.Contains("zstd", (await server.SendAsync("POST", db + "/bulk_insert", "[]", ("Content-Encoding", "zstd"))).Body, StringComparison.Ordinal);
+        Assert.Contains(
+            "zstd",
+            (await server.SendAsync("POST", db + "/bulk_insert", "[]", ("Content-Encoding", "zstd"))).Body,
+            StringComparison.Ordinal
+        );
     }
 
     [Theory]
@@ -145,7 +175,10 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
     {
         string db = await server.CreateDatabaseAsync();
         (await server.SendAsync("PUT", db + "/docs?id=a", "{}", ("If-Match", ifMatch))).IsRefusal(400, "If-Match");
-        (await server.SendAsync("PUT", db + "/docs?id=a", "{}", ("If-Match", new string('v', 300)))).IsRefusal(400, "If-Match");
+        (await server.SendAsync("PUT", db + "/docs?id=a", "{}", ("If-Match", new string('v', 300)))).IsRefusal(
+            400,
+            "If-Match"
+        );
         Assert.Equal(0, await server.CountAsync(db));
     }
 
@@ -157,7 +190,10 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
     [InlineData("""{"Commands":[{"Id":"a","Document":{},"Type":"PUT"},{"Id":"b","Type":"PUT"}]}""", 400)]
     [InlineData("""{"Commands":[{"Id":"a","Document":{},"Type":"PUT"},{"Id":"b","Document":{}}]}""", 400)]
     [InlineData("""{"Commands":[{"Id":"a","Document":{},"Type":"PUT"},{"Id":7,"Document":{},"Type":"PUT"}]}""", 400)]
-    [InlineData("""{"Commands":[{"Id":"a","Document":{},"Type":"PUT"},{"Id":"b","ChangeVector":7,"Document":{},"Type":"PUT"}]}""", 400)]
+    [InlineData(
+        """{"Commands":[{"Id":"a","Document":{},"Type":"PUT"},{"Id":"b","ChangeVector":7,"Document":{},"Type":"PUT"}]}""",
+        400
+    )]
     [InlineData("""{"Commands":[{"Id":"a","Document":{},"Type":"PUT"}]} x""", 400)]
     public async Task A_bad_batch_stores_nothing(string body, int status)
     {
@@ -171,8 +207,18 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
     {
         string db = await server.CreateDatabaseAsync();
         string text = new('x', 8_000_000);
-        string commands = string.Join(',', Enumerable.Range(0, 5).Select(i => $$"""{"Id":"a{{i}}","Type":"PUT","Document":{"t":"{{text}}"} }"""));
-        (await server.SendAsync("POST", db + "/bulk_docs", Encoding.UTF8.GetBytes($$"""{"Commands":[{{commands}}]}"""), ("Expect", "100-continue"))).IsRefusal(413, "bulk insert");
+        string commands = string.Join(
+            ',',
+            Enumerable.Range(0, 5).Select(i => $$"""{"Id":"a{{i}}","Type":"PUT","Document":{"t":"{{text}}"} }""")
+        );
+        (
+            await server.SendAsync(
+                "POST",
+                db + "/bulk_docs",
+                Encoding.UTF8.GetBytes($$"""{"Commands":[{{commands}}]}"""),
+                ("Expect", "100-continue")
+            )
+        ).IsRefusal(413, "bulk insert");
         Assert.Equal(0, await server.CountAsync(db));
     }
 }

@@ -8,14 +8,18 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=users/2", "{}");
-        var answer = await server.SendAsync("POST", db + "/bulk_docs", """
+        var answer = await server.SendAsync(
+            "POST",
+            db + "/bulk_docs",
+            """
             {"Commands":[
               {"Id":"users/1","ChangeVector":null,"OriginalChangeVector":"A:3-x","Document":{"name":"a","@metadata":{"@collection":"Users"}},"Type":"PUT"},
               {"Id":"users/2","ChangeVector":null,"Type":"DELETE"},
               {"Id":"users/none","ChangeVector":null,"Type":"DELETE"},
               {"Id":"users/1","ChangeVector":null,"Type":"PATCH","Patch":{"Script":"this.name = args.val_0;","Values":{"val_0":"b"}}},
               {"Id":"events/","Document":{},"Type":"PUT"}]}
-            """);
+            """
+        );
         Assert.Equal(201, answer.Status);
         var results = answer.Json.GetProperty("Results");
         Assert.Equal(5, results.GetArrayLength());
@@ -35,9 +39,13 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     public async Task A_cluster_wide_transaction_is_refused_and_nothing_of_it_stored()
     {
         string db = await server.CreateDatabaseAsync();
-        var answer = await server.SendAsync("POST", db + "/bulk_docs?&disableAtomicDocumentWrites=false", """
+        var answer = await server.SendAsync(
+            "POST",
+            db + "/bulk_docs?&disableAtomicDocumentWrites=false",
+            """
             {"Commands":[{"Id":"a","OriginalChangeVector":"A:1-x","Document":{},"Type":"PUT"}],"TransactionMode":"ClusterWide"}
-            """);
+            """
+        );
         answer.IsRefusal(501, "TransactionMode ClusterWide");
         Assert.Equal(0, await server.CountAsync(db));
     }
@@ -47,7 +55,12 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     {
         string db = await server.CreateDatabaseAsync();
         long before = server.Node.ReadStatistics()!.JournalLastIndex;
-        var answer = await server.SendAsync("POST", db + "/bulk_docs", """{"Commands":[]}""", ("Idempotency-Key", "none"));
+        var answer = await server.SendAsync(
+            "POST",
+            db + "/bulk_docs",
+            """{"Commands":[]}""",
+            ("Idempotency-Key", "none")
+        );
         Assert.Equal((201, """{"Results":[]}"""), (answer.Status, answer.Body));
         Assert.Equal(before, server.Node.ReadStatistics()!.JournalLastIndex);
     }
@@ -57,25 +70,39 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=a", "{}");
-        var answer = await server.SendAsync("POST", db + "/bulk_docs", """{"Commands":[{"Id":"b","Document":{},"Type":"PUT"},{"Id":"a","ChangeVector":"","Document":{},"Type":"PUT"}]}""");
+        var answer = await server.SendAsync(
+            "POST",
+            db + "/bulk_docs",
+            """{"Commands":[{"Id":"b","Document":{},"Type":"PUT"},{"Id":"a","ChangeVector":"","Document":{},"Type":"PUT"}]}"""
+        );
         answer.IsRefusal(409, "a");
         Assert.EndsWith("ConcurrencyException", answer.Json.GetProperty("Type").GetString(), StringComparison.Ordinal);
         Assert.Equal(1, await server.CountAsync(db));
     }
 
     [Theory]
-    [InlineData("?&waitForReplicasTimeout=00:00:05&throwOnTimeoutInWaitForReplicas=true&numberOfReplicasToWaitFor=majority", 201)]
+    [InlineData(
+        "?&waitForReplicasTimeout=00:00:05&throwOnTimeoutInWaitForReplicas=true&numberOfReplicasToWaitFor=majority",
+        201
+    )]
     [InlineData("?waitForReplicasTimeout=5000&throwOnTimeoutInWaitForReplicas=false&numberOfReplicasToWaitFor=1", 201)]
     [InlineData("?waitForReplicasTimeout=5000", 400)]
     [InlineData("?numberOfReplicasToWaitFor=many", 400)]
     [InlineData("?waitForIndexesTimeout=00:00:03&waitForIndexThrow=true", 201)]
-    [InlineData("?waitForReplicasTimeout=00:00:05&throwOnTimeoutInWaitForReplicas=true&numberOfReplicasToWaitFor=2", 400)]
+    [InlineData(
+        "?waitForReplicasTimeout=00:00:05&throwOnTimeoutInWaitForReplicas=true&numberOfReplicasToWaitFor=2",
+        400
+    )]
     [InlineData("?waitForIndexesTimeout=soon", 400)]
     [InlineData("?waitForIndexesTimeout=3000&waitForSpecificIndex=A", 404)]
     public async Task Waits_are_over_at_once_or_refused_before_anything_is_stored(string query, int status)
     {
         string db = await server.CreateDatabaseAsync();
-        var answer = await server.SendAsync("POST", db + "/bulk_docs" + query, """{"Commands":[{"Id":"a","Document":{},"Type":"PUT"}]}""");
+        var answer = await server.SendAsync(
+            "POST",
+            db + "/bulk_docs" + query,
+            """{"Commands":[{"Id":"a","Document":{},"Type":"PUT"}]}"""
+        );
         Assert.Equal(status, answer.Status);
         Assert.Equal(status == 201 ? 1 : 0, await server.CountAsync(db));
     }
@@ -89,7 +116,13 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     public async Task Commands_of_features_that_are_not_here_are_refused_by_name(string type)
     {
         string db = await server.CreateDatabaseAsync();
-        (await server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{"Id":"a","Document":{},"Type":"PUT"},{"Id":"a","Type":"{{type}}"}]}""")).IsRefusal(501, type);
+        (
+            await server.SendAsync(
+                "POST",
+                db + "/bulk_docs",
+                $$"""{"Commands":[{"Id":"a","Document":{},"Type":"PUT"},{"Id":"a","Type":"{{type}}"}]}"""
+            )
+        ).IsRefusal(501, type);
         Assert.Equal(0, await server.CountAsync(db));
     }
 
@@ -97,8 +130,23 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     public async Task A_revision_that_a_put_asks_for_is_refused()
     {
         string db = await server.CreateDatabaseAsync();
-        (await server.SendAsync("POST", db + "/bulk_docs", """{"Commands":[{"Id":"a","Document":{},"ForceRevisionCreationStrategy":"Before","Type":"PUT"}]}""")).IsRefusal(501, "ForceRevisionCreationStrategy");
-        Assert.Equal(201, (await server.SendAsync("POST", db + "/bulk_docs", """{"Commands":[{"Id":"a","Document":{},"ForceRevisionCreationStrategy":"None","Type":"PUT"}]}""")).Status);
+        (
+            await server.SendAsync(
+                "POST",
+                db + "/bulk_docs",
+                """{"Commands":[{"Id":"a","Document":{},"ForceRevisionCreationStrategy":"Before","Type":"PUT"}]}"""
+            )
+        ).IsRefusal(501, "ForceRevisionCreationStrategy");
+        Assert.Equal(
+            201,
+            (
+                await server.SendAsync(
+                    "POST",
+                    db + "/bulk_docs",
+                    """{"Commands":[{"Id":"a","Document":{},"ForceRevisionCreationStrategy":"None","Type":"PUT"}]}"""
+                )
+            ).Status
+        );
     }
 
     [Fact]
@@ -106,25 +154,37 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     {
         string db = await server.CreateDatabaseAsync();
         string body = "--x\r\nContent-Disposition: form-data; name=\"main\"\r\n\r\n{\"Commands\":[]}\r\n--x--\r\n";
-        (await server.SendAsync("POST", db + "/bulk_docs", body, ("Content-Type", "multipart/form-data; boundary=x"))).IsRefusal(501, "attachments");
+        (
+            await server.SendAsync("POST", db + "/bulk_docs", body, ("Content-Type", "multipart/form-data; boundary=x"))
+        ).IsRefusal(501, "attachments");
     }
 
     [Fact]
     public async Task Lazy_reads_are_bounded_in_number_and_not_in_length()
     {
         string db = await server.CreateDatabaseAsync();
-        (await server.SendAsync("POST", db + "/multi_get", $$"""{"Requests":[{{string.Join(',', Enumerable.Repeat("{}", 1025))}}]}""")).IsRefusal(400, "1024");
+        (
+            await server.SendAsync(
+                "POST",
+                db + "/multi_get",
+                $$"""{"Requests":[{{string.Join(',', Enumerable.Repeat("{}", 1025))}}]}"""
+            )
+        ).IsRefusal(400, "1024");
         string document = $$"""{"t":"{{new string('x', 6 << 20)}}"}""";
         foreach (string id in (string[])["a", "b", "c"])
         {
             await server.SendAsync("PUT", $"{db}/docs?id={id}", document);
         }
 
-        var answer = await server.SendAsync("POST", db + "/multi_get", $$$"""
+        var answer = await server.SendAsync(
+            "POST",
+            db + "/multi_get",
+            $$$"""
             {"Requests":[
               {"Url":"{{{db}}}/queries","Method":"POST","Content":"{\"Query\":\"from @all_docs\"}"},
               {"Url":"{{{db}}}/docs","Query":"?id=a","Method":"GET"}]}
-            """);
+            """
+        );
         var results = answer.Json.GetProperty("Results");
         Assert.Equal(200, results[0].GetProperty("StatusCode").GetInt32());
         Assert.Equal(3, results[0].GetProperty("Result").GetProperty("Results").GetArrayLength());
@@ -136,7 +196,10 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=a", """{"x":1}""");
-        var answer = await server.SendAsync("POST", db + "/multi_get", $$$"""
+        var answer = await server.SendAsync(
+            "POST",
+            db + "/multi_get",
+            $$$"""
             {"Requests":[
               {"Url":"{{{db}}}/docs","Query":"?&id=a","Method":"GET","Headers":{}},
               {"Url":"{{{db}}}/docs","Query":"?&id=b","Method":null,"Headers":{}},
@@ -146,20 +209,39 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
               {"Url":"{{{db}}}/queries","Query":"?query=from+A","Method":"GET"},
               {"Url":"{{{db}}}/queries","Method":"POST","Content":{"Query":"from @all_docs","QueryParameters":{"p":[1,{"x":null}] } }},
               {"Url":"{{{db}}}/docs","Method":"POST","Content":{"Ids":["a"]}}]}
-            """);
+            """
+        );
         Assert.Equal(200, answer.Status);
         var results = answer.Json.GetProperty("Results").EnumerateArray().ToArray();
-        Assert.Equal([200, 404, 200, 200, 501, 501, 200, 200], results.Select(result => result.GetProperty("StatusCode").GetInt32()));
+        Assert.Equal(
+            [200, 404, 200, 200, 501, 501, 200, 200],
+            results.Select(result => result.GetProperty("StatusCode").GetInt32())
+        );
         Assert.Equal(1, results[0].GetProperty("Result").GetProperty("Results")[0].GetProperty("x").GetInt32());
-        Assert.StartsWith("\"A:", results[0].GetProperty("Headers").GetProperty("ETag").GetString(), StringComparison.Ordinal);
-        Assert.Equal(System.Text.Json.JsonValueKind.Null, results[1].GetProperty("Result").GetProperty("Results")[0].ValueKind);
+        Assert.StartsWith(
+            "\"A:",
+            results[0].GetProperty("Headers").GetProperty("ETag").GetString(),
+            StringComparison.Ordinal
+        );
+        Assert.Equal(
+            System.Text.Json.JsonValueKind.Null,
+            results[1].GetProperty("Result").GetProperty("Results")[0].ValueKind
+        );
         Assert.Equal(1, results[2].GetProperty("Result").GetProperty("TotalResults").GetInt32());
         Assert.Equal(1, results[3].GetProperty("Result").GetProperty("TotalResults").GetInt32());
-        Assert.Contains("POST of its queries", results[5].GetProperty("Result").GetProperty("Message").GetString(), StringComparison.Ordinal);
+        Assert.Contains(
+            "POST of its queries",
+            results[5].GetProperty("Result").GetProperty("Message").GetString(),
+            StringComparison.Ordinal
+        );
         Assert.Equal(1, results[6].GetProperty("Result").GetProperty("TotalResults").GetInt32());
         Assert.Equal(1, results[7].GetProperty("Result").GetProperty("Results")[0].GetProperty("x").GetInt32());
         string tag = results[0].GetProperty("Headers").GetProperty("ETag").GetString()!;
-        var again = await server.SendAsync("POST", db + "/multi_get", $$$"""{"Requests":[{"Url":"{{{db}}}/docs","Query":"?id=a","Method":"GET","Headers":{"If-None-Match":{{{System.Text.Json.JsonSerializer.Serialize(tag)}}}}}]}""");
+        var again = await server.SendAsync(
+            "POST",
+            db + "/multi_get",
+            $$$"""{"Requests":[{"Url":"{{{db}}}/docs","Query":"?id=a","Method":"GET","Headers":{"If-None-Match":{{{System.Text.Json.JsonSerializer.Serialize(tag)}}}}}]}"""
+        );
         Assert.Equal(304, again.Json.GetProperty("Results")[0].GetProperty("StatusCode").GetInt32());
     }
 }

@@ -16,11 +16,17 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     {
         string db = await server.CreateDatabaseAsync();
         long id = await NextIdAsync(db);
-        using var stream = await BulkStream.OpenAsync(server, $"{db}/bulk_insert?id={id}&skipOverwriteIfUnchanged=false&nodeTag=A", compressed);
+        using var stream = await BulkStream.OpenAsync(
+            server,
+            $"{db}/bulk_insert?id={id}&skipOverwriteIfUnchanged=false&nodeTag=A",
+            compressed
+        );
         await stream.SendAsync("[");
         for (int i = 0; i < 3000; i++)
         {
-            await stream.SendAsync($$"""{{(i == 0 ? "" : ",")}}{"Id":"users/{{i}}","Type":"PUT","Document":{"n":{{i}},"@metadata":{"@collection":"Users"} } }""");
+            await stream.SendAsync(
+                $$"""{{(i == 0 ? "" : ",")}}{"Id":"users/{{i}}","Type":"PUT","Document":{"n":{{i}},"@metadata":{"@collection":"Users"} } }"""
+            );
         }
 
         await stream.SendAsync(""",""" + """{"Type":"HeartBeat"}]""");
@@ -37,7 +43,11 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     public async Task What_was_sent_before_a_pause_is_stored_during_it()
     {
         string db = await server.CreateDatabaseAsync();
-        using var stream = await BulkStream.OpenAsync(server, $"{db}/bulk_insert?id={await NextIdAsync(db)}", compressed: false);
+        using var stream = await BulkStream.OpenAsync(
+            server,
+            $"{db}/bulk_insert?id={await NextIdAsync(db)}",
+            compressed: false
+        );
         await stream.SendAsync("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","Docu""");
         while ((await server.SendAsync("HEAD", db + "/docs?id=a")).Status != 200)
         {
@@ -66,8 +76,10 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
             member!.Refuses = new Rejection(RejectionKind.InsufficientSpace, "The disk is full.");
             using var stream = await BulkStream.OpenAsync(full, $"{db}/bulk_insert?id=77", compressed);
             await stream.SendAsync("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","Docu""");
-            while ((await full.SendAsync("GET", $"{db}/operations/state?id=77")) is not { Status: 200 } state
-                || state.Json.GetProperty("Status").GetString() is not "Faulted")
+            while (
+                (await full.SendAsync("GET", $"{db}/operations/state?id=77")) is not { Status: 200 } state
+                || state.Json.GetProperty("Status").GetString() is not "Faulted"
+            )
             {
                 await Task.Yield();
             }
@@ -90,9 +102,21 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
 
     [Theory]
     [InlineData("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","Document":{"x":}}""", 400, "JSON")]
-    [InlineData("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","Document":{"x":1,"x":2}}""", 400, "twice")]
-    [InlineData("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"Counters","Counters":{}}]""", 501, "Counters")]
-    [InlineData("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"AttachmentPUT","Name":"n","ContentLength":1}x]""", 501, "AttachmentPUT")]
+    [InlineData(
+        """[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","Document":{"x":1,"x":2}}""",
+        400,
+        "twice"
+    )]
+    [InlineData(
+        """[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"Counters","Counters":{}}]""",
+        501,
+        "Counters"
+    )]
+    [InlineData(
+        """[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"AttachmentPUT","Name":"n","ContentLength":1}x]""",
+        501,
+        "AttachmentPUT"
+    )]
     [InlineData("""[{"Id":"a","Type":"PUT","Document":{}} {}]""", 400, "")]
     [InlineData("""[{"Id":"a","Type":"PUT","Document":{}}] ]""", 400, "follows")]
     public async Task A_bad_element_ends_it_and_the_operation_says_why(string body, int status, string named)
@@ -108,10 +132,18 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         Assert.Equal("Faulted", state.GetProperty("Status").GetString());
         if (named is not ("JSON" or "twice"))
         {
-            Assert.Contains(named, state.GetProperty("Result").GetProperty("Error").GetString(), StringComparison.OrdinalIgnoreCase);
+            Assert.Contains(
+                named,
+                state.GetProperty("Result").GetProperty("Error").GetString(),
+                StringComparison.OrdinalIgnoreCase
+            );
         }
 
-        Assert.Contains("element 1", state.GetProperty("Result").GetProperty("Error").GetString(), StringComparison.Ordinal);
+        Assert.Contains(
+            "element 1",
+            state.GetProperty("Result").GetProperty("Error").GetString(),
+            StringComparison.Ordinal
+        );
         Assert.Equal(1, await server.CountAsync(db));
     }
 
@@ -120,9 +152,16 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     {
         string db = await server.CreateDatabaseAsync();
         long id = await NextIdAsync(db);
-        var answer = await server.SendAsync("POST", $"{db}/bulk_insert?id={id}", """[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Ty""");
+        var answer = await server.SendAsync(
+            "POST",
+            $"{db}/bulk_insert?id={id}",
+            """[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Ty"""
+        );
         answer.IsRefusal(400, "bracket");
-        Assert.Equal("Faulted", (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString());
+        Assert.Equal(
+            "Faulted",
+            (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString()
+        );
         Assert.Equal(1, await server.CountAsync(db));
     }
 
@@ -140,14 +179,22 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     public async Task A_database_that_goes_meanwhile_ends_it_without_an_error_in_the_log()
     {
         string db = await server.CreateDatabaseAsync();
-        using var stream = await BulkStream.OpenAsync(server, $"{db}/bulk_insert?id={await NextIdAsync(db)}", compressed: false);
+        using var stream = await BulkStream.OpenAsync(
+            server,
+            $"{db}/bulk_insert?id={await NextIdAsync(db)}",
+            compressed: false
+        );
         await stream.SendAsync("""[{"Id":"a","Type":"PUT","Document":{} }""");
         while (await server.CountAsync(db) == 0)
         {
             await Task.Yield();
         }
 
-        await server.SendAsync("DELETE", "/admin/databases", $$"""{"DatabaseNames":["{{db["/databases/".Length..]}}"],"HardDelete":true}""");
+        await server.SendAsync(
+            "DELETE",
+            "/admin/databases",
+            $$"""{"DatabaseNames":["{{db["/databases/".Length..]}}"],"HardDelete":true}"""
+        );
         long before = server.Node.Consensus.AppliedIndex;
         await stream.SendAsync(""",{"Id":"b","Type":"PUT","Document":{} }""");
 
@@ -182,12 +229,18 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
             }
         }
 
-        while ((await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString() is "InProgress")
+        while (
+            (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString()
+                is "InProgress"
+        )
         {
             await Task.Yield();
         }
 
-        Assert.Equal("Faulted", (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString());
+        Assert.Equal(
+            "Faulted",
+            (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString()
+        );
         Assert.Equal(200, (await server.SendAsync("GET", db + "/stats")).Status);
         Assert.True(server.Log.Lines.IsEmpty, string.Join("\n", server.Log.Lines));
     }
@@ -206,7 +259,10 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
 
         Assert.Equal(204, (await server.SendAsync("POST", $"{db}/operations/kill?id={id}&nodeTag=A", "")).Status);
         Assert.Equal("", await stream.AnswerAsync());
-        Assert.Equal("Canceled", (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString());
+        Assert.Equal(
+            "Canceled",
+            (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString()
+        );
     }
 
     [Fact]
@@ -240,10 +296,16 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         (await server.SendAsync("GET", $"{third}/operations/state?id={id}")).IsRefusal(400, "knows no operation");
         (await server.SendAsync("POST", $"{third}/operations/kill?id={id}", "")).IsRefusal(400, "knows no operation");
         Assert.Equal(204, (await server.SendAsync("POST", $"{other}/operations/kill?id={id}", "")).Status);
-        Assert.Equal("Completed", (await server.SendAsync("GET", $"{other}/operations/state?id={id}")).Json.GetProperty("Status").GetString());
+        Assert.Equal(
+            "Completed",
+            (await server.SendAsync("GET", $"{other}/operations/state?id={id}")).Json.GetProperty("Status").GetString()
+        );
         await stream.SendAsync("]");
         await stream.AnswerAsync();
-        Assert.Equal("Completed", (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString());
+        Assert.Equal(
+            "Completed",
+            (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString()
+        );
     }
 
     private async Task<long> NextIdAsync(string db)
@@ -266,8 +328,12 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
             var stream = new BulkStream();
             await stream._client.ConnectAsync(server.Address.Host, server.Address.Port);
             stream._stream = stream._client.GetStream();
-            stream._gzip = compressed ? new GZipStream(stream._compressed, CompressionLevel.Fastest, leaveOpen: true) : null;
-            string head = $"POST {url} HTTP/1.1\r\nHost: {server.Address.Authority}\r\nTransfer-Encoding: chunked\r\n{(compressed ? "Content-Encoding: gzip\r\n" : "")}\r\n";
+            stream._gzip = compressed
+                ? new GZipStream(stream._compressed, CompressionLevel.Fastest, leaveOpen: true)
+                : null;
+            string head =
+                $"POST {url} HTTP/1.1\r\nHost: {server.Address.Authority}\r\nTransfer-Encoding: "
+                + $"chunked\r\n{(compressed ? "Content-Encoding: gzip\r\n" : "")}\r\n";
             await stream._stream.WriteAsync(Encoding.ASCII.GetBytes(head));
             return stream;
         }

@@ -11,7 +11,11 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     [InlineData("from Items update { this.by = $by }", 10, 10)]
     [InlineData("from Items where n < 3 update { this.by = args.by }", 3, 3)]
     [InlineData("from Items as i where i.n >= 3 order by i.n as long desc update { i.by = $by }", 7, 7)]
-    [InlineData("declare function seven(u, by) { return u.n < 2 ? by : $by } from Items as i update { this.by = seven(i, 7) }", 10, 10)]
+    [InlineData(
+        "declare function seven(u, by) { return u.n < 2 ? by : $by } from Items as i update { this.by = seven(i, 7) }",
+        10,
+        10
+    )]
     [InlineData("from Items where id() in ('items/3', 'items/none', 'ITEMS/3') update { this.by = 7 }", 1, 1)]
     [InlineData("from @all_docs where startsWith(id(), 'items/') and n = 4 update { this.by = 7 }", 1, 1)]
     [InlineData("from Items update { if (this.n % 2 == 0) { this.by = 7 } }", 10, 5)]
@@ -49,9 +53,29 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     public async Task Each_document_is_changed_once()
     {
         string db = await FillAsync(2000);
-        Assert.Equal(2000, Number(await EndAsync(db, await PatchAsync(db, "from Items update { this.times = (this.times || 0) + 1; this.large = 'x'.repeat(1000) }")), "Result", "Total"));
+        Assert.Equal(
+            2000,
+            Number(
+                await EndAsync(
+                    db,
+                    await PatchAsync(
+                        db,
+                        "from Items update { this.times = (this.times || 0) + 1; this.large = 'x'.repeat(1000) }"
+                    )
+                ),
+                "Result",
+                "Total"
+            )
+        );
         Assert.Equal(2000, await CountAsync(db, "from Items where times = 1"));
-        Assert.Equal(2000, Number(await EndAsync(db, await PatchAsync(db, "from Items where times > 0 update { this.times++ }")), "Result", "Total"));
+        Assert.Equal(
+            2000,
+            Number(
+                await EndAsync(db, await PatchAsync(db, "from Items where times > 0 update { this.times++ }")),
+                "Result",
+                "Total"
+            )
+        );
         Assert.Equal(2000, await CountAsync(db, "from Items where times = 2"));
     }
 
@@ -59,25 +83,59 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     public async Task Details_say_what_became_of_each_document()
     {
         string db = await FillAsync(3);
-        var patched = await EndAsync(db, await PatchAsync(db, "from Items update { if (this.n > 0) { this.a = 1 } }", "?details=true"));
+        var patched = await EndAsync(
+            db,
+            await PatchAsync(db, "from Items update { if (this.n > 0) { this.a = 1 } }", "?details=true")
+        );
         Assert.Equal(["items/0 NotModified", "items/1 Patched", "items/2 Patched"], Details(patched));
         var document = (await server.SendAsync("GET", db + "/docs?id=items/1")).Json.GetProperty("Results")[0];
         Assert.Equal(
             document.GetProperty("@metadata").GetProperty("@change-vector").GetString(),
-            patched.GetProperty("Result").GetProperty("Details")[1].GetProperty("ChangeVector").GetString());
-        Assert.Equal(["items/0 Deleted"], Details(await EndAsync(db, await server.SendAsync("DELETE", db + "/queries?details=true", Body("from Items where n = 0")))));
+            patched.GetProperty("Result").GetProperty("Details")[1].GetProperty("ChangeVector").GetString()
+        );
+        Assert.Equal(
+            ["items/0 Deleted"],
+            Details(
+                await EndAsync(
+                    db,
+                    await server.SendAsync("DELETE", db + "/queries?details=true", Body("from Items where n = 0"))
+                )
+            )
+        );
 
         static string[] Details(JsonElement state) =>
-            [.. state.GetProperty("Result").GetProperty("Details").EnumerateArray().Select(static one => $"{one.GetProperty("Id").GetString()} {one.GetProperty("Status").GetString()}")];
+            [
+                .. state
+                    .GetProperty("Result")
+                    .GetProperty("Details")
+                    .EnumerateArray()
+                    .Select(static one =>
+                        $"{one.GetProperty("Id").GetString()} {one.GetProperty("Status").GetString()}"
+                    ),
+            ];
     }
 
     [Fact]
     public async Task A_patch_that_fails_ends_it_and_leaves_what_was_changed_before()
     {
         string db = await FillAsync(10);
-        var state = await EndAsync(db, await PatchAsync(db, "from Items as i update { if (i.n == 7) { i.none.deeper = 1 } i.by = 7 }"));
-        Assert.Equal(("Faulted", 7, 10), (state.GetProperty("Status").GetString(), Number(state, "Progress", "Processed"), Number(state, "Progress", "Total")));
-        Assert.Contains("behind 7 of 10 documents, whose change stands: The patch of document items/7 failed", state.GetProperty("Result").GetProperty("Message").GetString(), StringComparison.Ordinal);
+        var state = await EndAsync(
+            db,
+            await PatchAsync(db, "from Items as i update { if (i.n == 7) { i.none.deeper = 1 } i.by = 7 }")
+        );
+        Assert.Equal(
+            ("Faulted", 7, 10),
+            (
+                state.GetProperty("Status").GetString(),
+                Number(state, "Progress", "Processed"),
+                Number(state, "Progress", "Total")
+            )
+        );
+        Assert.Contains(
+            "behind 7 of 10 documents, whose change stands: The patch of document items/7 failed",
+            state.GetProperty("Result").GetProperty("Message").GetString(),
+            StringComparison.Ordinal
+        );
         Assert.Equal(400, Number(state, "Result", "StatusCode"));
         Assert.Equal(7, await CountAsync(db, "from Items where by = 7 and n < 7"));
     }
@@ -124,7 +182,10 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
             Assert.Equal(200, begun[i].Status);
         }
 
-        (await PatchAsync(db, "from Items update { this.by = 7 }", other: own)).IsRefusal(429, "4 changes by query at once");
+        (await PatchAsync(db, "from Items update { this.by = 7 }", other: own)).IsRefusal(
+            429,
+            "4 changes by query at once"
+        );
         await own.SendAsync("POST", $"{db}/operations/kill?id={Id(begun[0])}", "");
         await EndAsync(db, begun[0], own);
         while ((await own.SendAsync("DELETE", db + "/queries", Body("from Others"))).Status == 429)
@@ -141,7 +202,12 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     [Theory]
     [InlineData("PATCH", "from Items", 400, "needs 'update { … }'")]
     [InlineData("PATCH", "from Items update { }", 400, "empty")]
-    [InlineData("PATCH", "from Items update { this.a = }", 400, "A value was expected here, not the end.\nLine 1, column 30")]
+    [InlineData(
+        "PATCH",
+        "from Items update { this.a = }",
+        400,
+        "A value was expected here, not the end.\nLine 1, column 30"
+    )]
     [InlineData("PATCH", "from Items update { this.a = new Date() }", 501, "'new'.\nLine 1, column 30")]
     [InlineData("PATCH", "from Items update { put('a', {}) }", 501, "'put'")]
     [InlineData("PATCH", "from Items update { del(id(this)) }", 501, "'del'")]
@@ -153,10 +219,19 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     [InlineData("DELETE", "from Items update { this.a = 1 }", 400, "patch by query")]
     [InlineData("DELETE", "from Items select a", 400, "'select' has no meaning")]
     [InlineData("DELETE", "from Items group by a", 400, "'group by' has no meaning")]
-    public async Task What_cannot_be_done_is_refused_before_anything_is(string method, string query, int status, string text)
+    public async Task What_cannot_be_done_is_refused_before_anything_is(
+        string method,
+        string query,
+        int status,
+        string text
+    )
     {
         string db = await FillAsync(1);
-        (method is "PATCH" ? await PatchAsync(db, query) : await server.SendAsync(method, db + "/queries", Body(query))).IsRefusal(status, text);
+        (
+            method is "PATCH"
+                ? await PatchAsync(db, query)
+                : await server.SendAsync(method, db + "/queries", Body(query))
+        ).IsRefusal(status, text);
     }
 
     [Theory]
@@ -180,30 +255,51 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     public async Task Steps_of_scripts_and_repetition_are_not_for_asking()
     {
         string db = await FillAsync(1);
-        (await PatchAsync(db, "from Items update { this.a = 1 }", "?ignoreMaxStepsForScript=true")).IsRefusal(501, "ignoreMaxStepsForScript");
-        (await server.SendAsync("DELETE", db + "/queries", Body("from Items"), ("Idempotency-Key", "\"a\""))).IsRefusal(400, "Idempotency-Key");
+        (await PatchAsync(db, "from Items update { this.a = 1 }", "?ignoreMaxStepsForScript=true")).IsRefusal(
+            501,
+            "ignoreMaxStepsForScript"
+        );
+        (await server.SendAsync("DELETE", db + "/queries", Body("from Items"), ("Idempotency-Key", "\"a\""))).IsRefusal(
+            400,
+            "Idempotency-Key"
+        );
     }
 
     [Fact]
     public async Task It_goes_on_under_another_leader_and_says_why_it_cannot()
     {
         OneOfThree? member = null;
-        var follower = new RunningServer { Before = alone => member = new OneOfThree(alone, static _ => Task.CompletedTask) };
+        var follower = new RunningServer
+        {
+            Before = alone => member = new OneOfThree(alone, static _ => Task.CompletedTask),
+        };
         await follower.InitializeAsync();
         try
         {
             string db = await FillAsync(10, follower);
             member!.Refuses = new Rejection(RejectionKind.OutcomeUnknown, "The leader was lost.");
-            var begun = await PatchAsync(db, "from Items update { this.times = (this.times || 0) + 1 }", other: follower);
+            var begun = await PatchAsync(
+                db,
+                "from Items update { this.times = (this.times || 0) + 1 }",
+                other: follower
+            );
             Assert.Equal("B", begun.Json.GetProperty("OperationNodeTag").GetString());
             member.Refuses = null;
             Assert.Equal("Completed", (await EndAsync(db, begun, follower)).GetProperty("Status").GetString());
             Assert.Equal(10, await CountAsync(db, "from Items where times = 1", follower));
 
             member.Refuses = new Rejection(RejectionKind.InsufficientSpace, "The disk is full.");
-            var refused = await EndAsync(db, await PatchAsync(db, "from Items update { this.times++ }", other: follower), follower);
+            var refused = await EndAsync(
+                db,
+                await PatchAsync(db, "from Items update { this.times++ }", other: follower),
+                follower
+            );
             Assert.Equal("Faulted", refused.GetProperty("Status").GetString());
-            Assert.EndsWith("behind 0 of 10 documents, whose change stands: The disk is full.", refused.GetProperty("Result").GetProperty("Message").GetString(), StringComparison.Ordinal);
+            Assert.EndsWith(
+                "behind 0 of 10 documents, whose change stands: The disk is full.",
+                refused.GetProperty("Result").GetProperty("Message").GetString(),
+                StringComparison.Ordinal
+            );
             Assert.Equal(507, Number(refused, "Result", "StatusCode"));
         }
         finally
@@ -223,13 +319,25 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
             string writer = await secure.GiveTokenAsync(["write"], ["Shop"]);
             const string Patch = """{"Query":{"Query":"from Items update { this.a = 1 }"}}""";
             (await secure.SendAsync("PATCH", "/databases/Shop/queries", reader, Patch)).IsRefusal(403, "write");
-            (await secure.SendAsync("DELETE", "/databases/Shop/queries", reader, """{"Query":"from Items"}""")).IsRefusal(403, "write");
-            (await secure.SendAsync("PATCH", "/databases/Shop/queries", writer, Patch)).IsRefusal(403, "read and write");
-            (await secure.SendAsync("DELETE", "/databases/Shop/queries", writer, """{"Query":"from Items"}""")).IsRefusal(403, "read and write");
+            (
+                await secure.SendAsync("DELETE", "/databases/Shop/queries", reader, """{"Query":"from Items"}""")
+            ).IsRefusal(403, "write");
+            (await secure.SendAsync("PATCH", "/databases/Shop/queries", writer, Patch)).IsRefusal(
+                403,
+                "read and write"
+            );
+            (
+                await secure.SendAsync("DELETE", "/databases/Shop/queries", writer, """{"Query":"from Items"}""")
+            ).IsRefusal(403, "read and write");
             string both = await secure.GiveTokenAsync(["read", "write"], ["Shop"]);
             Assert.Equal(200, (await secure.SendAsync("PATCH", "/databases/Shop/queries", both, Patch)).Status);
-            Assert.Equal(200, (await secure.SendAsync("DELETE", "/databases/Shop/queries", both, """{"Query":"from Items"}""")).Status);
-            (await secure.SendAsync("DELETE", "/databases/Other/queries", both, """{"Query":"from Items"}""")).IsRefusal(403, "Other");
+            Assert.Equal(
+                200,
+                (await secure.SendAsync("DELETE", "/databases/Shop/queries", both, """{"Query":"from Items"}""")).Status
+            );
+            (
+                await secure.SendAsync("DELETE", "/databases/Other/queries", both, """{"Query":"from Items"}""")
+            ).IsRefusal(403, "Other");
         }
         finally
         {
@@ -237,14 +345,22 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         }
     }
 
-    private static string Body(string query) => JsonSerializer.Serialize(new { Query = query, QueryParameters = new { by = 7, many = Enumerable.Range(0, 100) } });
+    private static string Body(string query) =>
+        JsonSerializer.Serialize(
+            new { Query = query, QueryParameters = new { by = 7, many = Enumerable.Range(0, 100) } }
+        );
 
     private static long Id(Answer begun) => begun.Json.GetProperty("OperationId").GetInt64();
 
-    private static int Number(JsonElement state, string part, string member) => state.GetProperty(part).GetProperty(member).GetInt32();
+    private static int Number(JsonElement state, string part, string member) =>
+        state.GetProperty(part).GetProperty(member).GetInt32();
 
-    private Task<Answer> PatchAsync(string db, string query, string parameters = "?allowStale=false&details=false", RunningServer? other = null) =>
-        (other ?? server).SendAsync("PATCH", db + "/queries" + parameters, $$"""{ "Query": {{Body(query)}} }""");
+    private Task<Answer> PatchAsync(
+        string db,
+        string query,
+        string parameters = "?allowStale=false&details=false",
+        RunningServer? other = null
+    ) => (other ?? server).SendAsync("PATCH", db + "/queries" + parameters, $$"""{ "Query": {{Body(query)}} }""");
 
     /// <summary>How an operation stands when it has ended.</summary>
     private async Task<JsonElement> EndAsync(string db, Answer begun, RunningServer? other = null)
@@ -252,7 +368,9 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         Assert.True(begun.Status == 200, begun.Body);
         while (true)
         {
-            var state = (await (other ?? server).SendAsync("GET", $"{db}/operations/state?id={Id(begun)}&nodeTag=A")).Json;
+            var state = (
+                await (other ?? server).SendAsync("GET", $"{db}/operations/state?id={Id(begun)}&nodeTag=A")
+            ).Json;
             if (state.GetProperty("Status").GetString() is not "InProgress")
             {
                 return state;
@@ -272,8 +390,18 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     private async Task<string> FillAsync(int count, RunningServer? other = null)
     {
         string db = await (other ?? server).CreateDatabaseAsync();
-        string commands = string.Join(',', Enumerable.Range(0, count).Select(static i => $$"""{"Id":"items/{{i}}","Type":"PUT","Document":{"n":{{i}},"@metadata":{"@collection":"Items"} } }"""));
-        Assert.Equal(201, (await (other ?? server).SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{commands}}]}""")).Status);
+        string commands = string.Join(
+            ',',
+            Enumerable
+                .Range(0, count)
+                .Select(static i =>
+                    $$"""{"Id":"items/{{i}}","Type":"PUT","Document":{"n":{{i}},"@metadata":{"@collection":"Items"} } }"""
+                )
+        );
+        Assert.Equal(
+            201,
+            (await (other ?? server).SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{commands}}]}""")).Status
+        );
         return db;
     }
 }

@@ -53,7 +53,8 @@ public sealed class ChangeWatchesTests
     [InlineData("unwatch-counters")]
     [InlineData("watch-topology-change")]
     [InlineData("watch-document-timeseries")]
-    public void What_never_happens_here_may_be_watched(string command) => Assert.True(new ChangeWatches().Obey(command, null));
+    public void What_never_happens_here_may_be_watched(string command) =>
+        Assert.True(new ChangeWatches().Obey(command, null));
 
     [Theory]
     [InlineData("watch-everything")]

@@ -12,9 +12,21 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     {
         string db = await server.CreateDatabaseAsync();
         using var socket = await ConnectAsync(db);
-        Assert.Equal("""{"CommandId":1,"Type":"Confirm"}""", await AskAsync(socket, """{"CommandId":1,"Command":"watch-collection","Param":"Users"}"""));
-        Assert.Equal("""{"CommandId":2,"Type":"Confirm"}""", await AskAsync(socket, """{"CommandId":2,"Command":"watch-counters","Param":null}"""));
-        Assert.Equal("""{"CommandId":3,"Type":"Confirm"}""", await AskAsync(socket, """{"CommandId":3,"Command":"watch-document-counter","Params":["users/1","likes"]}"""));
+        Assert.Equal(
+            """{"CommandId":1,"Type":"Confirm"}""",
+            await AskAsync(socket, """{"CommandId":1,"Command":"watch-collection","Param":"Users"}""")
+        );
+        Assert.Equal(
+            """{"CommandId":2,"Type":"Confirm"}""",
+            await AskAsync(socket, """{"CommandId":2,"Command":"watch-counters","Param":null}""")
+        );
+        Assert.Equal(
+            """{"CommandId":3,"Type":"Confirm"}""",
+            await AskAsync(
+                socket,
+                """{"CommandId":3,"Command":"watch-document-counter","Params":["users/1","likes"]}"""
+            )
+        );
         await server.SendAsync("PUT", db + "/docs?id=users/1", """{"@metadata":{"@collection":"Users"}}""");
         await server.SendAsync("PUT", db + "/docs?id=other", "{}");
         await server.SendAsync("DELETE", db + "/docs?id=users/1");
@@ -39,7 +51,9 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     public async Task Operations_are_told_as_they_go_on_and_end()
     {
         string db = await server.CreateDatabaseAsync();
-        long id = (await server.SendAsync("GET", db + "/operations/next-operation-id")).Json.GetProperty("Id").GetInt64();
+        long id = (await server.SendAsync("GET", db + "/operations/next-operation-id"))
+            .Json.GetProperty("Id")
+            .GetInt64();
         using var socket = await ConnectAsync(db);
         await AskAsync(socket, $$"""{"CommandId":1,"Command":"watch-operation","Param":"{{id}}"}""");
         await server.SendAsync("POST", $"{db}/bulk_insert?id={id}", """[{"Id":"a","Type":"PUT","Document":{}}]""");
@@ -49,18 +63,23 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
             var value = JsonDocument.Parse(await ReceiveAsync(socket)).RootElement[0].GetProperty("Value");
             Assert.Equal(id, value.GetProperty("OperationId").GetInt64());
             status = value.GetProperty("State").GetProperty("Status").GetString()!;
-        }
-        while (status is not "Completed");
+        } while (status is not "Completed");
     }
 
     [Fact]
     public async Task Changes_by_query_are_told_as_they_go_on_and_end()
     {
         string db = await server.CreateDatabaseAsync();
-        await server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{string.Join(',', Enumerable.Range(0, 600).Select(static i => $$"""{"Id":"items/{{i}}","Type":"PUT","Document":{} }"""))}}]}""");
+        await server.SendAsync(
+            "POST",
+            db + "/bulk_docs",
+            $$"""{"Commands":[{{string.Join(',', Enumerable.Range(0, 600).Select(static i => $$"""{"Id":"items/{{i}}","Type":"PUT","Document":{} }"""))}}]}"""
+        );
         using var socket = await ConnectAsync(db);
         await AskAsync(socket, """{"CommandId":1,"Command":"watch-operations","Param":null}""");
-        long id = (await server.SendAsync("DELETE", db + "/queries", """{"Query":"from @all_docs"}""")).Json.GetProperty("OperationId").GetInt64();
+        long id = (await server.SendAsync("DELETE", db + "/queries", """{"Query":"from @all_docs"}"""))
+            .Json.GetProperty("OperationId")
+            .GetInt64();
         JsonElement state;
         do
         {
@@ -68,8 +87,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
             Assert.Equal(id, value.GetProperty("OperationId").GetInt64());
             state = value.GetProperty("State");
             Assert.Equal(600, state.GetProperty("Progress").GetProperty("Total").GetInt64());
-        }
-        while (state.GetProperty("Status").GetString() is not "Completed");
+        } while (state.GetProperty("Status").GetString() is not "Completed");
         Assert.Equal(600, state.GetProperty("Progress").GetProperty("Processed").GetInt64());
         Assert.Equal(600, state.GetProperty("Result").GetProperty("Total").GetInt64());
     }
@@ -79,14 +97,26 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     {
         string db = await server.CreateDatabaseAsync();
         string other = await server.CreateDatabaseAsync();
-        long id = (await server.SendAsync("GET", other + "/operations/next-operation-id")).Json.GetProperty("Id").GetInt64();
+        long id = (await server.SendAsync("GET", other + "/operations/next-operation-id"))
+            .Json.GetProperty("Id")
+            .GetInt64();
         using var socket = await ConnectAsync(db);
         await AskAsync(socket, $$"""{"CommandId":1,"Command":"watch-operation","Param":"{{id}}"}""");
         await AskAsync(socket, """{"CommandId":2,"Command":"watch-operations","Param":null}""");
         Assert.Equal(201, (await server.SendAsync("POST", $"{other}/bulk_insert?id={id}", "[]")).Status);
-        long own = (await server.SendAsync("GET", db + "/operations/next-operation-id")).Json.GetProperty("Id").GetInt64();
+        long own = (await server.SendAsync("GET", db + "/operations/next-operation-id"))
+            .Json.GetProperty("Id")
+            .GetInt64();
         Assert.Equal(201, (await server.SendAsync("POST", $"{db}/bulk_insert?id={own}", "[]")).Status);
-        Assert.Equal(own, JsonDocument.Parse(await ReceiveAsync(socket)).RootElement[0].GetProperty("Value").GetProperty("OperationId").GetInt64());
+        Assert.Equal(
+            own,
+            JsonDocument
+                .Parse(await ReceiveAsync(socket))
+                .RootElement[0]
+                .GetProperty("Value")
+                .GetProperty("OperationId")
+                .GetInt64()
+        );
     }
 
     [Theory]
@@ -101,7 +131,11 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         var answer = JsonDocument.Parse(await AskAsync(socket, command)).RootElement;
         Assert.Equal("Error", answer.GetProperty("Type").GetString());
         Assert.Contains(named, answer.GetProperty("Exception").GetString(), StringComparison.Ordinal);
-        Assert.Contains("Confirm", await AskAsync(socket, """{"CommandId":8,"Command":"watch-docs","Param":null}"""), StringComparison.Ordinal);
+        Assert.Contains(
+            "Confirm",
+            await AskAsync(socket, """{"CommandId":8,"Command":"watch-docs","Param":null}"""),
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -110,9 +144,16 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         string db = await server.CreateDatabaseAsync();
         using var socket = await ConnectAsync(db);
         await AskAsync(socket, """{"CommandId":1,"Command":"watch-docs","Param":null}""");
-        await server.SendAsync("DELETE", "/admin/databases", $$"""{"DatabaseNames":["{{db["/databases/".Length..]}}"]}""");
+        await server.SendAsync(
+            "DELETE",
+            "/admin/databases",
+            $$"""{"DatabaseNames":["{{db["/databases/".Length..]}}"]}"""
+        );
         var last = await socket.ReceiveAsync(new byte[1024], CancellationToken.None);
-        Assert.Equal((WebSocketMessageType.Close, WebSocketCloseStatus.InternalServerError), (last.MessageType, socket.CloseStatus));
+        Assert.Equal(
+            (WebSocketMessageType.Close, WebSocketCloseStatus.InternalServerError),
+            (last.MessageType, socket.CloseStatus)
+        );
     }
 
     [Fact]
@@ -121,13 +162,19 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
 
     private static async Task<string> AskAsync(ClientWebSocket socket, string command)
     {
-        await socket.SendAsync(Encoding.UTF8.GetBytes(command), WebSocketMessageType.Text, endOfMessage: true, CancellationToken.None);
+        await socket.SendAsync(
+            Encoding.UTF8.GetBytes(command),
+            WebSocketMessageType.Text,
+            endOfMessage: true,
+            CancellationToken.None
+        );
         return await ReceiveAsync(socket);
     }
 
     private static async Task<string> ReceiveAsync(ClientWebSocket socket)
     {
-        using var deadline = new CancellationTokenSource(TimeSpan.FromSeconds(30)); // a missing message fails, it does not hang
+        // a missing message fails, it does not hang
+        using var deadline = new CancellationTokenSource(TimeSpan.FromSeconds(30));
         byte[] buffer = new byte[64 << 10];
         var received = await socket.ReceiveAsync(buffer, deadline.Token);
         return Encoding.UTF8.GetString(buffer, 0, received.Count);
@@ -136,7 +183,10 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     private async Task<ClientWebSocket> ConnectAsync(string db)
     {
         var socket = new ClientWebSocket();
-        await socket.ConnectAsync(new UriBuilder(server.Address) { Scheme = "ws", Path = db + "/changes" }.Uri, CancellationToken.None);
+        await socket.ConnectAsync(
+            new UriBuilder(server.Address) { Scheme = "ws", Path = db + "/changes" }.Uri,
+            CancellationToken.None
+        );
         return socket;
     }
 }

@@ -14,7 +14,10 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
         await server.SendAsync("PUT", db + "/docs?id=a", "{}");
         await server.SendAsync("PUT", db + "/docs?id=b", """{"@metadata":{"@collection":"Bs"}}""");
         await server.SendAsync("DELETE", db + "/docs?id=a");
-        using var response = await server.Http.GetAsync(new Uri(server.Address, db + "/changes/stream?since=0"), HttpCompletionOption.ResponseHeadersRead);
+        using var response = await server.Http.GetAsync(
+            new Uri(server.Address, db + "/changes/stream?since=0"),
+            HttpCompletionOption.ResponseHeadersRead
+        );
 
         // What a browser's EventSource insists on.
         Assert.Equal("text/event-stream", response.Content.Headers.ContentType?.MediaType);
@@ -25,16 +28,22 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
             lines.Add((await events.ReadLineAsync())!);
         }
 
-        Assert.Equal(["event: put", "event: delete"], lines.Where(line => line.StartsWith("event:", StringComparison.Ordinal)));
-        Assert.Contains("\"Id\":\"b\",\"Collection\":\"Bs\"", lines.First(line => line.StartsWith("data:", StringComparison.Ordinal)), StringComparison.Ordinal);
+        Assert.Equal(
+            ["event: put", "event: delete"],
+            lines.Where(line => line.StartsWith("event:", StringComparison.Ordinal))
+        );
+        Assert.Contains(
+            "\"Id\":\"b\",\"Collection\":\"Bs\"",
+            lines.First(line => line.StartsWith("data:", StringComparison.Ordinal)),
+            StringComparison.Ordinal
+        );
 
         await server.SendAsync("PUT", db + "/docs?id=c", "{}");
         string line;
         do
         {
             line = (await events.ReadLineAsync())!;
-        }
-        while (!line.StartsWith("data:", StringComparison.Ordinal));
+        } while (!line.StartsWith("data:", StringComparison.Ordinal));
         Assert.Contains("\"Id\":\"c\",\"Collection\":\"@empty\"", line, StringComparison.Ordinal);
     }
 
@@ -64,15 +73,22 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
     {
         const int Documents = 1_500;
         string db = await server.CreateDatabaseAsync();
-        var puts = Enumerable.Range(0, Documents).Select(static i => $$"""{"Id":"docs/{{i}}","Type":"PUT","Document":{} }""");
+        var puts = Enumerable
+            .Range(0, Documents)
+            .Select(static i => $$"""{"Id":"docs/{{i}}","Type":"PUT","Document":{} }""");
         await server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{string.Join(',', puts)}}]}""");
         await server.SendAsync("PUT", db + "/docs?id=gone", "{}");
         await server.SendAsync("DELETE", db + "/docs?id=gone");
         Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
-        await server.Node.Consensus.ProposeAsync(CommandEncoder.SetTombstoneHorizon(database.Number, long.MaxValue), default);
+        await server.Node.Consensus.ProposeAsync(
+            CommandEncoder.SetTombstoneHorizon(database.Number, long.MaxValue),
+            default
+        );
 
         // More than a part holds: each part begins below the horizon.
-        var ids = (await BlocksAsync(Documents + 1, db, since: "0")).Where(static block => block.StartsWith("event: put", StringComparison.Ordinal));
+        var ids = (await BlocksAsync(Documents + 1, db, since: "0")).Where(static block =>
+            block.StartsWith("event: put", StringComparison.Ordinal)
+        );
         Assert.Equal(Documents, ids.Select(IdOf).Distinct(StringComparer.Ordinal).Count());
     }
 
@@ -91,7 +107,11 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
         await server.SendAsync("PUT", db + "/docs?id=a", "{}");
         string begun = IdOf((await BlocksAsync(1, db, since: ""))[0]);
         await server.SendAsync("PUT", db + "/docs?id=b", "{}");
-        Assert.Contains("\"Id\":\"b\"", (await BlocksAsync(2, db, since: "", lastEventId: begun))[1], StringComparison.Ordinal);
+        Assert.Contains(
+            "\"Id\":\"b\"",
+            (await BlocksAsync(2, db, since: "", lastEventId: begun))[1],
+            StringComparison.Ordinal
+        );
     }
 
     [Theory]
@@ -100,12 +120,17 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
     [InlineData("A:7")]
     [InlineData("A:x-history")]
     public async Task What_is_no_position_is_refused(string since) =>
-        (await server.SendAsync("GET", await server.CreateDatabaseAsync() + "/changes/stream?since=" + since)).IsRefusal(400, "since");
+        (
+            await server.SendAsync("GET", await server.CreateDatabaseAsync() + "/changes/stream?since=" + since)
+        ).IsRefusal(400, "since");
 
     /// <summary>The first blocks of the feed, without comments.</summary>
     private async Task<List<string>> BlocksAsync(int count, string db, string since, string lastEventId = "")
     {
-        using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(server.Address, $"{db}/changes/stream?since={since}"));
+        using var request = new HttpRequestMessage(
+            HttpMethod.Get,
+            new Uri(server.Address, $"{db}/changes/stream?since={since}")
+        );
         request.Headers.Add("Last-Event-ID", lastEventId.Length > 0 ? [lastEventId] : []);
         using var response = await server.Http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
         using var events = new StreamReader(await response.Content.ReadAsStreamAsync());

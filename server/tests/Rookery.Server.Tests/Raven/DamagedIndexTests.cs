@@ -21,13 +21,24 @@ public sealed class DamagedIndexTests : IAsyncLifetime
         for (int i = 0; i < Documents; i++)
         {
             random.NextBytes(bytes);
-            string document = $$$"""{"name":"User {{{i}}}","text":"{{{Convert.ToHexString(bytes)}}}","@metadata":{"@collection":"Users"}}""";
+            string document =
+                $$$"""{"name":"User {{{i}}}","text":"{{{Convert.ToHexString(bytes)}}}","@metadata":{"@collection":"Users"}}""";
             Assert.Equal(201, (await _server.SendAsync("PUT", $"{_database}/docs?id=users/{i:000}", document)).Status);
         }
 
-        const string Definition = """{"Indexes":[{"Name":"Texts","Maps":["from u in docs.Users select new { u.name, u.text }"],"Fields":{"text":{"Storage":"Yes","Indexing":"No"}}}]}""";
+        const string Definition =
+            """{"Indexes":[{"Name":"Texts","Maps":["from u in docs.Users select new { u.name, u.text }"],"Fields":{"text":{"Storage":"Yes","Indexing":"No"}}}]}""";
         Assert.Equal(201, (await _server.SendAsync("PUT", _database + "/admin/indexes", Definition)).Status);
-        Assert.Equal(200, (await _server.SendAsync("POST", _database + "/queries", """{"Query":"from index 'Texts' limit 0","WaitForNonStaleResults":true}""")).Status);
+        Assert.Equal(
+            200,
+            (
+                await _server.SendAsync(
+                    "POST",
+                    _database + "/queries",
+                    """{"Query":"from index 'Texts' limit 0","WaitForNonStaleResults":true}"""
+                )
+            ).Status
+        );
     }
 
     public Task DisposeAsync() => _server.DisposeAsync();
@@ -39,7 +50,11 @@ public sealed class DamagedIndexTests : IAsyncLifetime
         const string Query = """{"Query":"from index 'Texts' select name, text limit 3 offset 150"}""";
         (await _server.SendAsync("POST", _database + "/queries", Query)).IsRefusal(503, "turned out to be damaged");
         await MendAsync();
-        var again = await _server.SendAsync("POST", _database + "/queries", """{"Query":"from index 'Texts' select name, text limit 3 offset 150","WaitForNonStaleResults":true}""");
+        var again = await _server.SendAsync(
+            "POST",
+            _database + "/queries",
+            """{"Query":"from index 'Texts' select name, text limit 3 offset 150","WaitForNonStaleResults":true}"""
+        );
         Assert.Equal(3, again.Json.GetProperty("Results").GetArrayLength());
         Assert.Equal(4_000, again.Json.GetProperty("Results")[0].GetProperty("text").GetString()!.Length);
     }
@@ -48,7 +63,20 @@ public sealed class DamagedIndexTests : IAsyncLifetime
     public async Task A_part_of_a_multi_get_that_cannot_be_read_is_refused()
     {
         await BreakBehindAsync(1);
-        string body = JsonSerializer.Serialize(new { Requests = (object[])[new { Url = "/queries", Method = "POST", Content = """{"Query":"from index 'Texts' select name, text limit 3 offset 150"}""" }] });
+        string body = JsonSerializer.Serialize(
+            new
+            {
+                Requests = (object[])
+                    [
+                        new
+                        {
+                            Url = "/queries",
+                            Method = "POST",
+                            Content = """{"Query":"from index 'Texts' select name, text limit 3 offset 150"}""",
+                        },
+                    ],
+            }
+        );
         var answer = await _server.SendAsync("POST", _database + "/multi_get", body);
         Assert.Equal(200, answer.Status);
         Assert.Equal(503, answer.Json.GetProperty("Results")[0].GetProperty("StatusCode").GetInt32());
@@ -58,21 +86,41 @@ public sealed class DamagedIndexTests : IAsyncLifetime
     public async Task A_stream_that_has_begun_is_cut_off_so_that_nobody_takes_it_for_whole()
     {
         await BreakBehindAsync(60);
-        using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(_server.Address, _database + "/streams/queries?format=jsonl"));
+        using var request = new HttpRequestMessage(
+            HttpMethod.Post,
+            new Uri(_server.Address, _database + "/streams/queries?format=jsonl")
+        );
         request.Content = new StringContent("""{"Query":"from index 'Texts' select name, text"}""");
         using var response = await _server.Http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
         Assert.Equal(200, (int)response.StatusCode);
         await Assert.ThrowsAnyAsync<Exception>(() => response.Content.ReadAsStringAsync());
         await MendAsync();
-        var whole = await _server.SendAsync("POST", _database + "/streams/queries?format=jsonl", """{"Query":"from index 'Texts' select name, text","WaitForNonStaleResults":true}""");
+        var whole = await _server.SendAsync(
+            "POST",
+            _database + "/streams/queries?format=jsonl",
+            """{"Query":"from index 'Texts' select name, text","WaitForNonStaleResults":true}"""
+        );
         Assert.Equal(Documents + 1, whole.Body.Split('\n', StringSplitOptions.RemoveEmptyEntries).Length);
     }
 
-    /// <summary>From now on the device does not give back what was not read yet: rows behind the first so many.</summary>
+    /// <summary>
+    /// From now on the device does not give back what was not read yet: rows behind the first so many.
+    /// </summary>
     private async Task BreakBehindAsync(int rows)
     {
-        await _server.SendAsync("POST", _database + "/queries", $$"""{"Query":"from index 'Texts' select name, text limit {{rows}}"}""");
-        _server.Disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = "/segment-", Sticky = true });
+        await _server.SendAsync(
+            "POST",
+            _database + "/queries",
+            $$"""{"Query":"from index 'Texts' select name, text limit {{rows}}"}"""
+        );
+        _server.Disk.Inject(
+            new DiskFault(1, Errno.InputOutput)
+            {
+                Calls = DiskCalls.Read,
+                PathContains = "/segment-",
+                Sticky = true,
+            }
+        );
     }
 
     private async Task MendAsync()
@@ -83,7 +131,12 @@ public sealed class DamagedIndexTests : IAsyncLifetime
 
     private async Task WaitAsync()
     {
-        while ((await _server.SendAsync("GET", _database + "/stats")).Json.GetProperty("Indexes").EnumerateArray().Any(static index => index.GetProperty("IsStale").GetBoolean()))
+        while (
+            (await _server.SendAsync("GET", _database + "/stats"))
+                .Json.GetProperty("Indexes")
+                .EnumerateArray()
+                .Any(static index => index.GetProperty("IsStale").GetBoolean())
+        )
         {
             await Task.Delay(20);
         }

@@ -8,7 +8,11 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [Fact]
     public async Task Databases_are_made_described_listed_and_deleted()
     {
-        var created = await server.SendAsync("PUT", "/admin/databases?name=Shop&replicationFactor=1&raft-request-id=1", """{"DatabaseName":"Shop","Settings":{"DataDir":"b"},"Unknown":[]}""");
+        var created = await server.SendAsync(
+            "PUT",
+            "/admin/databases?name=Shop&replicationFactor=1&raft-request-id=1",
+            """{"DatabaseName":"Shop","Settings":{"DataDir":"b"},"Unknown":[]}"""
+        );
         Assert.Equal(201, created.Status);
         Assert.Equal("Shop", created.Json.GetProperty("Name").GetString());
         Assert.True(created.Json.GetProperty("RaftCommandIndex").GetInt64() > 0);
@@ -16,11 +20,24 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(server.Address.ToString().TrimEnd('/'), created.Json.GetProperty("NodesAddedTo")[0].GetString());
         (await server.SendAsync("PUT", "/admin/databases?name=shop", "{}")).IsRefusal(409, "shop");
 
-        Assert.Equal("Shop", (await server.SendAsync("GET", "/admin/databases?name=SHOP")).Json.GetProperty("DatabaseName").GetString());
-        Assert.Contains("Shop", (await server.SendAsync("GET", "/databases?start=0&pageSize=100&namesOnly=true")).Json.GetProperty("Databases").EnumerateArray().Select(name => name.GetString()));
+        Assert.Equal(
+            "Shop",
+            (await server.SendAsync("GET", "/admin/databases?name=SHOP")).Json.GetProperty("DatabaseName").GetString()
+        );
+        Assert.Contains(
+            "Shop",
+            (await server.SendAsync("GET", "/databases?start=0&pageSize=100&namesOnly=true"))
+                .Json.GetProperty("Databases")
+                .EnumerateArray()
+                .Select(name => name.GetString())
+        );
         Assert.Equal(200, (await server.SendAsync("GET", "/databases")).Status);
 
-        var deleted = await server.SendAsync("DELETE", "/admin/databases?raft-request-id=2", """{"DatabaseNames":["shop"],"HardDelete":true}""");
+        var deleted = await server.SendAsync(
+            "DELETE",
+            "/admin/databases?raft-request-id=2",
+            """{"DatabaseNames":["shop"],"HardDelete":true}"""
+        );
         Assert.Equal(200, deleted.Status);
         Assert.Equal(0, deleted.Json.GetProperty("PendingDeletes").GetArrayLength());
         Assert.Equal(404, (await server.SendAsync("GET", "/admin/databases?name=Shop")).Status);
@@ -33,7 +50,13 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     public async Task A_database_is_not_deleted_otherwise_than_asked(string body, int status, string named)
     {
         string db = await server.CreateDatabaseAsync();
-        (await server.SendAsync("DELETE", "/admin/databases", body.Replace("NAME", db["/databases/".Length..], StringComparison.Ordinal))).IsRefusal(status, named);
+        (
+            await server.SendAsync(
+                "DELETE",
+                "/admin/databases",
+                body.Replace("NAME", db["/databases/".Length..], StringComparison.Ordinal)
+            )
+        ).IsRefusal(status, named);
         Assert.Equal(0, await server.CountAsync(db));
     }
 
@@ -54,7 +77,11 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [Fact]
     public async Task A_record_with_empty_members_is_taken()
     {
-        var created = await server.SendAsync("PUT", "/admin/databases?name=plain", """{"DatabaseName":"plain","Encrypted":false,"Indexes":{},"RavenEtls":[],"Revisions":null,"Topology":{"Members":[]},"LockMode":"Unlock","DatabaseState":"Normal","EtagForBackup":0,"Client":null,"Settings":{} }""");
+        var created = await server.SendAsync(
+            "PUT",
+            "/admin/databases?name=plain",
+            """{"DatabaseName":"plain","Encrypted":false,"Indexes":{},"RavenEtls":[],"Revisions":null,"Topology":{"Members":[]},"LockMode":"Unlock","DatabaseState":"Normal","EtagForBackup":0,"Client":null,"Settings":{} }"""
+        );
         Assert.Equal(201, created.Status);
     }
 
@@ -70,7 +97,11 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
         var answer = await server.SendAsync(method, url, method is "GET" ? null : "{}");
         answer.IsRefusal(503, "nope");
         Assert.Equal("nope", Assert.Single(answer.Headers.GetValues("Database-Missing")));
-        Assert.EndsWith(".DatabaseDoesNotExistException", answer.Json.GetProperty("Type").GetString(), StringComparison.Ordinal);
+        Assert.EndsWith(
+            ".DatabaseDoesNotExistException",
+            answer.Json.GetProperty("Type").GetString(),
+            StringComparison.Ordinal
+        );
     }
 
     [Theory]
@@ -83,25 +114,43 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("DELETE", "/admin/databases", "{}", "DatabaseNames")]
     [InlineData("DELETE", "/admin/databases", """{"DatabaseNames":"x"}""", "DatabaseNames")]
     [InlineData("GET", "/topology", null, "name")]
-    public async Task Wrong_requests_about_databases_are_refused(string method, string url, string? body, string named) =>
-        (await server.SendAsync(method, url, body)).IsRefusal(400, named);
+    public async Task Wrong_requests_about_databases_are_refused(
+        string method,
+        string url,
+        string? body,
+        string named
+    ) => (await server.SendAsync(method, url, body)).IsRefusal(400, named);
 
     [Fact]
     public async Task The_topology_names_the_address_by_which_the_client_came()
     {
         string db = await server.CreateDatabaseAsync();
         string url = server.Address.ToString().TrimEnd('/');
-        var node = (await server.SendAsync("GET", $"/topology?name={db["/databases/".Length..]}&first-topology-update&applicationIdentifier=x")).Json.GetProperty("Nodes")[0];
+        var node = (
+            await server.SendAsync(
+                "GET",
+                $"/topology?name={db["/databases/".Length..]}&first-topology-update&applicationIdentifier=x"
+            )
+        ).Json.GetProperty("Nodes")[0];
         Assert.Equal(url, node.GetProperty("Url").GetString());
         Assert.Equal("A", node.GetProperty("ClusterTag").GetString());
         Assert.Equal("Member", node.GetProperty("ServerRole").GetString());
         var cluster = (await server.SendAsync("GET", "/cluster/topology?first-topology-update")).Json;
         Assert.Equal(url, cluster.GetProperty("Topology").GetProperty("Members").GetProperty("A").GetString());
         Assert.Equal("A", cluster.GetProperty("Leader").GetString());
-        Assert.Equal("Leader", (await server.SendAsync("GET", "/cluster/node-info")).Json.GetProperty("CurrentState").GetString());
+        Assert.Equal(
+            "Leader",
+            (await server.SendAsync("GET", "/cluster/node-info")).Json.GetProperty("CurrentState").GetString()
+        );
         Assert.Equal(204, (await server.SendAsync("GET", db + "/healthcheck")).Status);
-        Assert.Equal(JsonValueKind.Null, (await server.SendAsync("GET", db + "/configuration/client")).Json.GetProperty("Configuration").ValueKind);
-        Assert.Equal("7.2", (await server.SendAsync("GET", "/build/version")).Json.GetProperty("ProductVersion").GetString());
+        Assert.Equal(
+            JsonValueKind.Null,
+            (await server.SendAsync("GET", db + "/configuration/client")).Json.GetProperty("Configuration").ValueKind
+        );
+        Assert.Equal(
+            "7.2",
+            (await server.SendAsync("GET", "/build/version")).Json.GetProperty("ProductVersion").GetString()
+        );
     }
 
     [Fact]
@@ -109,10 +158,21 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     {
         string db = await server.CreateDatabaseAsync();
         long etag = (await server.SendAsync("GET", "/cluster/topology")).Json.GetProperty("Etag").GetInt64();
-        foreach (var (url, header) in ((string, string)[])[(db + "/stats", "Topology-Etag"), ("/databases", "Cluster-Topology-Etag")])
+        foreach (
+            var (url, header) in ((string, string)[])
+                [(db + "/stats", "Topology-Etag"), ("/databases", "Cluster-Topology-Etag")]
+        )
         {
-            Assert.True((await server.SendAsync("GET", url, (string?)null, (header, $"\"{etag - 1}\""))).Headers.Contains("Refresh-Topology"));
-            Assert.False((await server.SendAsync("GET", url, (string?)null, (header, $"\"{etag}\""))).Headers.Contains("Refresh-Topology"));
+            Assert.True(
+                (await server.SendAsync("GET", url, (string?)null, (header, $"\"{etag - 1}\""))).Headers.Contains(
+                    "Refresh-Topology"
+                )
+            );
+            Assert.False(
+                (await server.SendAsync("GET", url, (string?)null, (header, $"\"{etag}\""))).Headers.Contains(
+                    "Refresh-Topology"
+                )
+            );
         }
     }
 
@@ -120,17 +180,46 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     public async Task Hilo_ranges_grow_on_and_are_given_back()
     {
         string db = await server.CreateDatabaseAsync();
-        const string First = "lastBatchSize=0&tag=users&lastRangeAt=1970-01-01T00%3A00%3A00.0000000Z&identityPartsSeparator=/&lastMax=0";
+        const string First =
+            "lastBatchSize=0&tag=users&lastRangeAt=1970-01-01T00%3A00%3A00.0000000Z&identityPartsSeparator=/&lastMax=0";
         var first = (await server.SendAsync("GET", db + "/hilo/next?" + First)).Json;
-        Assert.Equal(("users/", 1, 32, 32, "A"), (first.GetProperty("Prefix").GetString(), first.GetProperty("Low").GetInt32(), first.GetProperty("High").GetInt32(), first.GetProperty("LastSize").GetInt32(), first.GetProperty("ServerTag").GetString()));
+        Assert.Equal(
+            ("users/", 1, 32, 32, "A"),
+            (
+                first.GetProperty("Prefix").GetString(),
+                first.GetProperty("Low").GetInt32(),
+                first.GetProperty("High").GetInt32(),
+                first.GetProperty("LastSize").GetInt32(),
+                first.GetProperty("ServerTag").GetString()
+            )
+        );
         Assert.EndsWith("Z", first.GetProperty("LastRangeAt").GetString(), StringComparison.Ordinal);
-        var second = (await server.SendAsync("GET", db + $"/hilo/next?lastBatchSize=32&tag=users&lastRangeAt={first.GetProperty("LastRangeAt").GetString()}&identityPartsSeparator=/&lastMax=32")).Json;
+        var second = (
+            await server.SendAsync(
+                "GET",
+                db
+                    + $"/hilo/next?lastBatchSize=32&tag=users&lastRangeAt={first.GetProperty("LastRangeAt").GetString()}"
+                    + $"&identityPartsSeparator=/&lastMax=32"
+            )
+        ).Json;
         Assert.Equal((33, 96), (second.GetProperty("Low").GetInt32(), second.GetProperty("High").GetInt32()));
         Assert.Equal(204, (await server.SendAsync("PUT", db + "/hilo/return?tag=users&end=96&last=40")).Status);
-        Assert.Equal(40, (await server.SendAsync("GET", db + "/docs?id=Raven/Hilo/users")).Json.GetProperty("Results")[0].GetProperty("Max").GetInt32());
+        Assert.Equal(
+            40,
+            (await server.SendAsync("GET", db + "/docs?id=Raven/Hilo/users"))
+                .Json.GetProperty("Results")[0]
+                .GetProperty("Max")
+                .GetInt32()
+        );
         (await server.SendAsync("GET", db + "/hilo/next?lastMax=0")).IsRefusal(400, "tag");
-        (await server.SendAsync("GET", db + "/hilo/next?tag=users&lastRangeAt=yesterday")).IsRefusal(400, "lastRangeAt");
-        (await server.SendAsync("GET", db + "/hilo/next?tag=users&identityPartsSeparator=--")).IsRefusal(400, "identityPartsSeparator");
+        (await server.SendAsync("GET", db + "/hilo/next?tag=users&lastRangeAt=yesterday")).IsRefusal(
+            400,
+            "lastRangeAt"
+        );
+        (await server.SendAsync("GET", db + "/hilo/next?tag=users&identityPartsSeparator=--")).IsRefusal(
+            400,
+            "identityPartsSeparator"
+        );
     }
 
     [Fact]
@@ -138,10 +227,23 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("GET", db + "/hilo/next?tag=users");
-        (await server.SendAsync("GET", db + "/hilo/next?tag=users&lastMax=9223372036854775807")).IsRefusal(400, "lastMax");
-        Assert.Equal(33, (await server.SendAsync("GET", db + "/hilo/next?tag=users")).Json.GetProperty("Low").GetInt64());
-        (await server.SendAsync("POST", db + "/identity/seed?name=users%7C&value=9223372036854775807&force=true")).IsRefusal(400, "value");
-        Assert.Equal(1, (await server.SendAsync("POST", db + "/identity/next?name=users%7C")).Json.GetProperty("NewIdentityValue").GetInt64());
+        (await server.SendAsync("GET", db + "/hilo/next?tag=users&lastMax=9223372036854775807")).IsRefusal(
+            400,
+            "lastMax"
+        );
+        Assert.Equal(
+            33,
+            (await server.SendAsync("GET", db + "/hilo/next?tag=users")).Json.GetProperty("Low").GetInt64()
+        );
+        (
+            await server.SendAsync("POST", db + "/identity/seed?name=users%7C&value=9223372036854775807&force=true")
+        ).IsRefusal(400, "value");
+        Assert.Equal(
+            1,
+            (await server.SendAsync("POST", db + "/identity/next?name=users%7C"))
+                .Json.GetProperty("NewIdentityValue")
+                .GetInt64()
+        );
     }
 
     [Fact]
@@ -149,8 +251,16 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("POST", db + "/identity/seed?name=%C3%84pfel%7C&value=100");
-        Assert.Equal("\u00E4pfel/101", (await server.SendAsync("PUT", db + "/docs?id=%C3%A4pfel%7C", "{}")).Json.GetProperty("Id").GetString());
-        Assert.Equal(102, (await server.SendAsync("POST", db + "/identity/next?name=%C3%84PFEL%7C")).Json.GetProperty("NewIdentityValue").GetInt64());
+        Assert.Equal(
+            "\u00E4pfel/101",
+            (await server.SendAsync("PUT", db + "/docs?id=%C3%A4pfel%7C", "{}")).Json.GetProperty("Id").GetString()
+        );
+        Assert.Equal(
+            102,
+            (await server.SendAsync("POST", db + "/identity/next?name=%C3%84PFEL%7C"))
+                .Json.GetProperty("NewIdentityValue")
+                .GetInt64()
+        );
     }
 
     [Fact]
@@ -158,11 +268,18 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     {
         string db = await server.CreateDatabaseAsync();
         async Task<long> NextAsync(string requestId) =>
-            (await server.SendAsync("POST", $"{db}/identity/next?name=users%7C&raft-request-id={requestId}")).Json.GetProperty("NewIdentityValue").GetInt64();
+            (await server.SendAsync("POST", $"{db}/identity/next?name=users%7C&raft-request-id={requestId}"))
+                .Json.GetProperty("NewIdentityValue")
+                .GetInt64();
         Assert.Equal(1, await NextAsync("a"));
         Assert.Equal(1, await NextAsync("a"));
         Assert.Equal(2, await NextAsync("b"));
-        Assert.Equal(100, (await server.SendAsync("POST", db + "/identity/seed?name=users%7C&value=100&force=false")).Json.GetProperty("NewSeedValue").GetInt64());
+        Assert.Equal(
+            100,
+            (await server.SendAsync("POST", db + "/identity/seed?name=users%7C&value=100&force=false"))
+                .Json.GetProperty("NewSeedValue")
+                .GetInt64()
+        );
         Assert.Equal(101, await NextAsync("c"));
         Assert.Equal("""{"users|":101}""", (await server.SendAsync("GET", db + "/debug/identities")).Body);
         (await server.SendAsync("POST", db + "/identity/seed?name=users%7C")).IsRefusal(400, "value");
@@ -181,15 +298,30 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
         await server.SendAsync("PUT", db + "/docs?id=x", "{}");
         await server.SendAsync("DELETE", db + "/docs?id=users/3");
         var stats = (await server.SendAsync("GET", db + "/stats")).Json;
-        Assert.Equal((3, 1, 0), (stats.GetProperty("CountOfDocuments").GetInt32(), stats.GetProperty("CountOfTombstones").GetInt32(), stats.GetProperty("CountOfIndexes").GetInt32()));
-        Assert.Equal(stats.GetProperty("LastDatabaseEtag").GetInt64(), long.Parse(stats.GetProperty("DatabaseChangeVector").GetString()!.Split(':', '-')[1]));
+        Assert.Equal(
+            (3, 1, 0),
+            (
+                stats.GetProperty("CountOfDocuments").GetInt32(),
+                stats.GetProperty("CountOfTombstones").GetInt32(),
+                stats.GetProperty("CountOfIndexes").GetInt32()
+            )
+        );
+        Assert.Equal(
+            stats.GetProperty("LastDatabaseEtag").GetInt64(),
+            long.Parse(stats.GetProperty("DatabaseChangeVector").GetString()!.Split(':', '-')[1])
+        );
         Assert.Equal(0, stats.GetProperty("Indexes").GetArrayLength());
-        Assert.Equal(0, (await server.SendAsync("GET", db + "/stats/detailed")).Json.GetProperty("CountOfIdentities").GetInt32());
+        Assert.Equal(
+            0,
+            (await server.SendAsync("GET", db + "/stats/detailed")).Json.GetProperty("CountOfIdentities").GetInt32()
+        );
         var collections = (await server.SendAsync("GET", db + "/collections/stats")).Json;
         Assert.Equal(3, collections.GetProperty("CountOfDocuments").GetInt32());
         Assert.Equal(2, collections.GetProperty("Collections").GetProperty("Users").GetInt32());
         Assert.Equal(1, collections.GetProperty("Collections").GetProperty("@empty").GetInt32());
-        var detailed = (await server.SendAsync("GET", db + "/collections/stats/detailed")).Json.GetProperty("Collections").GetProperty("Users");
+        var detailed = (await server.SendAsync("GET", db + "/collections/stats/detailed"))
+            .Json.GetProperty("Collections")
+            .GetProperty("Users");
         Assert.Equal("Users", detailed.GetProperty("Name").GetString());
         Assert.True(detailed.GetProperty("Size").GetProperty("SizeInBytes").GetInt64() > 0);
     }
@@ -217,7 +349,13 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("GET", "/no/such/route", "not supported")]
     [InlineData("TRACE", "/docs", "not supported")]
     public async Task What_is_not_here_is_501_by_name_and_never_404(string method, string path, string named) =>
-        (await server.SendAsync(method, await server.CreateDatabaseAsync() + path, method is "PUT" or "POST" or "PATCH" ? "{}" : null)).IsRefusal(501, named);
+        (
+            await server.SendAsync(
+                method,
+                await server.CreateDatabaseAsync() + path,
+                method is "PUT" or "POST" or "PATCH" ? "{}" : null
+            )
+        ).IsRefusal(501, named);
 
     [Theory]
     [InlineData("POST", "/admin/backup/database")]

@@ -5,7 +5,8 @@ namespace Rookery.Server.Tests.Raven;
 /// <summary>docs, in the shapes of the wire page.</summary>
 public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<RunningServer>
 {
-    private const string Ann = """{"name":"Ann Øst","n":1.50,"@metadata":{"@collection":"Users","Raven-Node-Type":"User"}}""";
+    private const string Ann =
+        """{"name":"Ann Øst","n":1.50,"@metadata":{"@collection":"Users","Raven-Node-Type":"User"}}""";
 
     [Fact]
     public async Task What_was_put_is_got_with_its_metadata_byte_for_byte()
@@ -22,7 +23,11 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         Assert.Equal($"\"{vector}\"", got.Tag);
         Assert.Equal("7.2.0.0", Assert.Single(got.Headers.GetValues("Raven-Server-Version")));
         Assert.Equal(got.Body.Length + 1, got.ContentLength); // Ø takes two bytes
-        Assert.StartsWith("{\"Results\":[{\"name\":\"Ann Øst\",\"n\":1.50,\"@metadata\":{", got.Body, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "{\"Results\":[{\"name\":\"Ann Øst\",\"n\":1.50,\"@metadata\":{",
+            got.Body,
+            StringComparison.Ordinal
+        );
         Assert.EndsWith("}}],\"Includes\":{}}", got.Body, StringComparison.Ordinal);
         var metadata = got.Json.GetProperty("Results")[0].GetProperty("@metadata");
         Assert.Equal("users/Ann", metadata.GetProperty("@id").GetString());
@@ -39,8 +44,16 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         Assert.False((await server.SendAsync("PUT", db + "/docs?id=a", Ann)).Headers.Contains("Rookery-Receipt"));
         foreach (string method in new[] { "PUT", "DELETE" })
         {
-            var asked = await server.SendAsync(method, db + "/docs?id=a", method is "PUT" ? Ann : null, ("Rookery-Receipt", "1"));
-            Assert.Matches(@"^entry=\d+, bytes=4096, commands=1, synced=\(A;ms=\d+\.\d{1,3}\)$", Assert.Single(asked.Headers.GetValues("Rookery-Receipt")));
+            var asked = await server.SendAsync(
+                method,
+                db + "/docs?id=a",
+                method is "PUT" ? Ann : null,
+                ("Rookery-Receipt", "1")
+            );
+            Assert.Matches(
+                @"^entry=\d+, bytes=4096, commands=1, synced=\(A;ms=\d+\.\d{1,3}\)$",
+                Assert.Single(asked.Headers.GetValues("Rookery-Receipt"))
+            );
         }
     }
 
@@ -54,7 +67,10 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(304, again.Status);
         Assert.Empty(again.Body);
         await server.SendAsync("PUT", db + "/docs?id=a", """{"b":1}""");
-        Assert.Equal(200, (await server.SendAsync("GET", db + "/docs?id=a", headers: ("If-None-Match", first.Tag!))).Status);
+        Assert.Equal(
+            200,
+            (await server.SendAsync("GET", db + "/docs?id=a", headers: ("If-None-Match", first.Tag!))).Status
+        );
     }
 
     [Fact]
@@ -67,9 +83,15 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(0, missing.ContentLength);
         var both = await server.SendAsync("GET", db + "/docs?id=b&id=a&id=B");
         Assert.Equal(200, both.Status);
-        Assert.Equal([JsonValueKind.Null, JsonValueKind.Object, JsonValueKind.Null], both.Json.GetProperty("Results").EnumerateArray().Select(item => item.ValueKind));
+        Assert.Equal(
+            [JsonValueKind.Null, JsonValueKind.Object, JsonValueKind.Null],
+            both.Json.GetProperty("Results").EnumerateArray().Select(item => item.ValueKind)
+        );
         Assert.NotNull(both.Tag);
-        Assert.Equal(304, (await server.SendAsync("GET", db + "/docs?id=b&id=a&id=B", headers: ("If-None-Match", both.Tag!))).Status);
+        Assert.Equal(
+            304,
+            (await server.SendAsync("GET", db + "/docs?id=b&id=a&id=B", headers: ("If-None-Match", both.Tag!))).Status
+        );
         var posted = await server.SendAsync("POST", db + "/docs?&loadHash=1", """{"Ids":["a","b"]}""");
         Assert.Equal(2, posted.Json.GetProperty("Results").GetArrayLength());
     }
@@ -81,10 +103,20 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         await server.SendAsync("PUT", db + "/docs?id=users/1", Ann);
         await server.SendAsync("PUT", db + "/docs?id=products/1", """{"p":1}""");
         await server.SendAsync("PUT", db + "/docs?id=products/2", """{"p":2}""");
-        await server.SendAsync("PUT", db + "/docs?id=orders/1", """{"buyer":{"id":"users/1"},"lines":[{"product":"products/1"},{"product":"products/2"},{"product":"Products/1"},{"product":null},{"product":"none"}],"self":"orders/1"}""");
-        var got = await server.SendAsync("GET", db + "/docs?id=orders/1&include=buyer.id&include=lines[].product&include=self&include=nothing.here");
+        await server.SendAsync(
+            "PUT",
+            db + "/docs?id=orders/1",
+            """{"buyer":{"id":"users/1"},"lines":[{"product":"products/1"},{"product":"products/2"},{"product":"Products/1"},{"product":null},{"product":"none"}],"self":"orders/1"}"""
+        );
+        var got = await server.SendAsync(
+            "GET",
+            db + "/docs?id=orders/1&include=buyer.id&include=lines[].product&include=self&include=nothing.here"
+        );
         var includes = got.Json.GetProperty("Includes");
-        Assert.Equal(["products/1", "products/2", "users/1"], includes.EnumerateObject().Select(member => member.Name).Order(StringComparer.Ordinal));
+        Assert.Equal(
+            ["products/1", "products/2", "users/1"],
+            includes.EnumerateObject().Select(member => member.Name).Order(StringComparer.Ordinal)
+        );
         Assert.Equal(2, includes.GetProperty("products/2").GetProperty("p").GetInt32());
     }
 
@@ -147,22 +179,39 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     public async Task A_wrong_If_Match_stores_nothing()
     {
         string db = await server.CreateDatabaseAsync();
-        string first = (await server.SendAsync("PUT", db + "/docs?id=a", """{"v":1}""")).Json.GetProperty("ChangeVector").GetString()!;
-        string second = (await server.SendAsync("PUT", db + "/docs?id=a", """{"v":2}""", ("If-Match", $"\"{first}\""))).Json.GetProperty("ChangeVector").GetString()!;
-        (await server.SendAsync("PUT", db + "/docs?id=a", """{"v":3}""", ("If-Match", $"\"{first}\""))).IsRefusal(409, second);
+        string first = (await server.SendAsync("PUT", db + "/docs?id=a", """{"v":1}"""))
+            .Json.GetProperty("ChangeVector")
+            .GetString()!;
+        string second = (await server.SendAsync("PUT", db + "/docs?id=a", """{"v":2}""", ("If-Match", $"\"{first}\"")))
+            .Json.GetProperty("ChangeVector")
+            .GetString()!;
+        (await server.SendAsync("PUT", db + "/docs?id=a", """{"v":3}""", ("If-Match", $"\"{first}\""))).IsRefusal(
+            409,
+            second
+        );
         (await server.SendAsync("PUT", db + "/docs?id=a", """{"v":3}""", ("If-Match", "\"\""))).IsRefusal(409, "");
         (await server.SendAsync("DELETE", db + "/docs?id=a", headers: ("If-Match", $"\"{first}\""))).IsRefusal(409, "");
-        Assert.Equal(2, (await server.SendAsync("GET", db + "/docs?id=a")).Json.GetProperty("Results")[0].GetProperty("v").GetInt32());
+        Assert.Equal(
+            2,
+            (await server.SendAsync("GET", db + "/docs?id=a"))
+                .Json.GetProperty("Results")[0]
+                .GetProperty("v")
+                .GetInt32()
+        );
         Assert.Equal(204, (await server.SendAsync("DELETE", db + "/docs?id=a", headers: ("If-Match", second))).Status);
         Assert.Equal(204, (await server.SendAsync("DELETE", db + "/docs?id=a")).Status);
-        Assert.Equal(201, (await server.SendAsync("PUT", db + "/docs?id=a", """{"v":4}""", ("If-Match", "\"\""))).Status);
+        Assert.Equal(
+            201,
+            (await server.SendAsync("PUT", db + "/docs?id=a", """{"v":4}""", ("If-Match", "\"\""))).Status
+        );
     }
 
     [Fact]
     public async Task The_server_makes_ids_that_are_asked_for()
     {
         string db = await server.CreateDatabaseAsync();
-        async Task<string> PutAsync(string query) => (await server.SendAsync("PUT", db + "/docs" + query, "{}")).Json.GetProperty("Id").GetString()!;
+        async Task<string> PutAsync(string query) =>
+            (await server.SendAsync("PUT", db + "/docs" + query, "{}")).Json.GetProperty("Id").GetString()!;
         Assert.Matches(@"^users/\d{19}-A$", await PutAsync("?id=users/"));
         Assert.Equal("users/1", await PutAsync("?id=users|"));
         Assert.Equal("users/2", await PutAsync("?id=users|"));
@@ -174,10 +223,19 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     public async Task An_identity_passes_over_ids_that_are_taken()
     {
         string db = await server.CreateDatabaseAsync();
-        string commands = string.Join(',', Enumerable.Range(1, 300).Select(i => $$"""{"Id":"users/{{i}}","Type":"PUT","Document":{} }"""));
+        string commands = string.Join(
+            ',',
+            Enumerable.Range(1, 300).Select(i => $$"""{"Id":"users/{{i}}","Type":"PUT","Document":{} }""")
+        );
         await server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{commands}}]}""");
-        Assert.Equal("users/301", (await server.SendAsync("PUT", db + "/docs?id=users|", "{}")).Json.GetProperty("Id").GetString());
-        Assert.Equal("users/302", (await server.SendAsync("PUT", db + "/docs?id=users|", "{}")).Json.GetProperty("Id").GetString());
+        Assert.Equal(
+            "users/301",
+            (await server.SendAsync("PUT", db + "/docs?id=users|", "{}")).Json.GetProperty("Id").GetString()
+        );
+        Assert.Equal(
+            "users/302",
+            (await server.SendAsync("PUT", db + "/docs?id=users|", "{}")).Json.GetProperty("Id").GetString()
+        );
         Assert.Equal(302, await server.CountAsync(db));
     }
 
@@ -187,13 +245,25 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("PUT", "/docs?id=", """{"n":1}""")]
     [InlineData("PUT", "/docs?id=a", "{}")]
     [InlineData("DELETE", "/docs?id=there", null)]
-    [InlineData("PATCH", "/docs?id=there", """{"Patch":{"Script":"this.n = this.n ? this.n + args.a : args.a;","Values":{"a":4}}}""")]
-    [InlineData("POST", "/bulk_docs", """{"Commands":[{"Id":"b/","Document":{},"Type":"PUT"},{"Id":null,"Document":{},"Type":"PUT"},{"Id":"there","Type":"DELETE"}]}""")]
+    [InlineData(
+        "PATCH",
+        "/docs?id=there",
+        """{"Patch":{"Script":"this.n = this.n ? this.n + args.a : args.a;","Values":{"a":4}}}"""
+    )]
+    [InlineData(
+        "POST",
+        "/bulk_docs",
+        """{"Commands":[{"Id":"b/","Document":{},"Type":"PUT"},{"Id":null,"Document":{},"Type":"PUT"},{"Id":"there","Type":"DELETE"}]}"""
+    )]
     [InlineData("POST", "/identity/next?name=users%7C", null)]
     [InlineData("POST", "/identity/seed?name=users%7C&value=7&force=true", null)]
     [InlineData("GET", "/hilo/next?tag=users", null)]
     [InlineData("PUT", "/hilo/return?tag=returned&end=32&last=3", null)]
-    public async Task A_repeated_write_with_the_same_idempotency_key_applies_once(string method, string route, string? body)
+    public async Task A_repeated_write_with_the_same_idempotency_key_applies_once(
+        string method,
+        string route,
+        string? body
+    )
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=there", """{"n":1}""");
@@ -207,7 +277,10 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(before, await StatisticsAsync(db));
         Assert.Matches(@"^\d{4}-\d\d-\d\dT", Assert.Single(again.Headers.GetValues("Idempotency-Key-Horizon")));
 
-        (await server.SendAsync("PUT", db + "/docs?id=other", "{}", ("Idempotency-Key", "k1"))).IsRefusal(422, "another request");
+        (await server.SendAsync("PUT", db + "/docs?id=other", "{}", ("Idempotency-Key", "k1"))).IsRefusal(
+            422,
+            "another request"
+        );
         Assert.Equal(before, await StatisticsAsync(db));
     }
 
@@ -217,12 +290,20 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("PUT", "/docs?id=", """{"n":1}""")]
     [InlineData("DELETE", "/docs?id=a", null)]
     [InlineData("PATCH", "/docs?id=a", """{"Patch":{"Script":"this.n = args.a","Values":{"a":1}}}""")]
-    [InlineData("POST", "/bulk_docs", """{"Commands":[{"Id":"b","Document":{},"Type":"PUT"},{"Id":"c","Document":{},"Type":"PUT"}]}""")]
+    [InlineData(
+        "POST",
+        "/bulk_docs",
+        """{"Commands":[{"Id":"b","Document":{},"Type":"PUT"},{"Id":"c","Document":{},"Type":"PUT"}]}"""
+    )]
     [InlineData("POST", "/identity/next?name=users%7C", null)]
     [InlineData("POST", "/identity/seed?name=users%7C&value=7", null)]
     [InlineData("GET", "/hilo/next?tag=users", null)]
     [InlineData("PUT", "/hilo/return?tag=users&end=32&last=3", null)]
-    public async Task A_key_that_was_used_for_another_request_is_refused_and_nothing_is_stored(string method, string route, string? body)
+    public async Task A_key_that_was_used_for_another_request_is_refused_and_nothing_is_stored(
+        string method,
+        string route,
+        string? body
+    )
     {
         string db = await server.CreateDatabaseAsync();
         var key = ("Idempotency-Key", "k2");
@@ -240,8 +321,14 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         var key = ("Idempotency-Key", "k3");
         await server.SendAsync("PUT", db + "/docs?id=a", "{}", key);
         Assert.Equal(201, (await server.SendAsync("PUT", other + "/docs?id=b", "{}", key)).Status);
-        (await server.SendAsync("PUT", db + "/docs?id=a", "{}", key, ("If-Match", "\"\""))).IsRefusal(422, "another request");
-        (await server.SendAsync("PUT", db + "/docs?id=a", "{}", ("Idempotency-Key", new string('k', 129)))).IsRefusal(400, "128");
+        (await server.SendAsync("PUT", db + "/docs?id=a", "{}", key, ("If-Match", "\"\""))).IsRefusal(
+            422,
+            "another request"
+        );
+        (await server.SendAsync("PUT", db + "/docs?id=a", "{}", ("Idempotency-Key", new string('k', 129)))).IsRefusal(
+            400,
+            "128"
+        );
     }
 
     [Fact]
@@ -252,7 +339,10 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         (await server.SendAsync("POST", db + "/bulk_insert?id=1", "[]", key)).IsRefusal(400, "bulk_insert");
         (await server.SendAsync("POST", db + "/import", "{}", key)).IsRefusal(400, "import");
         (await server.SendAsync("PUT", "/admin/databases?name=keyed", "{}", key)).IsRefusal(400, "admin/databases");
-        (await server.SendAsync("DELETE", "/admin/databases", """{"DatabaseNames":["keyed"]}""", key)).IsRefusal(400, "admin/databases");
+        (await server.SendAsync("DELETE", "/admin/databases", """{"DatabaseNames":["keyed"]}""", key)).IsRefusal(
+            400,
+            "admin/databases"
+        );
     }
 
     [Fact]
@@ -260,23 +350,39 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=a", """{"n":1,"tags":["x"]}""");
-        const string Increment = """{"Patch":{"Script":"this.n = this.n ? this.n + args.val_0 : args.val_0;","Values":{"val_0":4}},"PatchIfMissing":null}""";
+        const string Increment =
+            """{"Patch":{"Script":"this.n = this.n ? this.n + args.val_0 : args.val_0;","Values":{"val_0":4}},"PatchIfMissing":null}""";
         var patched = await server.SendAsync("PATCH", db + "/docs?id=a", Increment);
         Assert.Equal(200, patched.Status);
         Assert.Equal("Patched", patched.Json.GetProperty("Status").GetString());
         Assert.True(patched.Json.TryGetProperty("ChangeVector", out _));
         Assert.Equal(404, (await server.SendAsync("PATCH", db + "/docs?id=b", Increment)).Status);
-        (await server.SendAsync("PATCH", db + "/docs?id=a", """{"Patch":{"Script":"while (true) {}"}}""")).IsRefusal(501, "script");
+        (await server.SendAsync("PATCH", db + "/docs?id=a", """{"Patch":{"Script":"while (true) {}"}}""")).IsRefusal(
+            501,
+            "script"
+        );
 
-        var merged = await server.SendAsync("PATCH", db + "/docs?id=a", """{"tags":null,"b":{"c":true}}""", ("Content-Type", "application/merge-patch+json"));
+        var merged = await server.SendAsync(
+            "PATCH",
+            db + "/docs?id=a",
+            """{"tags":null,"b":{"c":true}}""",
+            ("Content-Type", "application/merge-patch+json")
+        );
         Assert.Equal("Patched", merged.Json.GetProperty("Status").GetString());
-        Assert.StartsWith("""{"Results":[{"n":5,"b":{"c":true},"@metadata":""", (await server.SendAsync("GET", db + "/docs?id=a")).Body, StringComparison.Ordinal);
+        Assert.StartsWith(
+            """{"Results":[{"n":5,"b":{"c":true},"@metadata":""",
+            (await server.SendAsync("GET", db + "/docs?id=a")).Body,
+            StringComparison.Ordinal
+        );
     }
 
     // What a write that is applied changes, each kind another of it.
     private async Task<string> StatisticsAsync(string db) =>
-        (await server.SendAsync("GET", db + "/stats")).Json.GetProperty("LastDocEtag") + " " + await server.CountAsync(db)
-            + (await server.SendAsync("GET", db + "/debug/identities")).Body + (await server.SendAsync("GET", db + "/docs?id=Raven/Hilo/users&id=Raven/Hilo/returned&id=there")).Body;
+        (await server.SendAsync("GET", db + "/stats")).Json.GetProperty("LastDocEtag")
+        + " "
+        + await server.CountAsync(db)
+        + (await server.SendAsync("GET", db + "/debug/identities")).Body
+        + (await server.SendAsync("GET", db + "/docs?id=Raven/Hilo/users&id=Raven/Hilo/returned&id=there")).Body;
 
     // A repeated patch is answered without the document, which may be read.
     private static string WithoutPatched(string body) => body.Split(",\"ModifiedDocument\"")[0].TrimEnd('}');
@@ -285,6 +391,12 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     {
         var answer = await server.SendAsync("GET", url);
         Assert.Equal(200, answer.Status);
-        return string.Join(',', answer.Json.GetProperty("Results").EnumerateArray().Select(item => item.GetProperty("@metadata").GetProperty("@id").GetString()));
+        return string.Join(
+            ',',
+            answer
+                .Json.GetProperty("Results")
+                .EnumerateArray()
+                .Select(item => item.GetProperty("@metadata").GetProperty("@id").GetString())
+        );
     }
 }

@@ -17,7 +17,13 @@ public sealed class EarlyAnswerTests(RunningServer server) : IClassFixture<Runni
     [InlineData("PUT", "/docs?id=a", "{\"a\":\"", "", "413 Payload Too Large")]
     [InlineData("PUT", "/docs?id=a", "{", "Origin: http://evil.example\r\n", "403 Forbidden")]
     [InlineData("POST", "/queries", "{", "Content-Encoding: gzip\r\n", "415 Unsupported Media Type")]
-    public async Task A_refusal_arrives_though_its_client_goes_on_sending(string method, string route, string begin, string headers, string status)
+    public async Task A_refusal_arrives_though_its_client_goes_on_sending(
+        string method,
+        string route,
+        string begin,
+        string headers,
+        string status
+    )
     {
         string db = await server.CreateDatabaseAsync();
         foreach (bool isChunked in (bool[])[true, false])
@@ -27,7 +33,10 @@ public sealed class EarlyAnswerTests(RunningServer server) : IClassFixture<Runni
             var stream = client.GetStream();
             const int Bytes = 24 << 20;
             string length = isChunked ? "Transfer-Encoding: chunked" : $"Content-Length: {Bytes}";
-            await SendAsync(stream, $"{method} {db}{route} HTTP/1.1\r\nHost: {server.Address.Authority}\r\n{headers}{length}\r\n\r\n");
+            await SendAsync(
+                stream,
+                $"{method} {db}{route} HTTP/1.1\r\nHost: {server.Address.Authority}\r\n{headers}{length}\r\n\r\n"
+            );
             await SendBodyAsync(stream, begin.PadRight(PieceBytes, 'x'), Bytes / PieceBytes, isChunked);
 
             // Only now: what came before the client looked must not be lost.
@@ -44,23 +53,37 @@ public sealed class EarlyAnswerTests(RunningServer server) : IClassFixture<Runni
     [InlineData("PUT", "{db}/docs?id=a")]
     [InlineData("POST", "{db}/bulk_insert")]
     [InlineData("POST", "{db}/import")]
-    public async Task A_chunk_that_is_said_to_be_larger_than_any_number_is_malformed_and_not_logged(string method, string route)
+    public async Task A_chunk_that_is_said_to_be_larger_than_any_number_is_malformed_and_not_logged(
+        string method,
+        string route
+    )
     {
         string path = route.Replace("{db}", await server.CreateDatabaseAsync(), StringComparison.Ordinal);
-        foreach (string chunks in (string[])["FFFFFFFFFFFFFFFF\r\n{}", "2\r\n{}\r\n80000000\r\n", "zz\r\n", "2\r\n{}xx"])
+        foreach (
+            string chunks in (string[])["FFFFFFFFFFFFFFFF\r\n{}", "2\r\n{}\r\n80000000\r\n", "zz\r\n", "2\r\n{}xx"]
+        )
         {
             using var client = new TcpClient();
             await client.ConnectAsync(server.Address.Host, server.Address.Port);
             var stream = client.GetStream();
-            await SendAsync(stream, $"{method} {path} HTTP/1.1\r\nHost: {server.Address.Authority}\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}");
+            await SendAsync(
+                stream,
+                $"{method} {path} HTTP/1.1\r\nHost: {server.Address.Authority}\r\nTransfer-Encoding: "
+                    + $"chunked\r\n\r\n{chunks}"
+            );
             string answer = await ReadAnswerAsync(stream);
-            Assert.True(answer.StartsWith("HTTP/1.1 400 ", StringComparison.Ordinal) || path.EndsWith("/import", StringComparison.Ordinal), answer);
+            Assert.True(
+                answer.StartsWith("HTTP/1.1 400 ", StringComparison.Ordinal)
+                    || path.EndsWith("/import", StringComparison.Ordinal),
+                answer
+            );
         }
 
         Assert.Empty(server.Log.Lines);
     }
 
-    private static async Task SendAsync(NetworkStream stream, string text) => await stream.WriteAsync(Encoding.ASCII.GetBytes(text));
+    private static async Task SendAsync(NetworkStream stream, string text) =>
+        await stream.WriteAsync(Encoding.ASCII.GetBytes(text));
 
     private static async Task SendBodyAsync(NetworkStream stream, string first, int pieces, bool isChunked)
     {
@@ -88,8 +111,11 @@ public sealed class EarlyAnswerTests(RunningServer server) : IClassFixture<Runni
     {
         int end = answer.IndexOf("\r\n\r\n", StringComparison.Ordinal);
         int at = answer.IndexOf("Content-Length: ", StringComparison.Ordinal);
-        return end > 0 && (at < 0
-            ? answer.EndsWith("0\r\n\r\n", StringComparison.Ordinal)
-            : answer.Length >= end + 4 + int.Parse(answer[(at + 16)..answer.IndexOf('\r', at)], null));
+        return end > 0
+            && (
+                at < 0
+                    ? answer.EndsWith("0\r\n\r\n", StringComparison.Ordinal)
+                    : answer.Length >= end + 4 + int.Parse(answer[(at + 16)..answer.IndexOf('\r', at)], null)
+            );
     }
 }

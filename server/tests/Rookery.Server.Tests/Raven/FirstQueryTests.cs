@@ -19,8 +19,24 @@ public sealed class FirstQueryTests : IAsyncLifetime
     {
         await _server.InitializeAsync();
         _db = await _server.CreateDatabaseAsync();
-        var commands = Enumerable.Range(0, Documents).Select(number => string.Create(CultureInfo.InvariantCulture, $$$"""{"Id":"u{{{number}}}","Type":"PUT","Document":{"bio":"a fish of the river","n":{{{number % 3}}},"@metadata":{"@collection":"Us"} } }"""));
-        Assert.Equal(201, (await _server.SendAsync("POST", _db + "/bulk_docs", $$"""{"Commands":[{{string.Join(',', commands)}}]}""")).Status);
+        var commands = Enumerable
+            .Range(0, Documents)
+            .Select(number =>
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $$$"""{"Id":"u{{{number}}}","Type":"PUT","Document":{"bio":"a fish of the river","n":{{{number % 3}}},"@metadata":{"@collection":"Us"} } }"""
+                )
+            );
+        Assert.Equal(
+            201,
+            (
+                await _server.SendAsync(
+                    "POST",
+                    _db + "/bulk_docs",
+                    $$"""{"Commands":[{{string.Join(',', commands)}}]}"""
+                )
+            ).Status
+        );
     }
 
     public Task DisposeAsync() => _server.DisposeAsync();
@@ -35,7 +51,11 @@ public sealed class FirstQueryTests : IAsyncLifetime
     {
         for (int asked = 0; asked < 2; asked++)
         {
-            var answering = _server.SendAsync("POST", _db + "/queries", $$"""{"Query":{{JsonSerializer.Serialize(query)}}}""");
+            var answering = _server.SendAsync(
+                "POST",
+                _db + "/queries",
+                $$"""{"Query":{{JsonSerializer.Serialize(query)}}}"""
+            );
             while (!answering.IsCompleted)
             {
                 _time.Advance(TimeSpan.FromSeconds(1));
@@ -53,27 +73,43 @@ public sealed class FirstQueryTests : IAsyncLifetime
     [Fact]
     public async Task That_no_scan_answers_soon_waits_for_its_index_longer_than_a_moment()
     {
-        var answering = _server.SendAsync("POST", _db + "/queries", """{"Query":"from Us where search(bio, 'fish')"}""");
-        while ((await _server.SendAsync("GET", _db + "/indexes?namesOnly=true")).Json.GetProperty("Results").GetArrayLength() == 0)
+        var answering = _server.SendAsync(
+            "POST",
+            _db + "/queries",
+            """{"Query":"from Us where search(bio, 'fish')"}"""
+        );
+        while (
+            (await _server.SendAsync("GET", _db + "/indexes?namesOnly=true"))
+                .Json.GetProperty("Results")
+                .GetArrayLength() == 0
+        )
         {
             Assert.False(answering.IsCompleted);
         }
 
         _time.Advance(TimeSpan.FromSeconds(10));
         _server.HoldsIndexing = false;
-        _server.Context.Indexes.TrimMemory();           // wakes the thread
+        _server.Context.Indexes.TrimMemory(); // wakes the thread
         var answer = await answering;
         Assert.StartsWith("Auto/Us/", answer.Json.GetProperty("IndexName").GetString(), StringComparison.Ordinal);
         Assert.Equal(Documents, answer.Json.GetProperty("TotalResults").GetInt32());
-        Assert.NotEqual(0, (await _server.SendAsync("GET", _db + "/indexes/stats")).Json.GetProperty("Results")[0].GetProperty("EntriesCount").GetInt64());
+        Assert.NotEqual(
+            0,
+            (await _server.SendAsync("GET", _db + "/indexes/stats"))
+                .Json.GetProperty("Results")[0]
+                .GetProperty("EntriesCount")
+                .GetInt64()
+        );
     }
 
     [Fact]
     public async Task Many_at_once_define_no_more_indexes_than_the_node_keeps()
     {
-        var answering = Enumerable.Range(0, 120)
+        var answering = Enumerable
+            .Range(0, 120)
             .Select(static number => $$"""{"Query":"from Us{{number}} where search(bio, 'fish')"}""")
-            .Select(query => _server.SendAsync("POST", _db + "/queries", query)).ToList();
+            .Select(query => _server.SendAsync("POST", _db + "/queries", query))
+            .ToList();
         var all = Task.WhenAll(answering);
         while (!all.IsCompleted)
         {

@@ -1,6 +1,9 @@
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>What a page of another site can make its visitor's browser do to a node without credentials: follow a link to what people look at.</summary>
+/// <summary>
+/// What a page of another site can make its visitor's browser do to a node without credentials: follow a link to what
+/// people look at.
+/// </summary>
 public sealed class ForeignPageTests(RunningServer server) : IClassFixture<RunningServer>
 {
     [Theory]
@@ -37,15 +40,32 @@ public sealed class ForeignPageTests(RunningServer server) : IClassFixture<Runni
     {
         string path = await server.CreateDatabaseAsync() + "/hilo/next?tag=users";
         Assert.Equal(200, (await server.SendAsync("GET", path)).Status);
-        Assert.Equal(200, (await server.SendAsync("GET", path, (string?)null, ("Sec-Fetch-Site", "none"), ("Sec-Fetch-Mode", "navigate"))).Status);
-        Assert.Equal(200, (await server.SendAsync("GET", path, (string?)null, ("Sec-Fetch-Site", "same-origin"))).Status);
-        Assert.Equal(200, (await server.SendAsync("GET", path, (string?)null, ("Referer", server.Address + "#query"))).Status);
+        Assert.Equal(
+            200,
+            (
+                await server.SendAsync(
+                    "GET",
+                    path,
+                    (string?)null,
+                    ("Sec-Fetch-Site", "none"),
+                    ("Sec-Fetch-Mode", "navigate")
+                )
+            ).Status
+        );
+        Assert.Equal(
+            200,
+            (await server.SendAsync("GET", path, (string?)null, ("Sec-Fetch-Site", "same-origin"))).Status
+        );
+        Assert.Equal(
+            200,
+            (await server.SendAsync("GET", path, (string?)null, ("Referer", server.Address + "#query"))).Status
+        );
     }
 
     private static (string, string)[][] ForeignNavigations =>
-    [
-        [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "iframe")],
-        [("Sec-Fetch-Site", "same-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")],
-        [("Referer", "http://evil.example/")],
-    ];
+        [
+            [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "iframe")],
+            [("Sec-Fetch-Site", "same-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")],
+            [("Referer", "http://evil.example/")],
+        ];
 }

@@ -32,8 +32,17 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
         var answer = await QueryAsync(db, $"from Articles where {condition}");
         Assert.Equal(ids, string.Join(',', Results(answer).Select(Id)));
         Assert.Equal(ids.Length == 0 ? 0 : ids.Split(',').Length, answer.GetProperty("TotalResults").GetInt32());
-        string[] lines = (await server.SendAsync("POST", db + "/streams/queries?format=jsonl", Body($"from Articles where {condition}"))).Body.Split('\n', StringSplitOptions.RemoveEmptyEntries);
-        Assert.Equal(ids, string.Join(',', lines.Skip(1).Select(line => Id(JsonDocument.Parse(line).RootElement.GetProperty("Item")))));
+        string[] lines = (
+            await server.SendAsync(
+                "POST",
+                db + "/streams/queries?format=jsonl",
+                Body($"from Articles where {condition}")
+            )
+        ).Body.Split('\n', StringSplitOptions.RemoveEmptyEntries);
+        Assert.Equal(
+            ids,
+            string.Join(',', lines.Skip(1).Select(line => Id(JsonDocument.Parse(line).RootElement.GetProperty("Item"))))
+        );
     }
 
     [Fact]
@@ -45,24 +54,41 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(scores.OrderDescending(), scores);
         Assert.All(scores, static score => Assert.True(score > 0));
 
-        var worst = Results(await QueryAsync(db, "from Articles where search(bio, 'fish') order by score() asc select id() as i, score() as s limit 1"));
+        var worst = Results(
+            await QueryAsync(
+                db,
+                "from Articles where search(bio, 'fish') order by score() asc select id() as i, score() as s limit 1"
+            )
+        );
         Assert.Equal(scores[^1], Assert.Single(worst).GetProperty("s").GetDouble());
 
         Assert.Equal(
             ["articles/1", "articles/2", "articles/3"],
-            Results(await QueryAsync(db, "from Articles where search(bio, 'fish') order by name")).Select(Id));
+            Results(await QueryAsync(db, "from Articles where search(bio, 'fish') order by name")).Select(Id)
+        );
         Assert.Equal(
             ["articles/2"],
-            Results(await QueryAsync(db, "from Articles where search(bio, 'fish') limit 1")).Select(Id));
+            Results(await QueryAsync(db, "from Articles where search(bio, 'fish') limit 1")).Select(Id)
+        );
     }
 
-    /// <summary>How rare a word is depends on the collection, not on the ids that a query names. Each other condition adds 1.</summary>
+    /// <summary>
+    /// How rare a word is depends on the collection, not on the ids that a query names. Each other condition adds 1.
+    /// </summary>
     [Fact]
     public async Task Conditions_on_ids_leave_scores_as_they_are()
     {
         string db = await FillAsync();
         double all = Score(Results(await QueryAsync(db, "from Articles where search(bio, 'fish')"))[1]);
-        Assert.Equal(all + 1, Score(Assert.Single(Results(await QueryAsync(db, "from Articles where id() = 'articles/1' and search(bio, 'fish')")))), 1e-12);
+        Assert.Equal(
+            all + 1,
+            Score(
+                Assert.Single(
+                    Results(await QueryAsync(db, "from Articles where id() = 'articles/1' and search(bio, 'fish')"))
+                )
+            ),
+            1e-12
+        );
     }
 
     [Theory]
@@ -81,7 +107,13 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
             ["phrase"] = "\"" + string.Join(' ', Enumerable.Range(0, 65)) + "\"",
             ["long"] = new string('x', 2000),
         };
-        (await server.SendAsync("POST", db + "/queries", JsonSerializer.Serialize(new { Query = query, QueryParameters = parameters }))).IsRefusal(400, named);
+        (
+            await server.SendAsync(
+                "POST",
+                db + "/queries",
+                JsonSerializer.Serialize(new { Query = query, QueryParameters = parameters })
+            )
+        ).IsRefusal(400, named);
     }
 
     [Theory]
@@ -114,7 +146,13 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
         await DefineAsync(db);
         var answer = await QueryAsync(db, $"from index 'Articles' where {condition} order by id()");
         Assert.Equal(ids, string.Join(',', Results(answer).Select(Id)));
-        Assert.Equal(ids.Split(',').Order(StringComparer.Ordinal), Results(await QueryAsync(db, $"from index 'Articles' where {condition}")).Select(Id).DefaultIfEmpty("").Order(StringComparer.Ordinal));
+        Assert.Equal(
+            ids.Split(',').Order(StringComparer.Ordinal),
+            Results(await QueryAsync(db, $"from index 'Articles' where {condition}"))
+                .Select(Id)
+                .DefaultIfEmpty("")
+                .Order(StringComparer.Ordinal)
+        );
     }
 
     [Theory]
@@ -130,15 +168,22 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
 
     private async Task DefineAsync(string db)
     {
-        const string Index = """{"Indexes":[{"Name":"Articles","Maps":["from a in docs.Articles select new { title = a.name, words = a.bio, a.year }"],"Fields":{"words":{"Indexing":"Search"}}}]}""";
+        const string Index =
+            """{"Indexes":[{"Name":"Articles","Maps":["from a in docs.Articles select new { title = a.name, words = a.bio, a.year }"],"Fields":{"words":{"Indexing":"Search"}}}]}""";
         Assert.Equal(201, (await server.SendAsync("PUT", db + "/admin/indexes", Index)).Status);
-        while ((await server.SendAsync("GET", db + "/stats")).Json.GetProperty("Indexes").EnumerateArray().Any(static index => index.GetProperty("IsStale").GetBoolean()))
+        while (
+            (await server.SendAsync("GET", db + "/stats"))
+                .Json.GetProperty("Indexes")
+                .EnumerateArray()
+                .Any(static index => index.GetProperty("IsStale").GetBoolean())
+        )
         {
             await Task.Delay(20);
         }
     }
 
-    private static double Score(JsonElement result) => result.GetProperty("@metadata").GetProperty("@index-score").GetDouble();
+    private static double Score(JsonElement result) =>
+        result.GetProperty("@metadata").GetProperty("@index-score").GetDouble();
 
     private static string Body(string query) => JsonSerializer.Serialize(new { Query = query });
 
@@ -161,7 +206,8 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
         ];
         foreach (var (i, (name, bio)) in articles.Index())
         {
-            string json = $$"""{"name":"{{name}}","bio":"{{bio}}","year":{{2001 + i}},"@metadata":{"@collection":"Articles"} }""";
+            string json =
+                $$"""{"name":"{{name}}","bio":"{{bio}}","year":{{2001 + i}},"@metadata":{"@collection":"Articles"} }""";
             Assert.Equal(201, (await server.SendAsync("PUT", $"{db}/docs?id=articles/{i + 1}", json)).Status);
         }
 

@@ -26,8 +26,19 @@ public sealed class GroupedIndexTests : IndexedDatabase
         }
 
         Assert.Equal(204, (await Server.SendAsync("DELETE", Database + "/docs?id=users/0")).Status);
-        Assert.Equal("c0 99 14850", Groups(await AskAsync("from Users group by city where count() = 99 select city, count() as n, sum(age) as sum")));
-        Assert.Equal("c2", (await AskAsync("from Users group by city order by sum(age) desc select city limit 1")).GetProperty("Results")[0].GetProperty("city").GetString());
+        Assert.Equal(
+            "c0 99 14850",
+            Groups(
+                await AskAsync("from Users group by city where count() = 99 select city, count() as n, sum(age) as sum")
+            )
+        );
+        Assert.Equal(
+            "c2",
+            (await AskAsync("from Users group by city order by sum(age) desc select city limit 1"))
+                .GetProperty("Results")[0]
+                .GetProperty("city")
+                .GetString()
+        );
         Assert.Equal([CountAndAge], await NamesAsync());
     }
 
@@ -35,25 +46,50 @@ public sealed class GroupedIndexTests : IndexedDatabase
     public async Task It_is_listed_counted_and_explained_as_an_automatic_one()
     {
         var before = await AskAsync(ByCity, "?debug=explain");
-        Assert.Contains("Is made for it", before.GetProperty("Results")[0].GetProperty("Reason").GetString(), StringComparison.Ordinal);
+        Assert.Contains(
+            "Is made for it",
+            before.GetProperty("Results")[0].GetProperty("Reason").GetString(),
+            StringComparison.Ordinal
+        );
         Assert.Empty(await NamesAsync());
         await AskAsync(ByCity);
         await WaitAsync();
         var listed = (await GetAsync("/indexes")).GetProperty("Results")[0];
         Assert.Equal("AutoMapReduce", listed.GetProperty("Type").GetString());
-        Assert.Equal("Users:[<Name:count(),Operation:Count>;<Name:sum(age),Operation:Sum>]", listed.GetProperty("Maps")[0].GetString());
+        Assert.Equal(
+            "Users:[<Name:count(),Operation:Count>;<Name:sum(age),Operation:Sum>]",
+            listed.GetProperty("Maps")[0].GetString()
+        );
         Assert.Equal("Users:[<Name:city>]", listed.GetProperty("Reduce").GetString());
         var stats = (await GetAsync("/indexes/stats?name=" + CountAndAge)).GetProperty("Results")[0];
         Assert.Equal("AutoMapReduce", stats.GetProperty("Type").GetString());
         Assert.Equal(3, stats.GetProperty("EntriesCount").GetInt32());
         Assert.True(stats.GetProperty("Collections").TryGetProperty("Users", out _));
-        Assert.Equal(["c0", "c1", "c2"], (await GetAsync($"/indexes/terms?name={CountAndAge}&field=city")).GetProperty("Terms").EnumerateArray().Select(static term => term.GetString()!));
-        Assert.Equal(["100"], (await GetAsync($"/indexes/terms?name={CountAndAge}&field=count()")).GetProperty("Terms").EnumerateArray().Select(static term => term.GetString()!));
+        Assert.Equal(
+            ["c0", "c1", "c2"],
+            (await GetAsync($"/indexes/terms?name={CountAndAge}&field=city"))
+                .GetProperty("Terms")
+                .EnumerateArray()
+                .Select(static term => term.GetString()!)
+        );
+        Assert.Equal(
+            ["100"],
+            (await GetAsync($"/indexes/terms?name={CountAndAge}&field=count()"))
+                .GetProperty("Terms")
+                .EnumerateArray()
+                .Select(static term => term.GetString()!)
+        );
         var after = await AskAsync(ByCity, "?debug=explain");
         Assert.Equal(CountAndAge, after.GetProperty("IndexName").GetString());
-        Assert.Contains("Holds all", after.GetProperty("Results")[0].GetProperty("Reason").GetString(), StringComparison.Ordinal);
+        Assert.Contains(
+            "Holds all",
+            after.GetProperty("Results")[0].GetProperty("Reason").GetString(),
+            StringComparison.Ordinal
+        );
         Assert.True(after.TryGetProperty("PostingsRead", out _));
-        (await Server.SendAsync("POST", Database + "/queries", Body($"from index '{CountAndAge}' where city = 'c0'"))).IsRefusal(501, "ask its collection with 'group by'");
+        (
+            await Server.SendAsync("POST", Database + "/queries", Body($"from index '{CountAndAge}' where city = 'c0'"))
+        ).IsRefusal(501, "ask its collection with 'group by'");
     }
 
     [Fact]
@@ -67,8 +103,17 @@ public sealed class GroupedIndexTests : IndexedDatabase
         Assert.True(stale.GetProperty("IsStale").GetBoolean());
         Assert.Equal(3, stale.GetProperty("TotalResults").GetInt32());
         await Server.SendAsync("POST", Database + "/admin/indexes/start");
-        var fresh = (await Server.SendAsync("POST", Database + "/queries", $$"""{"Query":"{{ByCity}}","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":15000}""")).Json;
-        Assert.Equal((false, 4), (fresh.GetProperty("IsStale").GetBoolean(), fresh.GetProperty("TotalResults").GetInt32()));
+        var fresh = (
+            await Server.SendAsync(
+                "POST",
+                Database + "/queries",
+                $$"""{"Query":"{{ByCity}}","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":15000}"""
+            )
+        ).Json;
+        Assert.Equal(
+            (false, 4),
+            (fresh.GetProperty("IsStale").GetBoolean(), fresh.GetProperty("TotalResults").GetInt32())
+        );
     }
 
     [Fact]
@@ -80,12 +125,21 @@ public sealed class GroupedIndexTests : IndexedDatabase
         await WaitAsync();
         await AskAsync("from Users group by tags[] select key() as k, count() as n");
         await WaitAsync();
-        Assert.Equal([CountAndAge, "Auto/Users/ByCountReducedByCity", "Auto/Users/ByCountReducedByTags[]"], await NamesAsync());
+        Assert.Equal(
+            [CountAndAge, "Auto/Users/ByCountReducedByCity", "Auto/Users/ByCountReducedByTags[]"],
+            await NamesAsync()
+        );
         Time.Advance(TimeSpan.FromMinutes(2));
         await Server.Context.RetireIndexesAsync();
         Assert.Equal([CountAndAge, "Auto/Users/ByCountReducedByTags[]"], await NamesAsync());
         const string Count = "from Users group by city select city, count() as n";
-        while (!string.Equals((await AskAsync(Count, "?debug=explain")).GetProperty("IndexName").GetString(), CountAndAge, StringComparison.Ordinal))
+        while (
+            !string.Equals(
+                (await AskAsync(Count, "?debug=explain")).GetProperty("IndexName").GetString(),
+                CountAndAge,
+                StringComparison.Ordinal
+            )
+        )
         {
             await Task.Delay(20);
         }
@@ -105,10 +159,18 @@ public sealed class GroupedIndexTests : IndexedDatabase
         await PutAsync(1000, $"\"tags\":[{string.Join(',', Enumerable.Range(0, 3000))}]");
         var answer = await AskAsync("from Users group by tags[] select key() as k, count() as n limit 3000, 10");
         Assert.Equal(3003, answer.GetProperty("TotalResults").GetInt32());
-        Assert.Equal("""[{"k":"a","n":300},{"k":"b0","n":150},{"k":"b1","n":150}]""", $"[{string.Join(',', answer.GetProperty("Results").EnumerateArray().Select(static one => $$"""{"k":{{one.GetProperty("k").GetRawText()}},"n":{{one.GetProperty("n")}}}"""))}]");
+        Assert.Equal(
+            """[{"k":"a","n":300},{"k":"b0","n":150},{"k":"b1","n":150}]""",
+            $"[{string.Join(',', answer.GetProperty("Results").EnumerateArray().Select(static one => $$"""{"k":{{one.GetProperty("k").GetRawText()}},"n":{{one.GetProperty("n")}}}"""))}"
+                + $"]"
+        );
         await WaitAsync();
         var explained = await AskAsync("from Users group by tags[] select key() as k, count() as n", "?debug=explain");
-        Assert.Contains("more groups or longer values", explained.GetProperty("Results").EnumerateArray().Last().GetProperty("Reason").GetString(), StringComparison.Ordinal);
+        Assert.Contains(
+            "more groups or longer values",
+            explained.GetProperty("Results").EnumerateArray().Last().GetProperty("Reason").GetString(),
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -123,7 +185,17 @@ public sealed class GroupedIndexTests : IndexedDatabase
         Assert.Equal(4, lines.Length);
     }
 
-    protected override string MembersOf(int number) => FormattableString.Invariant($"\"age\":{number},\"city\":\"c{number % 3}\",\"tags\":[\"a\",\"b{number % 2}\"]");
+    protected override string MembersOf(int number) =>
+        FormattableString.Invariant($"\"age\":{number},\"city\":\"c{number % 3}\",\"tags\":[\"a\",\"b{number % 2}\"]");
 
-    private static string Groups(JsonElement answer) => string.Join(',', answer.GetProperty("Results").EnumerateArray().Select(static one => $"{one.GetProperty("city").GetString()} {one.GetProperty("n")} {one.GetProperty("sum")}"));
+    private static string Groups(JsonElement answer) =>
+        string.Join(
+            ',',
+            answer
+                .GetProperty("Results")
+                .EnumerateArray()
+                .Select(static one =>
+                    $"{one.GetProperty("city").GetString()} {one.GetProperty("n")} {one.GetProperty("sum")}"
+                )
+        );
 }

@@ -21,7 +21,17 @@ public sealed class ImportRouteTests(RunningServer server) : IClassFixture<Runni
     public async Task A_compressed_import_is_unpacked()
     {
         string db = await server.CreateDatabaseAsync();
-        Assert.Equal((3, 3, 0), ResultOf(await server.SendAsync("POST", db + "/import", Compress(Lines("{}", "{}", "{}")), ("Content-Encoding", "gzip"))));
+        Assert.Equal(
+            (3, 3, 0),
+            ResultOf(
+                await server.SendAsync(
+                    "POST",
+                    db + "/import",
+                    Compress(Lines("{}", "{}", "{}")),
+                    ("Content-Encoding", "gzip")
+                )
+            )
+        );
         Assert.Equal(3, await server.CountAsync(db));
     }
 
@@ -41,8 +51,14 @@ public sealed class ImportRouteTests(RunningServer server) : IClassFixture<Runni
     {
         string db = await server.CreateDatabaseAsync();
         byte[] whole = Compress(Lines([.. Enumerable.Range(0, 100).Select(i => $$"""{"n":{{i}}}""")]));
-        (await server.SendAsync("POST", db + "/import", whole[..^20], ("Content-Encoding", "gzip"))).IsRefusal(400, "gzip");
-        (await server.SendAsync("POST", db + "/import", Lines("{}"), ("Content-Encoding", "gzip"))).IsRefusal(400, "gzip");
+        (await server.SendAsync("POST", db + "/import", whole[..^20], ("Content-Encoding", "gzip"))).IsRefusal(
+            400,
+            "gzip"
+        );
+        (await server.SendAsync("POST", db + "/import", Lines("{}"), ("Content-Encoding", "gzip"))).IsRefusal(
+            400,
+            "gzip"
+        );
         (await server.SendAsync("POST", db + "/import", Lines("{}"), ("Content-Encoding", "br"))).IsRefusal(415, "br");
     }
 
@@ -63,6 +79,10 @@ public sealed class ImportRouteTests(RunningServer server) : IClassFixture<Runni
     {
         using var last = JsonDocument.Parse(answer.Body.TrimEnd().Split('\n')[^1]);
         var result = last.RootElement.GetProperty("Result");
-        return (result.GetProperty("Lines").GetInt32(), result.GetProperty("Stored").GetInt32(), result.GetProperty("Bad").GetInt32());
+        return (
+            result.GetProperty("Lines").GetInt32(),
+            result.GetProperty("Stored").GetInt32(),
+            result.GetProperty("Bad").GetInt32()
+        );
     }
 }

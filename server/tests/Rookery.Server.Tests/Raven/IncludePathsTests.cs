@@ -52,8 +52,14 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
         var share = Share(64 << 10);
         using (var includes = new IncludePaths(["l"], share))
         {
-            byte[] members = Encoding.UTF8.GetBytes($"\"l\":[{string.Join(',', Enumerable.Range(0, 1000).Select(static i => $"\"users/{i:D40}\""))}]");
-            Assert.Contains("memory", Assert.Throws<RefusedException>(() => includes.Collect(members)).Message, StringComparison.Ordinal);
+            byte[] members = Encoding.UTF8.GetBytes(
+                $"\"l\":[{string.Join(',', Enumerable.Range(0, 1000).Select(static i => $"\"users/{i:D40}\""))}]"
+            );
+            Assert.Contains(
+                "memory",
+                Assert.Throws<RefusedException>(() => includes.Collect(members)).Message,
+                StringComparison.Ordinal
+            );
             Assert.InRange(share.UsedBytes, 60 << 10, 64 << 10);
         }
 
@@ -64,11 +70,24 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
     public async Task More_paths_than_an_order_has_keys_are_refused()
     {
         string db = await server.CreateDatabaseAsync();
-        Assert.Equal(201, (await server.SendAsync("PUT", db + "/docs?id=users/1", """{"p1":"users/2","@metadata":{"@collection":"Users"} }""")).Status);
+        Assert.Equal(
+            201,
+            (
+                await server.SendAsync(
+                    "PUT",
+                    db + "/docs?id=users/1",
+                    """{"p1":"users/2","@metadata":{"@collection":"Users"} }"""
+                )
+            ).Status
+        );
         foreach (int count in (int[])[IncludePaths.MostPaths, IncludePaths.MostPaths + 1])
         {
             string[] paths = [.. Enumerable.Range(1, count).Select(static i => $"p{i}")];
-            var queried = await server.SendAsync("POST", db + "/queries", JsonSerializer.Serialize(new { Query = $"from Users include {string.Join(", ", paths)}" }));
+            var queried = await server.SendAsync(
+                "POST",
+                db + "/queries",
+                JsonSerializer.Serialize(new { Query = $"from Users include {string.Join(", ", paths)}" })
+            );
             var read = await server.SendAsync("GET", $"{db}/docs?id=users/1&include={string.Join("&include=", paths)}");
             if (count > IncludePaths.MostPaths)
             {
@@ -85,7 +104,10 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
     [Fact]
     public async Task A_long_answer_ends_when_its_client_leaves()
     {
-        var turns = new WorkTurns(server.Context, new DefaultHttpContext { RequestAborted = new CancellationToken(canceled: true) });
+        var turns = new WorkTurns(
+            server.Context,
+            new DefaultHttpContext { RequestAborted = new CancellationToken(canceled: true) }
+        );
         for (int document = 1; document < 1024; document++)
         {
             turns.Pass();

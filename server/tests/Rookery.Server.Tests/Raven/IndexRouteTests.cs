@@ -16,9 +16,20 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         Assert.Equal("Auto/Users/ByAgeAndName", listed.GetProperty("Name").GetString());
         Assert.Equal("AutoMap", listed.GetProperty("Type").GetString());
         Assert.Equal("Users:[<Name:age>;<Name:name>]", listed.GetProperty("Maps")[0].GetString());
-        Assert.Equal(["age", "name"], listed.GetProperty("Fields").EnumerateObject().Select(static field => field.Name));
-        Assert.Equal("Auto/Users/ByAgeAndName", (await GetAsync(database + "/indexes?start=0&pageSize=10&namesOnly=true")).GetProperty("Results")[0].GetString());
-        Assert.Equal(0, (await GetAsync(database + "/indexes?start=1&namesOnly=true")).GetProperty("Results").GetArrayLength());
+        Assert.Equal(
+            ["age", "name"],
+            listed.GetProperty("Fields").EnumerateObject().Select(static field => field.Name)
+        );
+        Assert.Equal(
+            "Auto/Users/ByAgeAndName",
+            (await GetAsync(database + "/indexes?start=0&pageSize=10&namesOnly=true"))
+                .GetProperty("Results")[0]
+                .GetString()
+        );
+        Assert.Equal(
+            0,
+            (await GetAsync(database + "/indexes?start=1&namesOnly=true")).GetProperty("Results").GetArrayLength()
+        );
         (await server.SendAsync("GET", database + "/indexes?name=None")).IsRefusal(404, "There is no index 'None'");
     }
 
@@ -47,16 +58,30 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         Assert.Equal(2, stats.GetProperty("EntriesCount").GetInt32());
         Assert.Equal("Running", stats.GetProperty("Status").GetString());
         Assert.Equal(0, stats.GetProperty("Collections").GetProperty("Users").GetProperty("DocumentLag").GetInt32());
-        Assert.False((await GetAsync(database + "/indexes/staleness?name=" + ByAge)).GetProperty("IsStale").GetBoolean());
+        Assert.False(
+            (await GetAsync(database + "/indexes/staleness?name=" + ByAge)).GetProperty("IsStale").GetBoolean()
+        );
         var progress = (await GetAsync(database + "/indexes/progress")).GetProperty("Results")[0];
-        Assert.Equal(0, progress.GetProperty("Collections").GetProperty("Users").GetProperty("NumberOfItemsToProcess").GetInt32());
+        Assert.Equal(
+            0,
+            progress.GetProperty("Collections").GetProperty("Users").GetProperty("NumberOfItemsToProcess").GetInt32()
+        );
         var summary = (await GetAsync(database + "/stats"));
         Assert.Equal(1, summary.GetProperty("CountOfIndexes").GetInt32());
         Assert.Equal(ByAge, summary.GetProperty("Indexes")[0].GetProperty("Name").GetString());
         Assert.NotNull(summary.GetProperty("LastIndexingTime").GetString());
-        var listed = (await GetAsync("/databases")).GetProperty("Databases").EnumerateArray().Single(one => database.EndsWith("/" + one.GetProperty("Name").GetString(), StringComparison.Ordinal));
+        var listed = (await GetAsync("/databases"))
+            .GetProperty("Databases")
+            .EnumerateArray()
+            .Single(one => database.EndsWith("/" + one.GetProperty("Name").GetString(), StringComparison.Ordinal));
         Assert.Equal(1, listed.GetProperty("IndexesCount").GetInt32());
-        Assert.Equal(0, (await GetAsync(database + "/indexes/errors?name=" + ByAge)).GetProperty("Results")[0].GetProperty("Errors").GetArrayLength());
+        Assert.Equal(
+            0,
+            (await GetAsync(database + "/indexes/errors?name=" + ByAge))
+                .GetProperty("Results")[0]
+                .GetProperty("Errors")
+                .GetArrayLength()
+        );
     }
 
     [Theory]
@@ -65,14 +90,21 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     public async Task A_batch_is_answered_when_the_indexes_that_it_waits_for_have_it(string wait)
     {
         string database = await server.CreateDatabaseAsync();
-        const string Definition = """{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.age, count = 1 }"],"Reduce":"from r in results group r by r.age into g select new { age = g.Key, count = g.Sum(x => x.count) }"}]}""";
+        const string Definition =
+            """{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.age, count = 1 }"],"Reduce":"from r in results group r by r.age into g select new { age = g.Key, count = g.Sum(x => x.count) }"}]}""";
         Assert.Equal(201, (await server.SendAsync("PUT", database + "/admin/indexes", Definition)).Status);
         await WaitAsync(database);
-        const string Batch = """{"Commands":[{"Id":"users/1","Type":"PUT","Document":{"age":7,"@metadata":{"@collection":"Users"}}}]}""";
+        const string Batch =
+            """{"Commands":[{"Id":"users/1","Type":"PUT","Document":{"age":7,"@metadata":{"@collection":"Users"}}}]}""";
         Assert.Equal(201, (await server.SendAsync("POST", $"{database}/bulk_docs?{wait}", Batch)).Status);
         Assert.False((await GetAsync(database + "/indexes/staleness?name=Ages")).GetProperty("IsStale").GetBoolean());
-        Assert.Equal(1, (await GetAsync(database + "/indexes/stats?name=Ages")).GetProperty("Results")[0].GetProperty("EntriesCount").GetInt32());
-
+        Assert.Equal(
+            1,
+            (await GetAsync(database + "/indexes/stats?name=Ages"))
+                .GetProperty("Results")[0]
+                .GetProperty("EntriesCount")
+                .GetInt32()
+        );
     }
 
     [Theory]
@@ -81,16 +113,31 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     public async Task A_batch_waits_for_an_index_that_is_paused_and_says_that_it_waited_in_vain(string wait)
     {
         string database = await server.CreateDatabaseAsync();
-        const string Definition = """{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.age }"]}]}""";
+        const string Definition =
+            """{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.age }"]}]}""";
         Assert.Equal(201, (await server.SendAsync("PUT", database + "/admin/indexes", Definition)).Status);
         await WaitAsync(database);
         await NoContentAsync("POST", database + "/admin/indexes/stop?name=Ages");
-        const string Batch = """{"Commands":[{"Id":"users/1","Type":"PUT","Document":{"age":7,"@metadata":{"@collection":"Users"}}}]}""";
-        var answer = await server.SendAsync("POST", $"{database}/bulk_docs?waitForIndexesTimeout=00:00:00.1&{wait}", Batch);
+        const string Batch =
+            """{"Commands":[{"Id":"users/1","Type":"PUT","Document":{"age":7,"@metadata":{"@collection":"Users"}}}]}""";
+        var answer = await server.SendAsync(
+            "POST",
+            $"{database}/bulk_docs?waitForIndexesTimeout=00:00:00.1&{wait}",
+            Batch
+        );
         answer.IsRefusal(500, "The batch is stored. The index 'Ages' is paused on this node");
         Assert.Equal("Raven.Client.Exceptions.RavenTimeoutException", answer.Json.GetProperty("Type").GetString());
         Assert.Equal(1, (await GetAsync(database + "/stats")).GetProperty("CountOfDocuments").GetInt32());
-        Assert.Equal(201, (await server.SendAsync("POST", $"{database}/bulk_docs?waitForIndexesTimeout=100&waitForIndexThrow=false", Batch)).Status);
+        Assert.Equal(
+            201,
+            (
+                await server.SendAsync(
+                    "POST",
+                    $"{database}/bulk_docs?waitForIndexesTimeout=100&waitForIndexThrow=false",
+                    Batch
+                )
+            ).Status
+        );
 
         // Who lets it go on meanwhile is waited for.
         var waiting = server.SendAsync("POST", $"{database}/bulk_docs?waitForIndexesTimeout=00:00:30&{wait}", Batch);
@@ -103,10 +150,20 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     {
         string database = await DefineAsync("age");
         await PutAsync(database, "users/1", """{"age":7,"@metadata":{"@collection":"Users"}}""");
-        Assert.False((await GetAsync(database + "/indexes/progress?wait=15000")).GetProperty("Results")[0].GetProperty("IsStale").GetBoolean());
+        Assert.False(
+            (await GetAsync(database + "/indexes/progress?wait=15000"))
+                .GetProperty("Results")[0]
+                .GetProperty("IsStale")
+                .GetBoolean()
+        );
         await NoContentAsync("POST", database + "/admin/indexes/stop");
         await PutAsync(database, "users/2", """{"age":7,"@metadata":{"@collection":"Users"}}""");
-        Assert.True((await GetAsync(database + "/indexes/progress?wait=15000")).GetProperty("Results")[0].GetProperty("IsStale").GetBoolean());
+        Assert.True(
+            (await GetAsync(database + "/indexes/progress?wait=15000"))
+                .GetProperty("Results")[0]
+                .GetProperty("IsStale")
+                .GetBoolean()
+        );
         (await server.SendAsync("GET", database + "/indexes/progress?wait=long")).IsRefusal(400, "wait");
     }
 
@@ -120,7 +177,9 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
             await NoContentAsync("POST", database + "/admin/indexes/stop" + which);
             Assert.Equal("Paused", (await GetAsync(database + "/indexes/status")).GetProperty("Status").GetString());
             await PutAsync(database, "users/1", """{"age":7,"@metadata":{"@collection":"Users"}}""");
-            Assert.True((await GetAsync(database + "/indexes/staleness?name=" + ByAge)).GetProperty("IsStale").GetBoolean());
+            Assert.True(
+                (await GetAsync(database + "/indexes/staleness?name=" + ByAge)).GetProperty("IsStale").GetBoolean()
+            );
             await NoContentAsync("POST", database + "/admin/indexes/start" + which);
             await WaitAsync(database);
         }
@@ -131,22 +190,48 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     {
         string database = await DefineAsync("age");
         await NoContentAsync("POST", database + "/admin/indexes/disable?name=" + ByAge + "&clusterWide=true");
-        Assert.Equal("Disabled", (await GetAsync(database + "/indexes/stats")).GetProperty("Results")[0].GetProperty("State").GetString());
+        Assert.Equal(
+            "Disabled",
+            (await GetAsync(database + "/indexes/stats")).GetProperty("Results")[0].GetProperty("State").GetString()
+        );
         await NoContentAsync("POST", database + "/admin/indexes/enable?name=" + ByAge);
-        Assert.Equal("Normal", (await GetAsync(database + "/indexes/stats")).GetProperty("Results")[0].GetProperty("State").GetString());
+        Assert.Equal(
+            "Normal",
+            (await GetAsync(database + "/indexes/stats")).GetProperty("Results")[0].GetProperty("State").GetString()
+        );
     }
 
     [Fact]
     public async Task Lock_and_priority_are_kept_with_the_definition()
     {
         string database = await DefineAsync("age");
-        await NoContentAsync("POST", database + "/indexes/set-lock", $$"""{"IndexNames":["{{ByAge}}"],"Mode":"LockedIgnore"}""");
-        await NoContentAsync("POST", database + "/indexes/set-priority", $$"""{"IndexNames":["{{ByAge}}"],"Priority":"High"}""");
+        await NoContentAsync(
+            "POST",
+            database + "/indexes/set-lock",
+            $$"""{"IndexNames":["{{ByAge}}"],"Mode":"LockedIgnore"}"""
+        );
+        await NoContentAsync(
+            "POST",
+            database + "/indexes/set-priority",
+            $$"""{"IndexNames":["{{ByAge}}"],"Priority":"High"}"""
+        );
         var listed = (await GetAsync(database + "/indexes?name=" + ByAge)).GetProperty("Results")[0];
         Assert.Equal("LockedIgnore", listed.GetProperty("LockMode").GetString());
         Assert.Equal("High", listed.GetProperty("Priority").GetString());
-        (await server.SendAsync("POST", database + "/indexes/set-priority", $$"""{"IndexNames":["{{ByAge}}"],"Priority":"Highest"}""")).IsRefusal(400, "Normal, Low, High");
-        (await server.SendAsync("POST", database + "/indexes/set-priority", """{"IndexNames":[],"Priority":"High"}""")).IsRefusal(400, "IndexNames");
+        (
+            await server.SendAsync(
+                "POST",
+                database + "/indexes/set-priority",
+                $$"""{"IndexNames":["{{ByAge}}"],"Priority":"Highest"}"""
+            )
+        ).IsRefusal(400, "Normal, Low, High");
+        (
+            await server.SendAsync(
+                "POST",
+                database + "/indexes/set-priority",
+                """{"IndexNames":[],"Priority":"High"}"""
+            )
+        ).IsRefusal(400, "IndexNames");
     }
 
     [Fact]
@@ -169,13 +254,24 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     [InlineData("POST", "/admin/indexes/stop?name=None", null)]
     [InlineData("POST", "/admin/indexes/disable?name=None", null)]
     [InlineData("POST", "/indexes/set-lock", """{"IndexNames":["None"],"Mode":"Unlock"}""")]
-    public async Task What_is_asked_of_an_index_that_there_is_not_is_refused_with_its_name(string method, string path, string? body) =>
-        (await server.SendAsync(method, await server.CreateDatabaseAsync() + path, body)).IsRefusal(404, "There is no index 'None'");
+    public async Task What_is_asked_of_an_index_that_there_is_not_is_refused_with_its_name(
+        string method,
+        string path,
+        string? body
+    ) =>
+        (await server.SendAsync(method, await server.CreateDatabaseAsync() + path, body)).IsRefusal(
+            404,
+            "There is no index 'None'"
+        );
 
     [Theory]
     [InlineData("GET", "/indexes/history")]
     [InlineData("GET", "/indexes/performance")]
-    public async Task What_this_version_lacks_is_named(string method, string path) => (await server.SendAsync(method, await server.CreateDatabaseAsync() + path, "{}")).IsRefusal(501, "not supported");
+    public async Task What_this_version_lacks_is_named(string method, string path) =>
+        (await server.SendAsync(method, await server.CreateDatabaseAsync() + path, "{}")).IsRefusal(
+            501,
+            "not supported"
+        );
 
     [Theory]
     [InlineData("/indexes")]
@@ -184,13 +280,32 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     {
         string database = await server.CreateDatabaseAsync();
         await PutAsync(database, "users/1", """{"first":"ann","age":7,"@metadata":{"@collection":"Users"}}""");
-        const string Definition = """{"Name":"Users/ByFirst","IndexType":"JavaScriptMap","Maps":["map('Users', u => ({ first: u.first }))"],"Fields":{},"Configuration":{}}""";
-        Assert.True((await server.SendAsync("POST", database + "/indexes/has-changed", Definition)).Json.GetProperty("Changed").GetBoolean());
+        const string Definition =
+            """{"Name":"Users/ByFirst","IndexType":"JavaScriptMap","Maps":["map('Users', u => ({ first: u.first }))"],"Fields":{},"Configuration":{}}""";
+        Assert.True(
+            (await server.SendAsync("POST", database + "/indexes/has-changed", Definition))
+                .Json.GetProperty("Changed")
+                .GetBoolean()
+        );
         var put = await server.SendAsync("PUT", database + path, $$"""{"Indexes":[{{Definition}}]}""");
         Assert.Equal(201, put.Status);
         Assert.Equal("Users/ByFirst", put.Json.GetProperty("Results")[0].GetProperty("Index").GetString());
-        Assert.False((await server.SendAsync("POST", database + "/indexes/has-changed", Definition)).Json.GetProperty("Changed").GetBoolean());
-        Assert.True((await server.SendAsync("POST", database + "/indexes/has-changed", Definition.Replace("first: u.first", "first: u.age", StringComparison.Ordinal))).Json.GetProperty("Changed").GetBoolean());
+        Assert.False(
+            (await server.SendAsync("POST", database + "/indexes/has-changed", Definition))
+                .Json.GetProperty("Changed")
+                .GetBoolean()
+        );
+        Assert.True(
+            (
+                await server.SendAsync(
+                    "POST",
+                    database + "/indexes/has-changed",
+                    Definition.Replace("first: u.first", "first: u.age", StringComparison.Ordinal)
+                )
+            )
+                .Json.GetProperty("Changed")
+                .GetBoolean()
+        );
         await WaitAsync(database);
         var listed = (await GetAsync(database + "/indexes?name=users/byfirst")).GetProperty("Results")[0];
         Assert.Equal("JavaScriptMap", listed.GetProperty("Type").GetString());
@@ -198,13 +313,26 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         var stats = (await GetAsync(database + "/indexes/stats")).GetProperty("Results")[0];
         Assert.Equal(1, stats.GetProperty("EntriesCount").GetInt32());
         Assert.True(stats.GetProperty("Collections").TryGetProperty("Users", out _));
-        Assert.Equal("ann", (await GetAsync(database + "/indexes/terms?name=Users/ByFirst&field=first")).GetProperty("Terms")[0].GetString());
+        Assert.Equal(
+            "ann",
+            (await GetAsync(database + "/indexes/terms?name=Users/ByFirst&field=first"))
+                .GetProperty("Terms")[0]
+                .GetString()
+        );
     }
 
     [Theory]
     [InlineData("{}", 400, "The body must be")]
-    [InlineData("""{"Indexes":[{"Name":"A","Maps":["map('Users', u => ({ a: ) }))"]}]}""", 400, "'A' was not defined: The map, line 1")]
-    [InlineData("""{"Indexes":[{"Name":"A","Maps":["map('Users', u => ({ a: u.a }))"],"OutputReduceToCollection":"B"}]}""", 501, "OutputReduceToCollection")]
+    [InlineData(
+        """{"Indexes":[{"Name":"A","Maps":["map('Users', u => ({ a: ) }))"]}]}""",
+        400,
+        "'A' was not defined: The map, line 1"
+    )]
+    [InlineData(
+        """{"Indexes":[{"Name":"A","Maps":["map('Users', u => ({ a: u.a }))"],"OutputReduceToCollection":"B"}]}""",
+        501,
+        "OutputReduceToCollection"
+    )]
     [InlineData("""{"Indexes":[{"Name":"Auto/A","Maps":["map('Users', u => ({ a: u.a }))"]}]}""", 400, "automatic")]
     public async Task A_definition_that_is_refused_stores_nothing(string body, int status, string reason)
     {
@@ -227,14 +355,18 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     {
         string path = await server.CreateDatabaseAsync();
         Assert.True(server.Node.Databases.TryGet(Path.GetFileName(path), out var database));
-        var definition = new AutoIndexDefinition("Users", fields.Select(static field => new AutoIndexField([field], AutoIndexFieldUses.None)));
+        var definition = new AutoIndexDefinition(
+            "Users",
+            fields.Select(static field => new AutoIndexField([field], AutoIndexFieldUses.None))
+        );
         using var writer = new IndexWriter(database.Number, default);
         writer.Put(definition.Name, definition.ToJson(), default);
         Assert.Null((await server.Node.Consensus.ProposeAsync(writer.Complete(), CancellationToken.None)).Rejection);
         return path;
     }
 
-    private async Task PutAsync(string database, string id, string document) => Assert.Equal(201, (await server.SendAsync("PUT", $"{database}/docs?id={id}", document)).Status);
+    private async Task PutAsync(string database, string id, string document) =>
+        Assert.Equal(201, (await server.SendAsync("PUT", $"{database}/docs?id={id}", document)).Status);
 
     private async Task<JsonElement> GetAsync(string path)
     {
@@ -252,7 +384,12 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     // As the helpers of RavenDB's clients do.
     private async Task WaitAsync(string database)
     {
-        while ((await GetAsync(database + "/stats")).GetProperty("Indexes").EnumerateArray().Any(static index => index.GetProperty("IsStale").GetBoolean()))
+        while (
+            (await GetAsync(database + "/stats"))
+                .GetProperty("Indexes")
+                .EnumerateArray()
+                .Any(static index => index.GetProperty("IsStale").GetBoolean())
+        )
         {
             await Task.Delay(20);
         }

@@ -22,8 +22,21 @@ public abstract class IndexedDatabase : IAsyncLifetime
     {
         await Server.InitializeAsync();
         Database = await Server.CreateDatabaseAsync();
-        var commands = Enumerable.Range(0, Users).Select(number => $$$"""{"Id":"users/{{{number}}}","Type":"PUT","Document":{{{User(MembersOf(number))}}} }""");
-        Assert.Equal(201, (await Server.SendAsync("POST", Database + "/bulk_docs", $$"""{"Commands":[{{string.Join(',', commands)}}]}""")).Status);
+        var commands = Enumerable
+            .Range(0, Users)
+            .Select(number =>
+                $$$"""{"Id":"users/{{{number}}}","Type":"PUT","Document":{{{User(MembersOf(number))}}} }"""
+            );
+        Assert.Equal(
+            201,
+            (
+                await Server.SendAsync(
+                    "POST",
+                    Database + "/bulk_docs",
+                    $$"""{"Commands":[{{string.Join(',', commands)}}]}"""
+                )
+            ).Status
+        );
     }
 
     public Task DisposeAsync() => Server.DisposeAsync();
@@ -33,18 +46,40 @@ public abstract class IndexedDatabase : IAsyncLifetime
 
     protected static string Body(string query) => $$"""{"Query":{{JsonSerializer.Serialize(query)}}}""";
 
-    protected async Task PutAsync(int number, string members) => Assert.Equal(201, (await Server.SendAsync("PUT", FormattableString.Invariant($"{Database}/docs?id=users/{number}"), User(members))).Status);
+    protected async Task PutAsync(int number, string members) =>
+        Assert.Equal(
+            201,
+            (
+                await Server.SendAsync(
+                    "PUT",
+                    FormattableString.Invariant($"{Database}/docs?id=users/{number}"),
+                    User(members)
+                )
+            ).Status
+        );
 
-    protected async Task<JsonElement> AskAsync(string query, string parameters = "") => Whole(await Server.SendAsync("POST", Database + "/queries" + parameters, Body(query)));
+    protected async Task<JsonElement> AskAsync(string query, string parameters = "") =>
+        Whole(await Server.SendAsync("POST", Database + "/queries" + parameters, Body(query)));
 
     protected async Task<JsonElement> GetAsync(string path) => Whole(await Server.SendAsync("GET", Database + path));
 
-    protected async Task<string[]> NamesAsync() => [.. (await GetAsync("/indexes?namesOnly=true")).GetProperty("Results").EnumerateArray().Select(static name => name.GetString()!)];
+    protected async Task<string[]> NamesAsync() =>
+        [
+            .. (await GetAsync("/indexes?namesOnly=true"))
+                .GetProperty("Results")
+                .EnumerateArray()
+                .Select(static name => name.GetString()!),
+        ];
 
     /// <summary>Waits until the indexes have seen everything.</summary>
     protected async Task WaitAsync()
     {
-        while ((await GetAsync("/stats")).GetProperty("Indexes").EnumerateArray().Any(static index => index.GetProperty("IsStale").GetBoolean()))
+        while (
+            (await GetAsync("/stats"))
+                .GetProperty("Indexes")
+                .EnumerateArray()
+                .Any(static index => index.GetProperty("IsStale").GetBoolean())
+        )
         {
             await Task.Delay(20);
         }

@@ -13,7 +13,10 @@ public sealed class IndexedQueryTests : IndexedDatabase
         Assert.False(first.GetProperty("IsStale").GetBoolean());
         Assert.Equal(["User 107", "User 157", "User 207", "User 257", "User 57", "User 7"], NamesOf(first));
         Assert.Equal(6, first.GetProperty("TotalResults").GetInt32());
-        Assert.Equal("Auto/Users/ByAgeAndName", (await GetAsync("/indexes?namesOnly=true")).GetProperty("Results")[0].GetString());
+        Assert.Equal(
+            "Auto/Users/ByAgeAndName",
+            (await GetAsync("/indexes?namesOnly=true")).GetProperty("Results")[0].GetString()
+        );
 
         await WaitAsync();
         var reused = await AskAsync("from Users where age = 8 limit 2");
@@ -38,7 +41,16 @@ public sealed class IndexedQueryTests : IndexedDatabase
     [Fact]
     public async Task Few_documents_are_looked_at_without_an_index()
     {
-        Assert.Equal(201, (await Server.SendAsync("PUT", Database + "/docs?id=pets/1", """{"name":"rex","@metadata":{"@collection":"Pets"}}""")).Status);
+        Assert.Equal(
+            201,
+            (
+                await Server.SendAsync(
+                    "PUT",
+                    Database + "/docs?id=pets/1",
+                    """{"name":"rex","@metadata":{"@collection":"Pets"}}"""
+                )
+            ).Status
+        );
         var answer = await AskAsync("from Pets where name = 'rex'");
         Assert.Equal("Auto/Pets/ByName", answer.GetProperty("IndexName").GetString());
         Assert.Equal(1, answer.GetProperty("TotalResults").GetInt32());
@@ -57,25 +69,44 @@ public sealed class IndexedQueryTests : IndexedDatabase
         Assert.True(stale.Json.GetProperty("IsStale").GetBoolean());
         Assert.Equal(6, stale.Json.GetProperty("TotalResults").GetInt32());
         Assert.Null(stale.Tag);
-        var waited = await Server.SendAsync("POST", Database + "/queries", """{"Query":"from Users where age = 7","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"00:00:00.010"}""");
+        var waited = await Server.SendAsync(
+            "POST",
+            Database + "/queries",
+            """{"Query":"from Users where age = 7","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"00:00:00.010"}"""
+        );
         waited.IsRefusal(500, "is paused on this node");
         Assert.Equal("System.TimeoutException", waited.Json.GetProperty("Type").GetString());
 
         await Server.SendAsync("POST", Database + "/admin/indexes/start");
-        var fresh = await Server.SendAsync("POST", Database + "/queries", """{"Query":"from Users where age = 7","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":15000}""");
+        var fresh = await Server.SendAsync(
+            "POST",
+            Database + "/queries",
+            """{"Query":"from Users where age = 7","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":15000}"""
+        );
         Assert.False(fresh.Json.GetProperty("IsStale").GetBoolean());
         Assert.Equal(7, fresh.Json.GetProperty("TotalResults").GetInt32());
         var again = await Server.SendAsync("POST", Database + "/queries", Query);
-        Assert.Equal(304, (await Server.SendAsync("POST", Database + "/queries", Query, ("If-None-Match", again.Tag!))).Status);
+        Assert.Equal(
+            304,
+            (await Server.SendAsync("POST", Database + "/queries", Query, ("If-None-Match", again.Tag!))).Status
+        );
     }
 
     [Theory]
     [InlineData("admin/indexes/disable", "is disabled", "`rookery index enable`")]
     [InlineData("admin/indexes/stop", "is paused on this node", "`rookery index resume`")]
-    public async Task An_index_that_follows_no_more_answers_what_it_holds_and_is_not_waited_for(string how, string state, string remedy)
+    public async Task An_index_that_follows_no_more_answers_what_it_holds_and_is_not_waited_for(
+        string how,
+        string state,
+        string remedy
+    )
     {
         const string Query = "from index 'Ages' where age = 7";
-        await Server.SendAsync("PUT", Database + "/admin/indexes", """{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.age }"]}]}""");
+        await Server.SendAsync(
+            "PUT",
+            Database + "/admin/indexes",
+            """{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.age }"]}]}"""
+        );
         await WaitAsync();
         Assert.Equal(204, (await Server.SendAsync("POST", $"{Database}/{how}?name=Ages")).Status);
         await PutAsync(1000, "\"age\":7");
@@ -84,7 +115,11 @@ public sealed class IndexedQueryTests : IndexedDatabase
         Assert.Equal(6, stale.GetProperty("TotalResults").GetInt32());
 
         // For an hour, if it were waited for: the clock stands still.
-        var refused = await Server.SendAsync("POST", Database + "/queries", $$"""{"Query":"{{Query}}","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"01:00:00"}""");
+        var refused = await Server.SendAsync(
+            "POST",
+            Database + "/queries",
+            $$"""{"Query":"{{Query}}","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"01:00:00"}"""
+        );
         refused.IsRefusal(500, state);
         refused.IsRefusal(500, remedy);
         Assert.Equal("System.TimeoutException", refused.Json.GetProperty("Type").GetString());
@@ -97,7 +132,10 @@ public sealed class IndexedQueryTests : IndexedDatabase
         await WaitAsync();
         await AskAsync("from Users where name = 'User 3'");
         await WaitAsync();
-        Assert.Equal("Auto/Users/ByAgeAndName", (await AskAsync("from Users where name = 'User 3'")).GetProperty("IndexName").GetString());
+        Assert.Equal(
+            "Auto/Users/ByAgeAndName",
+            (await AskAsync("from Users where name = 'User 3'")).GetProperty("IndexName").GetString()
+        );
         Assert.Equal(["Auto/Users/ByAge", "Auto/Users/ByAgeAndName"], await NamesAsync());
         Time.Advance(TimeSpan.FromMinutes(2));
         await Server.Context.RetireIndexesAsync();
@@ -131,8 +169,20 @@ public sealed class IndexedQueryTests : IndexedDatabase
         var answer = await AskAsync("from index 'Auto/Users/ByAge' where age = 7");
         Assert.Equal(6, answer.GetProperty("TotalResults").GetInt32());
         Assert.Equal("Auto/Users/ByAge", answer.GetProperty("IndexName").GetString());
-        (await Server.SendAsync("POST", Database + "/queries", """{"Query":"from index 'Auto/Users/ByAge' where name = 'ann'"}""")).IsRefusal(400, "does not hold name");
-        (await Server.SendAsync("POST", Database + "/queries", """{"Query":"from index 'None' where name = 'ann'"}""")).IsRefusal(404, "There is no index 'None'");
+        (
+            await Server.SendAsync(
+                "POST",
+                Database + "/queries",
+                """{"Query":"from index 'Auto/Users/ByAge' where name = 'ann'"}"""
+            )
+        ).IsRefusal(400, "does not hold name");
+        (
+            await Server.SendAsync(
+                "POST",
+                Database + "/queries",
+                """{"Query":"from index 'None' where name = 'ann'"}"""
+            )
+        ).IsRefusal(404, "There is no index 'None'");
     }
 
     [Theory]
@@ -142,30 +192,62 @@ public sealed class IndexedQueryTests : IndexedDatabase
     [InlineData("from index 'Ages' where id() in ('users/30', 'users/12', 'users/2')")]
     [InlineData("from index 'Ages' where id() in ('users/30', 'users/12', 'users/2') and age >= 0 select name, age")]
     [InlineData("from index 'Ages' where startsWith(id(), 'users/') limit 3 offset 9", "User 106,User 107,User 108")]
-    public async Task Conditions_on_ids_give_their_order_whatever_the_way(string query, string names = "User 12,User 2,User 30")
+    public async Task Conditions_on_ids_give_their_order_whatever_the_way(
+        string query,
+        string names = "User 12,User 2,User 30"
+    )
     {
         await AskAsync("from Users where age = 7");
-        await Server.SendAsync("PUT", Database + "/admin/indexes", """{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.name, u.age }"],"Fields":{"age":{"Storage":"Yes"}}}]}""");
+        await Server.SendAsync(
+            "PUT",
+            Database + "/admin/indexes",
+            """{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.name, u.age }"],"Fields":{"age":{"Storage":"Yes"}}}]}"""
+        );
         foreach (int i in (int[])[12, 30, 2])
         {
             await PutAsync(i, $"\"age\":1,\"name\":\"User {i}\"");
         }
 
-        var answer = (await Server.SendAsync("POST", Database + "/queries", JsonSerializer.Serialize(new Dictionary<string, object>(StringComparer.Ordinal) { ["Query"] = query, ["WaitForNonStaleResults"] = true }))).Json;
+        var answer = (
+            await Server.SendAsync(
+                "POST",
+                Database + "/queries",
+                JsonSerializer.Serialize(
+                    new Dictionary<string, object>(StringComparer.Ordinal)
+                    {
+                        ["Query"] = query,
+                        ["WaitForNonStaleResults"] = true,
+                    }
+                )
+            )
+        ).Json;
         Assert.Equal(names, string.Join(',', NamesOf(answer)));
     }
 
     [Theory]
     [InlineData("lucene(name, 'user AND 7')", "Auto/Users/BySearch(Name)", "User 7")]
-    [InlineData("exact(lucene(name, 'User\\ 29? NOT *9'))", "Auto/Users/ByExact(Name)", "User 290,User 291,User 292,User 293,User 294,User 295,User 296,User 297,User 298")]
-    public async Task A_Lucene_clause_is_answered_by_an_index_of_words_or_of_exact_values(string condition, string index, string names)
+    [InlineData(
+        "exact(lucene(name, 'User\\ 29? NOT *9'))",
+        "Auto/Users/ByExact(Name)",
+        "User 290,User 291,User 292,User 293,User 294,User 295,User 296,User 297,User 298"
+    )]
+    public async Task A_Lucene_clause_is_answered_by_an_index_of_words_or_of_exact_values(
+        string condition,
+        string index,
+        string names
+    )
     {
         await AskAsync($"from Users where {condition}");
         await WaitAsync();
         var answer = await AskAsync($"from Users where {condition}");
         Assert.Equal(index, answer.GetProperty("IndexName").GetString());
         Assert.Equal(names, string.Join(',', NamesOf(answer)));
-        Assert.True((await Server.SendAsync("POST", Database + "/queries?debug=explain", Body($"from Users where {condition}"))).Json.GetProperty("Results")[0].GetProperty("IsChosen").GetBoolean());
+        Assert.True(
+            (await Server.SendAsync("POST", Database + "/queries?debug=explain", Body($"from Users where {condition}")))
+                .Json.GetProperty("Results")[0]
+                .GetProperty("IsChosen")
+                .GetBoolean()
+        );
     }
 
     [Fact]
@@ -173,13 +255,21 @@ public sealed class IndexedQueryTests : IndexedDatabase
     {
         const string Body = """{"Query":"from Users where age = 7"}""";
         var before = (await Server.SendAsync("POST", Database + "/queries?debug=explain", Body)).Json;
-        Assert.Contains("Is made for it", before.GetProperty("Results")[0].GetProperty("Reason").GetString(), StringComparison.Ordinal);
+        Assert.Contains(
+            "Is made for it",
+            before.GetProperty("Results")[0].GetProperty("Reason").GetString(),
+            StringComparison.Ordinal
+        );
         Assert.Equal(0, (await GetAsync("/indexes")).GetProperty("Results").GetArrayLength());
         await AskAsync("from Users where age = 7");
         await WaitAsync();
         var after = (await Server.SendAsync("POST", Database + "/queries?debug=explain", Body)).Json;
         Assert.Equal("Auto/Users/ByAge", after.GetProperty("IndexName").GetString());
-        Assert.Contains("Holds all", after.GetProperty("Results")[0].GetProperty("Reason").GetString(), StringComparison.Ordinal);
+        Assert.Contains(
+            "Holds all",
+            after.GetProperty("Results")[0].GetProperty("Reason").GetString(),
+            StringComparison.Ordinal
+        );
         Assert.InRange(after.GetProperty("PostingsRead").GetInt64(), 6, 300);
     }
 
@@ -189,14 +279,48 @@ public sealed class IndexedQueryTests : IndexedDatabase
         await AskAsync("from Users where name = 'User 1'");
         await AskAsync("from Users where age = 7");
         await WaitAsync();
-        var rows = (await Server.SendAsync("POST", Database + "/queries?debug=explain", """{"Query":"from Users where city = 'Ulm'"}""")).Json.GetProperty("Results").EnumerateArray().ToArray();
+        var rows = (
+            await Server.SendAsync(
+                "POST",
+                Database + "/queries?debug=explain",
+                """{"Query":"from Users where city = 'Ulm'"}"""
+            )
+        )
+            .Json.GetProperty("Results")
+            .EnumerateArray()
+            .ToArray();
         string[] names = [.. rows.Select(static row => row.GetProperty("Index").GetString()!)];
         Assert.Equal(names.Length, names.Distinct(StringComparer.Ordinal).Count());
-        Assert.All(rows[..^1], static row => Assert.StartsWith("Lacks city", row.GetProperty("Reason").GetString(), StringComparison.Ordinal));
-        Assert.All(rows, static row => Assert.DoesNotContain(row.GetProperty("Index").GetString()!, row.GetProperty("Reason").GetString(), StringComparison.Ordinal));
-        Assert.Equal([.. Enumerable.Repeat(false, rows.Length - 1), true], rows.Select(static row => row.GetProperty("IsChosen").GetBoolean()));
+        Assert.All(
+            rows[..^1],
+            static row =>
+                Assert.StartsWith("Lacks city", row.GetProperty("Reason").GetString(), StringComparison.Ordinal)
+        );
+        Assert.All(
+            rows,
+            static row =>
+                Assert.DoesNotContain(
+                    row.GetProperty("Index").GetString()!,
+                    row.GetProperty("Reason").GetString(),
+                    StringComparison.Ordinal
+                )
+        );
+        Assert.Equal(
+            [.. Enumerable.Repeat(false, rows.Length - 1), true],
+            rows.Select(static row => row.GetProperty("IsChosen").GetBoolean())
+        );
 
-        var scanned = Assert.Single((await Server.SendAsync("POST", Database + "/queries?debug=explain", """{"Query":"from Users filter city = 'Ulm'"}""")).Json.GetProperty("Results").EnumerateArray());
+        var scanned = Assert.Single(
+            (
+                await Server.SendAsync(
+                    "POST",
+                    Database + "/queries?debug=explain",
+                    """{"Query":"from Users filter city = 'Ulm'"}"""
+                )
+            )
+                .Json.GetProperty("Results")
+                .EnumerateArray()
+        );
         Assert.Equal(System.Text.Json.JsonValueKind.Null, scanned.GetProperty("Index").ValueKind);
         Assert.True(scanned.GetProperty("IsChosen").GetBoolean());
     }
@@ -205,16 +329,32 @@ public sealed class IndexedQueryTests : IndexedDatabase
     public async Task Timings_are_told_when_they_are_asked_for()
     {
         var timings = (await AskAsync("from Users where age = 7 include timings()")).GetProperty("Timings");
-        Assert.Equal(["Parser", "Index", "Query", "Results"], timings.GetProperty("Timings").EnumerateObject().Select(static part => part.Name));
+        Assert.Equal(
+            ["Parser", "Index", "Query", "Results"],
+            timings.GetProperty("Timings").EnumerateObject().Select(static part => part.Name)
+        );
         Assert.False((await AskAsync("from Users where age = 7")).TryGetProperty("Timings", out _));
     }
 
     [Fact]
     public async Task Timings_are_asked_for_beside_the_text_too_which_leaves_the_places_of_errors_alone()
     {
-        var answer = await Server.SendAsync("POST", Database + "/queries", """{"Query":"from Users where age = 7 limit 1","IncludeTimings":true}""");
-        Assert.Equal(["Parser", "Index", "Query", "Results"], answer.Json.GetProperty("Timings").GetProperty("Timings").EnumerateObject().Select(static part => part.Name));
-        (await Server.SendAsync("POST", Database + "/queries", """{"Query":"from Users where","IncludeTimings":true}""")).IsRefusal(400, "Line 1, column 17");
+        var answer = await Server.SendAsync(
+            "POST",
+            Database + "/queries",
+            """{"Query":"from Users where age = 7 limit 1","IncludeTimings":true}"""
+        );
+        Assert.Equal(
+            ["Parser", "Index", "Query", "Results"],
+            answer.Json.GetProperty("Timings").GetProperty("Timings").EnumerateObject().Select(static part => part.Name)
+        );
+        (
+            await Server.SendAsync(
+                "POST",
+                Database + "/queries",
+                """{"Query":"from Users where","IncludeTimings":true}"""
+            )
+        ).IsRefusal(400, "Line 1, column 17");
     }
 
     [Theory]
@@ -234,11 +374,14 @@ public sealed class IndexedQueryTests : IndexedDatabase
         }
 
         using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(Server.Address, Database + "/queries"));
-        request.Content = new StringContent(JsonSerializer.Serialize(new Dictionary<string, string>(StringComparer.Ordinal) { ["Query"] = query }));
+        request.Content = new StringContent(
+            JsonSerializer.Serialize(new Dictionary<string, string>(StringComparer.Ordinal) { ["Query"] = query })
+        );
         using var response = await Server.Http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
         Assert.Equal(200, (int)response.StatusCode);
 
-        // In three steps, of which the query may take two for its own: the server is blocked at some moment, and not yet at the first.
+        // In three steps, of which the query may take two for its own: the server is blocked at some moment, and not
+        // yet at the first.
         for (int i = 0; i < 3; i++)
         {
             await Task.Delay(500);
@@ -255,10 +398,17 @@ public sealed class IndexedQueryTests : IndexedDatabase
     {
         await AskAsync("from Users where age < 10");
         await WaitAsync();
-        var answer = await Server.SendAsync("POST", Database + "/streams/queries?format=jsonl", """{"Query":"from Users where age < 10 order by age as long"}""");
+        var answer = await Server.SendAsync(
+            "POST",
+            Database + "/streams/queries?format=jsonl",
+            """{"Query":"from Users where age < 10 order by age as long"}"""
+        );
         string[] lines = answer.Body.Split('\n', StringSplitOptions.RemoveEmptyEntries);
         using var statistics = JsonDocument.Parse(lines[0]);
-        Assert.Equal("Auto/Users/ByAge", statistics.RootElement.GetProperty("Stats").GetProperty("IndexName").GetString());
+        Assert.Equal(
+            "Auto/Users/ByAge",
+            statistics.RootElement.GetProperty("Stats").GetProperty("IndexName").GetString()
+        );
         Assert.Equal(60, statistics.RootElement.GetProperty("Stats").GetProperty("TotalResults").GetInt32());
         Assert.Equal(61, lines.Length);
     }
@@ -271,20 +421,32 @@ public sealed class IndexedQueryTests : IndexedDatabase
         Assert.Equal(["0", "1", "2"], await TermsAsync("field=age&pageSize=3"));
         Assert.Equal(["48", "49"], await TermsAsync("field=age&fromValue=47"));
         Assert.Equal(["user 98", "user 99"], await TermsAsync("field=name&fromValue=User%2097"));
-        (await Server.SendAsync("GET", Database + "/indexes/terms?name=Auto/Users/ByAgeAndName&field=city")).IsRefusal(400, "holds no field 'city'");
+        (await Server.SendAsync("GET", Database + "/indexes/terms?name=Auto/Users/ByAgeAndName&field=city")).IsRefusal(
+            400,
+            "holds no field 'city'"
+        );
 
         async Task<string[]> TermsAsync(string asked) =>
-            [.. (await GetAsync("/indexes/terms?name=Auto/Users/ByAgeAndName&" + asked)).GetProperty("Terms").EnumerateArray().Select(static term => term.GetString()!)];
+            [
+                .. (await GetAsync("/indexes/terms?name=Auto/Users/ByAgeAndName&" + asked))
+                    .GetProperty("Terms")
+                    .EnumerateArray()
+                    .Select(static term => term.GetString()!),
+            ];
     }
 
     [Fact]
     public async Task A_definition_that_takes_the_place_of_another_makes_other_answers()
     {
-        const string Query = """{"Query":"from index 'Ages' where age = 7 order by name","WaitForNonStaleResults":true}""";
+        const string Query =
+            """{"Query":"from index 'Ages' where age = 7 order by name","WaitForNonStaleResults":true}""";
         await DefineAsync("u.age");
         var before = await Server.SendAsync("POST", Database + "/queries", Query);
         Assert.Equal(["User 107", "User 157", "User 207", "User 257", "User 57", "User 7"], NamesOf(before.Json));
-        Assert.Equal(304, (await Server.SendAsync("POST", Database + "/queries", Query, ("If-None-Match", before.Tag!))).Status);
+        Assert.Equal(
+            304,
+            (await Server.SendAsync("POST", Database + "/queries", Query, ("If-None-Match", before.Tag!))).Status
+        );
 
         await DefineAsync("u.age + 1");
         while (NamesOf((await Server.SendAsync("POST", Database + "/queries", Query)).Json) is ["User 107", ..])
@@ -296,8 +458,17 @@ public sealed class IndexedQueryTests : IndexedDatabase
         Assert.Equal(200, after.Status);
         Assert.Equal(["User 106", "User 156", "User 206", "User 256", "User 56", "User 6"], NamesOf(after.Json));
 
-        async Task DefineAsync(string age) => Assert.Equal(201, (await Server.SendAsync(
-            "PUT", Database + "/admin/indexes", $$"""{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.name, age = {{age}} }"]}]}""")).Status);
+        async Task DefineAsync(string age) =>
+            Assert.Equal(
+                201,
+                (
+                    await Server.SendAsync(
+                        "PUT",
+                        Database + "/admin/indexes",
+                        $$"""{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.name, age = {{age}} }"]}]}"""
+                    )
+                ).Status
+            );
     }
 
     [Fact]
@@ -309,7 +480,14 @@ public sealed class IndexedQueryTests : IndexedDatabase
         Assert.Equal(1, answer.GetProperty("TotalResults").GetInt32());
     }
 
-    protected override string MembersOf(int number) => FormattableString.Invariant($"\"age\":{number % 50},\"name\":\"User {number}\"");
+    protected override string MembersOf(int number) =>
+        FormattableString.Invariant($"\"age\":{number % 50},\"name\":\"User {number}\"");
 
-    private static string[] NamesOf(JsonElement answer) => [.. answer.GetProperty("Results").EnumerateArray().Select(static result => result.GetProperty("name").GetString()!)];
+    private static string[] NamesOf(JsonElement answer) =>
+        [
+            .. answer
+                .GetProperty("Results")
+                .EnumerateArray()
+                .Select(static result => result.GetProperty("name").GetString()!),
+        ];
 }

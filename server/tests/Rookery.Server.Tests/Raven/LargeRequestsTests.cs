@@ -37,7 +37,11 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     [Theory]
     [InlineData("bulk_insert", "[{\"Id\":\"a\",\"Type\":\"PUT\",\"Document\":{\"t\":\"", "500")]
     [InlineData("import", "{\"t\":\"", "400")]
-    public async Task A_client_that_is_silent_inside_a_large_document_of_a_stream_loses_its_room(string route, string begin, string status)
+    public async Task A_client_that_is_silent_inside_a_large_document_of_a_stream_loses_its_room(
+        string route,
+        string begin,
+        string status
+    )
     {
         string db = await _server.CreateDatabaseAsync();
         using var client = await RawClient.OpenAsync(_server, $"POST {db}/{route}", "Transfer-Encoding: chunked");
@@ -65,11 +69,18 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     [InlineData("bulk_insert", """,{"Id":"users/","Type":"PUT","Document":{"n":0} }""", "[", true)]
     [InlineData("import", """{"n":0,"@metadata":{"@id":"users/"} }""" + "\n", "", false)]
     [InlineData("import", """{"n":0,"@metadata":{"@id":"users/"} }""" + "\n", "", true)]
-    public async Task A_stream_that_pauses_between_documents_holds_no_room(string route, string document, string begin, bool isLastLarge)
+    public async Task A_stream_that_pauses_between_documents_holds_no_room(
+        string route,
+        string document,
+        string begin,
+        bool isLastLarge
+    )
     {
         string db = await _server.CreateDatabaseAsync();
         using var client = await RawClient.OpenAsync(_server, $"POST {db}/{route}", "Transfer-Encoding: chunked");
-        string last = !isLastLarge ? document : document.Replace("0", $"\"{new string('x', 200_000)}\"", StringComparison.Ordinal);
+        string last = !isLastLarge
+            ? document
+            : document.Replace("0", $"\"{new string('x', 200_000)}\"", StringComparison.Ordinal);
         string documents = string.Concat(Enumerable.Repeat(document, 8000)) + last;
         await client.SendChunkAsync(begin + (begin.Length == 0 ? documents : documents[1..]));
         while (await _server.CountAsync(db) < 8001 || HeldBytes > 0)
@@ -110,7 +121,11 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         using var client = await SilentInBodyAsync(db, 6 << 20);
         long others = HeldBytes;
         string put = $$"""{"Id":"b","Type":"PUT","Document":{"t":"{{new string('x', 1 << 20)}}"} }""";
-        var waiting = _server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{put}},{"Id":"a","Type":"PATCH","Patch":{"Script":"this.n = args.n;","Values":{"n":1} } }]}""");
+        var waiting = _server.SendAsync(
+            "POST",
+            db + "/bulk_docs",
+            $$"""{"Commands":[{{put}},{"Id":"a","Type":"PATCH","Patch":{"Script":"this.n = args.n;","Values":{"n":1} } }]}"""
+        );
         while (HeldBytes - others is < 1 << 20 or > 2 << 20)
         {
             Assert.False(waiting.IsCompleted, waiting.IsCompleted ? (await waiting).Body : "");
@@ -142,8 +157,13 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         await _server.SendAsync("PUT", db + "/docs?id=a", _megabytes);
         await _server.SendAsync("PUT", db + "/docs?id=b", $$"""{"t":"{{new string('x', 100_000)}}"}""");
         using var client = await SilentInBodyAsync(db, 10 << 20);
-        using var body = new StringContent($$"""{"Requests":[{"Url":"{{db}}/docs","Query":"?id=b"},{"Url":"{{db}}/docs","Query":"?id=b"},{"Url":"{{db}}/docs","Query":"?id=a"}]}""");
-        using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(_server.Address, db + "/multi_get")) { Content = body };
+        using var body = new StringContent(
+            $$"""{"Requests":[{"Url":"{{db}}/docs","Query":"?id=b"},{"Url":"{{db}}/docs","Query":"?id=b"},{"Url":"{{db}}/docs","Query":"?id=a"}]}"""
+        );
+        using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(_server.Address, db + "/multi_get"))
+        {
+            Content = body,
+        };
         using var answer = await _server.Http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
         for (int i = 0; i < 20; i++)
         {
@@ -153,7 +173,10 @@ public sealed class LargeRequestsTests : IAsyncLifetime
 
         client.Dispose();
         var results = JsonDocument.Parse(await answer.Content.ReadAsStringAsync()).RootElement.GetProperty("Results");
-        Assert.Equal([200, 200, 200], results.EnumerateArray().Select(result => result.GetProperty("StatusCode").GetInt32()));
+        Assert.Equal(
+            [200, 200, 200],
+            results.EnumerateArray().Select(result => result.GetProperty("StatusCode").GetInt32())
+        );
         Assert.True(_server.Log.Lines.IsEmpty, string.Join("\n", _server.Log.Lines));
     }
 
@@ -198,7 +221,12 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     private async Task AnotherGetsThroughAsync(string db)
     {
         string document = $$"""{"Id":"c","Type":"PUT","Document":{{_megabytes}} }""";
-        Assert.Equal(201, (await _server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{document}},{{document}}]}""")).Status);
+        Assert.Equal(
+            201,
+            (
+                await _server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{document}},{{document}}]}""")
+            ).Status
+        );
         Assert.True(_server.Log.Lines.IsEmpty, string.Join("\n", _server.Log.Lines));
     }
 
@@ -210,13 +238,17 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         {
             var client = new RawClient();
             await client._client.ConnectAsync(server.Address.Host, server.Address.Port);
-            await client.SendAsync($"{request} HTTP/1.1\r\nHost: {server.Address.Authority}\r\n{header}{(header.Length == 0 ? "" : "\r\n")}\r\n");
+            await client.SendAsync(
+                $"{request} HTTP/1.1\r\nHost: {server.Address.Authority}\r\n{header}"
+                    + $"{(header.Length == 0 ? "" : "\r\n")}\r\n"
+            );
             return client;
         }
 
         public async Task SendAsync(string text) => await _client.GetStream().WriteAsync(Encoding.ASCII.GetBytes(text));
 
-        public Task SendChunkAsync(string text) => SendAsync(string.Create(CultureInfo.InvariantCulture, $"{text.Length:x}\r\n{text}\r\n"));
+        public Task SendChunkAsync(string text) =>
+            SendAsync(string.Create(CultureInfo.InvariantCulture, $"{text.Length:x}\r\n{text}\r\n"));
 
         public async Task<string> AnswerAsync()
         {

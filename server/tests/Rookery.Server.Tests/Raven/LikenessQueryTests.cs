@@ -16,17 +16,36 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
     [InlineData("moreLikeThis(id() = 'articles/1', $options) and name = 'lion'", "articles/2")]
     [InlineData("moreLikeThis(id() = 'articles/1')", "")]
     [InlineData("moreLikeThis(id() = 'articles/4', $options)", "")]
-    [InlineData("moreLikeThis(id() = 'articles/1', '{\"minimumTermFrequency\":1,\"minimumDocumentFrequency\":3}')", "articles/3,articles/2")]
-    [InlineData("moreLikeThis(id() = 'articles/1', '{\"MinimumTermFrequency\":1,\"MinimumDocumentFrequency\":1,\"MaximumDocumentFrequency\":2}')", "articles/2")]
-    [InlineData("moreLikeThis(id() = 'articles/1', '{\"MinimumTermFrequency\":1,\"MinimumDocumentFrequency\":1,\"Fields\":[\"name\"]}')", "")]
-    [InlineData("moreLikeThis(id() = 'articles/1', '{\"MinimumTermFrequency\":1,\"MinimumDocumentFrequency\":1,\"MinimumWordLength\":7}')", "articles/2")]
+    [InlineData(
+        "moreLikeThis(id() = 'articles/1', '{\"minimumTermFrequency\":1,\"minimumDocumentFrequency\":3}')",
+        "articles/3,articles/2"
+    )]
+    [InlineData(
+        "moreLikeThis(id() = 'articles/1', "
+            + "'{\"MinimumTermFrequency\":1,\"MinimumDocumentFrequency\":1,\"MaximumDocumentFrequency\":2}')",
+        "articles/2"
+    )]
+    [InlineData(
+        "moreLikeThis(id() = 'articles/1', "
+            + "'{\"MinimumTermFrequency\":1,\"MinimumDocumentFrequency\":1,\"Fields\":[\"name\"]}')",
+        ""
+    )]
+    [InlineData(
+        "moreLikeThis(id() = 'articles/1', "
+            + "'{\"MinimumTermFrequency\":1,\"MinimumDocumentFrequency\":1,\"MinimumWordLength\":7}')",
+        "articles/2"
+    )]
     public async Task Documents_with_words_that_say_most_are_found(string condition, string ids)
     {
         string db = await FillAsync();
         var answer = await server.SendAsync("POST", db + "/queries", Body($"from Articles where {condition}"));
         Assert.True(answer.Status == 200, answer.Body);
         Assert.Equal(ids, Ids(answer.Json));
-        answer = await server.SendAsync("POST", db + "/queries", Body($"from Articles where {condition} order by id() desc"));
+        answer = await server.SendAsync(
+            "POST",
+            db + "/queries",
+            Body($"from Articles where {condition} order by id() desc")
+        );
         Assert.Equal(string.Join(',', ids.Split(',').OrderDescending(StringComparer.Ordinal)), Ids(answer.Json));
     }
 
@@ -41,7 +60,10 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
     public async Task What_cannot_be_compared_is_refused(string condition, int status, string named)
     {
         string db = await FillAsync();
-        (await server.SendAsync("POST", db + "/queries", Body($"from Articles where {condition}"))).IsRefusal(status, named);
+        (await server.SendAsync("POST", db + "/queries", Body($"from Articles where {condition}"))).IsRefusal(
+            status,
+            named
+        );
     }
 
     [Theory]
@@ -52,15 +74,27 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
     [InlineData("moreLikeThis(id() = 'articles/1', $options) and title = 'lion'", "articles/2")]
     [InlineData("not moreLikeThis(id() = 'articles/1', $options)", "articles/1,articles/4")]
     [InlineData("moreLikeThis(id() = 'articles/1')", "")]
-    [InlineData("moreLikeThis(id() = 'articles/1', '{\"MinimumTermFrequency\":1,\"MinimumDocumentFrequency\":1,\"Fields\":[\"words\"],\"MinimumWordLength\":7}')", "articles/2")]
+    [InlineData(
+        "moreLikeThis(id() = 'articles/1', "
+            + "'{\"MinimumTermFrequency\":1,\"MinimumDocumentFrequency\":1,\"Fields\":[\"words\"],"
+            + "\"MinimumWordLength\":7}')",
+        "articles/2"
+    )]
     public async Task A_static_index_finds_documents_by_its_own_words(string condition, string ids)
     {
         string db = await FillAsync();
-        await DefineAsync(db, """{"Name":"Words","Maps":["from a in docs.Articles select new { title = a.name, words = a.text }"],"Fields":{"words":{"Indexing":"Search"}}}""");
+        await DefineAsync(
+            db,
+            """{"Name":"Words","Maps":["from a in docs.Articles select new { title = a.name, words = a.text }"],"Fields":{"words":{"Indexing":"Search"}}}"""
+        );
         var answer = await server.SendAsync("POST", db + "/queries", Body($"from index 'Words' where {condition}"));
         Assert.True(answer.Status == 200, answer.Body);
         Assert.Equal(ids, Ids(answer.Json));
-        answer = await server.SendAsync("POST", db + "/queries", Body($"from index 'Words' where {condition} order by id() desc"));
+        answer = await server.SendAsync(
+            "POST",
+            db + "/queries",
+            Body($"from index 'Words' where {condition} order by id() desc")
+        );
         Assert.Equal(string.Join(',', ids.Split(',').OrderDescending(StringComparer.Ordinal)), Ids(answer.Json));
     }
 
@@ -68,24 +102,53 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
     public async Task An_index_with_a_reduce_finds_rows_that_are_like_one_of_them()
     {
         string db = await FillAsync();
-        await DefineAsync(db, """{"Name":"Texts","Maps":["map('Articles', a => ({ text: a.text, n: 1 }))"],"Reduce":"groupBy(x => x.text).aggregate(g => ({ text: g.key, n: g.values.reduce((n, v) => n + v.n, 0) }))","Fields":{"text":{"Indexing":"Search"}}}""");
-        var answer = await server.SendAsync("POST", db + "/queries", Body("from index 'Texts' where moreLikeThis(text = 'A small animal with whiskers', $options)"));
+        await DefineAsync(
+            db,
+            """{"Name":"Texts","Maps":["map('Articles', a => ({ text: a.text, n: 1 }))"],"Reduce":"groupBy(x => x.text).aggregate(g => ({ text: g.key, n: g.values.reduce((n, v) => n + v.n, 0) }))","Fields":{"text":{"Indexing":"Search"}}}"""
+        );
+        var answer = await server.SendAsync(
+            "POST",
+            db + "/queries",
+            Body("from index 'Texts' where moreLikeThis(text = 'A small animal with whiskers', $options)")
+        );
         Assert.True(answer.Status == 200, answer.Body);
-        Assert.Equal(["A large animal with whiskers", "An animal"], answer.Json.GetProperty("Results").EnumerateArray().Select(static row => row.GetProperty("text").GetString()!));
+        Assert.Equal(
+            ["A large animal with whiskers", "An animal"],
+            answer
+                .Json.GetProperty("Results")
+                .EnumerateArray()
+                .Select(static row => row.GetProperty("text").GetString()!)
+        );
     }
 
     [Theory]
     [InlineData("moreLikeThis(id() = 'articles/9')", 400, "there is none")]
-    [InlineData("moreLikeThis(id() = 'articles/1', '{\"Fields\":[\"title\"]}')", 400, "does not hold the words of 'title'")]
+    [InlineData(
+        "moreLikeThis(id() = 'articles/1', '{\"Fields\":[\"title\"]}')",
+        400,
+        "does not hold the words of 'title'"
+    )]
     [InlineData("moreLikeThis(id() = 'articles/1', '{\"Fields\":[\"text\"]}')", 400, "has no field 'text'")]
     [InlineData("true filter moreLikeThis(id() = 'articles/1')", 501, "moreLikeThis")]
     public async Task What_an_index_cannot_compare_is_refused(string condition, int status, string named)
     {
         string db = await FillAsync();
-        await DefineAsync(db, """{"Name":"Words","Maps":["from a in docs.Articles select new { title = a.name, words = a.text }"],"Fields":{"words":{"Indexing":"Search"}}}""");
-        (await server.SendAsync("POST", db + "/queries", Body($"from index 'Words' where {condition}"))).IsRefusal(status, named);
+        await DefineAsync(
+            db,
+            """{"Name":"Words","Maps":["from a in docs.Articles select new { title = a.name, words = a.text }"],"Fields":{"words":{"Indexing":"Search"}}}"""
+        );
+        (await server.SendAsync("POST", db + "/queries", Body($"from index 'Words' where {condition}"))).IsRefusal(
+            status,
+            named
+        );
         await DefineAsync(db, """{"Name":"Titles","Maps":["from a in docs.Articles select new { title = a.name }"]}""");
-        (await server.SendAsync("POST", db + "/queries", Body("from index 'Titles' where moreLikeThis(id() = 'articles/1')"))).IsRefusal(400, "holds those of no field");
+        (
+            await server.SendAsync(
+                "POST",
+                db + "/queries",
+                Body("from index 'Titles' where moreLikeThis(id() = 'articles/1')")
+            )
+        ).IsRefusal(400, "holds those of no field");
     }
 
     /// <summary>A stream whose total is not known beforehand is walked over twice.</summary>
@@ -93,7 +156,11 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
     public async Task A_stream_compares_with_one_document_however_often_it_walks()
     {
         string db = await FillAsync();
-        var answer = await server.SendAsync("POST", db + "/streams/queries?format=jsonl", Body("from Articles filter moreLikeThis(id() = 'articles/1', $options)"));
+        var answer = await server.SendAsync(
+            "POST",
+            db + "/streams/queries?format=jsonl",
+            Body("from Articles filter moreLikeThis(id() = 'articles/1', $options)")
+        );
         Assert.True(answer.Status == 200, answer.Body);
         Assert.Equal(3, answer.Body.Split('\n', StringSplitOptions.RemoveEmptyEntries).Length);
     }
@@ -102,28 +169,61 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
     {
         var put = await server.SendAsync("PUT", db + "/admin/indexes", $$"""{"Indexes":[{{definition}}]}""");
         Assert.True(put.Status == 201, put.Body);
-        while ((await server.SendAsync("GET", db + "/stats")).Json.GetProperty("Indexes").EnumerateArray().Any(static index => index.GetProperty("IsStale").GetBoolean()))
+        while (
+            (await server.SendAsync("GET", db + "/stats"))
+                .Json.GetProperty("Indexes")
+                .EnumerateArray()
+                .Any(static index => index.GetProperty("IsStale").GetBoolean())
+        )
         {
             await Task.Delay(20);
         }
     }
 
     private static string Ids(JsonElement answer) =>
-        string.Join(',', answer.GetProperty("Results").EnumerateArray().Select(static result => result.GetProperty("@metadata").GetProperty("@id").GetString()));
+        string.Join(
+            ',',
+            answer
+                .GetProperty("Results")
+                .EnumerateArray()
+                .Select(static result => result.GetProperty("@metadata").GetProperty("@id").GetString())
+        );
 
-    private static string Body(string query) => JsonSerializer.Serialize(new
-    {
-        Query = query,
-        QueryParameters = new { options = JsonSerializer.Deserialize<JsonElement>(Eager), document = """{"text":"an orange moon"}""" },
-    });
+    private static string Body(string query) =>
+        JsonSerializer.Serialize(
+            new
+            {
+                Query = query,
+                QueryParameters = new
+                {
+                    options = JsonSerializer.Deserialize<JsonElement>(Eager),
+                    document = """{"text":"an orange moon"}""",
+                },
+            }
+        );
 
     private async Task<string> FillAsync()
     {
         string db = await server.CreateDatabaseAsync();
-        (string Name, string Text)[] articles = [("cat", "A small animal with whiskers"), ("lion", "A large animal with whiskers"), ("dog", "An animal"), ("moon", "The moon is not orange, moon")];
+        (string Name, string Text)[] articles =
+        [
+            ("cat", "A small animal with whiskers"),
+            ("lion", "A large animal with whiskers"),
+            ("dog", "An animal"),
+            ("moon", "The moon is not orange, moon"),
+        ];
         foreach (var (i, (name, text)) in articles.Index())
         {
-            Assert.Equal(201, (await server.SendAsync("PUT", $"{db}/docs?id=articles/{i + 1}", $$"""{"name":"{{name}}","text":"{{text}}","@metadata":{"@collection":"Articles"} }""")).Status);
+            Assert.Equal(
+                201,
+                (
+                    await server.SendAsync(
+                        "PUT",
+                        $"{db}/docs?id=articles/{i + 1}",
+                        $$"""{"name":"{{name}}","text":"{{text}}","@metadata":{"@collection":"Articles"} }"""
+                    )
+                ).Status
+            );
         }
 
         return db;

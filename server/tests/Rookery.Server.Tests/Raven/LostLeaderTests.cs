@@ -5,19 +5,21 @@ namespace Rookery.Server.Tests.Raven;
 /// <summary>What a member answers to a write that it had sent to a leader which was lost then.</summary>
 public sealed class LostLeaderTests : IAsyncLifetime
 {
-    private const string Lost = "The connection to the node that leads broke after the write was sent: it may or may not have been stored.";
+    private const string Lost =
+        "The connection to the node that leads broke after the write was sent: it may or may not have been stored.";
     private readonly RunningServer _server;
     private Action<Rejection>? _refuse;
 
-    public LostLeaderTests() => _server = new RunningServer
-    {
-        Before = alone =>
+    public LostLeaderTests() =>
+        _server = new RunningServer
         {
-            var member = new OneOfThree(alone, static _ => Task.CompletedTask);
-            _refuse = rejection => member.Refuses = rejection;
-            return member;
-        },
-    };
+            Before = alone =>
+            {
+                var member = new OneOfThree(alone, static _ => Task.CompletedTask);
+                _refuse = rejection => member.Refuses = rejection;
+                return member;
+            },
+        };
 
     public async Task InitializeAsync()
     {
@@ -28,34 +30,72 @@ public sealed class LostLeaderTests : IAsyncLifetime
 
     public Task DisposeAsync() => _server.DisposeAsync();
 
-    /// <summary>RavenDB's clients send it again after 504, at the next node, and leave it to the application after 500.</summary>
+    /// <summary>
+    /// RavenDB's clients send it again after 504, at the next node, and leave it to the application after 500.
+    /// </summary>
     [Theory]
     [InlineData("PUT", "/databases/db/docs?id=users/1", "{}", 504)]
     [InlineData("PUT", "/databases/db/docs?id=users/", "{}", 500)]
     [InlineData("PUT", "/databases/db/docs?id=users|", "{}", 500)]
     [InlineData("PUT", "/databases/db/docs", "{}", 500)]
     [InlineData("DELETE", "/databases/db/docs?id=users/1", null, 504)]
-    [InlineData("POST", "/databases/db/bulk_docs", """{"Commands":[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"DELETE"}]}""", 504)]
-    [InlineData("POST", "/databases/db/bulk_docs", """{"Commands":[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","ChangeVector":"","Document":{}}]}""", 500)]
-    [InlineData("POST", "/databases/db/bulk_docs", """{"Commands":[{"Id":"users/","Type":"PUT","Document":{}}]}""", 500)]
-    [InlineData("POST", "/databases/db/bulk_docs", """{"Commands":[{"Id":"a","Type":"PATCH","Patch":{"Script":"this.n = args.val_0;","Values":{"val_0":1}}}]}""", 500)]
+    [InlineData(
+        "POST",
+        "/databases/db/bulk_docs",
+        """{"Commands":[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"DELETE"}]}""",
+        504
+    )]
+    [InlineData(
+        "POST",
+        "/databases/db/bulk_docs",
+        """{"Commands":[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","ChangeVector":"","Document":{}}]}""",
+        500
+    )]
+    [InlineData(
+        "POST",
+        "/databases/db/bulk_docs",
+        """{"Commands":[{"Id":"users/","Type":"PUT","Document":{}}]}""",
+        500
+    )]
+    [InlineData(
+        "POST",
+        "/databases/db/bulk_docs",
+        """{"Commands":[{"Id":"a","Type":"PATCH","Patch":{"Script":"this.n = args.val_0;","Values":{"val_0":1}}}]}""",
+        500
+    )]
     [InlineData("POST", "/databases/db/import", """{"@metadata":{"@id":"users/1"}}""", 504)]
     [InlineData("POST", "/databases/db/import", """{"@metadata":{"@id":"users/"}}""", 500)]
     [InlineData("POST", "/databases/db/import", "{}", 500)]
     [InlineData("POST", "/databases/db/identity/next?name=users", null, 500)]
-    [InlineData("POST", "/databases/db/identity/next?name=users&raft-request-id=0b0f6a36-2c4b-4a8e-9d54-0d3d8f1d7a11", null, 504)]
+    [InlineData(
+        "POST",
+        "/databases/db/identity/next?name=users&raft-request-id=0b0f6a36-2c4b-4a8e-9d54-0d3d8f1d7a11",
+        null,
+        504
+    )]
     [InlineData("GET", "/databases/db/hilo/next?tag=users", null, 504)]
     [InlineData("PUT", "/databases/db/hilo/return?tag=users&end=96&last=64", null, 500)]
-    public async Task A_write_may_be_sent_again_when_it_comes_to_the_same(string method, string path, string? body, int status) =>
-        (await _server.SendAsync(method, path, body)).IsRefusal(status, Lost);
+    public async Task A_write_may_be_sent_again_when_it_comes_to_the_same(
+        string method,
+        string path,
+        string? body,
+        int status
+    ) => (await _server.SendAsync(method, path, body)).IsRefusal(status, Lost);
 
     [Theory]
     [InlineData("PUT", "/databases/db/docs", "{}")]
-    [InlineData("POST", "/databases/db/bulk_docs", """{"Commands":[{"Id":"a","Type":"PATCH","Patch":{"Script":"this.n = args.val_0;","Values":{"val_0":1}}}]}""")]
+    [InlineData(
+        "POST",
+        "/databases/db/bulk_docs",
+        """{"Commands":[{"Id":"a","Type":"PATCH","Patch":{"Script":"this.n = args.val_0;","Values":{"val_0":1}}}]}"""
+    )]
     public async Task Or_when_it_would_be_known_again(string method, string path, string body) =>
         (await _server.SendAsync(method, path, body, ("Idempotency-Key", "\"once\""))).IsRefusal(504, Lost);
 
     [Fact]
     public async Task Not_when_a_change_vector_is_expected_that_it_would_change() =>
-        (await _server.SendAsync("PUT", "/databases/db/docs?id=users/1", "{}", ("If-Match", "\"A:1-x\""))).IsRefusal(500, Lost);
+        (await _server.SendAsync("PUT", "/databases/db/docs?id=users/1", "{}", ("If-Match", "\"A:1-x\""))).IsRefusal(
+            500,
+            Lost
+        );
 }

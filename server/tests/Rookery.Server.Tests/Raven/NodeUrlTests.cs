@@ -8,18 +8,42 @@ public sealed class NodeUrlTests
 {
     private static readonly ClusterViewMember[] Cluster =
     [
-        Member("A", "pi-1", "https://one.example.org", "https://192.168.1.11:8443", "https://10.8.0.1:8443", "https://[fd00::11]:8443"),
-        Member("B", "pi-2", "https://two.example.org", "https://192.168.1.12:8444", "https://10.8.0.2:8444", "https://[fd00::12]:8444"),
+        Member(
+            "A",
+            "pi-1",
+            "https://one.example.org",
+            "https://192.168.1.11:8443",
+            "https://10.8.0.1:8443",
+            "https://[fd00::11]:8443"
+        ),
+        Member(
+            "B",
+            "pi-2",
+            "https://two.example.org",
+            "https://192.168.1.12:8444",
+            "https://10.8.0.2:8444",
+            "https://[fd00::12]:8444"
+        ),
         Member("C", "pi-3", null, "https://192.168.1.13:8443"),
     ];
 
     [Theory]
-    [InlineData("192.168.1.11:8443", "https://192.168.1.11:8443", "https://192.168.1.12:8444", "https://192.168.1.13:8443")]
+    [InlineData(
+        "192.168.1.11:8443",
+        "https://192.168.1.11:8443",
+        "https://192.168.1.12:8444",
+        "https://192.168.1.13:8443"
+    )]
     [InlineData("10.8.0.1:8443", "https://10.8.0.1:8443", "https://10.8.0.2:8444", "https://192.168.1.13:8443")]
     [InlineData("[fd00::11]:8443", "https://[fd00::11]:8443", "https://[fd00::12]:8444", "https://192.168.1.13:8443")]
     [InlineData("pi-1:8443", "https://pi-1:8443", "https://pi-2:8444", "https://pi-3:8443")]
     [InlineData("PI-1.local:8443", "https://PI-1.local:8443", "https://pi-2.local:8444", "https://pi-3.local:8443")]
-    [InlineData("pi-1.home.lan:9999", "https://pi-1.home.lan:9999", "https://pi-2.home.lan:8444", "https://pi-3.home.lan:8443")]
+    [InlineData(
+        "pi-1.home.lan:9999",
+        "https://pi-1.home.lan:9999",
+        "https://pi-2.home.lan:8444",
+        "https://pi-3.home.lan:8443"
+    )]
     [InlineData("one.example.org", "https://one.example.org", "https://two.example.org", "https://192.168.1.13:8443")]
     [InlineData("pi-10.local:8443", "https://pi-10.local:8443", "https://two.example.org", "https://192.168.1.13:8443")]
     public void The_members_are_named_as_the_client_named_this_one(string host, params string[] expected)
@@ -32,14 +56,20 @@ public sealed class NodeUrlTests
     [Fact]
     public void Behind_something_that_speaks_TLS_the_public_URL_goes_with_its_scheme()
     {
-        var http = new DefaultHttpContext { Request = { Scheme = "http", Host = new HostString("one.example.org:443") } };
+        var http = new DefaultHttpContext
+        {
+            Request = { Scheme = "http", Host = new HostString("one.example.org:443") },
+        };
         Assert.Equal("https://one.example.org", new NodeUrl(http, Cluster).Of(Cluster[0]));
     }
 
     [Fact]
     public void Of_a_member_that_has_not_said_where_it_is_nothing_is_told()
     {
-        var http = new DefaultHttpContext { Request = { Scheme = "https", Host = new HostString("192.168.1.11:8443") } };
+        var http = new DefaultHttpContext
+        {
+            Request = { Scheme = "https", Host = new HostString("192.168.1.11:8443") },
+        };
         Assert.Null(new NodeUrl(http, Cluster).Of(Member("D", "pi-4", null)));
     }
 

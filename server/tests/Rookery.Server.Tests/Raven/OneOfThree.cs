@@ -8,9 +8,17 @@ namespace Rookery.Server.Tests.Raven;
 /// <param name="atBarrier">What comes from the leader before a barrier.</param>
 internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> atBarrier) : IConsensusHost
 {
-    public Action<string>? Latched { get => alone.Latched; set => alone.Latched = value; }
+    public Action<string>? Latched
+    {
+        get => alone.Latched;
+        set => alone.Latched = value;
+    }
 
-    public Action? FrameWritten { get => alone.FrameWritten; set => alone.FrameWritten = value; }
+    public Action? FrameWritten
+    {
+        get => alone.FrameWritten;
+        set => alone.FrameWritten = value;
+    }
 
     public Rejection? Refusal => alone.Refusal;
 
@@ -20,7 +28,8 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
 
     public string? LeaderTag => "A";
 
-    public ClusterView View { get; } = new(7, [Member("A", 8081, isLeader: true), Member("B", 8082, isSelf: true), Member("C", 8083)]);
+    public ClusterView View { get; } =
+        new(7, [Member("A", 8081, isLeader: true), Member("B", 8082, isSelf: true), Member("C", 8083)]);
 
     public long Term => alone.Term;
 

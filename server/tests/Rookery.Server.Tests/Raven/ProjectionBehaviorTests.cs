@@ -6,24 +6,42 @@ namespace Rookery.Server.Tests.Raven;
 public sealed class ProjectionBehaviorTests(RunningServer server) : IClassFixture<RunningServer>
 {
     private const string Metadata = "\"@metadata\":{\"@projection\":true,\"@id\":\"users/1\"}";
-    private const string Map = """{"Name":"Users","Maps":["from u in docs.Users select new { name = u.name + \"!\", city = u.city, full = u.name + u.city }"],"Fields":{"name":{"Storage":"Yes"},"full":{"Storage":"Yes"}}}""";
-    private const string Reduce = """{"Name":"Cities","Maps":["from u in docs.Users select new { u.city, n = 1 }"],"Reduce":"from r in results group r by r.city into g select new { city = g.Key, n = g.Sum(x => x.n) }"}""";
+    private const string Map =
+        """{"Name":"Users","Maps":["from u in docs.Users select new { name = u.name + \"!\", city = u.city, full = u.name + u.city }"],"Fields":{"name":{"Storage":"Yes"},"full":{"Storage":"Yes"}}}""";
+    private const string Reduce =
+        """{"Name":"Cities","Maps":["from u in docs.Users select new { u.city, n = 1 }"],"Reduce":"from r in results group r by r.city into g select new { city = g.Key, n = g.Sum(x => x.n) }"}""";
 
     // name is stored as Ann!, full is stored and stands in no document, city is not stored, zip stands in neither.
     [Theory]
-    [InlineData("Default", "name, full, city, zip", "\"name\":\"Ann!\",\"full\":\"AnnUlm\",\"city\":\"Ulm\",\"zip\":null,")]
+    [InlineData(
+        "Default",
+        "name, full, city, zip",
+        "\"name\":\"Ann!\",\"full\":\"AnnUlm\",\"city\":\"Ulm\",\"zip\":null,"
+    )]
     [InlineData("FromIndex", "name, full, city, zip", "\"name\":\"Ann!\",\"full\":\"AnnUlm\",")]
     [InlineData("FromIndex", "city", "")]
     [InlineData("FromIndexOrThrow", "name, full", "\"name\":\"Ann!\",\"full\":\"AnnUlm\",")]
     [InlineData("FromDocument", "name, full, city, zip", "\"name\":\"Ann\",\"city\":\"Ulm\",")]
-    [InlineData("FromDocumentOrThrow", "name, city, lines[].p", "\"name\":\"Ann\",\"city\":\"Ulm\",\"lines[].p\":[1,null],")]
-    [InlineData("fromDocumentOrThrow", "id() as i, 1 as one, @metadata.@nothing as m", "\"i\":\"users/1\",\"one\":1,\"m\":null,")]
+    [InlineData(
+        "FromDocumentOrThrow",
+        "name, city, lines[].p",
+        "\"name\":\"Ann\",\"city\":\"Ulm\",\"lines[].p\":[1,null],"
+    )]
+    [InlineData(
+        "fromDocumentOrThrow",
+        "id() as i, 1 as one, @metadata.@nothing as m",
+        "\"i\":\"users/1\",\"one\":1,\"m\":null,"
+    )]
     public async Task A_static_index_reads_from_where_the_request_wants(string behavior, string select, string members)
     {
         string db = await FillAsync();
         foreach (string route in (string[])["queries", "streams/queries"])
         {
-            var answer = await server.SendAsync("POST", $"{db}/{route}", Body($"from index 'Users' select {select}", behavior));
+            var answer = await server.SendAsync(
+                "POST",
+                $"{db}/{route}",
+                Body($"from index 'Users' select {select}", behavior)
+            );
             Assert.True(answer.Status == 200, answer.Body);
             Assert.Equal($"[{{{members}{Metadata}}}]", answer.Json.GetProperty("Results").GetRawText());
         }
@@ -36,7 +54,11 @@ public sealed class ProjectionBehaviorTests(RunningServer server) : IClassFixtur
     public async Task A_collection_has_no_stored_values_beside_its_documents(string behavior, string members)
     {
         string db = await FillAsync();
-        var answer = await server.SendAsync("POST", db + "/queries", Body("from Users where city = 'Ulm' select name, zip", behavior));
+        var answer = await server.SendAsync(
+            "POST",
+            db + "/queries",
+            Body("from Users where city = 'Ulm' select name, zip", behavior)
+        );
         Assert.Equal($"[{{{members}{Metadata}}}]", answer.Json.GetProperty("Results").GetRawText());
     }
 
@@ -44,7 +66,12 @@ public sealed class ProjectionBehaviorTests(RunningServer server) : IClassFixtur
     [InlineData("from index 'Cities' select city, n, missing", "FromIndex", 400, "has no field 'missing'")]
     [InlineData("from index 'Users' select name, city", "FromIndexOrThrow", 400, "does not store 'city'")]
     [InlineData("from Users select name", "FromIndexOrThrow", 400, "'name'")]
-    [InlineData("from index 'Users' select name, full", "FromDocumentOrThrow", 400, "'full' does not stand in the document 'users/1'")]
+    [InlineData(
+        "from index 'Users' select name, full",
+        "FromDocumentOrThrow",
+        400,
+        "'full' does not stand in the document 'users/1'"
+    )]
     [InlineData("from Users select zip", "FromDocumentOrThrow", 400, "'zip' does not stand in the document 'users/1'")]
     [InlineData("from index 'Cities' select city", "FromDocument", 501, "FromDocument")]
     [InlineData("from index 'Cities' select n", "FromDocumentOrThrow", 501, "FromDocumentOrThrow")]
@@ -68,7 +95,10 @@ public sealed class ProjectionBehaviorTests(RunningServer server) : IClassFixtur
     {
         string db = await FillAsync();
         var answer = await server.SendAsync("POST", db + "/queries", Body(query, behavior));
-        Assert.Equal("[{\"city\":\"Ulm\",\"n\":1,\"@metadata\":{\"@projection\":true}}]", answer.Json.GetProperty("Results").GetRawText());
+        Assert.Equal(
+            "[{\"city\":\"Ulm\",\"n\":1,\"@metadata\":{\"@projection\":true}}]",
+            answer.Json.GetProperty("Results").GetRawText()
+        );
     }
 
     [Fact]
@@ -76,18 +106,36 @@ public sealed class ProjectionBehaviorTests(RunningServer server) : IClassFixtur
     {
         string db = await FillAsync();
         var answer = await server.SendAsync("POST", db + "/queries", Body("from index 'Users'", "FromIndexOrThrow"));
-        Assert.Equal("Ann", Assert.Single(answer.Json.GetProperty("Results").EnumerateArray()).GetProperty("name").GetString());
+        Assert.Equal(
+            "Ann",
+            Assert.Single(answer.Json.GetProperty("Results").EnumerateArray()).GetProperty("name").GetString()
+        );
     }
 
-    private static string Body(string query, string behavior) => JsonSerializer.Serialize(new { Query = query, ProjectionBehavior = behavior });
+    private static string Body(string query, string behavior) =>
+        JsonSerializer.Serialize(new { Query = query, ProjectionBehavior = behavior });
 
     private async Task<string> FillAsync()
     {
         string db = await server.CreateDatabaseAsync();
-        Assert.Equal(201, (await server.SendAsync("PUT", db + "/docs?id=users/1", """{"name":"Ann","city":"Ulm","lines":[{"p":1},{}],"@metadata":{"@collection":"Users"} }""")).Status);
+        Assert.Equal(
+            201,
+            (
+                await server.SendAsync(
+                    "PUT",
+                    db + "/docs?id=users/1",
+                    """{"name":"Ann","city":"Ulm","lines":[{"p":1},{}],"@metadata":{"@collection":"Users"} }"""
+                )
+            ).Status
+        );
         var put = await server.SendAsync("PUT", db + "/admin/indexes", $$"""{"Indexes":[{{Map}},{{Reduce}}]}""");
         Assert.True(put.Status == 201, put.Body);
-        while ((await server.SendAsync("GET", db + "/stats")).Json.GetProperty("Indexes").EnumerateArray().Any(static index => index.GetProperty("IsStale").GetBoolean()))
+        while (
+            (await server.SendAsync("GET", db + "/stats"))
+                .Json.GetProperty("Indexes")
+                .EnumerateArray()
+                .Any(static index => index.GetProperty("IsStale").GetBoolean())
+        )
         {
             await Task.Delay(20);
         }

@@ -32,7 +32,11 @@ public sealed class QueryParametersTests
     [InlineData("?id=%C3")]
     [InlineData("?id=%ED%A0%80")]
     public void Escapes_that_are_not_UTF8_are_refused(string query) =>
-        Assert.Contains("'id'", Assert.Throws<RefusedException>(() => new QueryParameters(query).Text("id")).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "'id'",
+            Assert.Throws<RefusedException>(() => new QueryParameters(query).Text("id")).Message,
+            StringComparison.Ordinal
+        );
 
     [Theory]
     [InlineData("?start=-1")]
@@ -48,14 +52,19 @@ public sealed class QueryParametersTests
     [InlineData("?f=False", false)]
     [InlineData("?f=true", true)]
     [InlineData("?f=True", true)]
-    public void A_flag_is_true_or_false(string query, bool expected) => Assert.Equal(expected, new QueryParameters(query).Flag("f"));
+    public void A_flag_is_true_or_false(string query, bool expected) =>
+        Assert.Equal(expected, new QueryParameters(query).Flag("f"));
 
     [Theory]
     [InlineData("?f=maybe")]
     [InlineData("?f=1")]
     [InlineData("?f=true%20")]
     public void A_flag_that_is_neither_is_refused(string query) =>
-        Assert.Contains("'f'", Assert.Throws<RefusedException>(() => new QueryParameters(query).Flag("f")).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "'f'",
+            Assert.Throws<RefusedException>(() => new QueryParameters(query).Flag("f")).Message,
+            StringComparison.Ordinal
+        );
 
     [Fact]
     public void Unescaping_says_when_the_destination_is_too_short()

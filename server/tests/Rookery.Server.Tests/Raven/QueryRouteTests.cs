@@ -9,7 +9,11 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
     public async Task A_collection_is_read_in_pages_with_its_total()
     {
         string db = await FillAsync();
-        var answer = await server.SendAsync("POST", db + "/queries?queryHash=1&addTimeSeriesNames=true", """{"Query":"from 'users' limit $p0, $p1","QueryParameters":{"p0":1,"p1":2},"WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"00:00:05"}""");
+        var answer = await server.SendAsync(
+            "POST",
+            db + "/queries?queryHash=1&addTimeSeriesNames=true",
+            """{"Query":"from 'users' limit $p0, $p1","QueryParameters":{"p0":1,"p1":2},"WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"00:00:05"}"""
+        );
         Assert.Equal(200, answer.Status);
         var result = answer.Json;
         Assert.Equal(["users/2", "users/3"], Ids(result));
@@ -17,7 +21,18 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
         Assert.False(result.GetProperty("IsStale").GetBoolean());
         Assert.Equal("A", result.GetProperty("NodeTag").GetString());
         Assert.Equal("collection/users", result.GetProperty("IndexName").GetString());
-        foreach (string member in (string[])["Includes", "SkippedResults", "DurationInMs", "IndexTimestamp", "LastQueryTime", "ResultEtag", "IncludedPaths"])
+        foreach (
+            string member in (string[])
+                [
+                    "Includes",
+                    "SkippedResults",
+                    "DurationInMs",
+                    "IndexTimestamp",
+                    "LastQueryTime",
+                    "ResultEtag",
+                    "IncludedPaths",
+                ]
+        )
         {
             Assert.True(result.TryGetProperty(member, out _), member);
         }
@@ -30,19 +45,25 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
         const string Query = """{"Query":"from Users"}""";
         string tag = (await server.SendAsync("POST", db + "/queries", Query)).Tag!;
         Assert.Equal(304, (await server.SendAsync("POST", db + "/queries", Query, ("If-None-Match", tag))).Status);
-        Assert.Equal(200, (await server.SendAsync("POST", db + "/queries", """{"Query":"from Orders"}""", ("If-None-Match", tag))).Status);
+        Assert.Equal(
+            200,
+            (
+                await server.SendAsync("POST", db + "/queries", """{"Query":"from Orders"}""", ("If-None-Match", tag))
+            ).Status
+        );
         await server.SendAsync("DELETE", db + "/docs?id=users/1");
         Assert.Equal(200, (await server.SendAsync("POST", db + "/queries", Query, ("If-None-Match", tag))).Status);
     }
 
-    public static TheoryData<string, string> BadQueries() => new()
-    {
-        { """{"Query":"from Users where id() = $p","QueryParameters":{"p":"\ud800"} }""", "JSON" },
-        { """{"Query":"from Users where id() in ($p)","QueryParameters":{"p":["\ud800x"]} }""", "JSON" },
-        { """{"Query":"from Users"} {}""", "JSON" },
-        { $$"""{"Query":"from Users where startsWith(id(), 'x{{new string('ä', 300)}}')"}""", "512" },
-        { $$"""{"Query":"from '{{new string('ä', 300)}}'"}""", "512" },
-    };
+    public static TheoryData<string, string> BadQueries() =>
+        new()
+        {
+            { """{"Query":"from Users where id() = $p","QueryParameters":{"p":"\ud800"} }""", "JSON" },
+            { """{"Query":"from Users where id() in ($p)","QueryParameters":{"p":["\ud800x"]} }""", "JSON" },
+            { """{"Query":"from Users"} {}""", "JSON" },
+            { $$"""{"Query":"from Users where startsWith(id(), 'x{{new string('ä', 300)}}')"}""", "512" },
+            { $$"""{"Query":"from '{{new string('ä', 300)}}'"}""", "512" },
+        };
 
     [Theory]
     [MemberData(nameof(BadQueries))]
@@ -58,7 +79,11 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
     {
         string db = await FillAsync();
         string ids = string.Join(',', Enumerable.Range(0, 200_000).Select(i => $"\"none/{i}\"").Append("\"users/1\""));
-        var answer = await server.SendAsync("POST", db + "/queries", $$"""{"Query":"from Users where id() in ($p)","QueryParameters":{"p":[{{ids}}]} }"""); // 2 × 10^10 comparisons would not end
+        var answer = await server.SendAsync(
+            "POST",
+            db + "/queries",
+            $$"""{"Query":"from Users where id() in ($p)","QueryParameters":{"p":[{{ids}}]} }"""
+        ); // 2 × 10^10 comparisons would not end
         Assert.Equal(["users/1"], Ids(answer.Json));
     }
 
@@ -87,13 +112,24 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
         string db = await FillAsync();
         var answer = await server.SendAsync("POST", db + "/queries", """{"Query":"from Orders include buyer"}""");
         Assert.Equal("users/3", Assert.Single(answer.Json.GetProperty("Includes").EnumerateObject().ToArray()).Name);
-        Assert.Equal("buyer", Assert.Single(answer.Json.GetProperty("IncludedPaths").EnumerateArray().ToArray()).GetString());
+        Assert.Equal(
+            "buyer",
+            Assert.Single(answer.Json.GetProperty("IncludedPaths").EnumerateArray().ToArray()).GetString()
+        );
     }
 
     [Theory]
-    [InlineData("""{"Query":"from Users where spatial.within(a, spatial.circle(1, 2, 3))"}""", 501, "'spatial.within()'")]
+    [InlineData(
+        """{"Query":"from Users where spatial.within(a, spatial.circle(1, 2, 3))"}""",
+        501,
+        "'spatial.within()'"
+    )]
     [InlineData("""{"Query":"from index 'A'"}""", 404, "There is no index")]
-    [InlineData("""{"Query":"from Users where n > > 5"}""", 400, "Line 1, column 22:\nfrom Users where n > > 5\n                     ^")]
+    [InlineData(
+        """{"Query":"from Users where n > > 5"}""",
+        400,
+        "Line 1, column 22:\nfrom Users where n > > 5\n                     ^"
+    )]
     [InlineData("""{"Query":"from Users where n = $p"}""", 400, "QueryParameters has no 'p'")]
     [InlineData("""{"Query":"from Users where id() = 5"}""", 400, "id is a text")]
     [InlineData("""{"Query":"from Users update { this.a = 1 }"}""", 400, "update")]
@@ -116,18 +152,49 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
     public async Task Streams_are_lines_or_one_object()
     {
         string db = await FillAsync();
-        string[] lines = (await server.SendAsync("GET", db + "/streams/docs?format=jsonl&startsWith=users%2F&")).Body.Split('\n', StringSplitOptions.RemoveEmptyEntries);
+        string[] lines = (
+            await server.SendAsync("GET", db + "/streams/docs?format=jsonl&startsWith=users%2F&")
+        ).Body.Split('\n', StringSplitOptions.RemoveEmptyEntries);
         Assert.Equal(5, lines.Length);
-        Assert.Equal("users/1", JsonDocument.Parse(lines[0]).RootElement.GetProperty("@metadata").GetProperty("@id").GetString());
-        Assert.Equal(["users/2", "users/3"], Ids((await server.SendAsync("GET", db + "/streams/docs?format=json&startsWith=users/&start=1&pageSize=2")).Json));
+        Assert.Equal(
+            "users/1",
+            JsonDocument.Parse(lines[0]).RootElement.GetProperty("@metadata").GetProperty("@id").GetString()
+        );
+        Assert.Equal(
+            ["users/2", "users/3"],
+            Ids(
+                (
+                    await server.SendAsync("GET", db + "/streams/docs?format=json&startsWith=users/&start=1&pageSize=2")
+                ).Json
+            )
+        );
 
-        lines = (await server.SendAsync("POST", db + "/streams/queries?format=jsonl", """{"Query":"from Users"}""")).Body.Split('\n', StringSplitOptions.RemoveEmptyEntries);
+        lines = (
+            await server.SendAsync("POST", db + "/streams/queries?format=jsonl", """{"Query":"from Users"}""")
+        ).Body.Split('\n', StringSplitOptions.RemoveEmptyEntries);
         Assert.Equal(6, lines.Length);
-        Assert.Equal(5, JsonDocument.Parse(lines[0]).RootElement.GetProperty("Stats").GetProperty("TotalResults").GetInt32());
-        Assert.Equal("users/5", JsonDocument.Parse(lines[5]).RootElement.GetProperty("Item").GetProperty("@metadata").GetProperty("@id").GetString());
+        Assert.Equal(
+            5,
+            JsonDocument.Parse(lines[0]).RootElement.GetProperty("Stats").GetProperty("TotalResults").GetInt32()
+        );
+        Assert.Equal(
+            "users/5",
+            JsonDocument
+                .Parse(lines[5])
+                .RootElement.GetProperty("Item")
+                .GetProperty("@metadata")
+                .GetProperty("@id")
+                .GetString()
+        );
 
-        string json = (await server.SendAsync("POST", db + "/streams/queries?format=json", """{"Query":"from Users limit 2"}""")).Body;
-        Assert.True(json.IndexOf("TotalResults", StringComparison.Ordinal) < json.IndexOf("Results\":[", StringComparison.Ordinal), "statistics come first");
+        string json = (
+            await server.SendAsync("POST", db + "/streams/queries?format=json", """{"Query":"from Users limit 2"}""")
+        ).Body;
+        Assert.True(
+            json.IndexOf("TotalResults", StringComparison.Ordinal)
+                < json.IndexOf("Results\":[", StringComparison.Ordinal),
+            "statistics come first"
+        );
         Assert.Equal(["users/1", "users/2"], Ids(JsonDocument.Parse(json).RootElement));
         (await server.SendAsync("GET", db + "/streams/docs?format=csv")).IsRefusal(501, "csv");
     }
@@ -139,27 +206,57 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
         string text = new('x', 4000);
         for (int i = 0; i < 300; i += 100)
         {
-            string commands = string.Join(',', Enumerable.Range(i, 100).Select(n => $$"""{"Id":"big/{{n:0000}}","Type":"PUT","Document":{"t":"{{text}}","@metadata":{"@collection":"Big"} } }"""));
-            Assert.Equal(201, (await server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{commands}}]}""")).Status);
+            string commands = string.Join(
+                ',',
+                Enumerable
+                    .Range(i, 100)
+                    .Select(n =>
+                        $$"""{"Id":"big/{{n:0000}}","Type":"PUT","Document":{"t":"{{text}}","@metadata":{"@collection":"Big"} } }"""
+                    )
+            );
+            Assert.Equal(
+                201,
+                (await server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{commands}}]}""")).Status
+            );
         }
 
         Assert.Equal(300, Ids((await server.SendAsync("GET", db + "/docs?startsWith=big/")).Json).Length);
-        Assert.Equal(300, Ids((await server.SendAsync("POST", db + "/queries", """{"Query":"from Big"}""")).Json).Length);
-        Assert.Equal(300, (await server.SendAsync("GET", db + "/streams/docs?format=jsonl&startsWith=big/")).Body.Split('\n', StringSplitOptions.RemoveEmptyEntries).Length);
+        Assert.Equal(
+            300,
+            Ids((await server.SendAsync("POST", db + "/queries", """{"Query":"from Big"}""")).Json).Length
+        );
+        Assert.Equal(
+            300,
+            (await server.SendAsync("GET", db + "/streams/docs?format=jsonl&startsWith=big/"))
+                .Body.Split('\n', StringSplitOptions.RemoveEmptyEntries)
+                .Length
+        );
     }
 
     private static string[] Ids(JsonElement result) =>
-        result.GetProperty("Results").EnumerateArray().Select(item => item.GetProperty("@metadata").GetProperty("@id").GetString()!).ToArray();
+        result
+            .GetProperty("Results")
+            .EnumerateArray()
+            .Select(item => item.GetProperty("@metadata").GetProperty("@id").GetString()!)
+            .ToArray();
 
     private async Task<string> FillAsync()
     {
         string db = await server.CreateDatabaseAsync();
         for (int i = 1; i <= 5; i++)
         {
-            await server.SendAsync("PUT", $"{db}/docs?id=users/{i}", $$"""{"n":{{i}},"@metadata":{"@collection":"Users"} }""");
+            await server.SendAsync(
+                "PUT",
+                $"{db}/docs?id=users/{i}",
+                $$"""{"n":{{i}},"@metadata":{"@collection":"Users"} }"""
+            );
         }
 
-        await server.SendAsync("PUT", db + "/docs?id=orders/1", """{"buyer":"users/3","@metadata":{"@collection":"Orders"}}""");
+        await server.SendAsync(
+            "PUT",
+            db + "/docs?id=orders/1",
+            """{"buyer":"users/3","@metadata":{"@collection":"Orders"}}"""
+        );
         return db;
     }
 }

@@ -50,7 +50,12 @@ public sealed class QueryTurnsTests
     public void Of_searches_that_take_long_so_many_go_on_and_the_next_gives_up()
     {
         var searches = new LongSearches(2);
-        QueryTurns[] turns = [.. Enumerable.Range(0, 4).Select(_ => new QueryTurns(_time, QueryTurns.Budget, new DefaultHttpContext(), searches))];
+        QueryTurns[] turns =
+        [
+            .. Enumerable
+                .Range(0, 4)
+                .Select(_ => new QueryTurns(_time, QueryTurns.Budget, new DefaultHttpContext(), searches)),
+        ];
         using var first = turns[0].BeginSearch();
         var second = turns[1].BeginSearch();
         var third = turns[2].BeginSearch();
@@ -88,7 +93,11 @@ public sealed class QueryTurnsTests
     [Fact]
     public async Task A_query_whose_client_left_ends()
     {
-        var turns = new QueryTurns(_time, QueryTurns.Budget, new DefaultHttpContext { RequestAborted = new CancellationToken(canceled: true) });
+        var turns = new QueryTurns(
+            _time,
+            QueryTurns.Budget,
+            new DefaultHttpContext { RequestAborted = new CancellationToken(canceled: true) }
+        );
         await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await turns.YieldAsync());
     }
 }

@@ -23,7 +23,16 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
 
         Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
         using var reader = new AnswerReader(database, client: null);
-        using var walk = new QueryWalk(reader, QueryRequest.Read(new QueryEnvelope(query, "{}"u8.ToArray(), 0, long.MaxValue, null), database, new IndexedQueries(server.Context.Indexes)).Direct!);
+        using var walk = new QueryWalk(
+            reader,
+            QueryRequest
+                .Read(
+                    new QueryEnvelope(query, "{}"u8.ToArray(), 0, long.MaxValue, null),
+                    database,
+                    new IndexedQueries(server.Context.Indexes)
+                )
+                .Direct!
+        );
         var seen = new List<string>();
         while (seen.Count < 3 && walk.MoveNext())
         {
@@ -48,7 +57,19 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
         Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
         int passed = 0;
         using var reader = new AnswerReader(database, new DefaultHttpContext());
-        using var walk = new QueryWalk(reader, QueryRequest.Read(new QueryEnvelope(query, "{}"u8.ToArray(), 0, 2, null), database, new IndexedQueries(server.Context.Indexes)).Direct!) { Passed = () => passed++ };
+        using var walk = new QueryWalk(
+            reader,
+            QueryRequest
+                .Read(
+                    new QueryEnvelope(query, "{}"u8.ToArray(), 0, 2, null),
+                    database,
+                    new IndexedQueries(server.Context.Indexes)
+                )
+                .Direct!
+        )
+        {
+            Passed = () => passed++,
+        };
         while (walk.MoveNext())
         {
             Assert.InRange(passed, 1, met);
@@ -73,17 +94,35 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
 
         Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
         using var reader = new AnswerReader(database, new DefaultHttpContext());
-        using var walk = new QueryWalk(reader, QueryRequest.Read(new QueryEnvelope(query, "{}"u8.ToArray(), 0, long.MaxValue, null), database, new IndexedQueries(server.Context.Indexes)).Direct!);
+        using var walk = new QueryWalk(
+            reader,
+            QueryRequest
+                .Read(
+                    new QueryEnvelope(query, "{}"u8.ToArray(), 0, long.MaxValue, null),
+                    database,
+                    new IndexedQueries(server.Context.Indexes)
+                )
+                .Direct!
+        );
         var seen = new List<string>();
         for (int change = 0; walk.MoveNext(); change++)
         {
             seen.Add(Encoding.UTF8.GetString(walk.View.Id));
             walk.Pause();
-            await (change == 0 ? server.SendAsync("DELETE", $"{db}/docs?id=a2") : change == 1 ? server.SendAsync("DELETE", $"/admin/databases?name={db["/databases/".Length..]}") : PutAsync(db, "a4"));
+            await (
+                change == 0 ? server.SendAsync("DELETE", $"{db}/docs?id=a2")
+                : change == 1 ? server.SendAsync("DELETE", $"/admin/databases?name={db["/databases/".Length..]}")
+                : PutAsync(db, "a4")
+            );
         }
 
         Assert.Equal(["a1", "a2", "a3"], seen);
     }
 
-    private Task<Answer> PutAsync(string db, string id) => server.SendAsync("PUT", $"{db}/docs?id={id}", $$"""{"@metadata":{"@collection":"{{(id is "z" ? "Zs" : "As")}}"} }""");
+    private Task<Answer> PutAsync(string db, string id) =>
+        server.SendAsync(
+            "PUT",
+            $"{db}/docs?id={id}",
+            $$"""{"@metadata":{"@collection":"{{(id is "z" ? "Zs" : "As")}}"} }"""
+        );
 }

@@ -77,7 +77,8 @@ public sealed class RequestBodyTests
     {
         private readonly List<(Func<object, Task> Callback, object State)> _callbacks = [];
 
-        public override void OnCompleted(Func<object, Task> callback, object state) => _callbacks.Add((callback, state));
+        public override void OnCompleted(Func<object, Task> callback, object state) =>
+            _callbacks.Add((callback, state));
 
         public async Task EndAsync()
         {

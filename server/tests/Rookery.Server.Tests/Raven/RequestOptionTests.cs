@@ -32,16 +32,32 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
         {
             if (!parameters.TakesIfMatch)
             {
-                Assert.Equal(501, (await server.SendAsync(method, path, (string?)null, ("If-Match", "\"A:1-x\""))).Status);
+                Assert.Equal(
+                    501,
+                    (await server.SendAsync(method, path, (string?)null, ("If-Match", "\"A:1-x\""))).Status
+                );
             }
 
             if (method is "PUT" or "DELETE" or "PATCH" or "RESET")
             {
-                (await server.SendAsync(method, path, (string?)null, ("If-None-Match", "*"))).IsRefusal(501, "If-None-Match");
-                (await server.SendAsync(method, path, (string?)null, ("If-Unmodified-Since", "Sat, 21 Nov 2026 09:49:45 GMT"))).IsRefusal(501, "If-Unmodified-Since");
+                (await server.SendAsync(method, path, (string?)null, ("If-None-Match", "*"))).IsRefusal(
+                    501,
+                    "If-None-Match"
+                );
+                (
+                    await server.SendAsync(
+                        method,
+                        path,
+                        (string?)null,
+                        ("If-Unmodified-Since", "Sat, 21 Nov 2026 09:49:45 GMT")
+                    )
+                ).IsRefusal(501, "If-Unmodified-Since");
                 if (!parameters.TakesKey)
                 {
-                    (await server.SendAsync(method, path, (string?)null, ("Idempotency-Key", "k"))).IsRefusal(400, "Idempotency-Key");
+                    (await server.SendAsync(method, path, (string?)null, ("Idempotency-Key", "k"))).IsRefusal(
+                        400,
+                        "Idempotency-Key"
+                    );
                 }
             }
         }
@@ -69,12 +85,21 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
     [InlineData("POST", "admin/indexes/stop?type=map", "type=map")]
     [InlineData("POST", "bulk_insert?id=1&shardNumber=0", "shardNumber")]
     [InlineData("GET", "streams/docs?format=csv", "format=csv")]
-    public async Task Options_of_clients_that_are_not_here_are_refused_by_name(string method, string route, string named)
+    public async Task Options_of_clients_that_are_not_here_are_refused_by_name(
+        string method,
+        string route,
+        string named
+    )
     {
         string db = await server.CreateDatabaseAsync();
-        string body = !route.StartsWith("queries", StringComparison.Ordinal) ? "{}"
-            : method is "PATCH" ? """{"Query":{"Query":"from Users update { this.a = 1 }"}}""" : """{"Query":"from Users"}""";
-        (await server.SendAsync(method, $"{db}/{route}", method is "GET" or "RESET" ? null : body)).IsRefusal(501, named);
+        string body =
+            !route.StartsWith("queries", StringComparison.Ordinal) ? "{}"
+            : method is "PATCH" ? """{"Query":{"Query":"from Users update { this.a = 1 }"}}"""
+            : """{"Query":"from Users"}""";
+        (await server.SendAsync(method, $"{db}/{route}", method is "GET" or "RESET" ? null : body)).IsRefusal(
+            501,
+            named
+        );
     }
 
     [Theory]
@@ -92,28 +117,83 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
     [Theory]
     [InlineData("POST", "docs", """{"Ids":[],"MetadataOnly":true}""", "MetadataOnly")]
     [InlineData("POST", "queries", """{"Query":"from Users","ShowTimings":true}""", "ShowTimings")]
-    [InlineData("POST", "queries", """{"Query":"from Users","WaitForNonStaleResultsAsOfNow":true}""", "WaitForNonStaleResultsAsOfNow")]
+    [InlineData(
+        "POST",
+        "queries",
+        """{"Query":"from Users","WaitForNonStaleResultsAsOfNow":true}""",
+        "WaitForNonStaleResultsAsOfNow"
+    )]
     [InlineData("POST", "streams/queries", """{"Query":"from Users","Surprise":{}}""", "Surprise")]
     [InlineData("DELETE", "queries", """{"Query":"from Users","Surprise":0}""", "Surprise")]
-    [InlineData("PATCH", "queries", """{"Query":{"Query":"from Users update { this.a = 1 }"},"Options":{}}""", "Options")]
-    [InlineData("PATCH", "queries", """{"Query":{"Query":"from Users update { this.a = 1 }","Surprise":[]}}""", "Surprise")]
+    [InlineData(
+        "PATCH",
+        "queries",
+        """{"Query":{"Query":"from Users update { this.a = 1 }"},"Options":{}}""",
+        "Options"
+    )]
+    [InlineData(
+        "PATCH",
+        "queries",
+        """{"Query":{"Query":"from Users update { this.a = 1 }","Surprise":[]}}""",
+        "Surprise"
+    )]
     [InlineData("PATCH", "docs?id=a", """{"Patch":{"Script":"this.a = 1"},"CreateIfMissing":{}}""", "CreateIfMissing")]
     [InlineData("PATCH", "docs?id=a", """{"Patch":{"Script":"this.a = 1","Surprise":1}}""", "Surprise")]
     [InlineData("POST", "bulk_docs", """{"Commands":[],"Surprise":1}""", "Surprise")]
     [InlineData("POST", "bulk_docs", """{"Commands":[{"Id":"a","Type":"DELETE","Surprise":1}]}""", "Surprise")]
-    [InlineData("POST", "bulk_insert", """[{"Id":"a","Type":"PUT","Document":{},"ChangeVector":"A:1-x"}]""", "ChangeVector")]
+    [InlineData(
+        "POST",
+        "bulk_insert",
+        """[{"Id":"a","Type":"PUT","Document":{},"ChangeVector":"A:1-x"}]""",
+        "ChangeVector"
+    )]
     [InlineData("POST", "multi_get", """{"Requests":[],"Surprise":1}""", "Surprise")]
     [InlineData("POST", "multi_get", """{"Requests":[{"Url":"/docs","Surprise":1}]}""", "Surprise")]
     [InlineData("PUT", "admin/indexes", """{"Indexes":[],"Surprise":1}""", "Surprise")]
-    [InlineData("PUT", "indexes", """{"Indexes":[{"Name":"A","Maps":["from u in docs.U select new { u.a }"],"Surprise":1}]}""", "Surprise")]
-    [InlineData("PUT", "indexes", """{"Indexes":[{"Name":"A","Maps":["from u in docs.U select new { u.a }"],"DeploymentMode":"Rolling"}]}""", "DeploymentMode")]
-    [InlineData("PUT", "indexes", """{"Indexes":[{"Name":"A","Maps":["from u in docs.U select new { u.a }"],"SourceType":"Counters"}]}""", "SourceType")]
-    [InlineData("PUT", "indexes", """{"Indexes":[{"Name":"A","Maps":["from u in docs.U select new { _ = u.a }"]}]}""", "'_'")]
-    [InlineData("PUT", "indexes", """{"Indexes":[{"Name":"A","Maps":["from u in docs.U select new { _ = CreateField(u.a, u.b) }"]}]}""", "CreateField")]
-    [InlineData("PUT", "indexes", """{"Indexes":[{"Name":"A","Maps":["map('U', u => ({ _: [{ $value: u.a, $name: u.b }] }))"]}]}""", "'_'")]
+    [InlineData(
+        "PUT",
+        "indexes",
+        """{"Indexes":[{"Name":"A","Maps":["from u in docs.U select new { u.a }"],"Surprise":1}]}""",
+        "Surprise"
+    )]
+    [InlineData(
+        "PUT",
+        "indexes",
+        """{"Indexes":[{"Name":"A","Maps":["from u in docs.U select new { u.a }"],"DeploymentMode":"Rolling"}]}""",
+        "DeploymentMode"
+    )]
+    [InlineData(
+        "PUT",
+        "indexes",
+        """{"Indexes":[{"Name":"A","Maps":["from u in docs.U select new { u.a }"],"SourceType":"Counters"}]}""",
+        "SourceType"
+    )]
+    [InlineData(
+        "PUT",
+        "indexes",
+        """{"Indexes":[{"Name":"A","Maps":["from u in docs.U select new { _ = u.a }"]}]}""",
+        "'_'"
+    )]
+    [InlineData(
+        "PUT",
+        "indexes",
+        """{"Indexes":[{"Name":"A","Maps":["from u in docs.U select new { _ = CreateField(u.a, u.b) }"]}]}""",
+        "CreateField"
+    )]
+    [InlineData(
+        "PUT",
+        "indexes",
+        """{"Indexes":[{"Name":"A","Maps":["map('U', u => ({ _: [{ $value: u.a, $name: u.b }] }))"]}]}""",
+        "'_'"
+    )]
     [InlineData("POST", "indexes/set-lock", """{"IndexNames":["A"],"Mode":"Unlock","Surprise":1}""", "Surprise")]
     [InlineData("POST", "indexes/set-priority", """{"IndexNames":["A"],"Priority":"Low","Surprise":1}""", "Surprise")]
-    public async Task Members_of_bodies_that_would_be_passed_over_are_refused_by_name(string method, string route, string body, string named)
+    public async Task Members_of_bodies_that_would_be_passed_over_are_refused_by_name(
+        string method,
+        string route,
+        string body,
+        string named
+    )
     {
         string db = await server.CreateDatabaseAsync();
         (await server.SendAsync(method, $"{db}/{route}", body)).IsRefusal(501, named);
@@ -123,19 +203,43 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
     public async Task A_patch_of_a_form_that_is_not_here_is_refused_by_name()
     {
         string db = await server.CreateDatabaseAsync();
-        var answer = await server.SendAsync("PATCH", db + "/docs?id=a", "[]", ("Content-Type", "application/json-patch+json"));
+        var answer = await server.SendAsync(
+            "PATCH",
+            db + "/docs?id=a",
+            "[]",
+            ("Content-Type", "application/json-patch+json")
+        );
         answer.IsRefusal(501, "JSON Patch");
-        var deleted = await server.SendAsync("DELETE", "/admin/databases", """{"DatabaseNames":["none"],"HardDelete":true,"Surprise":1}""");
+        var deleted = await server.SendAsync(
+            "DELETE",
+            "/admin/databases",
+            """{"DatabaseNames":["none"],"HardDelete":true,"Surprise":1}"""
+        );
         deleted.IsRefusal(501, "Surprise");
     }
 
     [Theory]
-    [InlineData("POST", "queries", """{"Query":"from Users","DisableCaching":true,"SkipDuplicateChecking":true,"PageSizeSet":false,"Start":null}""", 200)]
-    [InlineData("PUT", "indexes", """
-        {"Indexes":[{"Name":"A","Maps":["from u in docs.U select new { u.a }"],"IndexSourceType":"Documents","IndexType":"Map","State":null,
-        "AdditionalSources":{},"DeploymentMode":null,"ReduceOutputIndex":null,"Fields":{},"Configuration":{}}]}
-        """, 201)]
-    public async Task What_clients_write_beside_it_in_bodies_changes_nothing(string method, string route, string body, int status)
+    [InlineData(
+        "POST",
+        "queries",
+        """{"Query":"from Users","DisableCaching":true,"SkipDuplicateChecking":true,"PageSizeSet":false,"Start":null}""",
+        200
+    )]
+    [InlineData(
+        "PUT",
+        "indexes",
+        """
+            {"Indexes":[{"Name":"A","Maps":["from u in docs.U select new { u.a }"],"IndexSourceType":"Documents","IndexType":"Map","State":null,
+            "AdditionalSources":{},"DeploymentMode":null,"ReduceOutputIndex":null,"Fields":{},"Configuration":{}}]}
+            """,
+        201
+    )]
+    public async Task What_clients_write_beside_it_in_bodies_changes_nothing(
+        string method,
+        string route,
+        string body,
+        int status
+    )
     {
         string db = await server.CreateDatabaseAsync();
         var answer = await server.SendAsync(method, $"{db}/{route}", body);
@@ -144,7 +248,11 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
 
     [Theory]
     [InlineData("""{"Url":"/docs","Query":"?id=a&counter=likes"}""", 501, "counter")]
-    [InlineData("""{"Url":"/queries","Query":"?ignoreLimit=true","Method":"POST","Content":"{}"}""", 501, "ignoreLimit")]
+    [InlineData(
+        """{"Url":"/queries","Query":"?ignoreLimit=true","Method":"POST","Content":"{}"}""",
+        501,
+        "ignoreLimit"
+    )]
     [InlineData("""{"Url":"/docs","Query":"?id=a&consistency=local"}""", 400, "consistency")]
     [InlineData("""{"Url":"/docs","Query":"?id=a","Headers":{"If-Match":"x"}}""", 501, "If-Match")]
     public async Task The_parts_of_a_multi_get_are_held_to_the_same(string part, int status, string named)
@@ -153,7 +261,11 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
         var answer = await server.SendAsync("POST", db + "/multi_get", $$"""{"Requests":[{{part}}]}""");
         var result = answer.Json.GetProperty("Results")[0];
         Assert.Equal(status, result.GetProperty("StatusCode").GetInt32());
-        Assert.Contains(named, result.GetProperty("Result").GetProperty("Message").GetString(), StringComparison.Ordinal);
+        Assert.Contains(
+            named,
+            result.GetProperty("Result").GetProperty("Message").GetString(),
+            StringComparison.Ordinal
+        );
     }
 
     [Theory]
@@ -174,7 +286,12 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
     public void The_manual_lists_every_parameter_of_every_route()
     {
         string manual = File.ReadAllText(Path.Join(Repository.Root, "docs", "reference", "clients.md"));
-        string[] missing = [.. RoutesWithParameters("{db}").Select(static route => RowOf(route)).Where(row => !manual.Contains(row, StringComparison.Ordinal))];
+        string[] missing =
+        [
+            .. RoutesWithParameters("{db}")
+                .Select(static route => RowOf(route))
+                .Where(row => !manual.Contains(row, StringComparison.Ordinal)),
+        ];
         Assert.True(missing.Length == 0, "docs/reference/clients.md lacks these rows:\n" + string.Join('\n', missing));
         foreach (var (name, reason) in RouteParameters.PassedOverAnywhere)
         {
@@ -186,7 +303,8 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
         $"| `{route.Method} {route.Path}` | {List(route.Parameters.Obeyed.Select(static name => $"`{name}`"))} "
         + $"| {List(route.Parameters.PassedOver.Select(static passed => $"`{passed.Key}` {passed.Value}"), "; ")} |";
 
-    private static string List(IEnumerable<string> parts, string between = ", ") => string.Join(between, parts) is { Length: > 0 } list ? list : "–";
+    private static string List(IEnumerable<string> parts, string between = ", ") =>
+        string.Join(between, parts) is { Length: > 0 } list ? list : "–";
 
     private IEnumerable<(string Method, string Path, RouteParameters Parameters)> RoutesWithParameters(string db) =>
         from endpoint in server.Routes

@@ -3,40 +3,145 @@ using System.Text;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>Random requests to every route: an answer below 500 (or 501, 503, 507 by name), never a hang, and a healthy server afterwards.</summary>
+/// <summary>
+/// Random requests to every route: an answer below 500 (or 501, 503, 507 by name), never a hang, and a healthy server
+/// afterwards.
+/// </summary>
 public sealed class RouteFuzzTests(RunningServer server) : IClassFixture<RunningServer>
 {
-    private static readonly string[] Methods = ["GET", "GET", "PUT", "POST", "DELETE", "PATCH", "HEAD", "RESET", "OPTIONS"];
+    private static readonly string[] Methods =
+    [
+        "GET",
+        "GET",
+        "PUT",
+        "POST",
+        "DELETE",
+        "PATCH",
+        "HEAD",
+        "RESET",
+        "OPTIONS",
+    ];
 
     private static readonly string[] Paths =
     [
-        "/docs", "/docs", "/docs", "/bulk_docs", "/bulk_docs", "/bulk_insert", "/queries", "/queries", "/streams/docs", "/streams/queries", "/multi_get",
-        "/hilo/next", "/hilo/return", "/identity/next", "/identity/seed", "/debug/identities", "/healthcheck", "/configuration/client", "/changes", "/stats",
-        "/stats/essential", "/stats/detailed", "/collections/stats", "/collections/stats/detailed", "/operations/next-operation-id", "/operations/state",
-        "/operations/kill", "/indexes", "/attachments", "/x/%2F/y", "/docs/", "//docs",
+        "/docs",
+        "/docs",
+        "/docs",
+        "/bulk_docs",
+        "/bulk_docs",
+        "/bulk_insert",
+        "/queries",
+        "/queries",
+        "/streams/docs",
+        "/streams/queries",
+        "/multi_get",
+        "/hilo/next",
+        "/hilo/return",
+        "/identity/next",
+        "/identity/seed",
+        "/debug/identities",
+        "/healthcheck",
+        "/configuration/client",
+        "/changes",
+        "/stats",
+        "/stats/essential",
+        "/stats/detailed",
+        "/collections/stats",
+        "/collections/stats/detailed",
+        "/operations/next-operation-id",
+        "/operations/state",
+        "/operations/kill",
+        "/indexes",
+        "/attachments",
+        "/x/%2F/y",
+        "/docs/",
+        "//docs",
     ];
 
     private static readonly string[] Names =
     [
-        "id", "id", "include", "startsWith", "start", "pageSize", "matches", "exclude", "startAfter", "metadataOnly", "format", "tag", "lastBatchSize", "lastRangeAt",
-        "lastMax", "end", "last", "identityPartsSeparator", "name", "value", "force", "queryHash", "debug", "numberOfReplicasToWaitFor", "waitForIndexesTimeout",
-        "skipOverwriteIfUnchanged", "skipPatchIfChangeVectorMismatch", "nodeTag", "",
+        "id",
+        "id",
+        "include",
+        "startsWith",
+        "start",
+        "pageSize",
+        "matches",
+        "exclude",
+        "startAfter",
+        "metadataOnly",
+        "format",
+        "tag",
+        "lastBatchSize",
+        "lastRangeAt",
+        "lastMax",
+        "end",
+        "last",
+        "identityPartsSeparator",
+        "name",
+        "value",
+        "force",
+        "queryHash",
+        "debug",
+        "numberOfReplicasToWaitFor",
+        "waitForIndexesTimeout",
+        "skipOverwriteIfUnchanged",
+        "skipPatchIfChangeVectorMismatch",
+        "nodeTag",
+        "",
     ];
 
     private static readonly string[] Values =
     [
-        "", "a", "users/", "users|", "users%2F1", "%FF", "%", "%zz", "-1", "0", "7", "9223372036854775807", "99999999999999999999", "true", "*", "1*|?", "jsonl", "json",
-        "00:00:05", "1970-01-01T00:00:00.0000000Z", "a.b[]", "[]", "Raven/Hilo/users", "%00", "%C3%98", "majority", "|", "/",
+        "",
+        "a",
+        "users/",
+        "users|",
+        "users%2F1",
+        "%FF",
+        "%",
+        "%zz",
+        "-1",
+        "0",
+        "7",
+        "9223372036854775807",
+        "99999999999999999999",
+        "true",
+        "*",
+        "1*|?",
+        "jsonl",
+        "json",
+        "00:00:05",
+        "1970-01-01T00:00:00.0000000Z",
+        "a.b[]",
+        "[]",
+        "Raven/Hilo/users",
+        "%00",
+        "%C3%98",
+        "majority",
+        "|",
+        "/",
     ];
 
     private static readonly string[] Bodies =
     [
-        "{}", "[]", "null", "", "{\"a\":1}", "{\"@metadata\":{\"@collection\":\"Users\"}}", "{\"Commands\":[{\"Id\":\"a\",\"Type\":\"PUT\",\"Document\":{\"x\":[1]}}]}",
-        "{\"Commands\":[{\"Id\":\"a\",\"Type\":\"DELETE\"},{\"Id\":\"a\",\"Type\":\"PATCH\",\"Patch\":{\"Script\":\"this.x = args.v;\",\"Values\":{\"v\":[{}]}}}]}",
-        "{\"Query\":\"from Users where id() in ($p) limit 1, 2\",\"QueryParameters\":{\"p\":[\"a\"]}}", "{\"Query\":\"from @all_docs where startsWith(id(), 'u') include a.b[]\"}",
-        "[{\"Id\":\"a\",\"Type\":\"PUT\",\"Document\":{}},{\"Type\":\"HeartBeat\"}]", "{\"Ids\":[\"a\",\"b\",null]}",
-        "{\"Requests\":[{\"Url\":\"/docs\",\"Query\":\"?id=a\",\"Method\":\"GET\"},{\"Url\":\"/queries\",\"Method\":\"POST\",\"Content\":\"{}\"}]}",
-        "{\"Patch\":{\"Script\":\"this.tags.push(args.a);\",\"Values\":{\"a\":1}},\"PatchIfMissing\":null}", "{\"DatabaseName\":\"fuzz\"}",
+        "{}",
+        "[]",
+        "null",
+        "",
+        "{\"a\":1}",
+        "{\"@metadata\":{\"@collection\":\"Users\"}}",
+        "{\"Commands\":[{\"Id\":\"a\",\"Type\":\"PUT\",\"Document\":{\"x\":[1]}}]}",
+        "{\"Commands\":[{\"Id\":\"a\",\"Type\":\"DELETE\"},{\"Id\":\"a\",\"Type\":\"PATCH\","
+            + "\"Patch\":{\"Script\":\"this.x = args.v;\",\"Values\":{\"v\":[{}]}}}]}",
+        "{\"Query\":\"from Users where id() in ($p) limit 1, 2\",\"QueryParameters\":{\"p\":[\"a\"]}}",
+        "{\"Query\":\"from @all_docs where startsWith(id(), 'u') include a.b[]\"}",
+        "[{\"Id\":\"a\",\"Type\":\"PUT\",\"Document\":{}},{\"Type\":\"HeartBeat\"}]",
+        "{\"Ids\":[\"a\",\"b\",null]}",
+        "{\"Requests\":[{\"Url\":\"/docs\",\"Query\":\"?id=a\",\"Method\":\"GET\"},{\"Url\":\"/queries\","
+            + "\"Method\":\"POST\",\"Content\":\"{}\"}]}",
+        "{\"Patch\":{\"Script\":\"this.tags.push(args.a);\",\"Values\":{\"a\":1}},\"PatchIfMissing\":null}",
+        "{\"DatabaseName\":\"fuzz\"}",
     ];
 
     [Fact]
@@ -49,8 +154,13 @@ public sealed class RouteFuzzTests(RunningServer server) : IClassFixture<Running
             var random = new Random(seed);
             string method = Pick(random, Methods);
             string url = (random.Next(40) == 0 ? "/databases/missing" : db) + Pick(random, Paths) + Query(random);
-            byte[]? body = method is "GET" or "HEAD" ? null : Mutate(random, Encoding.UTF8.GetBytes(Pick(random, Bodies)));
-            string what = string.Create(CultureInfo.InvariantCulture, $"seed {seed}: {method} {url} {(body is null ? "" : Convert.ToHexString(body))}");
+            byte[]? body = method is "GET" or "HEAD"
+                ? null
+                : Mutate(random, Encoding.UTF8.GetBytes(Pick(random, Bodies)));
+            string what = string.Create(
+                CultureInfo.InvariantCulture,
+                $"seed {seed}: {method} {url} {(body is null ? "" : Convert.ToHexString(body))}"
+            );
             (string, string)[] headers = random.Next(8) switch
             {
                 0 => [("If-Match", Pick(random, ["\"\"", "\"A:1-x\"", "*", "\"A:1-x\",\"\""]))],
@@ -69,11 +179,18 @@ public sealed class RouteFuzzTests(RunningServer server) : IClassFixture<Running
                 throw new InvalidOperationException(what, failure);
             }
 
-            bool isBulkInsert = url.Contains("/bulk_insert", StringComparison.Ordinal); // RavenDB's clients look at operations/state only after a 500
-            Assert.True(answer.Status is < 500 or 501 or 503 || (isBulkInsert && answer.Status == 500), $"{answer.Status} {answer.Body} {what}");
+            // RavenDB's clients look at operations/state only after a 500
+            bool isBulkInsert = url.Contains("/bulk_insert", StringComparison.Ordinal);
+            Assert.True(
+                answer.Status is < 500 or 501 or 503 || (isBulkInsert && answer.Status == 500),
+                $"{answer.Status} {answer.Body} {what}"
+            );
             if (answer.Status >= 400 && answer.Status != 404 && method is not "HEAD")
             {
-                Assert.True(answer.Body.StartsWith("{\"Url\":", StringComparison.Ordinal), $"{answer.Status} '{answer.Body}' {what}");
+                Assert.True(
+                    answer.Body.StartsWith("{\"Url\":", StringComparison.Ordinal),
+                    $"{answer.Status} '{answer.Body}' {what}"
+                );
             }
         }
 

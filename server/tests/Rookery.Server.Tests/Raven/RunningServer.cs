@@ -53,15 +53,31 @@ public sealed class RunningServer : IAsyncLifetime
     public Node Node => _node!;
 
     /// <summary>What is mapped.</summary>
-    public IEnumerable<RouteEndpoint> Routes => ((IEndpointRouteBuilder)_app!).DataSources.SelectMany(static source => source.Endpoints).OfType<RouteEndpoint>();
+    public IEnumerable<RouteEndpoint> Routes =>
+        ((IEndpointRouteBuilder)_app!)
+            .DataSources.SelectMany(static source => source.Endpoints)
+            .OfType<RouteEndpoint>();
 
     public Uri Address { get; private set; } = new("http://127.0.0.1");
 
     public async Task InitializeAsync()
     {
         var io = new IoTimeline(TimeProvider.System, "memory");
-        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, Disk, Memory, io, TimeProvider.System, store => Before(RaftConsensus.Alone(store)));
-        Context = new ServerContext(With(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }), Time, Log, Memory, io);
+        _node = Node.Open(
+            new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 },
+            Disk,
+            Memory,
+            io,
+            TimeProvider.System,
+            store => Before(RaftConsensus.Alone(store))
+        );
+        Context = new ServerContext(
+            With(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }),
+            Time,
+            Log,
+            Memory,
+            io
+        );
         _indexing = Indexing.Start(_node, Disk, () => !HoldsIndexing, IndexTime, out var indexes);
         Context.Readiness.Opened(_node, indexes);
         _app = RookeryServer.Build(Context);
@@ -84,15 +100,28 @@ public sealed class RunningServer : IAsyncLifetime
     public async Task<string> CreateDatabaseAsync()
     {
         string name = string.Create(CultureInfo.InvariantCulture, $"db{Interlocked.Increment(ref _databases)}");
-        var created = await SendAsync("PUT", $"/admin/databases?name={name}&replicationFactor=1", $$"""{"DatabaseName":"{{name}}","Settings":{ } }""");
+        var created = await SendAsync(
+            "PUT",
+            $"/admin/databases?name={name}&replicationFactor=1",
+            $$"""{"DatabaseName":"{{name}}","Settings":{ } }"""
+        );
         Assert.Equal(201, created.Status);
         return "/databases/" + name;
     }
 
-    public Task<Answer> SendAsync(string method, string url, string? body = null, params (string Name, string Value)[] headers) =>
-        SendAsync(method, url, body is null ? null : Encoding.UTF8.GetBytes(body), headers);
+    public Task<Answer> SendAsync(
+        string method,
+        string url,
+        string? body = null,
+        params (string Name, string Value)[] headers
+    ) => SendAsync(method, url, body is null ? null : Encoding.UTF8.GetBytes(body), headers);
 
-    public async Task<Answer> SendAsync(string method, string url, byte[]? body, params (string Name, string Value)[] headers)
+    public async Task<Answer> SendAsync(
+        string method,
+        string url,
+        byte[]? body,
+        params (string Name, string Value)[] headers
+    )
     {
         using var request = new HttpRequestMessage(new HttpMethod(method), new Uri(Address, url));
         if (body is not null)
@@ -118,7 +147,12 @@ public sealed class RunningServer : IAsyncLifetime
         }
 
         using var response = await Http.SendAsync(request);
-        return new Answer((int)response.StatusCode, await response.Content.ReadAsStringAsync(), response.Headers, response.Content.Headers.ContentLength);
+        return new Answer(
+            (int)response.StatusCode,
+            await response.Content.ReadAsStringAsync(),
+            response.Headers,
+            response.Content.Headers.ContentLength
+        );
     }
 
     public async Task<long> CountAsync(string database) =>

@@ -10,7 +10,12 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
     [InlineData("from Users where name = 'ANN'", "users/1", 1, "Auto/Users/ByName")]
     [InlineData("from Users where exact(name = 'ANN')", "", 0, "Auto/Users/ByExact(Name)")]
     [InlineData("from Users where age > 20 and city = 'ulm'", "users/1", 1, "Auto/Users/ByAgeAndCity")]
-    [InlineData("from Users where address.street = 'x' or tags[] = 'b'", "users/2", 1, "Auto/Users/ByAddress_StreetAndTags")]
+    [InlineData(
+        "from Users where address.street = 'x' or tags[] = 'b'",
+        "users/2",
+        1,
+        "Auto/Users/ByAddress_StreetAndTags"
+    )]
     [InlineData("from @all_docs where exists(buyer)", "orders/1", 1, "Auto/AllDocs/ByBuyer")]
     [InlineData("from Users order by age as long desc", "users/1,users/3,users/2", 3, "Auto/Users/ByAge")]
     [InlineData("from Users order by age limit 1, 1", "users/3", 3, "Auto/Users/ByAge")]
@@ -18,8 +23,18 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
     [InlineData("from Users where age > 0 limit 0", "", 3, "Auto/Users/ByAge")]
     [InlineData("from Users where age > 0 filter city = 'Ulm'", "users/1,users/2", 2, "Auto/Users/ByAge")]
     [InlineData("from Users where age > 0 filter city = 'Bonn' filter_limit 2", "", 0, "Auto/Users/ByAge")]
-    [InlineData("from Users where id() in ('users/3', 'users/1', 'orders/1') and age > 0 order by name", "users/1,users/3", 2, "Auto/Users/ByAgeAndName")]
-    [InlineData("from Users where startsWith(id(), 'users/') and city = 'Ulm'", "users/1,users/2", 2, "Auto/Users/ByCity")]
+    [InlineData(
+        "from Users where id() in ('users/3', 'users/1', 'orders/1') and age > 0 order by name",
+        "users/1,users/3",
+        2,
+        "Auto/Users/ByAgeAndName"
+    )]
+    [InlineData(
+        "from Users where startsWith(id(), 'users/') and city = 'Ulm'",
+        "users/1,users/2",
+        2,
+        "Auto/Users/ByCity"
+    )]
     [InlineData("from Nobody where a = 1", "", 0, "Auto/Nobody/ByA")]
     public async Task Documents_that_match_are_found(string query, string ids, int total, string index)
     {
@@ -32,22 +47,50 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
 
         var streamed = await server.SendAsync("POST", db + "/streams/queries?format=jsonl", Body(query));
         string[] lines = streamed.Body.Split('\n', StringSplitOptions.RemoveEmptyEntries);
-        Assert.Equal(total, JsonDocument.Parse(lines[0]).RootElement.GetProperty("Stats").GetProperty("TotalResults").GetInt32());
-        Assert.Equal(ids, string.Join(',', lines.Skip(1).Select(line => Id(JsonDocument.Parse(line).RootElement.GetProperty("Item")))));
+        Assert.Equal(
+            total,
+            JsonDocument.Parse(lines[0]).RootElement.GetProperty("Stats").GetProperty("TotalResults").GetInt32()
+        );
+        Assert.Equal(
+            ids,
+            string.Join(',', lines.Skip(1).Select(line => Id(JsonDocument.Parse(line).RootElement.GetProperty("Item"))))
+        );
     }
 
     [Theory]
-    [InlineData("from Users where name = 'ann' select name, age as years", """{"name":"Ann","years":31,"@metadata":{"@projection":true,"@id":"users/1"}}""")]
-    [InlineData("from Users order by name select address.street, missing limit 1", """{"address.street":"s","missing":null,"@metadata":{"@projection":true,"@id":"users/1"}}""")]
-    [InlineData("from Users group by city order by city select city, count() as n, sum(age) as sum", """{"city":"Bonn","n":1,"sum":20,"@metadata":{"@projection":true}},{"city":"Ulm","n":2,"sum":38,"@metadata":{"@projection":true}}""")]
-    [InlineData("from Users order by city select distinct city", """{"city":"Bonn","@metadata":{"@projection":true,"@id":"users/3"}},{"city":"Ulm","@metadata":{"@projection":true,"@id":"users/1"}}""")]
-    [InlineData("from Users where age > 0 and city = 'Bonn' select score() as s", """{"s":2,"@metadata":{"@projection":true,"@id":"users/3","@index-score":2}}""")]
-    [InlineData("from Users group by city where count() > 1 select city", """{"city":"Ulm","@metadata":{"@projection":true}}""")]
+    [InlineData(
+        "from Users where name = 'ann' select name, age as years",
+        """{"name":"Ann","years":31,"@metadata":{"@projection":true,"@id":"users/1"}}"""
+    )]
+    [InlineData(
+        "from Users order by name select address.street, missing limit 1",
+        """{"address.street":"s","missing":null,"@metadata":{"@projection":true,"@id":"users/1"}}"""
+    )]
+    [InlineData(
+        "from Users group by city order by city select city, count() as n, sum(age) as sum",
+        """{"city":"Bonn","n":1,"sum":20,"@metadata":{"@projection":true}},{"city":"Ulm","n":2,"sum":38,"@metadata":{"@projection":true}}"""
+    )]
+    [InlineData(
+        "from Users order by city select distinct city",
+        """{"city":"Bonn","@metadata":{"@projection":true,"@id":"users/3"}},{"city":"Ulm","@metadata":{"@projection":true,"@id":"users/1"}}"""
+    )]
+    [InlineData(
+        "from Users where age > 0 and city = 'Bonn' select score() as s",
+        """{"s":2,"@metadata":{"@projection":true,"@id":"users/3","@index-score":2}}"""
+    )]
+    [InlineData(
+        "from Users group by city where count() > 1 select city",
+        """{"city":"Ulm","@metadata":{"@projection":true}}"""
+    )]
     public async Task Selections_and_groups_are_projections(string query, string results)
     {
         string db = await FillAsync();
         Assert.Equal($"[{results}]", (await QueryAsync(db, query)).GetProperty("Results").GetRawText());
-        Assert.EndsWith($"\"Results\":[{results}]}}", (await server.SendAsync("POST", db + "/streams/queries", Body(query))).Body, StringComparison.Ordinal);
+        Assert.EndsWith(
+            $"\"Results\":[{results}]}}",
+            (await server.SendAsync("POST", db + "/streams/queries", Body(query))).Body,
+            StringComparison.Ordinal
+        );
     }
 
     [Theory]
@@ -88,19 +131,34 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
     public async Task Includes_follow_what_was_found()
     {
         string db = await FillAsync();
-        foreach (string query in (string[])["from Orders where total > 1 include buyer", "from Orders order by total select total include buyer"])
+        foreach (
+            string query in (string[])
+                ["from Orders where total > 1 include buyer", "from Orders order by total select total include buyer"]
+        )
         {
-            Assert.Equal("users/3", Assert.Single((await QueryAsync(db, query)).GetProperty("Includes").EnumerateObject().ToArray()).Name);
+            Assert.Equal(
+                "users/3",
+                Assert.Single((await QueryAsync(db, query)).GetProperty("Includes").EnumerateObject().ToArray()).Name
+            );
         }
 
-        Assert.Empty((await QueryAsync(db, "from Orders where total > 100 include buyer")).GetProperty("Includes").EnumerateObject().ToArray());
+        Assert.Empty(
+            (await QueryAsync(db, "from Orders where total > 100 include buyer"))
+                .GetProperty("Includes")
+                .EnumerateObject()
+                .ToArray()
+        );
     }
 
     [Fact]
     public async Task Metadata_alone_is_enough_when_asked()
     {
         string db = await FillAsync();
-        var answer = await server.SendAsync("POST", db + "/queries?metadataOnly=true", Body("from Users where name = 'ann'"));
+        var answer = await server.SendAsync(
+            "POST",
+            db + "/queries?metadataOnly=true",
+            Body("from Users where name = 'ann'")
+        );
         Assert.Equal("@metadata", Assert.Single(Assert.Single(Results(answer.Json)).EnumerateObject().ToArray()).Name);
     }
 
@@ -119,22 +177,47 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
     public async Task Start_and_page_size_mean_the_same_as_limit()
     {
         string db = await FillAsync();
-        Assert.Equal(["users/3"], Ids(await server.SendAsync("POST", db + "/queries", """{"Query":"from Users order by age limit 1, 5","Start":1,"PageSize":1}""")));
-        Assert.Equal(["users/3", "users/1"], Ids(await server.SendAsync("POST", db + "/queries", """{"Query":"from Users order by age","Start":1}""")));
-        Assert.Equal(["users/2"], Ids(await server.SendAsync("POST", db + "/queries", """{"Query":"from Users","Start":1,"PageSize":1}""")));
+        Assert.Equal(
+            ["users/3"],
+            Ids(
+                await server.SendAsync(
+                    "POST",
+                    db + "/queries",
+                    """{"Query":"from Users order by age limit 1, 5","Start":1,"PageSize":1}"""
+                )
+            )
+        );
+        Assert.Equal(
+            ["users/3", "users/1"],
+            Ids(await server.SendAsync("POST", db + "/queries", """{"Query":"from Users order by age","Start":1}"""))
+        );
+        Assert.Equal(
+            ["users/2"],
+            Ids(await server.SendAsync("POST", db + "/queries", """{"Query":"from Users","Start":1,"PageSize":1}"""))
+        );
     }
 
     [Fact]
     public async Task Answers_of_any_length_are_whole()
     {
         string db = await server.CreateDatabaseAsync();
-        await FillAsync(db, 3000, i => $$"""{"n":{{i % 1000}},"even":{{(i % 2 == 0 ? "true" : "false")}},"text":"{{new string('x', 500)}}","@metadata":{"@collection":"Items"} }""");
+        await FillAsync(
+            db,
+            3000,
+            i =>
+                $$"""{"n":{{i % 1000}},"even":{{(i % 2 == 0 ? "true" : "false")}},"text":"{{new string('x', 500)}}","@metadata":{"@collection":"Items"} }"""
+        );
         var even = await QueryAsync(db, "from Items where even = true");
         Assert.Equal(Enumerable.Range(0, 1500).Select(i => $"items/{2 * i:0000}"), Results(even).Select(Id));
         var sorted = await QueryAsync(db, "from Items where even = true order by n as long desc");
-        Assert.Equal(Enumerable.Range(0, 1500).Select(i => 998 - (i / 3 * 2)), Results(sorted).Select(item => item.GetProperty("n").GetInt32()));
+        Assert.Equal(
+            Enumerable.Range(0, 1500).Select(i => 998 - (i / 3 * 2)),
+            Results(sorted).Select(item => item.GetProperty("n").GetInt32())
+        );
         Assert.Equal(1000, Results(await QueryAsync(db, "from Items group by n select n, count() as c")).Length);
-        var lines = (await server.SendAsync("POST", db + "/streams/queries?format=jsonl", Body("from Items where even = false"))).Body.Split('\n', StringSplitOptions.RemoveEmptyEntries);
+        var lines = (
+            await server.SendAsync("POST", db + "/streams/queries?format=jsonl", Body("from Items where even = false"))
+        ).Body.Split('\n', StringSplitOptions.RemoveEmptyEntries);
         Assert.Equal(1501, lines.Length);
     }
 
@@ -142,11 +225,24 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
     public async Task An_answer_that_fails_behind_its_beginning_is_cut_off()
     {
         string db = await server.CreateDatabaseAsync();
-        await FillAsync(db, 200, i => $$"""{"n":{{i}},"text":"{{new string('x', i == 199 ? 300_000 : 4000)}}","@metadata":{"@collection":"Items"} }""");
+        await FillAsync(
+            db,
+            200,
+            i =>
+                $$"""{"n":{{i}},"text":"{{new string('x', i == 199 ? 300_000 : 4000)}}","@metadata":{"@collection":"Items"} }"""
+        );
         const string Query = "from Items where n >= 0 select text as a, text as b, text as c, text as d, text as e";
-        await Assert.ThrowsAnyAsync<HttpRequestException>(() => server.SendAsync("POST", db + "/streams/queries?format=jsonl", Body(Query)));
+        await Assert.ThrowsAnyAsync<HttpRequestException>(() =>
+            server.SendAsync("POST", db + "/streams/queries?format=jsonl", Body(Query))
+        );
         await Assert.ThrowsAnyAsync<HttpRequestException>(() => server.SendAsync("POST", db + "/queries", Body(Query)));
-        (await server.SendAsync("POST", db + "/queries", Body(Query.Replace(">= 0", "= 199", StringComparison.Ordinal)))).IsRefusal(400, "twice as large");
+        (
+            await server.SendAsync(
+                "POST",
+                db + "/queries",
+                Body(Query.Replace(">= 0", "= 199", StringComparison.Ordinal))
+            )
+        ).IsRefusal(400, "twice as large");
     }
 
     [Fact]
@@ -159,20 +255,47 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
             string db = await small.CreateDatabaseAsync();
             for (int chunk = 0; chunk < 16; chunk++)
             {
-                string commands = string.Join(',', Enumerable.Range(chunk * 1000, 1000).Select(i => $$"""{"Id":"items/{{i}}","Type":"PUT","Document":{"n":{{i}},"m":{{i % 7}},"@metadata":{"@collection":"Items"} } }"""));
-                Assert.Equal(201, (await small.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{commands}}]}""")).Status);
+                string commands = string.Join(
+                    ',',
+                    Enumerable
+                        .Range(chunk * 1000, 1000)
+                        .Select(i =>
+                            $$"""{"Id":"items/{{i}}","Type":"PUT","Document":{"n":{{i}},"m":{{i % 7}},"@metadata":{"@collection":"Items"} } }"""
+                        )
+                );
+                Assert.Equal(
+                    201,
+                    (await small.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{commands}}]}""")).Status
+                );
             }
 
             for (int round = 0; round < 3; round++)
             {
-                foreach (string query in (string[])["from Items order by n", "from Items group by n select n", "from Items order by n select distinct n"])
+                foreach (
+                    string query in (string[])
+                        [
+                            "from Items order by n",
+                            "from Items group by n select n",
+                            "from Items order by n select distinct n",
+                        ]
+                )
                 {
                     (await small.SendAsync("POST", db + "/queries", Body(query + " /* */"))).IsRefusal(400, "memory");
                 }
             }
 
-            Assert.Equal(10, Results((await small.SendAsync("POST", db + "/queries", Body("from Items order by n desc limit 10"))).Json).Length);
-            Assert.Equal(7, Results((await small.SendAsync("POST", db + "/queries", Body("from Items group by m select m"))).Json).Length);
+            Assert.Equal(
+                10,
+                Results(
+                    (await small.SendAsync("POST", db + "/queries", Body("from Items order by n desc limit 10"))).Json
+                ).Length
+            );
+            Assert.Equal(
+                7,
+                Results(
+                    (await small.SendAsync("POST", db + "/queries", Body("from Items group by m select m"))).Json
+                ).Length
+            );
         }
         finally
         {
@@ -185,19 +308,45 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
     {
         string db = await FillAsync();
         string terms = string.Join(',', Enumerable.Range(0, 10_000));
-        Assert.Equal(["users/3"], (await QueryAsync(db, $"from Users where age in ({terms}) and city = 'Bonn'")).GetProperty("Results").EnumerateArray().Select(Id));
-        (await server.SendAsync("POST", db + "/queries", Body($"from Users where age in ({terms}, 1)"))).IsRefusal(400, "10000");
-        (await server.SendAsync("POST", db + "/queries", Body("from Users where " + string.Join(" or ", Enumerable.Repeat("a = 1", 40_000))))).IsRefusal(400, "262144");
-        (await server.SendAsync("POST", db + "/queries", Body("from Users where " + new string('(', 5000)))).IsRefusal(400, "128");
+        Assert.Equal(
+            ["users/3"],
+            (await QueryAsync(db, $"from Users where age in ({terms}) and city = 'Bonn'"))
+                .GetProperty("Results")
+                .EnumerateArray()
+                .Select(Id)
+        );
+        (await server.SendAsync("POST", db + "/queries", Body($"from Users where age in ({terms}, 1)"))).IsRefusal(
+            400,
+            "10000"
+        );
+        (
+            await server.SendAsync(
+                "POST",
+                db + "/queries",
+                Body("from Users where " + string.Join(" or ", Enumerable.Repeat("a = 1", 40_000)))
+            )
+        ).IsRefusal(400, "262144");
+        (await server.SendAsync("POST", db + "/queries", Body("from Users where " + new string('(', 5000)))).IsRefusal(
+            400,
+            "128"
+        );
     }
 
     [Fact]
     public async Task A_lazy_query_that_is_wrong_fails_alone()
     {
         string db = await FillAsync();
-        string requests = string.Join(',', ((string[])["from Users where age > 20", "from Users where age >", "from Users order by age limit 1"])
-            .Select(query => $$"""{"Url":"{{db}}/queries","Query":"?queryHash=1","Method":"POST","Headers":{},"Content":{{JsonSerializer.Serialize(Body(query))}} }"""));
-        var parts = Results((await server.SendAsync("POST", db + "/multi_get", $$"""{"Requests":[{{requests}}]}""")).Json);
+        string requests = string.Join(
+            ',',
+            (
+                (string[])["from Users where age > 20", "from Users where age >", "from Users order by age limit 1"]
+            ).Select(query =>
+                $$"""{"Url":"{{db}}/queries","Query":"?queryHash=1","Method":"POST","Headers":{},"Content":{{JsonSerializer.Serialize(Body(query))}} }"""
+            )
+        );
+        var parts = Results(
+            (await server.SendAsync("POST", db + "/multi_get", $$"""{"Requests":[{{requests}}]}""")).Json
+        );
         Assert.Equal([200, 400, 200], parts.Select(part => part.GetProperty("StatusCode").GetInt32()));
         Assert.Equal("users/2", Id(Assert.Single(Results(parts[2].GetProperty("Result")))));
     }
@@ -221,8 +370,16 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
     {
         for (int start = 0; start < count; start += 500)
         {
-            string commands = string.Join(',', Enumerable.Range(start, Math.Min(500, count - start)).Select(i => $$"""{"Id":"items/{{i:0000}}","Type":"PUT","Document":{{document(i)}} }"""));
-            Assert.Equal(201, (await server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{commands}}]}""")).Status);
+            string commands = string.Join(
+                ',',
+                Enumerable
+                    .Range(start, Math.Min(500, count - start))
+                    .Select(i => $$"""{"Id":"items/{{i:0000}}","Type":"PUT","Document":{{document(i)}} }""")
+            );
+            Assert.Equal(
+                201,
+                (await server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{commands}}]}""")).Status
+            );
         }
     }
 
@@ -231,7 +388,10 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
         string db = await server.CreateDatabaseAsync();
         (string Id, string Json)[] documents =
         [
-            ("users/1", """{"name":"Ann","age":31,"city":"Ulm","address":{"street":"s"},"@metadata":{"@collection":"Users"}}"""),
+            (
+                "users/1",
+                """{"name":"Ann","age":31,"city":"Ulm","address":{"street":"s"},"@metadata":{"@collection":"Users"}}"""
+            ),
             ("users/2", """{"name":"Bob","age":7,"city":"Ulm","tags":["a","b"],"@metadata":{"@collection":"Users"}}"""),
             ("users/3", """{"name":"Cid","age":20,"city":"Bonn","@metadata":{"@collection":"Users"}}"""),
             ("orders/1", """{"buyer":"users/3","total":5,"@metadata":{"@collection":"Orders"}}"""),

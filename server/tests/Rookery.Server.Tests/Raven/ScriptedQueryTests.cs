@@ -7,15 +7,37 @@ namespace Rookery.Server.Tests.Raven;
 public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<RunningServer>
 {
     [Theory]
-    [InlineData("from Users as u where id() = 'users/1' select { name: u.first + ' ' + u.last, tags: u.tags.map(t => t.id), friend: load(u.friend).first }", """{"name":"Ann Lee","tags":["x","y"],"friend":"Bob"}""")]
+    [InlineData(
+        "from Users as u where id() = 'users/1' select { name: u.first + ' ' + u.last, tags: u.tags.map(t => "
+            + "t.id), friend: load(u.friend).first }",
+        """{"name":"Ann Lee","tags":["x","y"],"friend":"Bob"}"""
+    )]
     [InlineData("from Users order by age desc select { n: this.first } limit 2", """{"n":"Ann"},{"n":"Bob"}""")]
-    [InlineData("from Users as u where u.age > 25 select { id: id(u), c: u['@metadata']['@collection'], none: u.none }", """{"id":"users/1","c":"Users"}""")]
-    [InlineData("declare function f(u, p) { return { n: u.first + p, q: $q[0] } } from Users as u where u.age < 25 select f(u, $p)", """{"n":"Bob!","q":7}""")]
-    [InlineData("declare function f(u) { return u } from Users as u where u.age < 25 select f(u)", """{"first":"Bob","friend":"users/1","age":20}""")]
+    [InlineData(
+        "from Users as u where u.age > 25 select { id: id(u), c: u['@metadata']['@collection'], none: u.none }",
+        """{"id":"users/1","c":"Users"}"""
+    )]
+    [InlineData(
+        "declare function f(u, p) { return { n: u.first + p, q: $q[0] } } from Users as u where u.age < 25 "
+            + "select f(u, $p)",
+        """{"n":"Bob!","q":7}"""
+    )]
+    [InlineData(
+        "declare function f(u) { return u } from Users as u where u.age < 25 select f(u)",
+        """{"first":"Bob","friend":"users/1","age":20}"""
+    )]
     [InlineData("declare function f() { } from Users as u where u.age < 25 select f()", "{}")]
     [InlineData("from Users as u where u.age < 25 select { '@metadata': { a: 1 }, b: 2 }", """{"b":2}""")]
-    [InlineData("from Orders as o load o.company as c, o.lines[].product as p[], c.owner as w select { c: c.name, p: p.map(x => x.name), w: w.first }", """{"c":"Acme","p":["Pen","Ink"],"w":"Ann"}""")]
-    [InlineData("from Orders as o load o.company as c, o.lines[].product as p[] select c.name as name, p.name as products, o.lines[].q, id() as id, $q as q, 'x', o.none", """{"name":"Acme","products":["Pen","Ink"],"lines[].q":[2,1],"id":"orders/1","q":[7],"x":null,"none":null}""")]
+    [InlineData(
+        "from Orders as o load o.company as c, o.lines[].product as p[], c.owner as w select { c: c.name, p: "
+            + "p.map(x => x.name), w: w.first }",
+        """{"c":"Acme","p":["Pen","Ink"],"w":"Ann"}"""
+    )]
+    [InlineData(
+        "from Orders as o load o.company as c, o.lines[].product as p[] select c.name as name, p.name as "
+            + "products, o.lines[].q, id() as id, $q as q, 'x', o.none",
+        """{"name":"Acme","products":["Pen","Ink"],"lines[].q":[2,1],"id":"orders/1","q":[7],"x":null,"none":null}"""
+    )]
     [InlineData("from Orders as o load o.nothing as c select c.name as name, c", """{"name":null,"c":null}""")]
     public async Task Scripts_make_the_results(string query, string results)
     {
@@ -25,15 +47,27 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
     }
 
     [Theory]
-    [InlineData("from Users as u\nselect {\n  a: u.first.match(/a/)\n}", 501, "regular expressions.\nLine 3, column 20")]
+    [InlineData(
+        "from Users as u\nselect {\n  a: u.first.match(/a/)\n}",
+        501,
+        "regular expressions.\nLine 3, column 20"
+    )]
     [InlineData("from Users as u select { a: new Date() }", 501, "'new'.\nLine 1, column 29")]
-    [InlineData("declare function f(u) { while (true) { } } from Users as u select f(u)", 501, "'while' loops.\nLine 1, column 25")]
+    [InlineData(
+        "declare function f(u) { while (true) { } } from Users as u select f(u)",
+        501,
+        "'while' loops.\nLine 1, column 25"
+    )]
     [InlineData("from Users as u select { a: put('x', u) }", 501, "'put'")]
     [InlineData("from Users as u select { a: , }", 400, "not ','.\nLine 1, column 29")]
     [InlineData("from Users as u select { a: 1", 400, "'}' is missing")]
     [InlineData("from Users as u group by u.age select { a: 1 }", 501, "groups")]
     [InlineData("from Orders as o load o.company as c select distinct c.name", 501, "distinct")]
-    [InlineData("declare function f(u) { return 1 } from Users as u select f(u)", 400, "document 'users/1' failed: it yields no object")]
+    [InlineData(
+        "declare function f(u) { return 1 } from Users as u select f(u)",
+        400,
+        "document 'users/1' failed: it yields no object"
+    )]
     [InlineData("declare function f(u) { return [u] } from Users as u select f(u)", 400, "yields an array")]
     [InlineData("declare function f(u) { return f(u) } from Users as u select f(u)", 400, "deeper than 100 levels")]
     [InlineData("from Users as u select { a: 'x'.repeat(4000000) }", 400, "more steps")]
@@ -52,15 +86,28 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
     {
         string db = await FillAsync();
         string deep = new string('(', 200) + "1" + new string(')', 200);
-        (await server.SendAsync("POST", db + "/queries", Body($"from Users as u select {{ a: {deep} }}"))).IsRefusal(400, "nests deeper");
-        (await server.SendAsync("PATCH", db + "/docs?id=users/1", JsonSerializer.Serialize(new { Patch = new { Script = $"this.a = {deep}" } }))).IsRefusal(400, "nests deeper");
+        (await server.SendAsync("POST", db + "/queries", Body($"from Users as u select {{ a: {deep} }}"))).IsRefusal(
+            400,
+            "nests deeper"
+        );
+        (
+            await server.SendAsync(
+                "PATCH",
+                db + "/docs?id=users/1",
+                JsonSerializer.Serialize(new { Patch = new { Script = $"this.a = {deep}" } })
+            )
+        ).IsRefusal(400, "nests deeper");
     }
 
     [Fact]
     public async Task A_result_that_is_too_large_is_refused()
     {
         string db = await server.CreateDatabaseAsync();
-        await server.SendAsync("PUT", db + "/docs?id=texts/1", $$"""{"text":"{{new string('x', 900_000)}}","@metadata":{"@collection":"Texts"} }""");
+        await server.SendAsync(
+            "PUT",
+            db + "/docs?id=texts/1",
+            $$"""{"text":"{{new string('x', 900_000)}}","@metadata":{"@collection":"Texts"} }"""
+        );
         string body = Body("from Texts as t select { a: [t.text, t.text, t.text, t.text, t.text] }");
         (await server.SendAsync("POST", db + "/queries", body)).IsRefusal(400, "larger than 4.0 MiB");
         (await server.SendAsync("POST", db + "/streams/queries", body)).IsRefusal(400, "larger than 4.0 MiB");
@@ -77,15 +124,29 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
             string db = await small.CreateDatabaseAsync();
             foreach (string id in (string[])["users/1", "users/2"])
             {
-                Assert.Equal(201, (await small.SendAsync("PUT", $"{db}/docs?id={id}", $$"""{"text":"{{new string('x', 500_000)}}","@metadata":{"@collection":"Users"} }""")).Status);
+                Assert.Equal(
+                    201,
+                    (
+                        await small.SendAsync(
+                            "PUT",
+                            $"{db}/docs?id={id}",
+                            $$"""{"text":"{{new string('x', 500_000)}}","@metadata":{"@collection":"Users"} }"""
+                        )
+                    ).Status
+                );
             }
 
             const string Doubled = "from Users as u select { n: (u.text + u.text).length }";
-            const string Sixteenfold = "declare function twice(t) { return t + t } from Users as u select { n: twice(twice(twice(u.text))).length }";
+            const string Sixteenfold =
+                "declare function twice(t) { return t + t } from Users as u select { n: "
+                + "twice(twice(twice(u.text))).length }";
             for (int round = 0; round < 3; round++)
             {
                 Assert.Equal("""{"n":1000000},{"n":1000000}""", await ResultsAsync(db + "/queries", Doubled, small));
-                (await small.SendAsync("POST", db + "/queries", Body(Sixteenfold))).IsRefusal(400, "more memory than there is now");
+                (await small.SendAsync("POST", db + "/queries", Body(Sixteenfold))).IsRefusal(
+                    400,
+                    "more memory than there is now"
+                );
             }
 
             Assert.Equal(0, small.Memory.Shares.Single(share => share.Name is "queries").UsedBytes);
@@ -103,14 +164,32 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
         string query = Body("from Users as u where u.age > 25 select { f: load(u.friend).first } include friend");
         var answer = await server.SendAsync("POST", db + "/queries", query);
         Assert.Equal("users/2", Assert.Single(answer.Json.GetProperty("Includes").EnumerateObject().ToArray()).Name);
-        Assert.Equal(304, (await server.SendAsync("POST", db + "/queries", query, ("If-None-Match", answer.Tag!))).Status);
-        await server.SendAsync("PUT", db + "/docs?id=users/2", """{"first":"Rob","@metadata":{"@collection":"Users"}}""");
+        Assert.Equal(
+            304,
+            (await server.SendAsync("POST", db + "/queries", query, ("If-None-Match", answer.Tag!))).Status
+        );
+        await server.SendAsync(
+            "PUT",
+            db + "/docs?id=users/2",
+            """{"first":"Rob","@metadata":{"@collection":"Users"}}"""
+        );
         var changed = await server.SendAsync("POST", db + "/queries", query, ("If-None-Match", answer.Tag!));
         Assert.Equal("Rob", changed.Json.GetProperty("Results")[0].GetProperty("f").GetString());
     }
 
     private static string Body(string query, bool many = false) =>
-        JsonSerializer.Serialize(new { Query = query, QueryParameters = new { p = "!", q = (int[])[7], many = Enumerable.Range(1000, many ? 1200 : 0) } });
+        JsonSerializer.Serialize(
+            new
+            {
+                Query = query,
+                QueryParameters = new
+                {
+                    p = "!",
+                    q = (int[])[7],
+                    many = Enumerable.Range(1000, many ? 1200 : 0),
+                },
+            }
+        );
 
     /// <summary>The results without their metadata, after a look at it.</summary>
     private async Task<string> ResultsAsync(string url, string query, RunningServer? other = null)
@@ -133,12 +212,18 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
         string db = await server.CreateDatabaseAsync();
         (string Id, string Json)[] documents =
         [
-            ("users/1", """{"first":"Ann","last":"Lee","tags":[{"id":"x"},{"id":"y"}],"friend":"users/2","age":31,"@metadata":{"@collection":"Users"}}"""),
+            (
+                "users/1",
+                """{"first":"Ann","last":"Lee","tags":[{"id":"x"},{"id":"y"}],"friend":"users/2","age":31,"@metadata":{"@collection":"Users"}}"""
+            ),
             ("users/2", """{"first":"Bob","friend":"users/1","age":20,"@metadata":{"@collection":"Users"}}"""),
             ("companies/1", """{"name":"Acme","owner":"users/1","@metadata":{"@collection":"Companies"}}"""),
             ("products/1", """{"name":"Pen"}"""),
             ("products/2", """{"name":"Ink"}"""),
-            ("orders/1", """{"company":"companies/1","lines":[{"product":"products/1","q":2},{"product":"products/2","q":1}],"@metadata":{"@collection":"Orders"}}"""),
+            (
+                "orders/1",
+                """{"company":"companies/1","lines":[{"product":"products/1","q":2},{"product":"products/2","q":1}],"@metadata":{"@collection":"Orders"}}"""
+            ),
         ];
         foreach (var (id, json) in documents)
         {

@@ -14,15 +14,28 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     [InlineData("facet(brand, '{\"Start\":1,\"IncludeRemainingTerms\":true}')", "brand: zoom 2")]
     [InlineData("facet(brand, '{\"PageSize\":1,\"IncludeRemainingTerms\":true}')", "brand: acme 3 +1/2 zoom")]
     [InlineData("facet(brand, sum(price))", "brand: acme 3 price sum=60, zoom 2 price sum=9.5")]
-    [InlineData("facet(brand, sum(price), avg(price) as p, min(stock))", "brand: acme 3 price sum=60, acme 3 p average=20, acme 3 stock min=1, zoom 2 price sum=9.5, zoom 2 p average=4.75, zoom 2 stock min=4")]
-    [InlineData("facet(brand, min(price), max(price)) as b", "b: acme 3 price min=10 max=30, zoom 2 price min=4.5 max=5")]
-    [InlineData("facet(price < 10, price >= 10 and price < 25, price between 25 and 100)", "price: price < 10 2, price >= 10 and price < 25 2, price between 25 and 100 1")]
+    [InlineData(
+        "facet(brand, sum(price), avg(price) as p, min(stock))",
+        "brand: acme 3 price sum=60, acme 3 p average=20, acme 3 stock min=1, zoom 2 price sum=9.5, zoom 2 p "
+            + "average=4.75, zoom 2 stock min=4"
+    )]
+    [InlineData(
+        "facet(brand, min(price), max(price)) as b",
+        "b: acme 3 price min=10 max=30, zoom 2 price min=4.5 max=5"
+    )]
+    [InlineData(
+        "facet(price < 10, price >= 10 and price < 25, price between 25 and 100)",
+        "price: price < 10 2, price >= 10 and price < 25 2, price between 25 and 100 1"
+    )]
     [InlineData("facet(price < $ten) as Cheap", "Cheap: price < 10 2")]
     [InlineData("facet(sum(price))", "@AllResults: @AllResults 5 price sum=69.5")]
     [InlineData("facet(tags)", "tags: a 2, b 1")]
     [InlineData("facet(odd)", "odd: NULL_VALUE 1, false 1, 7 1, EMPTY_STRING 1")]
     [InlineData("facet(brand), facet(price > 20)", "brand: acme 3, zoom 2; price: price > 20 1")]
-    [InlineData("facet(id('facets/cameras'))", "Brand: acme 3 price sum=60, zoom 2 price sum=9.5; price: price < 10 2, price >= 10 3")]
+    [InlineData(
+        "facet(id('facets/cameras'))",
+        "Brand: acme 3 price sum=60, zoom 2 price sum=9.5; price: price < 10 2, price >= 10 3"
+    )]
     public async Task Facets_count_by_value_and_by_range(string selection, string expected)
     {
         string db = await FillAsync();
@@ -62,9 +75,19 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     public async Task Suggestions_are_words_that_are_similar(string selection, string expected)
     {
         string db = await FillAsync();
-        var results = (await QueryAsync(db, $"from Cameras select {selection}")).GetProperty("Results").EnumerateArray();
-        Assert.Equal(expected, string.Join("; ", results.Select(result =>
-            $"{result.GetProperty("Name").GetString()}: {string.Join(',', result.GetProperty("Suggestions").EnumerateArray().Select(static word => word.GetString()))}")));
+        var results = (await QueryAsync(db, $"from Cameras select {selection}"))
+            .GetProperty("Results")
+            .EnumerateArray();
+        Assert.Equal(
+            expected,
+            string.Join(
+                "; ",
+                results.Select(result =>
+                    $"{result.GetProperty("Name").GetString()}: "
+                    + $"{string.Join(',', result.GetProperty("Suggestions").EnumerateArray().Select(static word => word.GetString()))}"
+                )
+            )
+        );
     }
 
     [Fact]
@@ -77,20 +100,35 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
             string db = await small.CreateDatabaseAsync();
             for (int chunk = 0; chunk < 4; chunk++)
             {
-                string commands = string.Join(',', Enumerable.Range(chunk * 50, 50).Select(i =>
-                    $$"""{"Id":"items/{{i}}","Type":"PUT","Document":{"n":[{{string.Join(',', Enumerable.Range(0, 200).Select(j => $"\"word{i:000}{j:000}\""))}}],"m":{{i % 7}},"@metadata":{"@collection":"Items"} } }"""));
-                Assert.Equal(201, (await small.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{commands}}]}""")).Status);
+                string commands = string.Join(
+                    ',',
+                    Enumerable
+                        .Range(chunk * 50, 50)
+                        .Select(i =>
+                            $$"""{"Id":"items/{{i}}","Type":"PUT","Document":{"n":[{{string.Join(',', Enumerable.Range(0, 200).Select(j => $"\"word{i:000}{j:000}\""))}}],"m":{{i % 7}},"@metadata":{"@collection":"Items"} } }"""
+                        )
+                );
+                Assert.Equal(
+                    201,
+                    (await small.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{commands}}]}""")).Status
+                );
             }
 
             for (int round = 0; round < 3; round++)
             {
-                foreach (string query in (string[])["from Items select facet(n)", "from Items select suggest(n, 'word000000')"])
+                foreach (
+                    string query in (string[])
+                        ["from Items select facet(n)", "from Items select suggest(n, 'word000000')"]
+                )
                 {
                     (await small.SendAsync("POST", db + "/queries", Body(query + " /* */"))).IsRefusal(400, "memory");
                 }
             }
 
-            Assert.Equal("m: 0 29, 1 29, 2 29, 3 29, 4 28, 5 28, 6 28", Facets((await small.SendAsync("POST", db + "/queries", Body("from Items select facet(m)"))).Json));
+            Assert.Equal(
+                "m: 0 29, 1 29, 2 29, 3 29, 4 28, 5 28, 6 28",
+                Facets((await small.SendAsync("POST", db + "/queries", Body("from Items select facet(m)"))).Json)
+            );
         }
         finally
         {
@@ -98,26 +136,59 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
         }
     }
 
-    private static string Facets(JsonElement answer) => string.Join("; ", answer.GetProperty("Results").EnumerateArray().Select(static facet =>
-    {
-        Assert.Equal(["Name", "Values", "RemainingHits", "RemainingTermsCount", "RemainingTerms"], facet.EnumerateObject().Select(static member => member.Name));
-        string values = string.Join(", ", facet.GetProperty("Values").EnumerateArray().Select(static value => string.Join(' ', Parts(value))));
-        int remaining = facet.GetProperty("RemainingTermsCount").GetInt32();
-        string rest = remaining == 0 ? "" : $" +{remaining}/{facet.GetProperty("RemainingHits").GetInt32()} {string.Join(' ', facet.GetProperty("RemainingTerms").EnumerateArray().Select(static term => term.GetString()))}".TrimEnd();
-        return $"{facet.GetProperty("Name").GetString()}: {values}".TrimEnd() + rest;
-    }));
+    private static string Facets(JsonElement answer) =>
+        string.Join(
+            "; ",
+            answer
+                .GetProperty("Results")
+                .EnumerateArray()
+                .Select(static facet =>
+                {
+                    Assert.Equal(
+                        ["Name", "Values", "RemainingHits", "RemainingTermsCount", "RemainingTerms"],
+                        facet.EnumerateObject().Select(static member => member.Name)
+                    );
+                    string values = string.Join(
+                        ", ",
+                        facet
+                            .GetProperty("Values")
+                            .EnumerateArray()
+                            .Select(static value => string.Join(' ', Parts(value)))
+                    );
+                    int remaining = facet.GetProperty("RemainingTermsCount").GetInt32();
+                    string rest =
+                        remaining == 0
+                            ? ""
+                            : (
+                                $" +{remaining}/{facet.GetProperty("RemainingHits").GetInt32()} "
+                                + $"{string.Join(' ', facet.GetProperty("RemainingTerms").EnumerateArray().Select(static term => term.GetString()))}"
+                            ).TrimEnd();
+                    return $"{facet.GetProperty("Name").GetString()}: {values}".TrimEnd() + rest;
+                })
+        );
 
     private static IEnumerable<string> Parts(JsonElement value)
     {
         yield return value.GetProperty("Range").GetString()!;
         yield return value.GetProperty("Count").GetRawText();
-        foreach (var member in value.EnumerateObject().Where(static member => member.Name is not ("Range" or "Count") && member.Value.ValueKind != JsonValueKind.Null))
+        foreach (
+            var member in value
+                .EnumerateObject()
+                .Where(static member =>
+                    member.Name is not ("Range" or "Count") && member.Value.ValueKind != JsonValueKind.Null
+                )
+        )
         {
-            yield return member.NameEquals("Name") ? member.Value.GetString()! : $"{member.Name.ToLowerInvariant()}={member.Value.GetRawText()}";
+            yield return member.NameEquals("Name")
+                ? member.Value.GetString()!
+                : $"{member.Name.ToLowerInvariant()}={member.Value.GetRawText()}";
         }
     }
 
-    private static string Body(string query) => JsonSerializer.Serialize(new { Query = query, QueryParameters = new { ten = 10, words = (string[])["nigth", "camrea"] } });
+    private static string Body(string query) =>
+        JsonSerializer.Serialize(
+            new { Query = query, QueryParameters = new { ten = 10, words = (string[])["nigth", "camrea"] } }
+        );
 
     private async Task<JsonElement> QueryAsync(string db, string query)
     {
@@ -139,10 +210,20 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
         ];
         foreach (var (i, camera) in cameras.Index())
         {
-            Assert.Equal(201, (await server.SendAsync("PUT", $"{db}/docs?id=cameras/{i + 1}", "{" + camera + ",\"@metadata\":{\"@collection\":\"Cameras\"}}")).Status);
+            Assert.Equal(
+                201,
+                (
+                    await server.SendAsync(
+                        "PUT",
+                        $"{db}/docs?id=cameras/{i + 1}",
+                        "{" + camera + ",\"@metadata\":{\"@collection\":\"Cameras\"}}"
+                    )
+                ).Status
+            );
         }
 
-        const string Setup = """{"Facets":[{"FieldName":"brand","DisplayFieldName":"Brand","Aggregations":{"Sum":[{"Name":"price","DisplayName":null}]},"Options":null}],"RangeFacets":[{"Ranges":["price < 10","price >= 10"]}]}""";
+        const string Setup =
+            """{"Facets":[{"FieldName":"brand","DisplayFieldName":"Brand","Aggregations":{"Sum":[{"Name":"price","DisplayName":null}]},"Options":null}],"RangeFacets":[{"Ranges":["price < 10","price >= 10"]}]}""";
         Assert.Equal(201, (await server.SendAsync("PUT", $"{db}/docs?id=facets/cameras", Setup)).Status);
         return db;
     }

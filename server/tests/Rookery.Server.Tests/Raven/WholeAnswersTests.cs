@@ -7,7 +7,9 @@ using Rookery.Server.Raven.Queries;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>Long answers, while what they are of changes or goes: they are of one moment and whole, or broken off.</summary>
+/// <summary>
+/// Long answers, while what they are of changes or goes: they are of one moment and whole, or broken off.
+/// </summary>
 public sealed class WholeAnswersTests : IAsyncLifetime
 {
     // 16 MB: more than a connection takes of an answer that nobody reads.
@@ -26,23 +28,24 @@ public sealed class WholeAnswersTests : IAsyncLifetime
 
     public Task DisposeAsync() => _server.DisposeAsync();
 
-    public static TheoryData<string, string?> LongAnswers { get; } = new()
-    {
-        { "GET /export", null },
-        { "GET /streams/docs?format=jsonl", null },
-        { "GET /streams/docs?format=jsonl&startsWith=d", null },
-        { "GET /docs", null },
-        { "POST /queries", "from Ds" },
-        { "POST /queries", "from Ds where id() != 'x'" },
-        { "POST /streams/queries?format=jsonl", "from @all_docs" },
-        { "POST /streams/queries?format=jsonl", "from Ds" },
-        { "POST /streams/queries?format=jsonl", "from Ds where startsWith(id(), 'd')" },
-        { "POST /streams/queries?format=jsonl", "from Ds where n < 100000" },
-        { "POST /streams/queries?format=jsonl", "from Ds where n < 100000 order by n as long" },
-        { "POST /streams/queries?format=jsonl", "from Ds where id() != 'x'" },
-        { "POST /streams/queries?format=jsonl", "from Ds as d where d.n < 100000 select { n: d.n, t: d.t }" },
-        { "POST /streams/queries?format=jsonl", "from index 'ByN' where n < 100000" },
-    };
+    public static TheoryData<string, string?> LongAnswers { get; } =
+        new()
+        {
+            { "GET /export", null },
+            { "GET /streams/docs?format=jsonl", null },
+            { "GET /streams/docs?format=jsonl&startsWith=d", null },
+            { "GET /docs", null },
+            { "POST /queries", "from Ds" },
+            { "POST /queries", "from Ds where id() != 'x'" },
+            { "POST /streams/queries?format=jsonl", "from @all_docs" },
+            { "POST /streams/queries?format=jsonl", "from Ds" },
+            { "POST /streams/queries?format=jsonl", "from Ds where startsWith(id(), 'd')" },
+            { "POST /streams/queries?format=jsonl", "from Ds where n < 100000" },
+            { "POST /streams/queries?format=jsonl", "from Ds where n < 100000 order by n as long" },
+            { "POST /streams/queries?format=jsonl", "from Ds where id() != 'x'" },
+            { "POST /streams/queries?format=jsonl", "from Ds as d where d.n < 100000 select { n: d.n, t: d.t }" },
+            { "POST /streams/queries?format=jsonl", "from index 'ByN' where n < 100000" },
+        };
 
     [Theory]
     [MemberData(nameof(LongAnswers))]
@@ -51,9 +54,32 @@ public sealed class WholeAnswersTests : IAsyncLifetime
         await DefineAsync(query);
         using var answer = await BeginAsync(route, query);
         string name = _db["/databases/".Length..];
-        Assert.Equal(200, (await _server.SendAsync("DELETE", $"/admin/databases", $$"""{"DatabaseNames":["{{name}}"],"HardDelete":true}""")).Status);
-        Assert.Equal(201, (await _server.SendAsync("PUT", $"/admin/databases?name={name}", $$"""{"DatabaseName":"{{name}}"}""")).Status);
-        Assert.Equal(201, (await _server.SendAsync("PUT", _db + "/docs?id=d9999", """{"n":1,"t":"anew","@metadata":{"@collection":"Ds"} }""")).Status);
+        Assert.Equal(
+            200,
+            (
+                await _server.SendAsync(
+                    "DELETE",
+                    $"/admin/databases",
+                    $$"""{"DatabaseNames":["{{name}}"],"HardDelete":true}"""
+                )
+            ).Status
+        );
+        Assert.Equal(
+            201,
+            (
+                await _server.SendAsync("PUT", $"/admin/databases?name={name}", $$"""{"DatabaseName":"{{name}}"}""")
+            ).Status
+        );
+        Assert.Equal(
+            201,
+            (
+                await _server.SendAsync(
+                    "PUT",
+                    _db + "/docs?id=d9999",
+                    """{"n":1,"t":"anew","@metadata":{"@collection":"Ds"} }"""
+                )
+            ).Status
+        );
         await IsWholeAsync(answer);
     }
 
@@ -82,7 +108,12 @@ public sealed class WholeAnswersTests : IAsyncLifetime
         using var answer = new DocumentAnswer(http, _server.Context.LargeRequests);
         using var reader = new AnswerReader(database, http);
         var (_, _, results) = await new QueryWays(_server.Context).OpenAsync(
-            http, reader, received.Request, answer, metadataOnly: false);
+            http,
+            reader,
+            received.Request,
+            answer,
+            metadataOnly: false
+        );
         using (results)
         {
             Assert.Null(results.KnownTotal);
@@ -105,16 +136,40 @@ public sealed class WholeAnswersTests : IAsyncLifetime
     public async Task A_feed_of_a_database_that_is_deleted_says_so()
     {
         using var answer = await BeginAsync("GET /changes/stream?since=0", null);
-        await _server.SendAsync("DELETE", "/admin/databases", $$"""{"DatabaseNames":["{{_db["/databases/".Length..]}}"],"HardDelete":true}""");
-        Assert.Contains("event: end\ndata: {\"Reason\":\"", await answer.Content.ReadAsStringAsync(), StringComparison.Ordinal);
+        await _server.SendAsync(
+            "DELETE",
+            "/admin/databases",
+            $$"""{"DatabaseNames":["{{_db["/databases/".Length..]}}"],"HardDelete":true}"""
+        );
+        Assert.Contains(
+            "event: end\ndata: {\"Reason\":\"",
+            await answer.Content.ReadAsStringAsync(),
+            StringComparison.Ordinal
+        );
     }
 
     private async Task FillAsync()
     {
         for (int first = 0; first < Documents; first += 1000)
         {
-            var commands = Enumerable.Range(first, 1000).Select(number => string.Create(CultureInfo.InvariantCulture, $$$"""{"Id":"d{{{number:D4}}}","Type":"PUT","Document":{"n":{{{number}}},"t":"{{{Text}}}","@metadata":{"@collection":"Ds"} } }"""));
-            Assert.Equal(201, (await _server.SendAsync("POST", _db + "/bulk_docs", $$"""{"Commands":[{{string.Join(',', commands)}}]}""")).Status);
+            var commands = Enumerable
+                .Range(first, 1000)
+                .Select(number =>
+                    string.Create(
+                        CultureInfo.InvariantCulture,
+                        $$$"""{"Id":"d{{{number:D4}}}","Type":"PUT","Document":{"n":{{{number}}},"t":"{{{Text}}}","@metadata":{"@collection":"Ds"} } }"""
+                    )
+                );
+            Assert.Equal(
+                201,
+                (
+                    await _server.SendAsync(
+                        "POST",
+                        _db + "/bulk_docs",
+                        $$"""{"Commands":[{{string.Join(',', commands)}}]}"""
+                    )
+                ).Status
+            );
         }
     }
 
@@ -122,18 +177,33 @@ public sealed class WholeAnswersTests : IAsyncLifetime
     {
         if (query?.Contains("'ByN'", StringComparison.Ordinal) == true)
         {
-            Assert.Equal(201, (await _server.SendAsync("PUT", _db + "/admin/indexes", """{"Indexes":[{"Name":"ByN","Maps":["from d in docs.Ds select new { d.n }"]}]}""")).Status);
+            Assert.Equal(
+                201,
+                (
+                    await _server.SendAsync(
+                        "PUT",
+                        _db + "/admin/indexes",
+                        """{"Indexes":[{"Name":"ByN","Maps":["from d in docs.Ds select new { d.n }"]}]}"""
+                    )
+                ).Status
+            );
         }
     }
 
-    /// <summary>Asks, and reads the head of the answer: what follows is on its way as far as the connection takes it.</summary>
+    /// <summary>
+    /// Asks, and reads the head of the answer: what follows is on its way as far as the connection takes it.
+    /// </summary>
     private async Task<HttpResponseMessage> BeginAsync(string route, string? query)
     {
         string[] parts = route.Split(' ');
         using var request = new HttpRequestMessage(new HttpMethod(parts[0]), new Uri(_server.Address, _db + parts[1]));
         if (query is not null)
         {
-            request.Content = new StringContent($$"""{"Query":{{JsonSerializer.Serialize(query)}},"WaitForNonStaleResults":true}""", Encoding.UTF8, "application/json");
+            request.Content = new StringContent(
+                $$"""{"Query":{{JsonSerializer.Serialize(query)}},"WaitForNonStaleResults":true}""",
+                Encoding.UTF8,
+                "application/json"
+            );
         }
 
         var answer = await _server.Http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
@@ -143,8 +213,20 @@ public sealed class WholeAnswersTests : IAsyncLifetime
 
     private async Task DeleteAllAsync()
     {
-        var operation = (await _server.SendAsync("DELETE", _db + "/queries", """{"Query":"from Ds"}""")).Json.GetProperty("OperationId").GetInt64();
-        while ((await _server.SendAsync("GET", string.Create(CultureInfo.InvariantCulture, $"{_db}/operations/state?id={operation}"))).Json.GetProperty("Status").GetString() is "InProgress")
+        var operation = (await _server.SendAsync("DELETE", _db + "/queries", """{"Query":"from Ds"}"""))
+            .Json.GetProperty("OperationId")
+            .GetInt64();
+        while (
+            (
+                await _server.SendAsync(
+                    "GET",
+                    string.Create(CultureInfo.InvariantCulture, $"{_db}/operations/state?id={operation}")
+                )
+            )
+                .Json.GetProperty("Status")
+                .GetString()
+                is "InProgress"
+        )
         {
             await Task.Delay(20);
         }
@@ -159,7 +241,11 @@ public sealed class WholeAnswersTests : IAsyncLifetime
         int total = body.IndexOf("\"TotalResults\":", StringComparison.Ordinal);
         if (total >= 0)
         {
-            Assert.StartsWith(string.Create(CultureInfo.InvariantCulture, $"\"TotalResults\":{Documents},"), body[total..], StringComparison.Ordinal);
+            Assert.StartsWith(
+                string.Create(CultureInfo.InvariantCulture, $"\"TotalResults\":{Documents},"),
+                body[total..],
+                StringComparison.Ordinal
+            );
         }
 
         if (answer.Headers.TryGetValues("Rookery-Documents", out var counts))

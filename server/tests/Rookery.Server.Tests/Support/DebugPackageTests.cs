@@ -13,8 +13,20 @@ public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<No
 {
     private static readonly string[] Expected =
     [
-        "README.txt", "version.json", "settings.json", "ready.json", "alerts.json", "raft.json", "storage.json", "indexes.json", "metrics.txt", "io-timeline.json", "log.txt", "log.json",
-        "history/A.json", "history/A-slow.json",
+        "README.txt",
+        "version.json",
+        "settings.json",
+        "ready.json",
+        "alerts.json",
+        "raft.json",
+        "storage.json",
+        "indexes.json",
+        "metrics.txt",
+        "io-timeline.json",
+        "log.txt",
+        "log.json",
+        "history/A.json",
+        "history/A-slow.json",
     ];
 
     [Fact]
@@ -24,20 +36,60 @@ public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<No
         await node.InitializeAsync();
         try
         {
-            node.Context.RecentLog.Add(node.Time.GetUtcNow(), LogLevel.Warning, LogEvents.SlowSync, "A sync took long.");
-            node.Context.ActiveAlerts = () => [new ActiveAlert("hot", AlertSeverity.Warning, node.Time.GetUtcNow(), "It is hot.", "Give it air.", "/help/reference/alerts.md#hot")];
+            node.Context.RecentLog.Add(
+                node.Time.GetUtcNow(),
+                LogLevel.Warning,
+                LogEvents.SlowSync,
+                "A sync took long."
+            );
+            node.Context.ActiveAlerts = () =>
+                [
+                    new ActiveAlert(
+                        "hot",
+                        AlertSeverity.Warning,
+                        node.Time.GetUtcNow(),
+                        "It is hot.",
+                        "Give it air.",
+                        "/help/reference/alerts.md#hot"
+                    ),
+                ];
             var files = await FetchAsync(node);
-            Assert.Equal(Expected, files.Keys.Select(static name => name[(name.IndexOf('/', StringComparison.Ordinal) + 1)..]));
-            Assert.All(files.Keys, static name => Assert.StartsWith("rookery-debug-pi-1-20260101-000000/", name, StringComparison.Ordinal));
-            Assert.All(Expected, name => Assert.True(name is "README.txt" || files["rookery-debug-pi-1-20260101-000000/README.txt"].Contains($"\n{name} ", StringComparison.Ordinal), name));
+            Assert.Equal(
+                Expected,
+                files.Keys.Select(static name => name[(name.IndexOf('/', StringComparison.Ordinal) + 1)..])
+            );
+            Assert.All(
+                files.Keys,
+                static name => Assert.StartsWith("rookery-debug-pi-1-20260101-000000/", name, StringComparison.Ordinal)
+            );
+            Assert.All(
+                Expected,
+                name =>
+                    Assert.True(
+                        name is "README.txt"
+                            || files["rookery-debug-pi-1-20260101-000000/README.txt"]
+                                .Contains($"\n{name} ", StringComparison.Ordinal),
+                        name
+                    )
+            );
             string Of(string name) => files[$"rookery-debug-pi-1-20260101-000000/{name}"];
             JsonElement Json(string name) => JsonDocument.Parse(Of(name)).RootElement;
             Assert.Contains("rookery_ready 1\n", Of("metrics.txt"), StringComparison.Ordinal);
             Assert.Contains("warning: A sync took long.\n", Of("log.txt"), StringComparison.Ordinal);
             Assert.Equal(1103, Json("log.json").GetProperty("Lines")[0].GetProperty("EventId").GetInt32());
-            Assert.Equal("It is hot.", Json("alerts.json").GetProperty("Alerts")[0].GetProperty("Sentence").GetString());
+            Assert.Equal(
+                "It is hot.",
+                Json("alerts.json").GetProperty("Alerts")[0].GetProperty("Sentence").GetString()
+            );
             Assert.Equal("Leader", Json("raft.json").GetProperty("Cluster").GetProperty("Role").GetString());
-            Assert.Equal(["Other", "Shop"], Json("storage.json").GetProperty("Databases").EnumerateArray().Select(static one => one.GetProperty("Name").GetString()).Order(StringComparer.Ordinal));
+            Assert.Equal(
+                ["Other", "Shop"],
+                Json("storage.json")
+                    .GetProperty("Databases")
+                    .EnumerateArray()
+                    .Select(static one => one.GetProperty("Name").GetString())
+                    .Order(StringComparer.Ordinal)
+            );
             Assert.True(Json("io-timeline.json").GetProperty("Events").GetProperty("Rows").GetArrayLength() > 0);
             Assert.True(Json("ready.json").GetProperty("Ready").GetBoolean());
         }
@@ -47,17 +99,33 @@ public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<No
         }
     }
 
-    /// <summary>Planted where a careless line would put them: in the log, in a part, in a setting, in the name of the machine's place.</summary>
+    /// <summary>
+    /// Planted where a careless line would put them: in the log, in a part, in a setting, in the name of the machine's
+    /// place.
+    /// </summary>
     [Fact]
     public async Task No_secret_gets_into_it()
     {
         const string phrase = "pelican orbit \"lamp\" seven";
         const string hook = "hooks-T0001-secret-place";
-        const string pem = "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIB\n-----END PRIVATE KEY-----";
+        const string pem =
+            "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIB\n-----END PRIVATE KEY-----";
         const string join = "rookery-join-1.AAECAwQFBgcICQoLDA0ODw";
         string token = AccessToken.Create();
-        string[] secrets = [phrase, hook, "MIGHAgEAMBMGByqGSM49AgEG", join, token, SecureServer.LocalKey, SecureServer.ClaimCode, "hunter2hunter2"];
-        string all = $"{phrase} {hook} {pem} {join} {token} {SecureServer.LocalKey} {SecureServer.ClaimCode} https://u:hunter2hunter2@host/";
+        string[] secrets =
+        [
+            phrase,
+            hook,
+            "MIGHAgEAMBMGByqGSM49AgEG",
+            join,
+            token,
+            SecureServer.LocalKey,
+            SecureServer.ClaimCode,
+            "hunter2hunter2",
+        ];
+        string all =
+            $"{phrase} {hook} {pem} {join} {token} {SecureServer.LocalKey} {SecureServer.ClaimCode} "
+            + $"https://u:hunter2hunter2@host/";
         var node = new SecureServer
         {
             Settings = [new ShownSetting("webhook", all, "file")],
@@ -78,12 +146,32 @@ public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<No
 
             string granted = await node.GiveTokenAsync(["admin"]);
             node.Context.RecentLog.Add(node.Time.GetUtcNow(), LogLevel.Error, LogEvents.RequestFailed, all);
-            node.Context.ActiveAlerts = () => [new ActiveAlert("hot", AlertSeverity.Warning, node.Time.GetUtcNow(), all, all, all)];
+            node.Context.ActiveAlerts = () =>
+                [new ActiveAlert("hot", AlertSeverity.Warning, node.Time.GetUtcNow(), all, all, all)];
             var files = await FetchAsync(node, granted);
-            string[] planted = ["careless.txt", "careless.json", "broken.txt.failed.txt", "alerts.json", "log.txt", "settings.json"];
-            Assert.All(planted, name => Assert.Contains("(secret)", files.Single(file => file.Key.EndsWith("/" + name, StringComparison.Ordinal)).Value, StringComparison.Ordinal));
+            string[] planted =
+            [
+                "careless.txt",
+                "careless.json",
+                "broken.txt.failed.txt",
+                "alerts.json",
+                "log.txt",
+                "settings.json",
+            ];
+            Assert.All(
+                planted,
+                name =>
+                    Assert.Contains(
+                        "(secret)",
+                        files.Single(file => file.Key.EndsWith("/" + name, StringComparison.Ordinal)).Value,
+                        StringComparison.Ordinal
+                    )
+            );
             string whole = string.Concat(files.Select(static file => file.Key + file.Value));
-            Assert.All(secrets.Append(granted), secret => Assert.DoesNotContain(secret, whole, StringComparison.OrdinalIgnoreCase));
+            Assert.All(
+                secrets.Append(granted),
+                secret => Assert.DoesNotContain(secret, whole, StringComparison.OrdinalIgnoreCase)
+            );
         }
         finally
         {
@@ -98,7 +186,11 @@ public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<No
         Assert.Equal("application/gzip", answer.Content.Headers.ContentType?.MediaType);
         var files = await UnpackAsync(await answer.Content.ReadAsStreamAsync());
         Assert.DoesNotContain(files.Keys, static name => name.EndsWith(".failed.txt", StringComparison.Ordinal));
-        Assert.Contains("format 9", files.Single(static file => file.Key.EndsWith("/ready.json", StringComparison.Ordinal)).Value, StringComparison.Ordinal);
+        Assert.Contains(
+            "format 9",
+            files.Single(static file => file.Key.EndsWith("/ready.json", StringComparison.Ordinal)).Value,
+            StringComparison.Ordinal
+        );
         Assert.Equal(HttpStatusCode.OK, (await broken.Http.GetAsync("/admin/logs")).StatusCode);
         Assert.Equal(HttpStatusCode.OK, (await broken.Http.GetAsync("/admin/node/settings")).StatusCode);
         Assert.Equal(HttpStatusCode.OK, (await broken.Http.GetAsync("/dashboard/alerts")).StatusCode);
@@ -123,7 +215,10 @@ public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<No
         }
     }
 
-    private static async Task<Dictionary<string, string>> FetchAsync(SecureServer node, string token = SecureServer.LocalKey)
+    private static async Task<Dictionary<string, string>> FetchAsync(
+        SecureServer node,
+        string token = SecureServer.LocalKey
+    )
     {
         using var http = node.NewClient();
         http.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Bearer", token);

@@ -8,16 +8,36 @@ public sealed class GrafanaTests
     [Fact]
     public async Task Every_metric_that_the_dashboard_file_asks_for_is_one_that_a_node_tells()
     {
-        using var file = JsonDocument.Parse(await File.ReadAllTextAsync(Path.Join(Repository.Root, "docs/reference/grafana-rookery.json")));
-        var panels = file.RootElement.GetProperty("panels").EnumerateArray().Where(static panel => panel.GetProperty("type").GetString() is not "row").ToArray();
+        using var file = JsonDocument.Parse(
+            await File.ReadAllTextAsync(Path.Join(Repository.Root, "docs/reference/grafana-rookery.json"))
+        );
+        var panels = file
+            .RootElement.GetProperty("panels")
+            .EnumerateArray()
+            .Where(static panel => panel.GetProperty("type").GetString() is not "row")
+            .ToArray();
         Assert.True(panels.Length >= 20);
-        Assert.Equal(panels.Length, panels.Select(static panel => panel.GetProperty("id").GetInt32()).Distinct().Count());
-        string[] expressions = [.. panels.SelectMany(static panel => panel.GetProperty("targets").EnumerateArray()).Select(static target => target.GetProperty("expr").GetString()!)];
+        Assert.Equal(
+            panels.Length,
+            panels.Select(static panel => panel.GetProperty("id").GetInt32()).Distinct().Count()
+        );
+        string[] expressions =
+        [
+            .. panels
+                .SelectMany(static panel => panel.GetProperty("targets").EnumerateArray())
+                .Select(static target => target.GetProperty("expr").GetString()!),
+        ];
         var told = await KnownMetrics.ReadAsync();
         string[] asked = [.. expressions.SelectMany(KnownMetrics.In).Distinct(StringComparer.Ordinal)];
         Assert.True(asked.Length > 20);
         Assert.DoesNotContain(asked, name => !told.Contains(name));
-        Assert.Equal(["datasource", "instance"], file.RootElement.GetProperty("templating").GetProperty("list").EnumerateArray().Select(static variable => variable.GetProperty("name").GetString()));
+        Assert.Equal(
+            ["datasource", "instance"],
+            file.RootElement.GetProperty("templating")
+                .GetProperty("list")
+                .EnumerateArray()
+                .Select(static variable => variable.GetProperty("name").GetString())
+        );
     }
 
     /// <summary>What the manual says of metrics is of metrics that there are, and the other way round.</summary>
@@ -25,7 +45,12 @@ public sealed class GrafanaTests
     public async Task The_manual_lists_every_metric_that_a_node_tells()
     {
         string page = await File.ReadAllTextAsync(Path.Join(Repository.Root, "docs/reference/metrics.md"));
-        string[] unlisted = [.. (await KnownMetrics.ReadAsync()).Where(name => !page.Contains($"`{KnownMetrics.FamilyOf(name)}`", StringComparison.Ordinal)).Order(StringComparer.Ordinal)];
+        string[] unlisted =
+        [
+            .. (await KnownMetrics.ReadAsync())
+                .Where(name => !page.Contains($"`{KnownMetrics.FamilyOf(name)}`", StringComparison.Ordinal))
+                .Order(StringComparer.Ordinal),
+        ];
         Assert.Empty(unlisted);
     }
 }

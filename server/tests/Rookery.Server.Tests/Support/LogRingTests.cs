@@ -20,7 +20,10 @@ public sealed partial class LogRingTests
             ring.Add(Now, LogLevel.Warning, new EventId(1103), $"line {i}");
         }
 
-        Assert.Equal([(3, "line 3"), (4, "line 4"), (5, "line 5")], ring.Read(null, 10).Select(static line => (line.Sequence, line.Text)));
+        Assert.Equal(
+            [(3, "line 3"), (4, "line 4"), (5, "line 5")],
+            ring.Read(null, 10).Select(static line => (line.Sequence, line.Text))
+        );
         Assert.Equal(["line 5"], ring.Read(null, 1).Select(static line => line.Text));
         Assert.Equal(["line 4", "line 5"], ring.Read(3, 10).Select(static line => line.Text));
         Assert.Equal(["line 4"], ring.Read(3, 1).Select(static line => line.Text));
@@ -49,13 +52,28 @@ public sealed partial class LogRingTests
     public void Where_a_long_line_is_cut_no_part_of_a_secret_stays(int before, int tokens)
     {
         var ring = new LogRing();
-        ring.Add(Now, LogLevel.Error, default, new string('x', before) + string.Concat(Enumerable.Repeat(" rookery_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", tokens)) + " rest");
+        ring.Add(
+            Now,
+            LogLevel.Error,
+            default,
+            new string('x', before)
+                + string.Concat(Enumerable.Repeat(" rookery_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", tokens))
+                + " rest"
+        );
         Assert.DoesNotContain("rookery_A", ring.Read(null, 1)[0].Text, StringComparison.Ordinal);
     }
 
     [Theory]
-    [InlineData("https://ntfy.sh/rookery", "Posted to /rookery: the rookery is well", "Posted to /rookery: the rookery is well")]
-    [InlineData("https://ntfy.sh/our-rookery-7Kq2", "Posted to /our-rookery-7Kq2: the rookery is well", "Posted to /(secret): the rookery is well")]
+    [InlineData(
+        "https://ntfy.sh/rookery",
+        "Posted to /rookery: the rookery is well",
+        "Posted to /rookery: the rookery is well"
+    )]
+    [InlineData(
+        "https://ntfy.sh/our-rookery-7Kq2",
+        "Posted to /our-rookery-7Kq2: the rookery is well",
+        "Posted to /(secret): the rookery is well"
+    )]
     public void A_place_to_send_to_is_hidden_where_it_can_not_be_guessed(string url, string text, string kept)
     {
         var secrets = new SecretFilter();
@@ -72,8 +90,14 @@ public sealed partial class LogRingTests
     [InlineData("code ABCDEFGH23456789, or abcdefgh23456789", "code (secret), or (secret)")]
     [InlineData("{\"Phrase\":\"pelican \\u0022orbit\\u0022\"}", "{\"Phrase\":\"(secret)\"}")]
     [InlineData("rookery_backup_last_success_timestamp_seconds 1", "rookery_backup_last_success_timestamp_seconds 1")]
-    [InlineData("rookery_a_metric_whose_name_is_exactly_as_long_as_one 1", "rookery_a_metric_whose_name_is_exactly_as_long_as_one 1")]
-    [InlineData("send 'Authorization: Bearer TOKEN', or a client certificate", "send 'Authorization: Bearer TOKEN', or a client certificate")]
+    [InlineData(
+        "rookery_a_metric_whose_name_is_exactly_as_long_as_one 1",
+        "rookery_a_metric_whose_name_is_exactly_as_long_as_one 1"
+    )]
+    [InlineData(
+        "send 'Authorization: Bearer TOKEN', or a client certificate",
+        "send 'Authorization: Bearer TOKEN', or a client certificate"
+    )]
     public void Secrets_do_not_get_into_it(string text, string kept)
     {
         var ring = new LogRing();
@@ -97,11 +121,25 @@ public sealed partial class LogRingTests
                 node.Context.RecentLog.Add(Now, LogLevel.Warning, LogEvents.SlowSync, $"slow {i}");
             }
 
-            using var said = JsonDocument.Parse((await node.SendAsync("GET", "/admin/logs?after=1&limit=1", SecureServer.LocalKey)).Body);
-            Assert.Equal("""{"Lines":[{"Sequence":2,"Time":"2026-11-25T12:00:00Z","Level":"warning","EventId":1103,"Text":"slow 2"}]}""", said.RootElement.GetRawText());
-            (await node.SendAsync("GET", "/admin/logs", await node.GiveTokenAsync(["metrics"]))).IsRefusal(403, "needs the scope admin");
-            (await node.SendAsync("GET", "/admin/logs?limit=0", SecureServer.LocalKey)).IsRefusal(400, "'limit' must be a whole number from 1 to 2000, not '0'.");
-            (await node.SendAsync("GET", "/admin/logs?after=x", SecureServer.LocalKey)).IsRefusal(400, "'after' must be a whole number, not 'x'.");
+            using var said = JsonDocument.Parse(
+                (await node.SendAsync("GET", "/admin/logs?after=1&limit=1", SecureServer.LocalKey)).Body
+            );
+            Assert.Equal(
+                """{"Lines":[{"Sequence":2,"Time":"2026-11-25T12:00:00Z","Level":"warning","EventId":1103,"Text":"slow 2"}]}""",
+                said.RootElement.GetRawText()
+            );
+            (await node.SendAsync("GET", "/admin/logs", await node.GiveTokenAsync(["metrics"]))).IsRefusal(
+                403,
+                "needs the scope admin"
+            );
+            (await node.SendAsync("GET", "/admin/logs?limit=0", SecureServer.LocalKey)).IsRefusal(
+                400,
+                "'limit' must be a whole number from 1 to 2000, not '0'."
+            );
+            (await node.SendAsync("GET", "/admin/logs?after=x", SecureServer.LocalKey)).IsRefusal(
+                400,
+                "'after' must be a whole number, not 'x'."
+            );
         }
         finally
         {
@@ -114,9 +152,20 @@ public sealed partial class LogRingTests
     {
         string page = File.ReadAllText(Path.Join(Repository.Root, "docs/reference/log-events.md"));
         Assert.Equal(
-            LogEvents.All.Select(static known => $"{known.Id.Id} {known.Id.Name} {known.Level.ToString().ToLowerInvariant()} {known.Meaning}"),
-            Row().Matches(page).Select(static match => $"{match.Groups["id"].Value} {match.Groups["name"].Value} {match.Groups["level"].Value} {match.Groups["meaning"].Value}"));
-        Assert.Equal(LogEvents.All.Select(static known => known.Id.Id).Order().Distinct(), LogEvents.All.Select(static known => known.Id.Id));
+            LogEvents.All.Select(static known =>
+                $"{known.Id.Id} {known.Id.Name} {known.Level.ToString().ToLowerInvariant()} {known.Meaning}"
+            ),
+            Row()
+                .Matches(page)
+                .Select(static match =>
+                    $"{match.Groups["id"].Value} {match.Groups["name"].Value} {match.Groups["level"].Value} "
+                    + $"{match.Groups["meaning"].Value}"
+                )
+        );
+        Assert.Equal(
+            LogEvents.All.Select(static known => known.Id.Id).Order().Distinct(),
+            LogEvents.All.Select(static known => known.Id.Id)
+        );
     }
 
     /// <summary>A line without a number is one that nobody can watch for.</summary>
@@ -125,18 +174,36 @@ public sealed partial class LogRingTests
     {
         string sources = Path.Join(Repository.Root, "server/src");
         string[] projects = ["Rookery", "Rookery.Server"];
-        string[] lines = [.. projects
-            .SelectMany(project => Directory.EnumerateFiles(Path.Join(sources, project), "*.cs", SearchOption.AllDirectories))
-            .Where(static path => !path.Contains("/obj/", StringComparison.Ordinal) && !path.Contains("/bin/", StringComparison.Ordinal))
-            .SelectMany(static path => Logged().Matches(File.ReadAllText(path)).Select(match => $"{Path.GetFileName(path)}: {match.Value}"))];
+        string[] lines =
+        [
+            .. projects
+                .SelectMany(project =>
+                    Directory.EnumerateFiles(Path.Join(sources, project), "*.cs", SearchOption.AllDirectories)
+                )
+                .Where(static path =>
+                    !path.Contains("/obj/", StringComparison.Ordinal)
+                    && !path.Contains("/bin/", StringComparison.Ordinal)
+                )
+                .SelectMany(static path =>
+                    Logged().Matches(File.ReadAllText(path)).Select(match => $"{Path.GetFileName(path)}: {match.Value}")
+                ),
+        ];
         Assert.True(lines.Length > 25, lines.Length.ToString(CultureInfo.InvariantCulture));
         Assert.DoesNotContain(lines, static line => !line.Contains("LogEvents.", StringComparison.Ordinal));
     }
 
-    [GeneratedRegex(@"^\| (?<id>\d+) \| `(?<name>\w+)` \| (?<level>\w+) \| (?<meaning>.*) \|$", RegexOptions.Multiline | RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant, matchTimeoutMilliseconds: 10_000)]
+    [GeneratedRegex(
+        @"^\| (?<id>\d+) \| `(?<name>\w+)` \| (?<level>\w+) \| (?<meaning>.*) \|$",
+        RegexOptions.Multiline | RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant,
+        matchTimeoutMilliseconds: 10_000
+    )]
     private static partial Regex Row();
 
-    [GeneratedRegex(@"\.Log(Information|Warning|Error|Critical)\(\s*[^,)]*", RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant, matchTimeoutMilliseconds: 10_000)]
+    [GeneratedRegex(
+        @"\.Log(Information|Warning|Error|Critical)\(\s*[^,)]*",
+        RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant,
+        matchTimeoutMilliseconds: 10_000
+    )]
     private static partial Regex Logged();
 
     /// <summary>Each beginning looks through all that follows.</summary>

@@ -38,7 +38,11 @@ public sealed class BlockCacheTests
         var rows = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
         for (int number = 0; number < 400; number++)
         {
-            rows[Id(number)] = new ModelRow(number, RowKind.Put, random.Bytes(random.Next(2) == 0 ? random.Next(65_536) : random.Next(2000)));
+            rows[Id(number)] = new ModelRow(
+                number,
+                RowKind.Put,
+                random.Bytes(random.Next(2) == 0 ? random.Next(65_536) : random.Next(2000))
+            );
         }
 
         var run = fixture.WriteAndOpen(1, rows, RunFixture.Options(16 * 1024));
@@ -147,26 +151,34 @@ public sealed class BlockCacheTests
         const int seed = 5;
         using var fixture = new RunFixture(cacheBytes: MiB);
         var rows = Ids(3000);
-        RunReader[] runs = [.. Enumerable.Range(1, 3).Select(id => fixture.WriteAndOpen(id, rows, RunFixture.Options(4096)))];
-        Parallel.For(0, 6, new ParallelOptions { MaxDegreeOfParallelism = 6 }, thread =>
-        {
-            var random = new RandomRows(seed + thread);
-            for (int step = 0; step < 6000; step++)
+        RunReader[] runs =
+        [
+            .. Enumerable.Range(1, 3).Select(id => fixture.WriteAndOpen(id, rows, RunFixture.Options(4096))),
+        ];
+        Parallel.For(
+            0,
+            6,
+            new ParallelOptions { MaxDegreeOfParallelism = 6 },
+            thread =>
             {
-                int number = random.Next(10) == 0 ? random.Next(3000) : random.Next(40);
-                RunModelTests.AssertFound(runs[random.Next(3)], Id(number), rows[Id(number)], seed);
-                if (thread == 0 && step % 50 == 0)
+                var random = new RandomRows(seed + thread);
+                for (int step = 0; step < 6000; step++)
                 {
-                    fixture.Cache.TrimIdle();
-                    fixture.Cache.CapacityBytes = (1 + random.Next(2)) * MiB;
-                }
-                else if (thread == 1 && step % 500 == 0)
-                {
-                    using var cursor = runs[0].OpenCursor();
-                    Assert.Equal(3000, RunModelTests.Walk(cursor, cursor.SeekForward(default)).Count);
+                    int number = random.Next(10) == 0 ? random.Next(3000) : random.Next(40);
+                    RunModelTests.AssertFound(runs[random.Next(3)], Id(number), rows[Id(number)], seed);
+                    if (thread == 0 && step % 50 == 0)
+                    {
+                        fixture.Cache.TrimIdle();
+                        fixture.Cache.CapacityBytes = (1 + random.Next(2)) * MiB;
+                    }
+                    else if (thread == 1 && step % 500 == 0)
+                    {
+                        using var cursor = runs[0].OpenCursor();
+                        Assert.Equal(3000, RunModelTests.Walk(cursor, cursor.SeekForward(default)).Count);
+                    }
                 }
             }
-        });
+        );
         fixture.Cache.TrimIdle();
         fixture.Cache.TrimIdle();
         Assert.Equal(runs.Sum(run => run.ResidentBytes), fixture.Cache.UsedBytes);
@@ -179,15 +191,20 @@ public sealed class BlockCacheTests
         var (run, rows) = Filled(fixture, 1, rows: 2000);
         var keys = rows.Keys.ToList();
         using var together = new Barrier(4);
-        Thread[] threads = [.. Enumerable.Range(0, 4).Select(_ => new Thread(() =>
-        {
-            foreach (byte[] key in keys)
-            {
-                // All threads come to a block at the same moment, again and again.
-                together.SignalAndWait();
-                RunModelTests.AssertFound(run, key, rows[key], seed: 0);
-            }
-        }))];
+        Thread[] threads =
+        [
+            .. Enumerable
+                .Range(0, 4)
+                .Select(_ => new Thread(() =>
+                {
+                    foreach (byte[] key in keys)
+                    {
+                        // All threads come to a block at the same moment, again and again.
+                        together.SignalAndWait();
+                        RunModelTests.AssertFound(run, key, rows[key], seed: 0);
+                    }
+                })),
+        ];
         Array.ForEach(threads, thread => thread.Start());
         Array.ForEach(threads, thread => thread.Join());
         Assert.Equal(run.Index.Blocks, fixture.Io.Count(IoKind.Read));
@@ -201,7 +218,11 @@ public sealed class BlockCacheTests
         }
     }
 
-    private static (RunReader Run, SortedDictionary<byte[], ModelRow> Rows) Filled(RunFixture fixture, int fileId, int rows)
+    private static (RunReader Run, SortedDictionary<byte[], ModelRow> Rows) Filled(
+        RunFixture fixture,
+        int fileId,
+        int rows
+    )
     {
         var filled = Ids(rows);
         return (fixture.WriteAndOpen(fileId, filled, RunFixture.Options(16 * 1024)), filled);

@@ -19,15 +19,37 @@ public sealed class MergingCursorTests
         }
 
         var live = everything.Where(row => row.Value.Kind != RowKind.Tombstone).ToList();
-        using var merge = new MergingCursor([.. readers.Select(run => new MergeSource(run.OpenCursor(), run.RangeTombstones))], MergedRows.Live);
-        using var compaction = new MergingCursor([.. readers.Select(run => new MergeSource(run.OpenCursor(), run.RangeTombstones))], MergedRows.LiveAndTombstones);
+        using var merge = new MergingCursor(
+            [.. readers.Select(run => new MergeSource(run.OpenCursor(), run.RangeTombstones))],
+            MergedRows.Live
+        );
+        using var compaction = new MergingCursor(
+            [.. readers.Select(run => new MergeSource(run.OpenCursor(), run.RangeTombstones))],
+            MergedRows.LiveAndTombstones
+        );
         for (int probe = 0; probe < 40; probe++)
         {
             byte[] bound = probe == 0 ? [] : Key(random);
-            Assert.Equal(From(live, bound), RunModelTests.Walk(merge, merge.SeekForward(bound)), StringComparer.Ordinal);
-            Assert.Equal(Before(live, bound), RunModelTests.Walk(merge, merge.SeekBackward(bound)), StringComparer.Ordinal);
-            Assert.Equal(From(everything, bound), RunModelTests.Walk(compaction, compaction.SeekForward(bound)), StringComparer.Ordinal);
-            Assert.Equal(Before(everything, bound), RunModelTests.Walk(compaction, compaction.SeekBackward(bound)), StringComparer.Ordinal);
+            Assert.Equal(
+                From(live, bound),
+                RunModelTests.Walk(merge, merge.SeekForward(bound)),
+                StringComparer.Ordinal
+            );
+            Assert.Equal(
+                Before(live, bound),
+                RunModelTests.Walk(merge, merge.SeekBackward(bound)),
+                StringComparer.Ordinal
+            );
+            Assert.Equal(
+                From(everything, bound),
+                RunModelTests.Walk(compaction, compaction.SeekForward(bound)),
+                StringComparer.Ordinal
+            );
+            Assert.Equal(
+                Before(everything, bound),
+                RunModelTests.Walk(compaction, compaction.SeekBackward(bound)),
+                StringComparer.Ordinal
+            );
         }
     }
 
@@ -36,9 +58,23 @@ public sealed class MergingCursorTests
     {
         using var fixture = new RunFixture();
         var old = fixture.WriteAndOpen(1, Rows(("a", 10), ("b", 20), ("c", 30)));
-        var repair = fixture.WriteAndOpen(2, Rows(("b", 21)), rangeTombstones: new RangeTombstoneSet([new RangeTombstone("a"u8.ToArray(), "c"u8.ToArray(), 25)]));
-        using var merge = new MergingCursor([new MergeSource(repair.OpenCursor(), repair.RangeTombstones), new MergeSource(old.OpenCursor(), old.RangeTombstones)], MergedRows.Live);
-        Assert.Equal(["62@21", "63@30"], RunModelTests.Walk(merge, merge.SeekForward(default)).Select(row => row.Split(' ')[0]), StringComparer.Ordinal);
+        var repair = fixture.WriteAndOpen(
+            2,
+            Rows(("b", 21)),
+            rangeTombstones: new RangeTombstoneSet([new RangeTombstone("a"u8.ToArray(), "c"u8.ToArray(), 25)])
+        );
+        using var merge = new MergingCursor(
+            [
+                new MergeSource(repair.OpenCursor(), repair.RangeTombstones),
+                new MergeSource(old.OpenCursor(), old.RangeTombstones),
+            ],
+            MergedRows.Live
+        );
+        Assert.Equal(
+            ["62@21", "63@30"],
+            RunModelTests.Walk(merge, merge.SeekForward(default)).Select(row => row.Split(' ')[0]),
+            StringComparer.Ordinal
+        );
     }
 
     [Fact]
@@ -50,13 +86,23 @@ public sealed class MergingCursorTests
         var older = WriteNewerRun(random, fixture, 1, everything);
         var newer = WriteNewerRun(random, fixture, 2, everything);
         fixture.Disk.Rot(newer.Path, newer.Summary.FileBytes / 3, 4);
-        using var merge = new MergingCursor([new MergeSource(newer.OpenCursor(), newer.RangeTombstones), new MergeSource(older.OpenCursor(), older.RangeTombstones)], MergedRows.LiveAndTombstones);
+        using var merge = new MergingCursor(
+            [
+                new MergeSource(newer.OpenCursor(), newer.RangeTombstones),
+                new MergeSource(older.OpenCursor(), older.RangeTombstones),
+            ],
+            MergedRows.LiveAndTombstones
+        );
         foreach (bool backward in (bool[])[false, true])
         {
             var seen = RunModelTests.Walk(merge, backward ? merge.SeekBackward(default) : merge.SeekForward(default));
             Assert.NotNull(merge.Damage);
             Assert.InRange(seen.Count, 1, everything.Count - 1);
-            Assert.Equal((backward ? Before(everything, []) : From(everything, [])).Take(seen.Count), seen, StringComparer.Ordinal);
+            Assert.Equal(
+                (backward ? Before(everything, []) : From(everything, [])).Take(seen.Count),
+                seen,
+                StringComparer.Ordinal
+            );
         }
     }
 
@@ -66,8 +112,15 @@ public sealed class MergingCursorTests
         var random = new RandomRows(9);
         using var fixture = new RunFixture();
         var everything = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
-        RunReader[] readers = [WriteNewerRun(random, fixture, 2, everything), WriteNewerRun(random, fixture, 1, everything)];
-        using var merge = new MergingCursor([.. readers.Select(run => new MergeSource(run.OpenCursor(), run.RangeTombstones))], MergedRows.Live);
+        RunReader[] readers =
+        [
+            WriteNewerRun(random, fixture, 2, everything),
+            WriteNewerRun(random, fixture, 1, everything),
+        ];
+        using var merge = new MergingCursor(
+            [.. readers.Select(run => new MergeSource(run.OpenCursor(), run.RangeTombstones))],
+            MergedRows.Live
+        );
         Count(merge);
         long before = GC.GetAllocatedBytesForCurrentThread();
         int rows = Count(merge);
@@ -85,11 +138,22 @@ public sealed class MergingCursorTests
         return rows;
     }
 
-    /// <summary>Writes a run of random changes, all newer than what is in <paramref name="everything"/>, and replays them there.</summary>
-    private static RunReader WriteNewerRun(RandomRows random, RunFixture fixture, int number, SortedDictionary<byte[], ModelRow> everything)
+    /// <summary>
+    /// Writes a run of random changes, all newer than what is in <paramref name="everything"/>, and replays them there.
+    /// </summary>
+    private static RunReader WriteNewerRun(
+        RandomRows random,
+        RunFixture fixture,
+        int number,
+        SortedDictionary<byte[], ModelRow> everything
+    )
     {
         long sequence = number * 1_000_000L;
-        var tombstones = new RangeTombstoneSet(Enumerable.Range(0, random.Next(4)).Select(index => new RangeTombstone(Key(random), Key(random), sequence + (1000 * index))));
+        var tombstones = new RangeTombstoneSet(
+            Enumerable
+                .Range(0, random.Next(4))
+                .Select(index => new RangeTombstone(Key(random), Key(random), sequence + (1000 * index)))
+        );
         foreach (byte[] key in everything.Keys.Where(key => tombstones.CoveringSequence(key) >= 0).ToList())
         {
             everything.Remove(key);
@@ -105,7 +169,8 @@ public sealed class MergingCursorTests
         return fixture.WriteAndOpen(number, rows, RunFixture.Options(512), tombstones);
     }
 
-    private static byte[] Key(RandomRows random) => [(byte)'k', .. Enumerable.Range(0, random.Next(3)).Select(_ => (byte)random.Next(12)), (byte)random.Next(12)];
+    private static byte[] Key(RandomRows random) =>
+        [(byte)'k', .. Enumerable.Range(0, random.Next(3)).Select(_ => (byte)random.Next(12)), (byte)random.Next(12)];
 
     private static SortedDictionary<byte[], ModelRow> Rows(params (string Key, long Sequence)[] rows)
     {
@@ -122,5 +187,7 @@ public sealed class MergingCursorTests
         rows.Where(row => KeyComparer.Instance.Compare(row.Key, bound) >= 0).Select(RunModelTests.Describe);
 
     private static IEnumerable<string> Before(IEnumerable<KeyValuePair<byte[], ModelRow>> rows, byte[] bound) =>
-        rows.Reverse().Where(row => bound.Length == 0 || KeyComparer.Instance.Compare(row.Key, bound) < 0).Select(RunModelTests.Describe);
+        rows.Reverse()
+            .Where(row => bound.Length == 0 || KeyComparer.Instance.Compare(row.Key, bound) < 0)
+            .Select(RunModelTests.Describe);
 }

@@ -1,6 +1,9 @@
 namespace Rookery.Storage.Tests.Runs;
 
-/// <summary>Seeded rows of awkward shapes: shared prefixes of every length, keys that are prefixes of others, zeros, empty and large values.</summary>
+/// <summary>
+/// Seeded rows of awkward shapes: shared prefixes of every length, keys that are prefixes of others, zeros, empty and
+/// large values.
+/// </summary>
 internal sealed class RandomRows(int seed)
 {
     private readonly Random _random = new(seed);
@@ -22,11 +25,25 @@ internal sealed class RandomRows(int seed)
         switch (_random.Next(6))
         {
             case 0 when rows.Count > 0:
-                return [.. rows.Keys.ElementAt(_random.Next(Math.Min(rows.Count, 20))).Take(510), (byte)_random.Next(3)];
+                return
+                [
+                    .. rows.Keys.ElementAt(_random.Next(Math.Min(rows.Count, 20))).Take(510),
+                    (byte)_random.Next(3),
+                ];
             case 1:
                 return [.. Enumerable.Repeat((byte)'x', _random.Next(500)), .. Bytes(_random.Next(1, 12))];
             case 2:
-                return [0, 0, 0, 1, 2, .. BitConverter.GetBytes(System.Buffers.Binary.BinaryPrimitives.ReverseEndianness((long)_random.Next(100_000)))];
+                return
+                [
+                    0,
+                    0,
+                    0,
+                    1,
+                    2,
+                    .. BitConverter.GetBytes(
+                        System.Buffers.Binary.BinaryPrimitives.ReverseEndianness((long)_random.Next(100_000))
+                    ),
+                ];
             case 3:
                 return Bytes(_random.Next(0, 4));
             case 4:
@@ -54,7 +71,11 @@ internal sealed class RandomRows(int seed)
             1 => new ModelRow(_sequence, RowKind.LargeReference, Bytes(20)),
             2 => new ModelRow(_sequence, RowKind.Put, []),
             3 => new ModelRow(_sequence, RowKind.Put, Bytes(_random.Next(valueLimitBytes))),
-            _ => new ModelRow(_sequence, RowKind.Put, [.. Enumerable.Repeat((byte)_random.Next(256), _random.Next(Math.Min(valueLimitBytes, 300)))]),
+            _ => new ModelRow(
+                _sequence,
+                RowKind.Put,
+                [.. Enumerable.Repeat((byte)_random.Next(256), _random.Next(Math.Min(valueLimitBytes, 300)))]
+            ),
         };
     }
 }

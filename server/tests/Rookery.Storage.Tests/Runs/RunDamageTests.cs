@@ -5,8 +5,13 @@ namespace Rookery.Storage.Tests.Runs;
 
 public sealed class RunDamageTests
 {
-    private static readonly SortedDictionary<byte[], ModelRow> Rows = new RandomRows(21).Rows(count: 30, valueLimitBytes: 60);
-    private static readonly RangeTombstoneSet Tombstones = new([new RangeTombstone("k"u8.ToArray(), "p"u8.ToArray(), 77)]);
+    private static readonly SortedDictionary<byte[], ModelRow> Rows = new RandomRows(21).Rows(
+        count: 30,
+        valueLimitBytes: 60
+    );
+    private static readonly RangeTombstoneSet Tombstones = new([
+        new RangeTombstone("k"u8.ToArray(), "p"u8.ToArray(), 77),
+    ]);
 
     [Fact]
     public void A_flipped_bit_anywhere_is_found_and_never_becomes_an_answer()
@@ -35,8 +40,13 @@ public sealed class RunDamageTests
         {
             if (length != good.Length)
             {
-                fixture.WriteFile(RunFixture.PathOf(1), [.. good.AsSpan(0, Math.Min(length, good.Length)), .. new byte[Math.Max(0, length - good.Length)]]);
-                Assert.Null(RunReader.Open(fixture.Disk, RunFixture.PathOf(1), 1, fixture.Cache, fixture.Io, out var damage));
+                fixture.WriteFile(
+                    RunFixture.PathOf(1),
+                    [.. good.AsSpan(0, Math.Min(length, good.Length)), .. new byte[Math.Max(0, length - good.Length)]]
+                );
+                Assert.Null(
+                    RunReader.Open(fixture.Disk, RunFixture.PathOf(1), 1, fixture.Cache, fixture.Io, out var damage)
+                );
                 Assert.NotNull(damage);
             }
         }
@@ -85,7 +95,10 @@ public sealed class RunDamageTests
             if (run.TryGet(key, KeyHash.Of(key), out var found, out var damage) == RunLookup.Damaged)
             {
                 damaged++;
-                Assert.True(KeyComparer.Instance.Compare(damage!.From.ToArray(), key) <= 0 && KeyComparer.Instance.Compare(key, damage.ToExclusive.ToArray()) < 0);
+                Assert.True(
+                    KeyComparer.Instance.Compare(damage!.From.ToArray(), key) <= 0
+                        && KeyComparer.Instance.Compare(key, damage.ToExclusive.ToArray()) < 0
+                );
                 Assert.True(damage.Offset <= 200 && damage.Offset + damage.Length > 200);
             }
             else
@@ -156,11 +169,20 @@ public sealed class RunDamageTests
         }
     }
 
-    /// <summary>Opens and reads a run in every way. Every answer must be right; gives how many were damage instead.</summary>
+    /// <summary>
+    /// Opens and reads a run in every way. Every answer must be right; gives how many were damage instead.
+    /// </summary>
     private static int ReadAll(RunFixture fixture, long fileId, SortedDictionary<byte[], ModelRow>? expected = null)
     {
         var rows = expected ?? Rows;
-        var run = RunReader.Open(fixture.Disk, RunFixture.PathOf(fileId), fileId, fixture.Cache, fixture.Io, out var damage);
+        var run = RunReader.Open(
+            fixture.Disk,
+            RunFixture.PathOf(fileId),
+            fileId,
+            fixture.Cache,
+            fixture.Io,
+            out var damage
+        );
         if (run is null)
         {
             Assert.NotNull(damage);
@@ -173,7 +195,9 @@ public sealed class RunDamageTests
             var lookup = run.TryGet(key, KeyHash.Of(key), out var found, out _);
             Assert.NotEqual(RunLookup.Absent, lookup);
             damaged += lookup == RunLookup.Damaged ? 1 : 0;
-            Assert.True(lookup == RunLookup.Damaged || (found.Sequence == row.Sequence && found.Value.SequenceEqual(row.Value)));
+            Assert.True(
+                lookup == RunLookup.Damaged || (found.Sequence == row.Sequence && found.Value.SequenceEqual(row.Value))
+            );
             found.Dispose();
         }
 
@@ -193,7 +217,7 @@ public sealed class RunDamageTests
     private static List<RunDamage> Scrub(RunReader run)
     {
         var found = new List<RunDamage>();
-        for (long at = 0; at < run.Summary.FileBytes;)
+        for (long at = 0; at < run.Summary.FileBytes; )
         {
             if (run.Verify(at, 700, out at) is { } damage)
             {

@@ -30,9 +30,15 @@ internal sealed class RunFixture : IDisposable
 
     public static string PathOf(long fileId) => $"{Directory}/{fileId}.run";
 
-    public static RunWriterOptions Options(int blockBytes = 1024, bool filter = true, bool paced = true) => new(blockBytes, filter, paced, IoKind.RunWrite);
+    public static RunWriterOptions Options(int blockBytes = 1024, bool filter = true, bool paced = true) =>
+        new(blockBytes, filter, paced, IoKind.RunWrite);
 
-    public RunSummary Write(long fileId, SortedDictionary<byte[], ModelRow> rows, RunWriterOptions? options = null, RangeTombstoneSet? rangeTombstones = null)
+    public RunSummary Write(
+        long fileId,
+        SortedDictionary<byte[], ModelRow> rows,
+        RunWriterOptions? options = null,
+        RangeTombstoneSet? rangeTombstones = null
+    )
     {
         using var writer = new RunWriter(Disk, PathOf(fileId), fileId, options ?? Options(), Io);
         foreach (var (key, row) in rows)
@@ -52,7 +58,12 @@ internal sealed class RunFixture : IDisposable
         return reader!;
     }
 
-    public RunReader WriteAndOpen(long fileId, SortedDictionary<byte[], ModelRow> rows, RunWriterOptions? options = null, RangeTombstoneSet? rangeTombstones = null)
+    public RunReader WriteAndOpen(
+        long fileId,
+        SortedDictionary<byte[], ModelRow> rows,
+        RunWriterOptions? options = null,
+        RangeTombstoneSet? rangeTombstones = null
+    )
     {
         Write(fileId, rows, options, rangeTombstones);
         return Open(fileId);

@@ -1,7 +1,8 @@
 namespace Rookery.Storage.Tests.Runs;
 
 /// <summary>
-/// Runs of every format version that was ever written, kept as files. Golden/version-1.run is what <see cref="GoldenRows"/> and <see cref="GoldenTombstones"/>
+/// Runs of every format version that was ever written, kept as files. Golden/version-1.run is what
+/// <see cref="GoldenRows"/> and <see cref="GoldenTombstones"/>
 /// gave when version 1 was new; it is never made again.
 /// </summary>
 public sealed class RunFormatTests
@@ -12,7 +13,10 @@ public sealed class RunFormatTests
     public void A_run_of_format_version_1_is_read_as_it_was_written()
     {
         using var fixture = new RunFixture();
-        fixture.WriteFile(RunFixture.PathOf(GoldenFileId), File.ReadAllBytes(Path.Combine(AppContext.BaseDirectory, "Runs", "Golden", "version-1.run")));
+        fixture.WriteFile(
+            RunFixture.PathOf(GoldenFileId),
+            File.ReadAllBytes(Path.Combine(AppContext.BaseDirectory, "Runs", "Golden", "version-1.run"))
+        );
         var run = fixture.Open(GoldenFileId);
         foreach (var (key, row) in GoldenRows())
         {
@@ -20,8 +24,15 @@ public sealed class RunFormatTests
         }
 
         using var cursor = run.OpenCursor();
-        Assert.Equal(GoldenRows().Select(RunModelTests.Describe), RunModelTests.Walk(cursor, cursor.SeekForward(default)), StringComparer.Ordinal);
-        Assert.Equal((5000, -1), (run.RangeTombstones.CoveringSequence("users/0500"u8), run.RangeTombstones.CoveringSequence("users/0600"u8)));
+        Assert.Equal(
+            GoldenRows().Select(RunModelTests.Describe),
+            RunModelTests.Walk(cursor, cursor.SeekForward(default)),
+            StringComparer.Ordinal
+        );
+        Assert.Equal(
+            (5000, -1),
+            (run.RangeTombstones.CoveringSequence("users/0500"u8), run.RangeTombstones.CoveringSequence("users/0600"u8))
+        );
         Assert.True(run.Index.Blocks > 3);
     }
 
@@ -35,7 +46,10 @@ public sealed class RunFormatTests
 
         // Not the whole file: another release of LZ4 may compress the same block into other bytes.
         Assert.Equal(golden.AsSpan(0, RunFormat.HeaderBytes), written.AsSpan(0, RunFormat.HeaderBytes));
-        Assert.Equal(golden.AsSpan(golden.Length - RunFooter.Bytes, 8), written.AsSpan(written.Length - RunFooter.Bytes, 8));
+        Assert.Equal(
+            golden.AsSpan(golden.Length - RunFooter.Bytes, 8),
+            written.AsSpan(written.Length - RunFooter.Bytes, 8)
+        );
     }
 
     [Fact]
@@ -54,18 +68,31 @@ public sealed class RunFormatTests
     [InlineData("users/1", 0xfb40eda3f595eb2b)]
     [InlineData("users/000123-a", 0x735d1c1b43b59a39)]
     [InlineData("a key that is longer than sixteen bytes", 0xbe546afda0cb2025)]
-    public void The_hash_of_a_key_never_changes(string key, ulong hash) => Assert.Equal(hash, KeyHash.Of(System.Text.Encoding.ASCII.GetBytes(key)));
+    public void The_hash_of_a_key_never_changes(string key, ulong hash) =>
+        Assert.Equal(hash, KeyHash.Of(System.Text.Encoding.ASCII.GetBytes(key)));
 
-    private static RangeTombstoneSet GoldenTombstones() => new([new RangeTombstone("users/0500"u8.ToArray(), "users/0600"u8.ToArray(), 5000)]);
+    private static RangeTombstoneSet GoldenTombstones() =>
+        new([new RangeTombstone("users/0500"u8.ToArray(), "users/0600"u8.ToArray(), 5000)]);
 
     private static SortedDictionary<byte[], ModelRow> GoldenRows()
     {
         var rows = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
         for (int number = 0; number < 60; number++)
         {
-            byte[] value = number % 4 == 3 ? [.. Enumerable.Range(0, number * 7).Select(index => (byte)(index * index * (number + 1)))] : [.. Enumerable.Repeat((byte)number, number * 3)];
-            var kind = (RowKind)(number % 7 == 5 ? 1 : number % 11 == 4 ? 2 : 0);
-            rows[System.Text.Encoding.ASCII.GetBytes($"users/{number:D4}")] = new ModelRow((number * 37) + 1, kind, kind == RowKind.Tombstone ? [] : value);
+            byte[] value =
+                number % 4 == 3
+                    ? [.. Enumerable.Range(0, number * 7).Select(index => (byte)(index * index * (number + 1)))]
+                    : [.. Enumerable.Repeat((byte)number, number * 3)];
+            var kind = (RowKind)(
+                number % 7 == 5 ? 1
+                : number % 11 == 4 ? 2
+                : 0
+            );
+            rows[System.Text.Encoding.ASCII.GetBytes($"users/{number:D4}")] = new ModelRow(
+                (number * 37) + 1,
+                kind,
+                kind == RowKind.Tombstone ? [] : value
+            );
         }
 
         return rows;

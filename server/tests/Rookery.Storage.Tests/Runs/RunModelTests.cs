@@ -46,13 +46,27 @@ public sealed class RunModelTests
             using (cursor)
             {
                 Assert.Equal(rows.Select(Describe), Walk(cursor, cursor.SeekForward(default)), StringComparer.Ordinal);
-                Assert.Equal(rows.Reverse().Select(Describe), Walk(cursor, cursor.SeekBackward(default)), StringComparer.Ordinal);
+                Assert.Equal(
+                    rows.Reverse().Select(Describe),
+                    Walk(cursor, cursor.SeekBackward(default)),
+                    StringComparer.Ordinal
+                );
                 for (int probe = 0; probe < 30; probe++)
                 {
-                    byte[] bound = random.Next(2) == 0 ? random.Key(rows) : rows.Keys.ElementAt(random.Next(rows.Count));
-                    Assert.Equal(rows.Where(row => KeyComparer.Instance.Compare(row.Key, bound) >= 0).Select(Describe), Walk(cursor, cursor.SeekForward(bound)), StringComparer.Ordinal);
-                    var below = rows.Reverse().Where(row => bound.Length == 0 || KeyComparer.Instance.Compare(row.Key, bound) < 0);
-                    Assert.Equal(below.Select(Describe), Walk(cursor, cursor.SeekBackward(bound)), StringComparer.Ordinal);
+                    byte[] bound =
+                        random.Next(2) == 0 ? random.Key(rows) : rows.Keys.ElementAt(random.Next(rows.Count));
+                    Assert.Equal(
+                        rows.Where(row => KeyComparer.Instance.Compare(row.Key, bound) >= 0).Select(Describe),
+                        Walk(cursor, cursor.SeekForward(bound)),
+                        StringComparer.Ordinal
+                    );
+                    var below = rows.Reverse()
+                        .Where(row => bound.Length == 0 || KeyComparer.Instance.Compare(row.Key, bound) < 0);
+                    Assert.Equal(
+                        below.Select(Describe),
+                        Walk(cursor, cursor.SeekBackward(bound)),
+                        StringComparer.Ordinal
+                    );
                 }
             }
         }
@@ -83,7 +97,11 @@ public sealed class RunModelTests
     {
         var tombstones = new RangeTombstoneSet([new RangeTombstone("b"u8.ToArray(), "d"u8.ToArray(), 9)]);
         using var fixture = new RunFixture();
-        var run = fixture.WriteAndOpen(1, new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance), rangeTombstones: tombstones);
+        var run = fixture.WriteAndOpen(
+            1,
+            new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance),
+            rangeTombstones: tombstones
+        );
 
         Assert.Equal(RunLookup.Absent, run.TryGet("c"u8, KeyHash.Of("c"u8), out _, out _));
         using var cursor = run.OpenCursor();
@@ -91,7 +109,10 @@ public sealed class RunModelTests
         Assert.False(cursor.SeekBackward(default));
         Assert.Null(cursor.Damage);
         Assert.Equal(9, run.RangeTombstones.CoveringSequence("c"u8));
-        Assert.Equal(("b", "d", 9L), (Text(run.Summary.SmallestKey), Text(run.Summary.LargestKey), run.Summary.LargestSequence));
+        Assert.Equal(
+            ("b", "d", 9L),
+            (Text(run.Summary.SmallestKey), Text(run.Summary.LargestKey), run.Summary.LargestSequence)
+        );
     }
 
     [Fact]
@@ -158,11 +179,17 @@ public sealed class RunModelTests
 
     internal static void AssertFound(RunReader run, byte[] key, ModelRow expected, int seed)
     {
-        Assert.True(run.TryGet(key, KeyHash.Of(key), out var row, out _) == RunLookup.Found, $"seed {seed}: key {Convert.ToHexString(key)} is gone");
+        Assert.True(
+            run.TryGet(key, KeyHash.Of(key), out var row, out _) == RunLookup.Found,
+            $"seed {seed}: key {Convert.ToHexString(key)} is gone"
+        );
         using (row)
         {
             Assert.Equal((expected.Sequence, expected.Kind), (row.Sequence, row.Kind));
-            Assert.True(row.Value.SequenceEqual(expected.Value), $"seed {seed}: key {Convert.ToHexString(key)} has another value");
+            Assert.True(
+                row.Value.SequenceEqual(expected.Value),
+                $"seed {seed}: key {Convert.ToHexString(key)} has another value"
+            );
         }
     }
 
@@ -171,7 +198,9 @@ public sealed class RunModelTests
         var seen = new List<string>();
         for (; hasRow; hasRow = cursor.Move())
         {
-            seen.Add(Describe(cursor.Key.ToArray(), new ModelRow(cursor.Sequence, cursor.Kind, cursor.Value.ToArray())));
+            seen.Add(
+                Describe(cursor.Key.ToArray(), new ModelRow(cursor.Sequence, cursor.Kind, cursor.Value.ToArray()))
+            );
         }
 
         return seen;
@@ -179,7 +208,8 @@ public sealed class RunModelTests
 
     internal static string Describe(KeyValuePair<byte[], ModelRow> row) => Describe(row.Key, row.Value);
 
-    private static string Describe(byte[] key, ModelRow row) => $"{Convert.ToHexString(key)}@{row.Sequence} {row.Kind} {row.Value.Length} {Checksum.Of(row.Value)}";
+    private static string Describe(byte[] key, ModelRow row) =>
+        $"{Convert.ToHexString(key)}@{row.Sequence} {row.Kind} {row.Value.Length} {Checksum.Of(row.Value)}";
 
     private static byte[] Id(int number) => System.Text.Encoding.ASCII.GetBytes($"orders/{number:D9}-B");
 

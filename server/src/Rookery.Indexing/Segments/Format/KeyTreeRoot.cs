@@ -20,7 +20,14 @@ internal readonly record struct KeyTreeRoot(long Address, int Height, long Count
     /// <summary>Reads what <see cref="Write"/> wrote.</summary>
     public static KeyTreeRoot Read(ReadOnlySpan<byte> from, ref int at)
     {
-        var root = new KeyTreeRoot((long)Varint.Read(from, ref at), Varint.ReadInt(from, ref at), (long)Varint.Read(from, ref at));
-        return root.Height <= HeightLimit && root.Count >= 0 && root.Address >= 0 && root.Height == 0 == (root.Count == 0) ? root : throw Varint.Malformed();
+        var root = new KeyTreeRoot(
+            (long)Varint.Read(from, ref at),
+            Varint.ReadInt(from, ref at),
+            (long)Varint.Read(from, ref at)
+        );
+        return
+            root.Height <= HeightLimit && root.Count >= 0 && root.Address >= 0 && root.Height == 0 == (root.Count == 0)
+            ? root
+            : throw Varint.Malformed();
     }
 }

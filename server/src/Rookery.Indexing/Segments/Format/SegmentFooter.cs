@@ -1,6 +1,9 @@
 namespace Rookery.Indexing.Segments;
 
-/// <summary>What a segment holds and where, at its end: numbers as varints in the order of the properties; fields as count, then each.</summary>
+/// <summary>
+/// What a segment holds and where, at its end: numbers as varints in the order of the properties; fields as count, then
+/// each.
+/// </summary>
 internal sealed record SegmentFooter
 {
     /// <summary>Fields of one segment at most.</summary>
@@ -19,7 +22,12 @@ internal sealed record SegmentFooter
     public required (PackedColumnRoot Addresses, PackedColumnRoot Lengths) Documents { get; init; }
 
     /// <summary>Where stored values lie, by group: first entry, address, bytes on disk, bytes.</summary>
-    public required (PackedColumnRoot FirstEntries, PackedColumnRoot Addresses, PackedColumnRoot StoredBytes, PackedColumnRoot RawBytes) Stored { get; init; }
+    public required (
+        PackedColumnRoot FirstEntries,
+        PackedColumnRoot Addresses,
+        PackedColumnRoot StoredBytes,
+        PackedColumnRoot RawBytes
+    ) Stored { get; init; }
 
     /// <summary>Appends it.</summary>
     public void Write(ByteSink sink)
@@ -64,7 +72,12 @@ internal sealed record SegmentFooter
             Fields = fields,
             Ids = KeyTreeRoot.Read(from, ref at),
             Documents = (PackedColumnRoot.Read(from, ref at), PackedColumnRoot.Read(from, ref at)),
-            Stored = (PackedColumnRoot.Read(from, ref at), PackedColumnRoot.Read(from, ref at), PackedColumnRoot.Read(from, ref at), PackedColumnRoot.Read(from, ref at)),
+            Stored = (
+                PackedColumnRoot.Read(from, ref at),
+                PackedColumnRoot.Read(from, ref at),
+                PackedColumnRoot.Read(from, ref at),
+                PackedColumnRoot.Read(from, ref at)
+            ),
         };
         return at == from.Length ? footer : throw Varint.Malformed();
     }
@@ -73,14 +86,24 @@ internal sealed record SegmentFooter
 /// <summary>One field of a segment.</summary>
 /// <param name="Number">Its number.</param>
 /// <param name="IsText">Whether its postings have frequencies and positions.</param>
-/// <param name="HasPlainKeys">Whether every sort key is a term of its entry and no entry has another term: then the column alone says which entries have a term.</param>
+/// <param name="HasPlainKeys">Whether every sort key is a term of its entry and no entry has another term: then the
+/// column alone says which entries have a term.</param>
 /// <param name="Terms">Its dictionary.</param>
-/// <param name="SortOrdinals">By entry, one more than the ordinal of its sort key in the dictionary; 0 for none.</param>
+/// <param name="SortOrdinals">By entry, one more than the ordinal of its sort key in the dictionary; 0 for
+/// none.</param>
 /// <param name="Lengths">By entry, its length in tokens.</param>
 /// <param name="EntriesWithLength">Entries whose length is not 0.</param>
 /// <param name="TotalLength">The sum of the lengths.</param>
 internal sealed record SegmentFieldFooter(
-    int Number, bool IsText, bool HasPlainKeys, KeyTreeRoot Terms, PackedColumnRoot SortOrdinals, PackedColumnRoot Lengths, long EntriesWithLength, long TotalLength)
+    int Number,
+    bool IsText,
+    bool HasPlainKeys,
+    KeyTreeRoot Terms,
+    PackedColumnRoot SortOrdinals,
+    PackedColumnRoot Lengths,
+    long EntriesWithLength,
+    long TotalLength
+)
 {
     private const int TextFlag = 1;
     private const int PlainKeysFlag = 2;
@@ -110,7 +133,8 @@ internal sealed record SegmentFieldFooter(
             PackedColumnRoot.Read(from, ref at),
             PackedColumnRoot.Read(from, ref at),
             (long)Varint.Read(from, ref at),
-            (long)Varint.Read(from, ref at));
+            (long)Varint.Read(from, ref at)
+        );
     }
 }
 

@@ -4,7 +4,9 @@ using Rookery.Disk;
 namespace Rookery.Indexing.Segments;
 
 /// <summary>
-/// Format version 2 of a segment; in version 1 some terms could not be found (<see cref="KeyTreeWriter"/>). The file is cut into pages, each with a checksum behind it; what the pages hold, joined, is one run of bytes in which everything has an address:
+/// Format version 2 of a segment; in version 1 some terms could not be found (<see cref="KeyTreeWriter"/>). The file is
+/// cut into pages, each with a checksum behind it; what the pages hold, joined, is one run of bytes in which everything
+/// has an address:
 /// <code>
 /// page *      16384 bytes (the last one as many as there are), u32 CRC-32C of file id, page number and bytes
 /// header      magic "RKRYIDX\n", u32 version, u32 0, u64 file id
@@ -13,7 +15,8 @@ namespace Rookery.Indexing.Segments;
 /// stored      values by entry, compressed
 /// footer      see <see cref="SegmentFooter"/>, u32 its length
 /// </code>
-/// Units (blocks of a tree, of postings, of a column) never cross the end of a page, so that each is one span; the rest of the page is zeros. No byte lies outside of a checksum.
+/// Units (blocks of a tree, of postings, of a column) never cross the end of a page, so that each is one span; the rest
+/// of the page is zeros. No byte lies outside of a checksum.
 /// </summary>
 internal static class SegmentFormat
 {
@@ -69,6 +72,8 @@ internal static class SegmentFormat
             return $"its format version is {version}, and this program reads {Version}";
         }
 
-        return BinaryPrimitives.ReadInt64LittleEndian(header[16..]) == fileId ? null : "it is another segment than its name says";
+        return BinaryPrimitives.ReadInt64LittleEndian(header[16..]) == fileId
+            ? null
+            : "it is another segment than its name says";
     }
 }

@@ -46,7 +46,8 @@ internal static class Varint
     }
 
     /// <summary>What a decoder throws on bytes that no encoder made.</summary>
-    public static InvalidDataException Malformed() => new("Bytes of an index passed their checksum and are not what a segment holds.");
+    public static InvalidDataException Malformed() =>
+        new("Bytes of an index passed their checksum and are not what a segment holds.");
 
     private static ulong ReadLong(ReadOnlySpan<byte> from, ref int at)
     {

@@ -40,7 +40,7 @@ internal sealed class AndCursor : EntryCursor
 
     private int Agree(int entry)
     {
-        for (int i = 0; i < _others.Length && entry != End;)
+        for (int i = 0; i < _others.Length && entry != End; )
         {
             int other = _others[i].Advance(entry);
             if (other == entry)

@@ -6,8 +6,8 @@ using System.Runtime.Intrinsics;
 namespace Rookery.Indexing.Segments;
 
 /// <summary>
-/// 128 numbers of the same width. They lie in four lanes side by side (number i in lane i mod 4), so that four are taken out at once by the same shifts on every processor: no branch
-/// depends on a number.
+/// 128 numbers of the same width. They lie in four lanes side by side (number i in lane i mod 4), so that four are
+/// taken out at once by the same shifts on every processor: no branch depends on a number.
 /// </summary>
 internal static class BitPacking
 {
@@ -78,7 +78,8 @@ internal static class BitPacking
                 if (step + 1 < Steps || shift > 0)
                 {
                     current = Load(ref from, word);
-                    value |= Vector128.ShiftLeft(current, bits - shift) & Vector128.Create(shift == 0 ? 0 : uint.MaxValue);
+                    value |=
+                        Vector128.ShiftLeft(current, bits - shift) & Vector128.Create(shift == 0 ? 0 : uint.MaxValue);
                 }
             }
 
@@ -97,8 +98,12 @@ internal static class BitPacking
         for (nuint i = 0; i < BlockLength; i += Lanes)
         {
             var value = Vector128.LoadUnsafe(ref first, i) + Vector128<uint>.One;
-            value += Vector128.Shuffle(value, Vector128.Create(0u, 0, 1, 2)) & Vector128.Create(0u, uint.MaxValue, uint.MaxValue, uint.MaxValue);
-            value += Vector128.Shuffle(value, Vector128.Create(0u, 0, 0, 1)) & Vector128.Create(0u, 0, uint.MaxValue, uint.MaxValue);
+            value +=
+                Vector128.Shuffle(value, Vector128.Create(0u, 0, 1, 2))
+                & Vector128.Create(0u, uint.MaxValue, uint.MaxValue, uint.MaxValue);
+            value +=
+                Vector128.Shuffle(value, Vector128.Create(0u, 0, 0, 1))
+                & Vector128.Create(0u, 0, uint.MaxValue, uint.MaxValue);
             value += carry;
             value.StoreUnsafe(ref first, i);
             carry = Vector128.Shuffle(value, Vector128.Create(3u, 3, 3, 3));
@@ -106,5 +111,6 @@ internal static class BitPacking
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static Vector128<uint> Load(ref byte from, nuint word) => Vector128.LoadUnsafe(ref from, word * 16).AsUInt32();
+    private static Vector128<uint> Load(ref byte from, nuint word) =>
+        Vector128.LoadUnsafe(ref from, word * 16).AsUInt32();
 }

@@ -1,6 +1,8 @@
 namespace Rookery.Indexing.Segments;
 
-/// <summary>What stands before the postings of a block, and so where the next one begins. A value: a copy can look ahead.</summary>
+/// <summary>
+/// What stands before the postings of a block, and so where the next one begins. A value: a copy can look ahead.
+/// </summary>
 internal struct BlockHeader
 {
     private byte[] _page;
@@ -90,10 +92,19 @@ internal struct BlockHeader
         }
 
         Count = IsFull ? PostingsFormat.BlockLength : Varint.ReadInt(_page, ref at);
-        BodyBytes = IsFull ? BitPacking.BytesOf(GapBits) + BitPacking.BytesOf(FrequencyBits) : Varint.ReadInt(_page, ref at);
+        BodyBytes = IsFull
+            ? BitPacking.BytesOf(GapBits) + BitPacking.BytesOf(FrequencyBits)
+            : Varint.ReadInt(_page, ref at);
         BodyStart = at;
-        bool isSane = (IsFull || first == PostingsFormat.LastBlock) && GapBits <= 32 && FrequencyBits <= 32 && Count is > 0 and <= PostingsFormat.BlockLength
-            && BodyBytes <= _page.Length - at && distance > 0 && distance <= (ulong)(SegmentFormat.EntryLimit - LastBefore) && PositionsOffset >= 0;
+        bool isSane =
+            (IsFull || first == PostingsFormat.LastBlock)
+            && GapBits <= 32
+            && FrequencyBits <= 32
+            && Count is > 0 and <= PostingsFormat.BlockLength
+            && BodyBytes <= _page.Length - at
+            && distance > 0
+            && distance <= (ulong)(SegmentFormat.EntryLimit - LastBefore)
+            && PositionsOffset >= 0;
         if (!isSane)
         {
             throw Varint.Malformed();

@@ -16,7 +16,10 @@ internal abstract class EntryCursor
     /// <returns><see cref="Current"/>.</returns>
     public abstract int MoveNext();
 
-    /// <summary>Goes to the first entry that is not below <paramref name="target"/>. Stays where it is when it is there or beyond.</summary>
+    /// <summary>
+    /// Goes to the first entry that is not below <paramref name="target"/>. Stays where it is when it is there or
+    /// beyond.
+    /// </summary>
     /// <returns><see cref="Current"/>.</returns>
     public abstract int Advance(int target);
 
@@ -24,7 +27,8 @@ internal abstract class EntryCursor
     public virtual bool CanTell => false;
 
     /// <summary>Whether an entry is among them, wherever the walk stands; it stays there. Costs little.</summary>
-    public virtual bool Has(int entry) => throw new InvalidOperationException("Only a walk says which entries there are.");
+    public virtual bool Has(int entry) =>
+        throw new InvalidOperationException("Only a walk says which entries there are.");
 
     /// <summary>How many entries follow the current one, walking to the end.</summary>
     public virtual int CountRest()

@@ -2,7 +2,10 @@ using Rookery.Disk;
 
 namespace Rookery.Indexing.Segments;
 
-/// <summary>What no posting of a block can count for more than: the highest frequency together with the smallest length, though no entry need have both.</summary>
+/// <summary>
+/// What no posting of a block can count for more than: the highest frequency together with the smallest length, though
+/// no entry need have both.
+/// </summary>
 /// <param name="MostOften">The highest frequency.</param>
 /// <param name="Shortest">The smallest length of an entry, in tokens.</param>
 internal readonly record struct Impact(int MostOften, int Shortest)

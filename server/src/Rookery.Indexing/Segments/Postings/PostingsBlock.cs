@@ -2,7 +2,9 @@ using System.Runtime.CompilerServices;
 
 namespace Rookery.Indexing.Segments;
 
-/// <summary>One block of postings that was reached: its entries are decoded, its frequencies when first asked for.</summary>
+/// <summary>
+/// One block of postings that was reached: its entries are decoded, its frequencies when first asked for.
+/// </summary>
 internal sealed class PostingsBlock(bool isText)
 {
     private readonly uint[] _frequencies = isText ? new uint[PostingsFormat.BlockLength] : [];

@@ -1,8 +1,8 @@
 namespace Rookery.Indexing.Segments;
 
 /// <summary>
-/// The postings of one term. To be used for one term after the other (<see cref="Open"/>). Decodes a block when it is reached and jumps over those between; frequencies and positions
-/// are decoded only when asked for.
+/// The postings of one term. To be used for one term after the other (<see cref="Open"/>). Decodes a block when it is
+/// reached and jumps over those between; frequencies and positions are decoded only when asked for.
 /// </summary>
 internal sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCursor
 {
@@ -115,10 +115,12 @@ internal sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCur
     }
 
     /// <summary>
-    /// What no posting up to an entry can count for more than, beginning with the block in which <paramref name="target"/> would stand. Does not move the cursor and decodes nothing.
+    /// What no posting up to an entry can count for more than, beginning with the block in which
+    /// <paramref name="target"/> would stand. Does not move the cursor and decodes nothing.
     /// </summary>
     /// <param name="target">At or behind <see cref="EntryCursor.Current"/>.</param>
-    /// <param name="lastEntry">The last entry that it holds for; <see cref="EntryCursor.End"/> when no posting is at or behind the target.</param>
+    /// <param name="lastEntry">The last entry that it holds for; <see cref="EntryCursor.End"/> when no posting is at or
+    /// behind the target.</param>
     public Impact ImpactAt(int target, out int lastEntry)
     {
         if (_blockCount > 0 && (uint)target <= _entries[_blockCount - 1])
@@ -136,8 +138,11 @@ internal sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCur
         return _groups!.ImpactAt(target, out lastEntry);
     }
 
-    /// <summary>Reads the positions at <see cref="EntryCursor.Current"/>, ascending, <see cref="Frequency"/> of them.</summary>
-    /// <returns>How many there are; the first so many of <paramref name="target"/>, which grows when it is too short.</returns>
+    /// <summary>
+    /// Reads the positions at <see cref="EntryCursor.Current"/>, ascending, <see cref="Frequency"/> of them.
+    /// </summary>
+    /// <returns>How many there are; the first so many of <paramref name="target"/>, which grows when it is too
+    /// short.</returns>
     public int ReadPositions(ref int[] target) => PostingPositions.Read(EncodedPositions(), Frequency, ref target);
 
     /// <summary>The same, as they are encoded: for a merge, which only moves them.</summary>

@@ -2,7 +2,9 @@ using System.Buffers.Binary;
 
 namespace Rookery.Indexing.Segments;
 
-/// <summary>The blocks of one term's postings: the place of the one that is read, and of one ahead that was only looked at.</summary>
+/// <summary>
+/// The blocks of one term's postings: the place of the one that is read, and of one ahead that was only looked at.
+/// </summary>
 internal sealed class PostingsGroups(SegmentPages pages, bool isText)
 {
     /// <summary>Of the table: last entry, address, positions, most often, shortest.</summary>
@@ -43,7 +45,9 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
         if (_onlyAddress != 0)
         {
             _groupCount = 1;
-            WholeImpact = isText ? new Impact(Varint.ReadInt(payload, ref at), Varint.ReadInt(payload, ref at)) : new Impact(1, 1);
+            WholeImpact = isText
+                ? new Impact(Varint.ReadInt(payload, ref at), Varint.ReadInt(payload, ref at))
+                : new Impact(1, 1);
             _onlyPositions = isText ? (long)Varint.Read(payload, ref at) : 0;
             return;
         }
@@ -84,7 +88,10 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
         return true;
     }
 
-    /// <summary>Goes to the first block whose last entry is not below <paramref name="target"/>, which is behind the current block.</summary>
+    /// <summary>
+    /// Goes to the first block whose last entry is not below <paramref name="target"/>, which is behind the current
+    /// block.
+    /// </summary>
     public bool MoveTo(int target)
     {
         if (_hasEnded)
@@ -108,7 +115,10 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
         return true;
     }
 
-    /// <summary>What no posting can count for more than in the block where <paramref name="target"/> would stand, which is behind the current one; and the last entry of that block.</summary>
+    /// <summary>
+    /// What no posting can count for more than in the block where <paramref name="target"/> would stand, which is
+    /// behind the current one; and the last entry of that block.
+    /// </summary>
     public Impact ImpactAt(int target, out int lastEntry)
     {
         if (!_hasEnded)
@@ -208,15 +218,20 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
                 group,
                 BinaryPrimitives.ReadInt64LittleEndian(entry[AddressAt..]),
                 BinaryPrimitives.ReadInt64LittleEndian(entry[PositionsAt..]),
-                group == 0 ? -1 : LastOf(group - 1));
+                group == 0 ? -1 : LastOf(group - 1)
+            );
         }
     }
 
-    private int LastOf(int group) => BinaryPrimitives.ReadInt32LittleEndian(_table.AsSpan(group * PostingsFormat.GroupBytes));
+    private int LastOf(int group) =>
+        BinaryPrimitives.ReadInt32LittleEndian(_table.AsSpan(group * PostingsFormat.GroupBytes));
 
     private Impact ImpactOf(int group)
     {
         var entry = _table.AsSpan(group * PostingsFormat.GroupBytes);
-        return new Impact(BinaryPrimitives.ReadInt32LittleEndian(entry[MostOftenAt..]), BinaryPrimitives.ReadInt32LittleEndian(entry[ShortestAt..]));
+        return new Impact(
+            BinaryPrimitives.ReadInt32LittleEndian(entry[MostOftenAt..]),
+            BinaryPrimitives.ReadInt32LittleEndian(entry[ShortestAt..])
+        );
     }
 }

@@ -48,7 +48,8 @@ internal sealed class PostingsWriter(SegmentOutput output)
     /// <param name="entry">The entry.</param>
     /// <param name="frequency">How often the term stands there; 1 in fields without text.</param>
     /// <param name="length">The entry's length in tokens; 1 in fields without text.</param>
-    /// <param name="encodedPositions">As many varint distances as the term stands there; none in fields without text.</param>
+    /// <param name="encodedPositions">As many varint distances as the term stands there; none in fields without
+    /// text.</param>
     public void Add(int entry, int frequency, int length, ReadOnlySpan<byte> encodedPositions)
     {
         Invariant.Holds(entry > _lastEntry, "the entries of a term ascend");
@@ -166,7 +167,10 @@ internal sealed class PostingsWriter(SegmentOutput output)
         _positionsBefore = _positions.Length;
         _lastOfBlockBefore = _lastEntry;
         _inBlock = 0;
-        if (++_blocksInGroup == PostingsFormat.BlocksPerGroup || _positions.Length >= PostingsFormat.PositionsPerGroupBytes)
+        if (
+            ++_blocksInGroup == PostingsFormat.BlocksPerGroup
+            || _positions.Length >= PostingsFormat.PositionsPerGroupBytes
+        )
         {
             CloseGroup();
         }

@@ -55,7 +55,9 @@ internal sealed class AllCursor(int entries) : EntryCursor
     private int To(int entry) => Current = entry < entries ? entry : End;
 }
 
-/// <summary>Entries whose sort key lies in a range, found by looking at every entry: good where another cursor leads.</summary>
+/// <summary>
+/// Entries whose sort key lies in a range, found by looking at every entry: good where another cursor leads.
+/// </summary>
 internal sealed class OrdinalRangeCursor(PackedColumn column, long from, long toExclusive) : EntryCursor
 {
     /// <inheritdoc/>
@@ -65,7 +67,8 @@ internal sealed class OrdinalRangeCursor(PackedColumn column, long from, long to
     public override bool CanTell => true;
 
     /// <inheritdoc/>
-    public override bool Has(int entry) => (long)column[entry] - 1 is var ordinal && ordinal >= from && ordinal < toExclusive;
+    public override bool Has(int entry) =>
+        (long)column[entry] - 1 is var ordinal && ordinal >= from && ordinal < toExclusive;
 
     /// <inheritdoc/>
     public override int MoveNext() => Current == End ? End : Find(Current + 1);

@@ -1,6 +1,9 @@
 namespace Rookery.Indexing.Segments;
 
-/// <summary>Ids and etags by entry. A reader of it has memory of its own for the id: one thread each. Going forward within a block it goes on from where it stood.</summary>
+/// <summary>
+/// Ids and etags by entry. A reader of it has memory of its own for the id: one thread each. Going forward within a
+/// block it goes on from where it stood.
+/// </summary>
 internal sealed class DocumentTable(SegmentPages pages, PackedColumn addresses, PackedColumn lengths, int entries)
 {
     private const int FirstIdBytes = 64;
@@ -54,7 +57,10 @@ internal sealed class DocumentTable(SegmentPages pages, PackedColumn addresses, 
 
             if (shared + further > _id.Length)
             {
-                Array.Resize(ref _id, Math.Min(SegmentFormat.KeyLimitBytes, Math.Max(FirstIdBytes, 2 * (shared + further))));
+                Array.Resize(
+                    ref _id,
+                    Math.Min(SegmentFormat.KeyLimitBytes, Math.Max(FirstIdBytes, 2 * (shared + further)))
+                );
             }
 
             bytes.Slice(_at, further).CopyTo(_id.AsSpan(shared));

@@ -1,7 +1,8 @@
 namespace Rookery.Indexing.Segments;
 
 /// <summary>
-/// A walk over the keys of a tree, forwards, from any key or ordinal. To be used again for any number of seeks. One thread.
+/// A walk over the keys of a tree, forwards, from any key or ordinal. To be used again for any number of seeks. One
+/// thread.
 /// </summary>
 internal sealed class KeyCursor
 {
@@ -99,7 +100,10 @@ internal sealed class KeyCursor
         return MoveNext();
     }
 
-    /// <summary>Goes to <paramref name="key"/>; false when it is not there, and then the cursor stands on the next one or behind the last.</summary>
+    /// <summary>
+    /// Goes to <paramref name="key"/>; false when it is not there, and then the cursor stands on the next one or behind
+    /// the last.
+    /// </summary>
     public bool SeekExact(ReadOnlySpan<byte> key) => Seek(key) && Key.SequenceEqual(key);
 
     /// <summary>Goes to the key that has so many below it; false when there are not so many.</summary>
@@ -172,7 +176,10 @@ internal sealed class KeyCursor
         return true;
     }
 
-    /// <summary>The last child whose separator is not above the key. The level is left so that its next item is the one behind it.</summary>
+    /// <summary>
+    /// The last child whose separator is not above the key. The level is left so that its next item is the one behind
+    /// it.
+    /// </summary>
     private long ChildBelow(KeyTreeBlock block, ReadOnlySpan<byte> key)
     {
         Require(block.MoveNext());

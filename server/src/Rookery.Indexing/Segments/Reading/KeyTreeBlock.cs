@@ -1,6 +1,9 @@
 namespace Rookery.Indexing.Segments;
 
-/// <summary>A place in one block of a tree: the item that it stands on, and how to come to the next. Keys are put together in <see cref="Key"/>, which is one level's own memory.</summary>
+/// <summary>
+/// A place in one block of a tree: the item that it stands on, and how to come to the next. Keys are put together in
+/// <see cref="Key"/>, which is one level's own memory.
+/// </summary>
 internal sealed class KeyTreeBlock
 {
     // Most keys are far shorter than the longest may be.
@@ -70,12 +73,16 @@ internal sealed class KeyTreeBlock
         return true;
     }
 
-    /// <summary>What it needs to come back before the next item. The key is then that of the item after it, which the items behind share bytes with as well.</summary>
+    /// <summary>
+    /// What it needs to come back before the next item. The key is then that of the item after it, which the items
+    /// behind share bytes with as well.
+    /// </summary>
     public (int Next, int ItemsLeft, int KeyLength) Mark() => (_next, _itemsLeft, _keyLength);
 
     /// <summary>
-    /// Comes back to before the item that was looked at. Its bytes that lie within the former key's length may stand in <see cref="Key"/>: the next <see cref="MoveNext"/> puts the
-    /// same ones there again, so only <see cref="Key"/> and <see cref="Payload"/> are not to be read until then.
+    /// Comes back to before the item that was looked at. Its bytes that lie within the former key's length may stand in
+    /// <see cref="Key"/>: the next <see cref="MoveNext"/> puts the same ones there again, so only <see cref="Key"/> and
+    /// <see cref="Payload"/> are not to be read until then.
     /// </summary>
     public void Return((int Next, int ItemsLeft, int KeyLength) mark) => (_next, _itemsLeft, _keyLength) = mark;
 }

@@ -1,7 +1,8 @@
 namespace Rookery.Indexing.Segments;
 
 /// <summary>
-/// Finds one key of a tree without putting keys together: of each it is known how many bytes it shares with the one before, and so on which side of the wanted key it lies, without reading it again. Nothing is allocated.
+/// Finds one key of a tree without putting keys together: of each it is known how many bytes it shares with the one
+/// before, and so on which side of the wanted key it lies, without reading it again. Nothing is allocated.
 /// </summary>
 internal static class KeyTreeLookup
 {
@@ -11,7 +12,13 @@ internal static class KeyTreeLookup
     /// <param name="key">The key.</param>
     /// <param name="ordinal">How many keys are lower.</param>
     /// <param name="payload">What belongs to the key; stays as it is for as long as it is held.</param>
-    public static bool TryFind(SegmentPages pages, KeyTreeRoot root, ReadOnlySpan<byte> key, out long ordinal, out ReadOnlyMemory<byte> payload)
+    public static bool TryFind(
+        SegmentPages pages,
+        KeyTreeRoot root,
+        ReadOnlySpan<byte> key,
+        out long ordinal,
+        out ReadOnlyMemory<byte> payload
+    )
     {
         ordinal = 0;
         payload = default;
@@ -118,18 +125,21 @@ internal static class KeyTreeLookup
         {
             if (shared > _matched)
             {
-                Side = -1;                              // it differs from the key where the one before does
+                Side = -1; // it differs from the key where the one before does
             }
             else if (shared < _matched)
             {
-                Side = 1;                               // it is above the one before where that is like the key
+                Side = 1; // it is above the one before where that is like the key
             }
             else
             {
                 var rest = key[_matched..];
                 int common = further.CommonPrefixLength(rest);
                 _matched += common;
-                Side = common == further.Length ? common - rest.Length : common == rest.Length || further[common] > rest[common] ? 1 : -1;
+                Side =
+                    common == further.Length ? common - rest.Length
+                    : common == rest.Length || further[common] > rest[common] ? 1
+                    : -1;
             }
         }
     }

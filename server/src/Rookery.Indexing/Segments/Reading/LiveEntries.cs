@@ -2,7 +2,9 @@ using System.Numerics;
 
 namespace Rookery.Indexing.Segments;
 
-/// <summary>Which entries of a segment are live, at one moment: it never changes, a later moment has one of its own.</summary>
+/// <summary>
+/// Which entries of a segment are live, at one moment: it never changes, a later moment has one of its own.
+/// </summary>
 internal sealed class LiveEntries
 {
     private const int WordBits = 64;

@@ -2,7 +2,10 @@ using System.Buffers.Binary;
 
 namespace Rookery.Indexing.Segments;
 
-/// <summary>A column of numbers, by place. Its directory (17 bytes per 1024 values) is in memory; any number of threads may read.</summary>
+/// <summary>
+/// A column of numbers, by place. Its directory (17 bytes per 1024 values) is in memory; any number of threads may
+/// read.
+/// </summary>
 internal sealed class PackedColumn
 {
     private readonly SegmentPages _pages;
@@ -21,7 +24,11 @@ internal sealed class PackedColumn
         byte[] scratch = [];
         for (int i = 0; i < _addresses.Length; i++)
         {
-            var entry = pages.Read(root.Directory + ((long)i * PackedColumnRoot.ChunkBytes), PackedColumnRoot.ChunkBytes, ref scratch);
+            var entry = pages.Read(
+                root.Directory + ((long)i * PackedColumnRoot.ChunkBytes),
+                PackedColumnRoot.ChunkBytes,
+                ref scratch
+            );
             _addresses[i] = BinaryPrimitives.ReadInt64LittleEndian(entry);
             _smallest[i] = BinaryPrimitives.ReadUInt64LittleEndian(entry[8..]);
             _bits[i] = entry[16] <= PackedColumnRoot.BitsLimit ? entry[16] : throw Varint.Malformed();

@@ -3,8 +3,9 @@ using Rookery.Disk;
 namespace Rookery.Indexing.Segments;
 
 /// <summary>
-/// Pages of segments in memory, of all indexes of a node together, within one share of the budget. A hit takes no lock. Who goes is decided by the clock: a page that was asked for
-/// since the hand last passed stays once more. A page is memory of the garbage collector: a reader may use it for as long as it likes, evicted or not. Thread-safe.
+/// Pages of segments in memory, of all indexes of a node together, within one share of the budget. A hit takes no lock.
+/// Who goes is decided by the clock: a page that was asked for since the hand last passed stays once more. A page is
+/// memory of the garbage collector: a reader may use it for as long as it likes, evicted or not. Thread-safe.
 /// </summary>
 /// <param name="share">What the pages are charged to; its limit is the capacity.</param>
 internal sealed class SegmentCache(MemoryShare share)
@@ -112,7 +113,10 @@ internal sealed class CachedPage(CachedPage?[] slots, int number, byte[] bytes)
 
     public byte[] Bytes => bytes;
 
-    /// <summary>Whether somebody asked for it since the hand last passed. Races lose a mark, which only the order of eviction notices.</summary>
+    /// <summary>
+    /// Whether somebody asked for it since the hand last passed. Races lose a mark, which only the order of eviction
+    /// notices.
+    /// </summary>
     public bool WasAskedFor { get; set; }
 
     /// <summary>Where it stands in the cache; null when it is not there. Under the cache's lock.</summary>

@@ -24,7 +24,10 @@ internal sealed class SegmentField
     /// <summary>Whether its postings have frequencies and positions.</summary>
     public bool IsText => _footer.IsText;
 
-    /// <summary>Whether every entry has one term at most, and that is its sort key: then <see cref="SortOrdinals"/> alone answers which entries have a term of a range.</summary>
+    /// <summary>
+    /// Whether every entry has one term at most, and that is its sort key: then <see cref="SortOrdinals"/> alone
+    /// answers which entries have a term of a range.
+    /// </summary>
     public bool HasPlainKeys => _footer.HasPlainKeys;
 
     /// <summary>Terms of its dictionary.</summary>
@@ -36,7 +39,9 @@ internal sealed class SegmentField
     /// <summary>The sum of the lengths in tokens, dead entries included.</summary>
     public long TotalLength => _footer.TotalLength;
 
-    /// <summary>By entry, one more than the ordinal of its sort key among the terms, 0 for none; null when no entry has any.</summary>
+    /// <summary>
+    /// By entry, one more than the ordinal of its sort key among the terms, 0 for none; null when no entry has any.
+    /// </summary>
     public PackedColumn? SortOrdinals => _sortOrdinals.Value;
 
     /// <summary>By entry, its length in tokens; null when no entry has any.</summary>
@@ -69,7 +74,9 @@ internal sealed class SegmentField
     /// <summary>In how many entries a term stands, dead ones included; no posting is decoded.</summary>
     public long EntryCount(ReadOnlySpan<byte> term)
     {
-        return KeyTreeLookup.TryFind(_pages, _footer.Terms, term, out _, out var payload) ? TermCursor.EntryCountOf(payload.Span) : 0;
+        return KeyTreeLookup.TryFind(_pages, _footer.Terms, term, out _, out var payload)
+            ? TermCursor.EntryCountOf(payload.Span)
+            : 0;
     }
 
     /// <summary>The ordinals of the terms of a range: from <c>From</c> to before <c>ToExclusive</c>.</summary>
@@ -81,7 +88,10 @@ internal sealed class SegmentField
         return (Math.Min(from, to), to);
     }
 
-    /// <summary>The entries that have a term of a range: by the column where that says it, else by joining the postings of all terms between.</summary>
+    /// <summary>
+    /// The entries that have a term of a range: by the column where that says it, else by joining the postings of all
+    /// terms between.
+    /// </summary>
     public EntryCursor Range(in TermRange range)
     {
         var (from, to) = Ordinals(range);
@@ -98,7 +108,9 @@ internal sealed class SegmentField
             return single;
         }
 
-        return HasPlainKeys && SortOrdinals is { } column ? new OrdinalRangeCursor(column, from, to) : BitmapCursor.Of(this, from, to, _entries);
+        return HasPlainKeys && SortOrdinals is { } column
+            ? new OrdinalRangeCursor(column, from, to)
+            : BitmapCursor.Of(this, from, to, _entries);
     }
 
     private static long Below(TermCursor terms, ReadOnlyMemory<byte> term, bool includesIt)
@@ -113,7 +125,12 @@ internal sealed class SegmentField
 /// <param name="IncludesFrom">Whether the lower end belongs to it.</param>
 /// <param name="To">Its upper end; null for none.</param>
 /// <param name="IncludesTo">Whether the upper end belongs to it.</param>
-internal readonly record struct TermRange(ReadOnlyMemory<byte>? From, bool IncludesFrom, ReadOnlyMemory<byte>? To, bool IncludesTo)
+internal readonly record struct TermRange(
+    ReadOnlyMemory<byte>? From,
+    bool IncludesFrom,
+    ReadOnlyMemory<byte>? To,
+    bool IncludesTo
+)
 {
     /// <summary>All terms.</summary>
     public static TermRange All => new(null, false, null, false);

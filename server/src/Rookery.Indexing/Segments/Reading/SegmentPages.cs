@@ -4,7 +4,9 @@ using Rookery.Disk;
 
 namespace Rookery.Indexing.Segments;
 
-/// <summary>The bytes of a segment by address. Every page is checked against its checksum each time it comes from disk.</summary>
+/// <summary>
+/// The bytes of a segment by address. Every page is checked against its checksum each time it comes from disk.
+/// </summary>
 internal abstract class SegmentPages
 {
     /// <summary>The page with this number.</summary>
@@ -20,7 +22,9 @@ internal abstract class SegmentPages
         return number is >= 0 and <= int.MaxValue ? Page((int)number) : throw Varint.Malformed();
     }
 
-    /// <summary>Bytes that may cross pages: a span of the page where they do not, else a copy in <paramref name="scratch"/>.</summary>
+    /// <summary>
+    /// Bytes that may cross pages: a span of the page where they do not, else a copy in <paramref name="scratch"/>.
+    /// </summary>
     public ReadOnlySpan<byte> Read(long address, int length, ref byte[] scratch)
     {
         var page = PageOf(address, out int offset);
@@ -111,7 +115,10 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
     }
 
     /// <summary>A page from the cache or from disk, without keeping it: for a walk over everything.</summary>
-    public byte[] PageOnce(int number) => (uint)number < (uint)_slots.Length && Volatile.Read(ref _slots[number]) is { } page ? page.Bytes : ReadFromDisk(number);
+    public byte[] PageOnce(int number) =>
+        (uint)number < (uint)_slots.Length && Volatile.Read(ref _slots[number]) is { } page
+            ? page.Bytes
+            : ReadFromDisk(number);
 
     /// <summary>What is wrong for whoever opened the file.</summary>
     public SegmentDamagedException Damage(string reason) => new(_file.Path, reason);
@@ -155,11 +162,17 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
         catch (DiskException unreadable)
         {
             // What the device does not give back is lost, as what comes back otherwise than it was written.
-            throw Damage($"the page at byte {offset} cannot be read, because {DiskException.Describe(unreadable.Error)}");
+            throw Damage(
+                $"the page at byte {offset} cannot be read, because {DiskException.Describe(unreadable.Error)}"
+            );
         }
 
         _io.Record(IoKind.Read, begun, read);
-        if (read < stored.Length || BinaryPrimitives.ReadUInt32LittleEndian(stored[length..]) != SegmentFormat.ChecksumOf(_fileId, number, stored[..length]))
+        if (
+            read < stored.Length
+            || BinaryPrimitives.ReadUInt32LittleEndian(stored[length..])
+                != SegmentFormat.ChecksumOf(_fileId, number, stored[..length])
+        )
         {
             throw Damage($"the checksum of the page at byte {offset} does not match");
         }
@@ -168,7 +181,10 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
     }
 }
 
-/// <summary>Pages for a walk over a whole segment: the few that were read last, and none pushed out of the cache for it. One thread.</summary>
+/// <summary>
+/// Pages for a walk over a whole segment: the few that were read last, and none pushed out of the cache for it. One
+/// thread.
+/// </summary>
 internal sealed class PassingPages(SegmentFile file) : SegmentPages
 {
     private const int Kept = 16;

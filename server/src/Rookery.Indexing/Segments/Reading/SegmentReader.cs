@@ -4,7 +4,8 @@ using Rookery.Disk;
 namespace Rookery.Indexing.Segments;
 
 /// <summary>
-/// One segment, open. Any number of threads may read; what they walk with (cursors, tables) is each one's own. Every read may throw <see cref="SegmentDamagedException"/>.
+/// One segment, open. Any number of threads may read; what they walk with (cursors, tables) is each one's own. Every
+/// read may throw <see cref="SegmentDamagedException"/>.
 /// </summary>
 internal sealed class SegmentReader : IDisposable
 {
@@ -13,7 +14,12 @@ internal sealed class SegmentReader : IDisposable
     private readonly SegmentFooter _footer;
     private readonly SegmentField?[] _fields;
     private readonly Lazy<(PackedColumn Addresses, PackedColumn Lengths)> _documents;
-    private readonly Lazy<(PackedColumn FirstEntries, PackedColumn Addresses, PackedColumn StoredBytes, PackedColumn RawBytes)> _stored;
+    private readonly Lazy<(
+        PackedColumn FirstEntries,
+        PackedColumn Addresses,
+        PackedColumn StoredBytes,
+        PackedColumn RawBytes
+    )> _stored;
 
     private SegmentReader(SegmentFile file, SegmentPages pages, SegmentFooter footer)
     {
@@ -26,12 +32,17 @@ internal sealed class SegmentReader : IDisposable
             _fields[field.Number] = new SegmentField(pages, field, footer.Entries);
         }
 
-        _documents = new(() => (new PackedColumn(pages, footer.Documents.Addresses), new PackedColumn(pages, footer.Documents.Lengths)));
-        _stored = new(() => (
-            new PackedColumn(pages, footer.Stored.FirstEntries),
-            new PackedColumn(pages, footer.Stored.Addresses),
-            new PackedColumn(pages, footer.Stored.StoredBytes),
-            new PackedColumn(pages, footer.Stored.RawBytes)));
+        _documents = new(() =>
+            (new PackedColumn(pages, footer.Documents.Addresses), new PackedColumn(pages, footer.Documents.Lengths))
+        );
+        _stored = new(() =>
+            (
+                new PackedColumn(pages, footer.Stored.FirstEntries),
+                new PackedColumn(pages, footer.Stored.Addresses),
+                new PackedColumn(pages, footer.Stored.StoredBytes),
+                new PackedColumn(pages, footer.Stored.RawBytes)
+            )
+        );
     }
 
     /// <summary>Its entries, dead ones included; they are numbered from 0.</summary>
@@ -66,7 +77,9 @@ internal sealed class SegmentReader : IDisposable
         }
     }
 
-    /// <summary>The same segment, for a walk over all of it that keeps nothing in the cache. It is closed with this one.</summary>
+    /// <summary>
+    /// The same segment, for a walk over all of it that keeps nothing in the cache. It is closed with this one.
+    /// </summary>
     public SegmentReader Passing(out PassingPages passing) => new(_file, passing = new PassingPages(_file), _footer);
 
     /// <summary>A field; null when no entry has anything in it.</summary>
@@ -76,12 +89,21 @@ internal sealed class SegmentReader : IDisposable
     public DocumentTable Documents() => new(_pages, _documents.Value.Addresses, _documents.Value.Lengths, Entries);
 
     /// <summary>A reader of stored values by entry.</summary>
-    public StoredValues Stored() => new(_pages, _stored.Value.FirstEntries, _stored.Value.Addresses, _stored.Value.StoredBytes, _stored.Value.RawBytes);
+    public StoredValues Stored() =>
+        new(
+            _pages,
+            _stored.Value.FirstEntries,
+            _stored.Value.Addresses,
+            _stored.Value.StoredBytes,
+            _stored.Value.RawBytes
+        );
 
     /// <summary>Whether any entry has a stored value.</summary>
     public bool HasStored => _footer.Stored.FirstEntries.Count > 0;
 
-    /// <summary>A walk over the ids of its documents; what belongs to an id is read with <see cref="EntriesOf"/>.</summary>
+    /// <summary>
+    /// A walk over the ids of its documents; what belongs to an id is read with <see cref="EntriesOf"/>.
+    /// </summary>
     public KeyCursor Ids() => new(_pages, _footer.Ids);
 
     /// <summary>The entries of the document on which a walk over <see cref="Ids"/> stands.</summary>
@@ -119,7 +141,9 @@ internal sealed class SegmentReader : IDisposable
         }
 
         byte[] scratch = [];
-        int bytes = BinaryPrimitives.ReadInt32LittleEndian(file.Read(file.Length - sizeof(int), sizeof(int), ref scratch));
+        int bytes = BinaryPrimitives.ReadInt32LittleEndian(
+            file.Read(file.Length - sizeof(int), sizeof(int), ref scratch)
+        );
         if (bytes < 0 || bytes > file.Length - sizeof(int) - SegmentFormat.HeaderBytes)
         {
             throw file.Damage("its footer has no length");

@@ -2,8 +2,17 @@ using Rookery.Disk;
 
 namespace Rookery.Indexing.Segments;
 
-/// <summary>The stored values of a segment, by entry. A reader keeps the group that it expanded last: one thread each, and to be disposed.</summary>
-internal sealed class StoredValues(SegmentPages pages, PackedColumn firstEntries, PackedColumn addresses, PackedColumn storedBytes, PackedColumn rawBytes) : IDisposable
+/// <summary>
+/// The stored values of a segment, by entry. A reader keeps the group that it expanded last: one thread each, and to be
+/// disposed.
+/// </summary>
+internal sealed class StoredValues(
+    SegmentPages pages,
+    PackedColumn firstEntries,
+    PackedColumn addresses,
+    PackedColumn storedBytes,
+    PackedColumn rawBytes
+) : IDisposable
 {
     private byte[] _scratch = [];
     private PooledMemory _raw;

@@ -1,6 +1,9 @@
 namespace Rookery.Indexing.Segments;
 
-/// <summary>A walk over the terms of a field in one segment, in the order of their bytes. Those that are only sort keys have no postings. One thread.</summary>
+/// <summary>
+/// A walk over the terms of a field in one segment, in the order of their bytes. Those that are only sort keys have no
+/// postings. One thread.
+/// </summary>
 internal sealed class TermCursor(KeyCursor keys)
 {
     /// <summary>Terms of the field.</summary>

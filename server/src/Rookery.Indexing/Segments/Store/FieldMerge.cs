@@ -2,7 +2,10 @@ using Rookery.Disk;
 
 namespace Rookery.Indexing.Segments;
 
-/// <summary>Merges one field: its terms in order, with the postings of live entries, and its columns. A term that stands nowhere any more is left out. Work is cut into pieces by the iterator.</summary>
+/// <summary>
+/// Merges one field: its terms in order, with the postings of live entries, and its columns. A term that stands nowhere
+/// any more is left out. Work is cut into pieces by the iterator.
+/// </summary>
 internal sealed class FieldMerge : IDisposable
 {
     // Some milliseconds on a Pi.
@@ -76,11 +79,17 @@ internal sealed class FieldMerge : IDisposable
         if (_parts.Exists(static part => part.Lengths is not null))
         {
             var column = _writer.BeginColumn();
-            foreach (bool _ in Copy(column, static (part, entry) => part.Lengths?[entry] ?? 0, length =>
-            {
-                withLength += length > 0 ? 1 : 0;
-                total += (long)length;
-            }))
+            foreach (
+                bool _ in Copy(
+                    column,
+                    static (part, entry) => part.Lengths?[entry] ?? 0,
+                    length =>
+                    {
+                        withLength += length > 0 ? 1 : 0;
+                        total += (long)length;
+                    }
+                )
+            )
             {
                 yield return true;
             }
@@ -88,7 +97,13 @@ internal sealed class FieldMerge : IDisposable
             lengths = column.Finish();
         }
 
-        _writer.EndField(_isSorted && _parts.TrueForAll(static part => part.Field.HasPlainKeys), sortOrdinals, lengths, withLength, total);
+        _writer.EndField(
+            _isSorted && _parts.TrueForAll(static part => part.Field.HasPlainKeys),
+            sortOrdinals,
+            lengths,
+            withLength,
+            total
+        );
     }
 
     /// <inheritdoc/>
@@ -135,7 +150,12 @@ internal sealed class FieldMerge : IDisposable
             {
                 if (part.Source.IsLive(entry))
                 {
-                    target.Add(part.Source.Place(entry), postings.Frequency, isText ? part.LengthOf(entry) : 1, postings.EncodedPositions());
+                    target.Add(
+                        part.Source.Place(entry),
+                        postings.Frequency,
+                        isText ? part.LengthOf(entry) : 1,
+                        postings.EncodedPositions()
+                    );
                 }
             }
         }
@@ -159,7 +179,9 @@ internal sealed class FieldMerge : IDisposable
     }
 
     private ulong NewOrdinal(Part part, int entry) =>
-        part.Field.SortOrdinals?[entry] is { } old and > 0 ? (ulong)_kept.Rank(part.Present.Select((int)(old - 1))) + 1 : 0;
+        part.Field.SortOrdinals?[entry] is { } old and > 0
+            ? (ulong)_kept.Rank(part.Present.Select((int)(old - 1))) + 1
+            : 0;
 
     private IEnumerable<bool> Copy(PackedColumnWriter column, Func<Part, int, ulong> valueOf, Action<ulong>? see = null)
     {
@@ -192,7 +214,13 @@ internal sealed class FieldMerge : IDisposable
 
         public Part(MergeSource source, SegmentField field, MemoryShare share)
         {
-            (Source, Field, Terms, Postings, Lengths) = (source, field, field.Terms(), field.NewPostings(), field.Lengths);
+            (Source, Field, Terms, Postings, Lengths) = (
+                source,
+                field,
+                field.Terms(),
+                field.NewPostings(),
+                field.Lengths
+            );
             Present = new RankedBits(share);
             _sortKeys = new RankedBits(share);
             if (field.SortOrdinals is { } ordinals)

@@ -1,6 +1,9 @@
 namespace Rookery.Indexing.Segments;
 
-/// <summary>What an index holds at one moment. Its files stay until it is disposed, whatever is merged meanwhile. Any number of threads may read it.</summary>
+/// <summary>
+/// What an index holds at one moment. Its files stay until it is disposed, whatever is merged meanwhile. Any number of
+/// threads may read it.
+/// </summary>
 internal sealed class IndexSnapshot : IDisposable
 {
     private readonly IReadOnlyList<SegmentHandle> _handles;

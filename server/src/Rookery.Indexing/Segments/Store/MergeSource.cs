@@ -47,7 +47,9 @@ internal sealed class MergeSource
         }
 
         int word = entry / WordBits;
-        int dead = _deadBefore[word] + BitOperations.PopCount(Segment.Live.DeadWords[word] & ((1UL << (entry % WordBits)) - 1));
+        int dead =
+            _deadBefore[word]
+            + BitOperations.PopCount(Segment.Live.DeadWords[word] & ((1UL << (entry % WordBits)) - 1));
         return FirstEntry + entry - dead;
     }
 }

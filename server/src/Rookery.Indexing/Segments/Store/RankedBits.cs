@@ -3,7 +3,10 @@ using Rookery.Disk;
 
 namespace Rookery.Indexing.Segments;
 
-/// <summary>A growing row of bits; once it is frozen, it tells at once how many ones stand before a place and where one stands: 12 bytes for 64 bits, charged to a share.</summary>
+/// <summary>
+/// A growing row of bits; once it is frozen, it tells at once how many ones stand before a place and where one stands:
+/// 12 bytes for 64 bits, charged to a share.
+/// </summary>
 internal sealed class RankedBits(MemoryShare share) : IDisposable
 {
     private const int WordBits = 64;
@@ -26,7 +29,8 @@ internal sealed class RankedBits(MemoryShare share) : IDisposable
     }
 
     /// <summary>Whether a bit is set.</summary>
-    public bool this[long place] => place / WordBits < _words.Length && (_words[place / WordBits] & (1UL << (int)(place % WordBits))) != 0;
+    public bool this[long place] =>
+        place / WordBits < _words.Length && (_words[place / WordBits] & (1UL << (int)(place % WordBits))) != 0;
 
     /// <summary>No more bits are set.</summary>
     public void Freeze()

@@ -2,7 +2,10 @@ using Rookery.Disk;
 
 namespace Rookery.Indexing.Segments;
 
-/// <summary>An open segment of a store, which its file outlives nobody: it is closed, and deleted when a merge took its place, once the last who reads it has let go. Thread-safe.</summary>
+/// <summary>
+/// An open segment of a store, which its file outlives nobody: it is closed, and deleted when a merge took its place,
+/// once the last who reads it has let go. Thread-safe.
+/// </summary>
 internal sealed class SegmentHandle
 {
     private readonly IDisk _disk;
@@ -71,8 +74,6 @@ internal sealed class SegmentHandle
         {
             _disk.Delete(_path);
         }
-        catch (DiskException)
-        {
-        }
+        catch (DiskException) { }
     }
 }

@@ -11,12 +11,14 @@ namespace Rookery.Indexing.Segments;
 internal readonly record struct ManifestSegment(SegmentSummary Summary, LiveEntries Live, long DeadDocuments);
 
 /// <summary>
-/// What an index holds: its watermark and its segments, and which of their entries are dead. One small file that is replaced as a whole, after everything that it names is durable; so a crash
-/// leaves the index as it was at some watermark.
+/// What an index holds: its watermark and its segments, and which of their entries are dead. One small file that is
+/// replaced as a whole, after everything that it names is durable; so a crash leaves the index as it was at some
+/// watermark.
 /// </summary>
 /// <remarks>
-/// Format version 1: magic "RKRYIXM\n", u32 version, then varints: watermark, next file number, segments; of each its number, bytes, entries, dead documents, dead entries, and these: 0 and the
-/// distances between them, or 1 and their bits as u64 words, whichever is shorter; at the end u32 CRC-32C of all before.
+/// Format version 1: magic "RKRYIXM\n", u32 version, then varints: watermark, next file number, segments; of each its
+/// number, bytes, entries, dead documents, dead entries, and these: 0 and the distances between them, or 1 and their
+/// bits as u64 words, whichever is shorter; at the end u32 CRC-32C of all before.
 /// </remarks>
 internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnlyList<ManifestSegment> Segments)
 {
@@ -53,16 +55,28 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
         byte[] bytes = new byte[length];
         int read = file.Read(bytes, 0);
         var content = bytes.AsSpan(0, bytes.Length - sizeof(uint));
-        if (read < bytes.Length || !content.StartsWith(Magic) || BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(content.Length)) != Checksum.Of(content))
+        if (
+            read < bytes.Length
+            || !content.StartsWith(Magic)
+            || BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(content.Length)) != Checksum.Of(content)
+        )
         {
             throw new SegmentDamagedException(path, "its checksum does not match");
         }
 
         int version = BinaryPrimitives.ReadInt32LittleEndian(content[Magic.Length..]);
-        return version == Version ? Parse(content[HeaderBytes..]) : throw new SegmentDamagedException(path, $"its format version is {version}, and this program reads {Version}");
+        return version == Version
+            ? Parse(content[HeaderBytes..])
+            : throw new SegmentDamagedException(
+                path,
+                $"its format version is {version}, and this program reads {Version}"
+            );
     }
 
-    /// <summary>Writes it durably beside the one of a folder, which counts until <see cref="Publish"/>. What it names is durable before.</summary>
+    /// <summary>
+    /// Writes it durably beside the one of a folder, which counts until <see cref="Publish"/>. What it names is durable
+    /// before.
+    /// </summary>
     /// <exception cref="DiskException">The disk refused: the one before counts.</exception>
     public void Write(IDisk disk, string folder, IIoRecorder io)
     {
@@ -148,9 +162,17 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
         var segments = new List<ManifestSegment>();
         for (int i = 0; i < count; i++)
         {
-            var summary = new SegmentSummary((long)Varint.Read(bytes, ref at), (long)Varint.Read(bytes, ref at), Varint.ReadInt(bytes, ref at));
+            var summary = new SegmentSummary(
+                (long)Varint.Read(bytes, ref at),
+                (long)Varint.Read(bytes, ref at),
+                Varint.ReadInt(bytes, ref at)
+            );
             long deadDocuments = (long)Varint.Read(bytes, ref at);
-            if (summary.Entries > SegmentFormat.EntryLimit || summary.FileId >= nextFileId || deadDocuments > summary.Entries)
+            if (
+                summary.Entries > SegmentFormat.EntryLimit
+                || summary.FileId >= nextFileId
+                || deadDocuments > summary.Entries
+            )
             {
                 throw Varint.Malformed();
             }
@@ -189,7 +211,10 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
         {
             for (int first = 0; first < entries; first += WordBits)
             {
-                ulong word = at <= bytes.Length - sizeof(ulong) ? BinaryPrimitives.ReadUInt64LittleEndian(bytes[at..]) : throw Varint.Malformed();
+                ulong word =
+                    at <= bytes.Length - sizeof(ulong)
+                        ? BinaryPrimitives.ReadUInt64LittleEndian(bytes[at..])
+                        : throw Varint.Malformed();
                 at += sizeof(ulong);
                 for (; word != 0; word &= word - 1)
                 {

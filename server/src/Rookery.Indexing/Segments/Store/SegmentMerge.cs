@@ -3,7 +3,8 @@ using Rookery.Disk;
 namespace Rookery.Indexing.Segments;
 
 /// <summary>
-/// Makes one segment of the live entries of some, a piece at a time. What dies meanwhile is carried over at the end (<see cref="Carry"/>). Disposed unfinished it leaves nothing.
+/// Makes one segment of the live entries of some, a piece at a time. What dies meanwhile is carried over at the end
+/// (<see cref="Carry"/>). Disposed unfinished it leaves nothing.
 /// </summary>
 internal sealed class SegmentMerge : IDisposable
 {
@@ -21,7 +22,14 @@ internal sealed class SegmentMerge : IDisposable
     /// <param name="segments">What is merged.</param>
     /// <param name="share">What the memory of the work is charged to.</param>
     /// <param name="io">Takes notes of disk work.</param>
-    public SegmentMerge(IDisk disk, string path, long fileId, IReadOnlyList<HeldSegment> segments, MemoryShare share, IIoRecorder io)
+    public SegmentMerge(
+        IDisk disk,
+        string path,
+        long fileId,
+        IReadOnlyList<HeldSegment> segments,
+        MemoryShare share,
+        IIoRecorder io
+    )
     {
         _share = share;
         _writer = new SegmentWriter(disk, path, fileId, io);
@@ -55,7 +63,8 @@ internal sealed class SegmentMerge : IDisposable
         foreach (var source in _sources)
         {
             var held = now.FirstOrDefault(segment => ReferenceEquals(segment.Handle, source.Segment.Handle));
-            deadDocuments += (held is null ? source.Segment.Handle.Documents : held.DeadDocuments) - source.Segment.DeadDocuments;
+            deadDocuments +=
+                (held is null ? source.Segment.Handle.Documents : held.DeadDocuments) - source.Segment.DeadDocuments;
             var died = held is null ? Enumerable.Range(0, source.Reader.Entries) : held.Live.Dead();
             dead.AddRange(died.Where(source.IsLive).Select(source.Place));
         }
@@ -75,7 +84,13 @@ internal sealed class SegmentMerge : IDisposable
 
     private IEnumerable<bool> Run()
     {
-        foreach (int number in _sources.SelectMany(static source => source.Reader.Fields).Select(static field => field.Number).Distinct().Order())
+        foreach (
+            int number in _sources
+                .SelectMany(static source => source.Reader.Fields)
+                .Select(static field => field.Number)
+                .Distinct()
+                .Order()
+        )
         {
             using var field = new FieldMerge(_sources, number, _writer, _share);
             foreach (bool _ in field.Run())

@@ -4,7 +4,9 @@ using Rookery.Indexing.Indexes;
 
 namespace Rookery.Indexing.Segments;
 
-/// <summary>A segment that the store holds, and what counts of it. Never changes: a later moment has one of its own.</summary>
+/// <summary>
+/// A segment that the store holds, and what counts of it. Never changes: a later moment has one of its own.
+/// </summary>
 /// <param name="Handle">The segment.</param>
 /// <param name="Live">Its live entries.</param>
 /// <param name="DeadDocuments">Documents of which no entry is live.</param>
@@ -18,14 +20,16 @@ internal sealed record HeldSegment(SegmentHandle Handle, LiveEntries Live, long 
 internal sealed record SegmentStoreContext(IDisk Disk, SegmentCache Cache, MemoryShare Share, IIoRecorder Io);
 
 /// <summary>
-/// What one index holds, in immutable segments in a folder of its own: <c>segment-N</c> and <c>manifest</c>. Changes gather in memory and become one segment; merges keep segments few. Nothing is
-/// journaled: after a crash it is what it was at its <see cref="Watermark"/>, and is fed from there. Changed by one thread at a time; any may open snapshots.
+/// What one index holds, in immutable segments in a folder of its own: <c>segment-N</c> and <c>manifest</c>. Changes
+/// gather in memory and become one segment; merges keep segments few. Nothing is journaled: after a crash it is what it
+/// was at its <see cref="Watermark"/>, and is fed from there. Changed by one thread at a time; any may open snapshots.
 /// </summary>
 internal sealed class SegmentStore : IIndexStore
 {
     private const string FilePrefix = "segment-";
 
-    // So much is gathered however short memory is, because a batch takes it with its first document: segments of a document each would be merged eight by eight, and written again and again.
+    // So much is gathered however short memory is, because a batch takes it with its first document: segments of a
+    // document each would be merged eight by eight, and written again and again.
     private const long LeastBatchBytes = 64 << 10;
 
     private readonly SegmentStoreContext _context;
@@ -33,7 +37,8 @@ internal sealed class SegmentStore : IIndexStore
     private readonly Lock _gate = new();
     private readonly SortedTerms _sortedIds = new();
 
-    // Segments of a manifest that took its place, and of which the disk did not say that it is durable. Until another surely is, it may be the one that a power cut leaves.
+    // Segments of a manifest that took its place, and of which the disk did not say that it is durable. Until another
+    // surely is, it may be the one that a power cut leaves.
     private readonly List<SegmentHandle> _doubtful = [];
     private State _state;
     private SegmentBuilder? _batch;
@@ -55,7 +60,12 @@ internal sealed class SegmentStore : IIndexStore
     public long Documents => Now.Segments.Sum(static segment => segment.Handle.Documents - segment.DeadDocuments);
 
     /// <inheritdoc/>
-    public long PendingBytes => _batch is { } batch ? batch.IsOverBudget && batch.ContentBytes >= LeastBatchBytes ? long.MaxValue : batch.ContentBytes : 0;
+    public long PendingBytes =>
+        _batch is { } batch
+            ? batch.IsOverBudget && batch.ContentBytes >= LeastBatchBytes
+                ? long.MaxValue
+                : batch.ContentBytes
+            : 0;
 
     private State Now => Volatile.Read(ref _state);
 
@@ -70,11 +80,18 @@ internal sealed class SegmentStore : IIndexStore
             var manifest = SegmentManifest.Read(context.Disk, folder);
             foreach (var segment in manifest?.Segments ?? [])
             {
-                held.Add(new HeldSegment(OpenSegment(context, folder, segment.Summary), segment.Live, segment.DeadDocuments));
+                held.Add(
+                    new HeldSegment(OpenSegment(context, folder, segment.Summary), segment.Live, segment.DeadDocuments)
+                );
             }
 
             RemoveOrphans(context.Disk, folder, held);
-            return new SegmentStore(context, folder, new State(manifest?.Watermark ?? 0, held), manifest?.NextFileId ?? 1);
+            return new SegmentStore(
+                context,
+                folder,
+                new State(manifest?.Watermark ?? 0, held),
+                manifest?.NextFileId ?? 1
+            );
         }
         catch (Exception failure)
         {
@@ -113,7 +130,11 @@ internal sealed class SegmentStore : IIndexStore
         }
 
         Commit(new State(watermark, segments), added);
-        foreach (var gone in now.Segments.Where(segment => !segments.Exists(kept => ReferenceEquals(kept.Handle, segment.Handle))))
+        foreach (
+            var gone in now.Segments.Where(segment =>
+                !segments.Exists(kept => ReferenceEquals(kept.Handle, segment.Handle))
+            )
+        )
         {
             gone.Handle.Supersede();
         }
@@ -188,7 +209,8 @@ internal sealed class SegmentStore : IIndexStore
         }
     }
 
-    private static string PathOf(string folder, long fileId) => Path.Combine(folder, FilePrefix + fileId.ToString(CultureInfo.InvariantCulture));
+    private static string PathOf(string folder, long fileId) =>
+        Path.Combine(folder, FilePrefix + fileId.ToString(CultureInfo.InvariantCulture));
 
     private static SegmentHandle OpenSegment(SegmentStoreContext context, string folder, SegmentSummary summary)
     {
@@ -212,10 +234,13 @@ internal sealed class SegmentStore : IIndexStore
         }
     }
 
-    /// <summary>Deletes what a crash left: segments that no manifest came to name, or that the last one no longer did.</summary>
+    /// <summary>
+    /// Deletes what a crash left: segments that no manifest came to name, or that the last one no longer did.
+    /// </summary>
     private static void RemoveOrphans(IDisk disk, string folder, List<HeldSegment> held)
     {
-        var named = held.Select(segment => Path.GetFileName(PathOf(folder, segment.Handle.Summary.FileId))).ToHashSet(StringComparer.Ordinal);
+        var named = held.Select(segment => Path.GetFileName(PathOf(folder, segment.Handle.Summary.FileId)))
+            .ToHashSet(StringComparer.Ordinal);
         foreach (string name in disk.List(folder))
         {
             if (name.StartsWith(FilePrefix, StringComparison.Ordinal) && !named.Contains(name))
@@ -249,7 +274,17 @@ internal sealed class SegmentStore : IIndexStore
     /// <param name="added">The segment that is new in it; given up when the disk refuses.</param>
     private void Commit(State state, SegmentHandle? added)
     {
-        var manifest = new SegmentManifest(state.Watermark, _nextFileId, [.. state.Segments.Select(static segment => new ManifestSegment(segment.Handle.Summary, segment.Live, segment.DeadDocuments))]);
+        var manifest = new SegmentManifest(
+            state.Watermark,
+            _nextFileId,
+            [
+                .. state.Segments.Select(static segment => new ManifestSegment(
+                    segment.Handle.Summary,
+                    segment.Live,
+                    segment.DeadDocuments
+                )),
+            ]
+        );
         try
         {
             // The names of new segments are durable before a manifest refers to them.
@@ -285,7 +320,10 @@ internal sealed class SegmentStore : IIndexStore
         _doubtful.Clear();
     }
 
-    /// <summary>The segments, with the entries of all documents dead that the batch replaces or deletes; those of which nothing is left are left out.</summary>
+    /// <summary>
+    /// The segments, with the entries of all documents dead that the batch replaces or deletes; those of which nothing
+    /// is left are left out.
+    /// </summary>
     private List<HeldSegment> WithoutReplaced(IReadOnlyList<HeldSegment> segments)
     {
         if (_batch is not { Documents: > 0 } batch || segments.Count == 0)
@@ -294,7 +332,12 @@ internal sealed class SegmentStore : IIndexStore
         }
 
         batch.CollectIds(_sortedIds);
-        return [.. segments.Select(segment => WithoutReplaced(segment, batch)).Where(static segment => segment.Live.LiveCount > 0)];
+        return
+        [
+            .. segments
+                .Select(segment => WithoutReplaced(segment, batch))
+                .Where(static segment => segment.Live.LiveCount > 0),
+        ];
     }
 
     private HeldSegment WithoutReplaced(HeldSegment segment, SegmentBuilder batch)
@@ -336,7 +379,14 @@ internal sealed class SegmentStore : IIndexStore
         }
 
         _mergeFileId = _nextFileId++;
-        _merge = new SegmentMerge(_context.Disk, PathOf(_folder, _mergeFileId), _mergeFileId, chosen, _context.Share, _context.Io);
+        _merge = new SegmentMerge(
+            _context.Disk,
+            PathOf(_folder, _mergeFileId),
+            _mergeFileId,
+            chosen,
+            _context.Share,
+            _context.Io
+        );
         return true;
     }
 
@@ -347,7 +397,11 @@ internal sealed class SegmentStore : IIndexStore
         Invariant.Holds(summary.FileId == _mergeFileId, "a merge makes the file that it was begun for");
         var handle = OpenSegment(_context, _folder, summary);
         var (live, deadDocuments) = merge.Carry(now.Segments, summary.Entries);
-        var merged = now.Segments.Where(segment => merge.Sources.Any(source => ReferenceEquals(source.Segment.Handle, segment.Handle))).ToList();
+        var merged = now
+            .Segments.Where(segment =>
+                merge.Sources.Any(source => ReferenceEquals(source.Segment.Handle, segment.Handle))
+            )
+            .ToList();
         List<HeldSegment> segments = [.. now.Segments.Except(merged)];
         if (live.LiveCount > 0)
         {
@@ -368,6 +422,7 @@ internal sealed class SegmentStore : IIndexStore
         public SegmentHandle[] Handles { get; } = [.. Segments.Select(static segment => segment.Handle)];
 
         /// <summary>The segments as snapshots read them.</summary>
-        public LiveSegment[] Live { get; } = [.. Segments.Select(static segment => new LiveSegment(segment.Handle.Reader, segment.Live))];
+        public LiveSegment[] Live { get; } =
+        [.. Segments.Select(static segment => new LiveSegment(segment.Handle.Reader, segment.Live))];
     }
 }

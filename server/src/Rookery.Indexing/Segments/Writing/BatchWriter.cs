@@ -1,6 +1,8 @@
 namespace Rookery.Indexing.Segments;
 
-/// <summary>Writes a batch as one segment: what was replaced within the batch is left out, and terms come into order.</summary>
+/// <summary>
+/// Writes a batch as one segment: what was replaced within the batch is left out, and terms come into order.
+/// </summary>
 internal sealed class BatchWriter
 {
     private readonly SegmentBuilder _batch;
@@ -86,17 +88,27 @@ internal sealed class BatchWriter
             }
         }
 
-        var sortOrdinals = field.HasSortKeys ? WriteColumn(entry => field.SortTermOf(entry) is >= 0 and int key ? (ulong)ordinals[key] + 1 : 0) : default;
+        var sortOrdinals = field.HasSortKeys
+            ? WriteColumn(entry => field.SortTermOf(entry) is >= 0 and int key ? (ulong)ordinals[key] + 1 : 0)
+            : default;
         long withLength = 0;
         long total = 0;
-        var lengths = field.HasLengths ? WriteColumn(entry =>
-        {
-            int length = field.LengthOf(entry);
-            withLength += length > 0 ? 1 : 0;
-            total += length;
-            return (ulong)length;
-        }) : default;
-        _writer.EndField(field.HasPlainKeys && !isText && field.HasSortKeys && AllKeysAreTerms(field), sortOrdinals, lengths, withLength, total);
+        var lengths = field.HasLengths
+            ? WriteColumn(entry =>
+            {
+                int length = field.LengthOf(entry);
+                withLength += length > 0 ? 1 : 0;
+                total += length;
+                return (ulong)length;
+            })
+            : default;
+        _writer.EndField(
+            field.HasPlainKeys && !isText && field.HasSortKeys && AllKeysAreTerms(field),
+            sortOrdinals,
+            lengths,
+            withLength,
+            total
+        );
     }
 
     private bool[] SortKeysOf(BatchField field)
@@ -113,7 +125,10 @@ internal sealed class BatchWriter
         return isSortKey;
     }
 
-    /// <summary>Whether no sort key is one without being a term. Every term is the sort key of its entries here, so it is enough to count.</summary>
+    /// <summary>
+    /// Whether no sort key is one without being a term. Every term is the sort key of its entries here, so it is enough
+    /// to count.
+    /// </summary>
     private bool AllKeysAreTerms(BatchField field)
     {
         int withKey = 0;
@@ -147,7 +162,7 @@ internal sealed class BatchWriter
         _batch.CopyPostings(number, _postings);
         var bytes = _postings.Span;
         int entry = -1;
-        for (int at = 0; at < bytes.Length;)
+        for (int at = 0; at < bytes.Length; )
         {
             ulong head = Varint.Read(bytes, ref at);
             int frequency = 1;

@@ -2,7 +2,10 @@ using Rookery.Disk;
 
 namespace Rookery.Indexing.Segments;
 
-/// <summary>Bytes of one batch: pieces that never move, by address, all forgotten together. Its memory is kept for the next batch.</summary>
+/// <summary>
+/// Bytes of one batch: pieces that never move, by address, all forgotten together. Its memory is kept for the next
+/// batch.
+/// </summary>
 internal sealed class ByteArena(MemoryShare share) : IDisposable
 {
     private const int ChunkShift = 16;
@@ -17,7 +20,9 @@ internal sealed class ByteArena(MemoryShare share) : IDisposable
     /// <summary>Bytes that pieces take, the ends of chunks included.</summary>
     public long TakenBytes => _usedChunks == 0 ? 0 : ((long)(_usedChunks - 1) << ChunkShift) + _inChunk + _longBytes;
 
-    /// <summary>Whether the share had no more to give; the memory was taken nevertheless, because a document is indexed whole.</summary>
+    /// <summary>
+    /// Whether the share had no more to give; the memory was taken nevertheless, because a document is indexed whole.
+    /// </summary>
     public bool IsOverBudget { get; private set; }
 
     /// <summary>Takes a piece and gives its address.</summary>

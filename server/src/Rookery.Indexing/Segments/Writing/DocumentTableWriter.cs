@@ -1,6 +1,9 @@
 namespace Rookery.Indexing.Segments;
 
-/// <summary>Writes ids and etags by entry: blocks of 32, in each varint shared bytes with the id before, varint further bytes, these, varint etag - etag before (zigzag).</summary>
+/// <summary>
+/// Writes ids and etags by entry: blocks of 32, in each varint shared bytes with the id before, varint further bytes,
+/// these, varint etag - etag before (zigzag).
+/// </summary>
 internal sealed class DocumentTableWriter(SegmentOutput output)
 {
     /// <summary>Entries of a block.</summary>

@@ -3,9 +3,11 @@ using Rookery.Disk;
 namespace Rookery.Indexing.Segments;
 
 /// <summary>
-/// Writes a tree of ascending keys, each with a payload, in one pass from the leaves up. A leaf is about 1 KiB: [varint items], then per item varint shared bytes with the key before,
-/// varint further bytes, these bytes, varint payload bytes, the payload. Above it a block holds, per child, a key above the last one of the child before and not above its own first, the shortest above leaves, and as payload
-/// varint address and varint number of keys below. Blocks of one level are held back until there are 128 KiB of them, so that a walk over the keys does not step through what the
+/// Writes a tree of ascending keys, each with a payload, in one pass from the leaves up. A leaf is about 1 KiB: [varint
+/// items], then per item varint shared bytes with the key before, varint further bytes, these bytes, varint payload
+/// bytes, the payload. Above it a block holds, per child, a key above the last one of the child before and not above
+/// its own first, the shortest above leaves, and as payload varint address and varint number of keys below. Blocks of
+/// one level are held back until there are 128 KiB of them, so that a walk over the keys does not step through what the
 /// payloads refer to.
 /// </summary>
 internal sealed class KeyTreeWriter
@@ -30,9 +32,7 @@ internal sealed class KeyTreeWriter
     private long _lastAddress;
 
     public KeyTreeWriter(SegmentOutput output)
-        : this(output, isLeaf: true)
-    {
-    }
+        : this(output, isLeaf: true) { }
 
     private KeyTreeWriter(SegmentOutput output, bool isLeaf) => (_output, _isLeaf) = (output, isLeaf);
 
@@ -64,7 +64,8 @@ internal sealed class KeyTreeWriter
         {
             SealBlock();
 
-            // The keys of a level above are not the last ones below them: what is above one of them need not be above all of its child.
+            // The keys of a level above are not the last ones below them: what is above one of them need not be above
+            // all of its child.
             _separator = (_isLeaf ? key[..(shared + 1)] : key).ToArray();
         }
 

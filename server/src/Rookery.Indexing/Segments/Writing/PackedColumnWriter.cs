@@ -4,11 +4,16 @@ using Rookery.Disk;
 
 namespace Rookery.Indexing.Segments;
 
-/// <summary>Writes a column of numbers in chunks of 1024, each as the difference to the smallest of its chunk, with as many bits as the largest needs.</summary>
+/// <summary>
+/// Writes a column of numbers in chunks of 1024, each as the difference to the smallest of its chunk, with as many bits
+/// as the largest needs.
+/// </summary>
 internal sealed class PackedColumnWriter(SegmentOutput output)
 {
     private readonly ulong[] _chunk = new ulong[PackedColumnRoot.ChunkLength];
-    private readonly byte[] _packed = new byte[(PackedColumnRoot.ChunkLength * PackedColumnRoot.BitsLimit / 8) + sizeof(ulong)];
+    private readonly byte[] _packed = new byte[
+        (PackedColumnRoot.ChunkLength * PackedColumnRoot.BitsLimit / 8) + sizeof(ulong)
+    ];
     private readonly ByteSink _directory = new();
     private int _inChunk;
     private int _count;
@@ -57,7 +62,10 @@ internal sealed class PackedColumnWriter(SegmentOutput output)
         {
             int bit = i * bits;
             var word = target[(bit / 8)..];
-            BinaryPrimitives.WriteUInt64LittleEndian(word, BinaryPrimitives.ReadUInt64LittleEndian(word) | ((_chunk[i] - smallest) << (bit % 8)));
+            BinaryPrimitives.WriteUInt64LittleEndian(
+                word,
+                BinaryPrimitives.ReadUInt64LittleEndian(word) | ((_chunk[i] - smallest) << (bit % 8))
+            );
         }
 
         // Eight bytes can be read at the last value, too.

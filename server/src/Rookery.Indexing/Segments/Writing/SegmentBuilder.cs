@@ -5,9 +5,12 @@ using Rookery.Disk;
 namespace Rookery.Indexing.Segments;
 
 /// <summary>
-/// A batch of changes of one index in memory: documents with their entries, and documents that are to be gone. A document that comes again replaces what came before, in the batch as
-/// well as in older segments; order is that of the calls, not that of etags. Per document <see cref="BeginDocument"/>, then per entry <see cref="BeginEntry"/>, its terms,
-/// <see cref="EndEntry"/>; a document without entries is only removed. One thread. Used again after <see cref="Clear"/>.
+/// A batch of changes of one index in memory: documents with their entries, and documents that are to be gone. A
+/// document that comes again replaces what came before, in the batch as well as in older segments; order is that of the
+/// calls, not that of etags. Per document <see cref="BeginDocument"/>, then per entry <see cref="BeginEntry"/>, its
+/// terms,
+/// <see cref="EndEntry"/>; a document without entries is only removed. One thread. Used again after
+/// <see cref="Clear"/>.
 /// </summary>
 internal sealed class SegmentBuilder : IDisposable
 {
@@ -41,9 +44,16 @@ internal sealed class SegmentBuilder : IDisposable
     /// <summary>Documents that were put or deleted; one that came twice counts twice.</summary>
     public int Documents => _documents.Count;
 
-    /// <summary>Bytes that the changes take, without the memory that is kept for more of them. 0 when there are none.</summary>
-    public long ContentBytes => _documents.Count == 0 ? 0
-        : _arena.TakenBytes + ((long)_terms.Count * TermTable.BytesPerTerm) + ((long)_documents.Count * Unsafe.SizeOf<BatchDocument>()) + ((long)_entries.Count * Unsafe.SizeOf<BatchEntry>());
+    /// <summary>
+    /// Bytes that the changes take, without the memory that is kept for more of them. 0 when there are none.
+    /// </summary>
+    public long ContentBytes =>
+        _documents.Count == 0
+            ? 0
+            : _arena.TakenBytes
+                + ((long)_terms.Count * TermTable.BytesPerTerm)
+                + ((long)_documents.Count * Unsafe.SizeOf<BatchDocument>())
+                + ((long)_entries.Count * Unsafe.SizeOf<BatchEntry>());
 
     /// <summary>Whether memory is short: the batch should be applied before the next document.</summary>
     public bool IsOverBudget => _arena.IsOverBudget;
@@ -60,13 +70,18 @@ internal sealed class SegmentBuilder : IDisposable
     /// <summary>Removes a document: all its entries, in this batch and in all older segments.</summary>
     public void Delete(ReadOnlySpan<byte> id) => BeginDocument(id, 0);
 
-    /// <summary>Begins a version of a document, which replaces all others. Until the next document its entries follow.</summary>
+    /// <summary>
+    /// Begins a version of a document, which replaces all others. Until the next document its entries follow.
+    /// </summary>
     /// <param name="id">The lower-cased id.</param>
     /// <param name="etag">The version's etag.</param>
     public void BeginDocument(ReadOnlySpan<byte> id, long etag)
     {
         Invariant.Holds(!_isInEntry, "an entry is ended before the next document");
-        Invariant.Holds(id.Length is > 0 and <= SegmentFormat.KeyLimitBytes, "an id is not empty and no longer than a term");
+        Invariant.Holds(
+            id.Length is > 0 and <= SegmentFormat.KeyLimitBytes,
+            "an id is not empty and no longer than a term"
+        );
         int number = NumberOfId(id);
         ref Term term = ref _terms[number];
         if (term.LastEntry >= 0)
@@ -83,7 +98,10 @@ internal sealed class SegmentBuilder : IDisposable
     /// <summary>Begins an entry of the document.</summary>
     public void BeginEntry()
     {
-        Invariant.Holds(!_isInEntry && _documents.Count > 0, "an entry belongs to a document and follows the end of the one before");
+        Invariant.Holds(
+            !_isInEntry && _documents.Count > 0,
+            "an entry belongs to a document and follows the end of the one before"
+        );
         _isInEntry = true;
         _entries.Add(new BatchEntry(_documents.Count - 1, 0, 0));
         _pending.Clear();
@@ -92,7 +110,8 @@ internal sealed class SegmentBuilder : IDisposable
     /// <summary>Adds a term of the entry; once is as good as twice.</summary>
     /// <param name="field">The field's number, which has no tokens in any entry.</param>
     /// <param name="term">The term, at most 512 bytes.</param>
-    public void AddTerm(int field, ReadOnlySpan<byte> term) => AddPending(field, term, TermTable.HashOf(field, term), 0, isText: false);
+    public void AddTerm(int field, ReadOnlySpan<byte> term) =>
+        AddPending(field, term, TermTable.HashOf(field, term), 0, isText: false);
 
     /// <summary>Says which tokens come next, so that they are looked up faster.</summary>
     /// <param name="hashes">Up to <see cref="TermTable.MostTouched"/> of <see cref="TermTable.HashOf"/>.</param>
@@ -102,7 +121,8 @@ internal sealed class SegmentBuilder : IDisposable
     /// <param name="field">The field's number, which has only tokens in all entries.</param>
     /// <param name="token">The token, at most 512 bytes.</param>
     /// <param name="position">Its place; several tokens may share one, and they may come in any order.</param>
-    public void AddToken(int field, ReadOnlySpan<byte> token, int position) => AddToken(field, token, TermTable.HashOf(field, token), position);
+    public void AddToken(int field, ReadOnlySpan<byte> token, int position) =>
+        AddToken(field, token, TermTable.HashOf(field, token), position);
 
     /// <summary>The same, where the <see cref="TermTable.HashOf"/> is known.</summary>
     public void AddToken(int field, ReadOnlySpan<byte> token, uint hash, int position)
@@ -118,10 +138,16 @@ internal sealed class SegmentBuilder : IDisposable
         FieldOf(field).SetLength(_entries.Count - 1, tokens);
     }
 
-    /// <summary>Says by what the entry is sorted in a field. It should be one of the entry's terms there: the dictionary then holds it once.</summary>
+    /// <summary>
+    /// Says by what the entry is sorted in a field. It should be one of the entry's terms there: the dictionary then
+    /// holds it once.
+    /// </summary>
     public void SetSortKey(int field, ReadOnlySpan<byte> key)
     {
-        Invariant.Holds(_isInEntry && key.Length <= SegmentFormat.KeyLimitBytes, "a sort key belongs to an entry and is no longer than a term");
+        Invariant.Holds(
+            _isInEntry && key.Length <= SegmentFormat.KeyLimitBytes,
+            "a sort key belongs to an entry and is no longer than a term"
+        );
         FieldOf(field).SetSortTerm(_entries.Count - 1, _terms.Find(field, key));
     }
 
@@ -129,7 +155,11 @@ internal sealed class SegmentBuilder : IDisposable
     public void SetStored(ReadOnlySpan<byte> value)
     {
         Invariant.Holds(_isInEntry, "a value belongs to an entry");
-        CollectionsMarshal.AsSpan(_entries)[^1] = new BatchEntry(_documents.Count - 1, value.IsEmpty ? 0 : _arena.Add(value), value.Length);
+        CollectionsMarshal.AsSpan(_entries)[^1] = new BatchEntry(
+            _documents.Count - 1,
+            value.IsEmpty ? 0 : _arena.Add(value),
+            value.Length
+        );
     }
 
     /// <summary>Ends the entry.</summary>
@@ -141,7 +171,7 @@ internal sealed class SegmentBuilder : IDisposable
         document = document with { EntryCount = document.EntryCount + 1 };
         var sorted = CollectionsMarshal.AsSpan(_pending);
         sorted.Sort();
-        for (int from = 0; from < sorted.Length;)
+        for (int from = 0; from < sorted.Length; )
         {
             int to = from + 1;
             while (to < sorted.Length && (uint)(sorted[to] >> 32) == (uint)(sorted[from] >> 32))
@@ -172,11 +202,15 @@ internal sealed class SegmentBuilder : IDisposable
         }
     }
 
-    /// <summary>Copies what a term's postings are: per posting varint distance to the entry before, of text times 2, plus 1 when it stands there once, else varint frequency; positions.</summary>
+    /// <summary>
+    /// Copies what a term's postings are: per posting varint distance to the entry before, of text times 2, plus 1 when
+    /// it stands there once, else varint frequency; positions.
+    /// </summary>
     internal void CopyPostings(int term, ByteSink sink) => _terms.CopyTo(term, sink);
 
     /// <summary>The value of an entry.</summary>
-    internal ReadOnlySpan<byte> StoredOf(in BatchEntry entry) => entry.StoredBytes == 0 ? default : _arena.At(entry.StoredAddress)[..entry.StoredBytes];
+    internal ReadOnlySpan<byte> StoredOf(in BatchEntry entry) =>
+        entry.StoredBytes == 0 ? default : _arena.At(entry.StoredAddress)[..entry.StoredBytes];
 
     /// <inheritdoc/>
     public void Dispose()
@@ -204,7 +238,8 @@ internal sealed class SegmentBuilder : IDisposable
         }
     }
 
-    // A first build comes in the order of ids: none comes twice then, and looking for each, and sorting them, took a quarter of a build of short documents.
+    // A first build comes in the order of ids: none comes twice then, and looking for each, and sorting them, took a
+    // quarter of a build of short documents.
     private int NumberOfId(ReadOnlySpan<byte> id)
     {
         if (_areIdsAscending)
@@ -223,7 +258,10 @@ internal sealed class SegmentBuilder : IDisposable
 
     private void AddPending(int field, ReadOnlySpan<byte> term, uint hash, int position, bool isText)
     {
-        Invariant.Holds(_isInEntry && field >= 0 && term.Length <= SegmentFormat.KeyLimitBytes, "a term belongs to an entry and a field and has a limit");
+        Invariant.Holds(
+            _isInEntry && field >= 0 && term.Length <= SegmentFormat.KeyLimitBytes,
+            "a term belongs to an entry and a field and has a limit"
+        );
         var state = FieldOf(field);
         Invariant.Holds((state.IsText ??= isText) == isText, "a field has either tokens or terms");
         _pending.Add(((ulong)(uint)_terms.Find(field, term, hash) << 32) | (uint)position);
@@ -273,7 +311,10 @@ internal sealed class SegmentBuilder : IDisposable
 
     private void Charge()
     {
-        long now = ((long)_documents.Capacity * Unsafe.SizeOf<BatchDocument>()) + ((long)_entries.Capacity * Unsafe.SizeOf<BatchEntry>()) + ((long)_pending.Capacity * sizeof(ulong));
+        long now =
+            ((long)_documents.Capacity * Unsafe.SizeOf<BatchDocument>())
+            + ((long)_entries.Capacity * Unsafe.SizeOf<BatchEntry>())
+            + ((long)_pending.Capacity * sizeof(ulong));
         foreach (var field in _fields)
         {
             now += field?.UsedBytes ?? 0;

@@ -4,8 +4,9 @@ using Rookery.Disk;
 namespace Rookery.Indexing.Segments;
 
 /// <summary>
-/// The way of a segment's bytes to disk: from the first to the last, in writes of 16 pages, synced each 512 KiB so that a commit's sync never waits behind more. Every page gets its
-/// checksum here. Disposing it unfinished closes and deletes the file.
+/// The way of a segment's bytes to disk: from the first to the last, in writes of 16 pages, synced each 512 KiB so that
+/// a commit's sync never waits behind more. Every page gets its checksum here. Disposing it unfinished closes and
+/// deletes the file.
 /// </summary>
 internal sealed class SegmentOutput : IDisposable
 {
@@ -76,7 +77,9 @@ internal sealed class SegmentOutput : IDisposable
         return address;
     }
 
-    /// <summary>Writes what is buffered and syncs. The name is durable once the caller has synced the directory.</summary>
+    /// <summary>
+    /// Writes what is buffered and syncs. The name is durable once the caller has synced the directory.
+    /// </summary>
     /// <returns>The file's length in bytes.</returns>
     public long Finish()
     {
@@ -105,7 +108,8 @@ internal sealed class SegmentOutput : IDisposable
             }
             catch (DiskException)
             {
-                // The failure that left it unfinished is already on its way up; a file that no manifest names is removed at the next start.
+                // The failure that left it unfinished is already on its way up; a file that no manifest names is
+                // removed at the next start.
             }
         }
     }
@@ -119,7 +123,10 @@ internal sealed class SegmentOutput : IDisposable
     private void ClosePage()
     {
         var page = Page;
-        BinaryPrimitives.WriteUInt32LittleEndian(page[_inPage..], SegmentFormat.ChecksumOf(_fileId, _pagesWritten + _pagesBuffered, page[.._inPage]));
+        BinaryPrimitives.WriteUInt32LittleEndian(
+            page[_inPage..],
+            SegmentFormat.ChecksumOf(_fileId, _pagesWritten + _pagesBuffered, page[.._inPage])
+        );
         _lastPageBytes = _inPage + sizeof(uint);
         _pagesBuffered++;
         _inPage = 0;

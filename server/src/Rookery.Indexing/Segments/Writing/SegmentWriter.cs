@@ -4,7 +4,8 @@ using Rookery.Disk;
 namespace Rookery.Indexing.Segments;
 
 /// <summary>
-/// Writes one segment: fields by ascending number, each with its terms in order and then its columns; then all document ids in order; then id, etag and value of every entry; then
+/// Writes one segment: fields by ascending number, each with its terms in order and then its columns; then all document
+/// ids in order; then id, etag and value of every entry; then
 /// <see cref="Finish"/>. Disposing it unfinished deletes the file.
 /// </summary>
 internal sealed class SegmentWriter : IDisposable
@@ -71,8 +72,25 @@ internal sealed class SegmentWriter : IDisposable
     public PackedColumnWriter BeginColumn() => new(_output);
 
     /// <summary>Ends the field.</summary>
-    public void EndField(bool hasPlainKeys, PackedColumnRoot sortOrdinals, PackedColumnRoot lengths, long entriesWithLength, long totalLength) =>
-        _fields.Add(new SegmentFieldFooter(_field, _isText, hasPlainKeys, _terms.Finish(), sortOrdinals, lengths, entriesWithLength, totalLength));
+    public void EndField(
+        bool hasPlainKeys,
+        PackedColumnRoot sortOrdinals,
+        PackedColumnRoot lengths,
+        long entriesWithLength,
+        long totalLength
+    ) =>
+        _fields.Add(
+            new SegmentFieldFooter(
+                _field,
+                _isText,
+                hasPlainKeys,
+                _terms.Finish(),
+                sortOrdinals,
+                lengths,
+                entriesWithLength,
+                totalLength
+            )
+        );
 
     /// <summary>Adds a document, whose id is higher than the one before, and its entries.</summary>
     public void AddId(ReadOnlySpan<byte> id, int firstEntry, int count)

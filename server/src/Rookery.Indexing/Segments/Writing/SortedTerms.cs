@@ -3,7 +3,8 @@ using System.Buffers.Binary;
 namespace Rookery.Indexing.Segments;
 
 /// <summary>
-/// Numbers of terms of a batch in the order of their bytes. Eight bytes of each at a time are sorted as a number, from where the terms begin to differ: a comparison through two keys misses the cache twice.
+/// Numbers of terms of a batch in the order of their bytes. Eight bytes of each at a time are sorted as a number, from
+/// where the terms begin to differ: a comparison through two keys misses the cache twice.
 /// </summary>
 internal sealed class SortedTerms
 {
@@ -68,7 +69,7 @@ internal sealed class SortedTerms
         }
 
         heads.Sort(numbers);
-        for (int first = 0; first < numbers.Length;)
+        for (int first = 0; first < numbers.Length; )
         {
             int end = first + 1;
             while (end < numbers.Length && heads[end] == heads[first])
@@ -85,7 +86,9 @@ internal sealed class SortedTerms
         }
     }
 
-    /// <summary>Moves on to where the keys begin to differ. False when one of them ends before <paramref name="from"/>.</summary>
+    /// <summary>
+    /// Moves on to where the keys begin to differ. False when one of them ends before <paramref name="from"/>.
+    /// </summary>
     private static bool TryPassShared(TermTable terms, ReadOnlySpan<int> numbers, ref int from)
     {
         var first = terms.KeyOf(numbers[0]);

@@ -2,7 +2,10 @@ using Rookery.Disk;
 
 namespace Rookery.Indexing.Segments;
 
-/// <summary>Writes values by entry in groups of about 4 KiB, compressed where that saves an eighth: per entry varint bytes, then these.</summary>
+/// <summary>
+/// Writes values by entry in groups of about 4 KiB, compressed where that saves an eighth: per entry varint bytes, then
+/// these.
+/// </summary>
 internal sealed class StoredValuesWriter(SegmentOutput output) : IDisposable
 {
     private const int GroupBytes = 4096;
@@ -29,7 +32,12 @@ internal sealed class StoredValuesWriter(SegmentOutput output) : IDisposable
     }
 
     /// <summary>Writes what is left.</summary>
-    public (PackedColumnRoot FirstEntries, PackedColumnRoot Addresses, PackedColumnRoot StoredBytes, PackedColumnRoot RawBytes) Finish()
+    public (
+        PackedColumnRoot FirstEntries,
+        PackedColumnRoot Addresses,
+        PackedColumnRoot StoredBytes,
+        PackedColumnRoot RawBytes
+    ) Finish()
     {
         if (_group.Length > 0)
         {

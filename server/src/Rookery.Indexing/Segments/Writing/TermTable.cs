@@ -6,8 +6,10 @@ using Rookery.Disk;
 namespace Rookery.Indexing.Segments;
 
 /// <summary>
-/// The terms of a batch and what belongs to each, by field. The bytes of a term lie in slices that double from 8 bytes to 4 KiB, each with the address of the next at its end, so that
-/// a term that stands once is small and one that stands everywhere is not copied. What is looked for is compared with hashes that lie in the buckets themselves, so that a term that is not there is not found with one look.
+/// The terms of a batch and what belongs to each, by field. The bytes of a term lie in slices that double from 8 bytes
+/// to 4 KiB, each with the address of the next at its end, so that a term that stands once is small and one that stands
+/// everywhere is not copied. What is looked for is compared with hashes that lie in the buckets themselves, so that a
+/// term that is not there is not found with one look.
 /// </summary>
 internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposable
 {
@@ -21,7 +23,12 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     public const int MostTouched = 64;
 
     // Terms made to fall into one bucket are made for one process.
-    private static readonly ulong[] Seeds = [.. System.Runtime.InteropServices.MemoryMarshal.Cast<byte, ulong>(RandomNumberGenerator.GetBytes(4 * sizeof(ulong)))];
+    private static readonly ulong[] Seeds =
+    [
+        .. System.Runtime.InteropServices.MemoryMarshal.Cast<byte, ulong>(
+            RandomNumberGenerator.GetBytes(4 * sizeof(ulong))
+        ),
+    ];
 
     // The hash, and one more than the number; 0 is free. A term that is not here lies in the next free one.
     private ulong[] _buckets = [];
@@ -44,7 +51,8 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     public ReadOnlySpan<byte> KeyOf(int number) => arena.At(_terms[number].KeyAddress)[.._terms[number].KeyLength];
 
     /// <summary>
-    /// Reads what the searches for some terms will read, of all of them at once: each would wait for memory up to three times otherwise, one after the other, which was a third of a full-text build.
+    /// Reads what the searches for some terms will read, of all of them at once: each would wait for memory up to three
+    /// times otherwise, one after the other, which was a third of a full-text build.
     /// </summary>
     /// <param name="hashes">Their <see cref="HashOf"/>, up to <see cref="MostTouched"/> of them.</param>
     public void Touch(ReadOnlySpan<uint> hashes)
@@ -77,7 +85,9 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         _touched = seen;
     }
 
-    /// <summary>The same for what is about to be read of some terms: themselves, their keys and the beginning of their bytes.</summary>
+    /// <summary>
+    /// The same for what is about to be read of some terms: themselves, their keys and the beginning of their bytes.
+    /// </summary>
     /// <param name="numbers">Their numbers.</param>
     public void TouchContents(ReadOnlySpan<int> numbers)
     {
@@ -110,7 +120,12 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         for (ulong bucket = _buckets[at]; bucket != 0; bucket = _buckets[at])
         {
             int number = (int)(uint)bucket - 1;
-            if ((uint)(bucket >> 32) == hash && _terms[number].Field == field && _terms[number].KeyLength == key.Length && KeyOf(number).SequenceEqual(key))
+            if (
+                (uint)(bucket >> 32) == hash
+                && _terms[number].Field == field
+                && _terms[number].KeyLength == key.Length
+                && KeyOf(number).SequenceEqual(key)
+            )
             {
                 return number;
             }
@@ -119,10 +134,21 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         }
 
         _buckets[at] = BucketOf(hash, Count);
-        return Take(new Term { Hash = hash, IsLinked = true, Field = field }, key);
+        return Take(
+            new Term
+            {
+                Hash = hash,
+                IsLinked = true,
+                Field = field,
+            },
+            key
+        );
     }
 
-    /// <summary>Adds a term that is not there; <see cref="Find(int, ReadOnlySpan{byte})"/> does not see it before <see cref="LinkAll"/>.</summary>
+    /// <summary>
+    /// Adds a term that is not there; <see cref="Find(int, ReadOnlySpan{byte})"/> does not see it before
+    /// <see cref="LinkAll"/>.
+    /// </summary>
     public int AddUnlinked(int field, ReadOnlySpan<byte> key)
     {
         if (Count == _terms.Length)
@@ -269,7 +295,10 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         ulong hash = Seeds[0] ^ ((ulong)(uint)field << 32) ^ (uint)key.Length;
         while (key.Length > 2 * sizeof(ulong))
         {
-            hash = Fold(BinaryPrimitives.ReadUInt64LittleEndian(key) ^ Seeds[1], BinaryPrimitives.ReadUInt64LittleEndian(key[sizeof(ulong)..]) ^ hash);
+            hash = Fold(
+                BinaryPrimitives.ReadUInt64LittleEndian(key) ^ Seeds[1],
+                BinaryPrimitives.ReadUInt64LittleEndian(key[sizeof(ulong)..]) ^ hash
+            );
             key = key[(2 * sizeof(ulong))..];
         }
 

@@ -26,7 +26,14 @@ internal sealed class BulkDocs(ServerContext context)
         RefuseAttachments(http);
         ParsedBatch batch;
         LargeRequests.Lease? room;
-        using (var body = await RequestBody.ReadAsync(http, context.Options.BatchBytesLimit, context.LargeRequests, BodyUse.Write))
+        using (
+            var body = await RequestBody.ReadAsync(
+                http,
+                context.Options.BatchBytesLimit,
+                context.LargeRequests,
+                BodyUse.Write
+            )
+        )
         {
             batch = Parse(http, database, body.Span);
             room = body.Room;
@@ -34,7 +41,10 @@ internal sealed class BulkDocs(ServerContext context)
 
         // Read before the command passes on: afterwards its memory belongs to others.
         var operations = BatchOperation.ReadAll(batch);
-        if (operations.Any(static operation => operation.Kind == OperationKind.Patch) && !ReadRight.IsHeld(http, database))
+        if (
+            operations.Any(static operation => operation.Kind == OperationKind.Patch)
+            && !ReadRight.IsHeld(http, database)
+        )
         {
             batch.Command.Dispose();
             throw ReadRight.MissingForScript(http, database, "PUT and DELETE need write only.");
@@ -42,7 +52,8 @@ internal sealed class BulkDocs(ServerContext context)
 
         if (batch.Count == 0)
         {
-            // A command without operations would take no etag, so its rows could not be told from those of the frame before.
+            // A command without operations would take no etag, so its rows could not be told from those of the frame
+            // before.
             batch.Command.Dispose();
             await JsonAnswer.SendAsync(http, WriteNoResults, StatusCodes.Status201Created);
             return;
@@ -52,7 +63,12 @@ internal sealed class BulkDocs(ServerContext context)
         var outcome = await ReceiptHeader.ProposeAsync(context, http, batch.Command);
         if (outcome.Rejection is { } rejection)
         {
-            await RavenErrors.WriteAsync(http, rejection, RepeatableWrite.IsKnownAgain(http) || Array.TrueForAll(operations, static operation => operation.MayBeRepeated));
+            await RavenErrors.WriteAsync(
+                http,
+                rejection,
+                RepeatableWrite.IsKnownAgain(http)
+                    || Array.TrueForAll(operations, static operation => operation.MayBeRepeated)
+            );
             return;
         }
 
@@ -70,7 +86,15 @@ internal sealed class BulkDocs(ServerContext context)
     {
         try
         {
-            return BatchRequestParser.TryParse(body, database.Number, IdempotencyHeader.Read(http), context.Options.BatchBytesLimit, out var batch, out var error, context.Node.FormatLevel.Level)
+            return BatchRequestParser.TryParse(
+                body,
+                database.Number,
+                IdempotencyHeader.Read(http),
+                context.Options.BatchBytesLimit,
+                out var batch,
+                out var error,
+                context.Node.FormatLevel.Level
+            )
                 ? batch
                 : throw RavenErrors.Refuse(error);
         }
@@ -88,8 +112,13 @@ internal sealed class BulkDocs(ServerContext context)
     private void CheckReplicas(QueryParameters parameters)
     {
         bool waits = IndexWait.ReadDuration(parameters, "waitForReplicasTimeout") is not null;
-        string asked = parameters.Text("numberOfReplicasToWaitFor") is { Length: > 0 } text ? text : waits ? "1" : "0";
-        bool throws = parameters.Text("throwOnTimeoutInWaitForReplicas") is null || parameters.Flag("throwOnTimeoutInWaitForReplicas");
+        string asked =
+            parameters.Text("numberOfReplicasToWaitFor") is { Length: > 0 } text ? text
+            : waits ? "1"
+            : "0";
+        bool throws =
+            parameters.Text("throwOnTimeoutInWaitForReplicas") is null
+            || parameters.Flag("throwOnTimeoutInWaitForReplicas");
         if (asked is "majority")
         {
             return;
@@ -97,7 +126,9 @@ internal sealed class BulkDocs(ServerContext context)
 
         if (!int.TryParse(asked, NumberStyles.None, CultureInfo.InvariantCulture, out int replicas))
         {
-            throw RefusedException.BadRequest($"The parameter 'numberOfReplicasToWaitFor' must be majority or a whole number from 0, not '{asked}'.");
+            throw RefusedException.BadRequest(
+                $"The parameter 'numberOfReplicasToWaitFor' must be majority or a whole number from 0, not '{asked}'."
+            );
         }
 
         int voters = context.Node.Consensus.View.Members.Count(static member => member.IsVoter);
@@ -106,12 +137,20 @@ internal sealed class BulkDocs(ServerContext context)
             throw new RefusedException(
                 StatusCodes.Status400BadRequest,
                 RavenType.BatchTimeout,
-                $"numberOfReplicasToWaitFor={replicas} is not waited for: a write here is answered when a majority of the {voters} voters has it, "
-                + $"which is {voters / 2} beside the first. Nothing was stored; wait for 'majority' instead.");
+                $"numberOfReplicasToWaitFor={replicas} is not waited for: a write here is answered when a "
+                    + $"majority of the {voters} voters has it, "
+                    + $"which is {voters / 2} beside the first. Nothing was stored; wait for 'majority' instead."
+            );
         }
     }
 
-    private async Task WaitAsync(HttpContext http, Database database, IndexWait wait, BatchOperation[] operations, CommandOutcome outcome)
+    private async Task WaitAsync(
+        HttpContext http,
+        Database database,
+        IndexWait wait,
+        BatchOperation[] operations,
+        CommandOutcome outcome
+    )
     {
         var collections = new HashSet<string>(StringComparer.OrdinalIgnoreCase);
         bool areKnown = true;
@@ -148,7 +187,10 @@ internal sealed class BulkDocs(ServerContext context)
     {
         if (http.Request.ContentType?.StartsWith("multipart/", StringComparison.OrdinalIgnoreCase) == true)
         {
-            throw RefusedException.NotSupported("Attachments are not supported by this version. Nothing of the batch was stored; send it without AttachmentPUT commands.");
+            throw RefusedException.NotSupported(
+                "Attachments are not supported by this version. Nothing of the batch was stored; send it "
+                    + "without AttachmentPUT commands."
+            );
         }
     }
 
@@ -158,7 +200,12 @@ internal sealed class BulkDocs(ServerContext context)
         json.WriteEndArray();
     }
 
-    private static async Task AnswerAsync(HttpContext http, Database database, BatchOperation[] operations, CommandOutcome outcome)
+    private static async Task AnswerAsync(
+        HttpContext http,
+        Database database,
+        BatchOperation[] operations,
+        CommandOutcome outcome
+    )
     {
         using var answer = AnswerBuffer.Rent();
         using var json = new Utf8JsonWriter(answer);

@@ -8,7 +8,8 @@ namespace Rookery.Server.Raven.Batches;
 
 /// <summary>What a batch asked to wait for behind its commit: that indexes follow the documents through it.</summary>
 /// <param name="Timeout">How long at most.</param>
-/// <param name="Throws">Whether the batch is answered with an error when they do not come so far in time; it is stored all the same.</param>
+/// <param name="Throws">Whether the batch is answered with an error when they do not come so far in time; it is stored
+/// all the same.</param>
 /// <param name="Names">Which indexes; none: those of the collections that it changed.</param>
 internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<string> Names)
 {
@@ -36,7 +37,11 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
             return names.Count == 0 ? null : new IndexWait(UsualTimeout, true, names);
         }
 
-        return new IndexWait(timeout < LongestTimeout ? timeout : LongestTimeout, parameters.Text("waitForIndexThrow") is null || parameters.Flag("waitForIndexThrow"), names);
+        return new IndexWait(
+            timeout < LongestTimeout ? timeout : LongestTimeout,
+            parameters.Text("waitForIndexThrow") is null || parameters.Flag("waitForIndexThrow"),
+            names
+        );
     }
 
     /// <summary>Reads a duration; null when there is none.</summary>
@@ -50,7 +55,9 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
 
         return DurationText.TryParse(text, out var duration)
             ? duration
-            : throw RefusedException.BadRequest($"The parameter '{name}' must be milliseconds or a TimeSpan like 00:00:05, not '{text}'.");
+            : throw RefusedException.BadRequest(
+                $"The parameter '{name}' must be milliseconds or a TimeSpan like 00:00:05, not '{text}'."
+            );
     }
 
     /// <summary>Refuses, before anything is stored, to wait for an index that there is not.</summary>
@@ -72,7 +79,12 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
     /// <param name="collections">The collections that it changed; null when that is not known of all.</param>
     /// <param name="cancellationToken">Gives up.</param>
     /// <exception cref="RefusedException">An index did not come so far in time.</exception>
-    public async Task WaitAsync(ServerContext context, Database database, IReadOnlyList<string>? collections, CancellationToken cancellationToken)
+    public async Task WaitAsync(
+        ServerContext context,
+        Database database,
+        IReadOnlyList<string>? collections,
+        CancellationToken cancellationToken
+    )
     {
         // This node has applied the batch then, wherever it was decided.
         if (!await context.Node.Consensus.ReadBarrierAsync(cancellationToken))
@@ -80,28 +92,53 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
             if (Throws)
             {
                 throw new RefusedException(
-                    StatusCodes.Status500InternalServerError, RavenType.BatchTimeout, "The batch is stored. Whether indexes follow it is not known: no leader could say how far this node has come.");
+                    StatusCodes.Status500InternalServerError,
+                    RavenType.BatchTimeout,
+                    "The batch is stored. Whether indexes follow it is not known: no leader could say how far "
+                        + "this node has come."
+                );
             }
 
             return;
         }
 
         long etag = database.LastEtag;
-        string[] names = Names.Count > 0 ? [.. Names] : [.. context.Indexes.ReadStatus(database).Where(status => Concerns(status, collections)).Select(static status => status.Name)];
-        bool[] reached = await Task.WhenAll(names.Select(name => context.Indexes.WaitAsync(database, name, etag, Timeout, cancellationToken, evenAtRest: true)));
+        string[] names =
+            Names.Count > 0
+                ? [.. Names]
+                :
+                [
+                    .. context
+                        .Indexes.ReadStatus(database)
+                        .Where(status => Concerns(status, collections))
+                        .Select(static status => status.Name),
+                ];
+        bool[] reached = await Task.WhenAll(
+            names.Select(name =>
+                context.Indexes.WaitAsync(database, name, etag, Timeout, cancellationToken, evenAtRest: true)
+            )
+        );
         if (Throws && Array.IndexOf(reached, false) is >= 0 and var late)
         {
             throw new RefusedException(
                 StatusCodes.Status500InternalServerError,
                 RavenType.BatchTimeout,
-                $"The batch is stored. The index '{names[late]}' {QueryWays.WhyBehind(context, database, names[late], Timeout, isWaitedForAtRest: true)}.");
+                $"The batch is stored. The index '{names[late]}' "
+                    + $"{QueryWays.WhyBehind(context, database, names[late], Timeout, isWaitedForAtRest: true)}."
+            );
         }
     }
 
     // As in RavenDB, a disabled index is waited for only by its name.
     private static bool Concerns(IndexStatus status, IReadOnlyList<string>? collections) =>
         status is { IsReplacement: false, State: not IndexState.Disabled }
-        && (collections is null || status.Collections.Count == 0
+        && (
+            collections is null
+            || status.Collections.Count == 0
             || status.LoadedCollections.Contains(AutoIndexDefinition.AllDocuments, StringComparer.Ordinal)
-            || status.Collections.Concat(status.LoadedCollections).Intersect(collections, StringComparer.OrdinalIgnoreCase).Any());
+            || status
+                .Collections.Concat(status.LoadedCollections)
+                .Intersect(collections, StringComparer.OrdinalIgnoreCase)
+                .Any()
+        );
 }

@@ -7,8 +7,9 @@ using Rookery.Documents.Json;
 namespace Rookery.Server.Raven.Batches;
 
 /// <summary>
-/// What a batch takes beyond its own bytes: short commands make results that are longer than they are, and a patch of a hundred bytes reads and writes a document of megabytes.
-/// The documents are looked at as they are now; one that grows before its patch is applied is bounded by what apply allows a command.
+/// What a batch takes beyond its own bytes: short commands make results that are longer than they are, and a patch of a
+/// hundred bytes reads and writes a document of megabytes. The documents are looked at as they are now; one that grows
+/// before its patch is applied is bounded by what apply allows a command.
 /// </summary>
 internal static class PatchRoom
 {
@@ -18,13 +19,22 @@ internal static class PatchRoom
     /// <param name="database">Where the documents are.</param>
     /// <param name="batch">The batch.</param>
     /// <param name="room">The room of its body, when that was large.</param>
-    /// <exception cref="RefusedException">There was none in time: 429. The documents are more than a batch may write: 413.</exception>
-    public static async ValueTask TakeAsync(HttpContext http, ServerContext context, Database database, ParsedBatch batch, LargeRequests.Lease? room)
+    /// <exception cref="RefusedException">There was none in time: 429. The documents are more than a batch may write:
+    /// 413.</exception>
+    public static async ValueTask TakeAsync(
+        HttpContext http,
+        ServerContext context,
+        Database database,
+        ParsedBatch batch,
+        LargeRequests.Lease? room
+    )
     {
         try
         {
             long patchedBytes = PatchedBytes(database, batch.Command);
-            long beside = ((long)batch.Count * DocumentLimits.BytesPerBatchCommand) + (patchedBytes * LargeRequests.CopiesOfPatch);
+            long beside =
+                ((long)batch.Count * DocumentLimits.BytesPerBatchCommand)
+                + (patchedBytes * LargeRequests.CopiesOfPatch);
             if (beside <= LargeRequests.FreeBytes)
             {
                 return;
@@ -38,7 +48,8 @@ internal static class PatchRoom
                     StatusCodes.Status413PayloadTooLarge,
                     RavenType.BadRequest,
                     $"The patches of this request rewrite {has} of documents, and at most {most} are allowed at once. "
-                        + "Nothing was stored; send several requests.");
+                        + "Nothing was stored; send several requests."
+                );
             }
 
             if (room is null)
@@ -47,7 +58,8 @@ internal static class PatchRoom
                 http.Response.RegisterForDispose(room);
             }
 
-            // The body is gone by now, the command is still there. A few that wait for each other's room are refused after a moment.
+            // The body is gone by now, the command is still there. A few that wait for each other's room are refused
+            // after a moment.
             room.Shrink(batch.Command.Length);
             await room.GrowAsync(beside + ((long)batch.Command.Length * LargeRequests.CopiesOfWrite));
         }

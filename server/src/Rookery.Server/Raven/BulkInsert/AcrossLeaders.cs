@@ -4,8 +4,8 @@ using Rookery.Documents.Commands;
 namespace Rookery.Server.Raven.BulkInsert;
 
 /// <summary>
-/// Proposes a command again when its leader is lost, so that a stream goes on at the node that it lies at while another member comes to lead. Its idempotency key sees to it that it is
-/// carried out once.
+/// Proposes a command again when its leader is lost, so that a stream goes on at the node that it lies at while another
+/// member comes to lead. Its idempotency key sees to it that it is carried out once.
 /// </summary>
 internal static class AcrossLeaders
 {
@@ -19,19 +19,31 @@ internal static class AcrossLeaders
     /// <param name="command">The command, which passes on.</param>
     /// <param name="time">The clock.</param>
     /// <param name="cancellation">Ends the wait for a leader.</param>
-    public static ValueTask<CommandOutcome> ProposeAsync(IConsensus consensus, CommandBuffer command, TimeProvider time, CancellationToken cancellation) =>
+    public static ValueTask<CommandOutcome> ProposeAsync(
+        IConsensus consensus,
+        CommandBuffer command,
+        TimeProvider time,
+        CancellationToken cancellation
+    ) =>
         new CommandReader(command.Written.Span).Key.IsPresent
             ? RepeatAsync(consensus, command, time, cancellation)
             : consensus.ProposeAsync(command, cancellation);
 
-    private static async ValueTask<CommandOutcome> RepeatAsync(IConsensus consensus, CommandBuffer command, TimeProvider time, CancellationToken cancellation)
+    private static async ValueTask<CommandOutcome> RepeatAsync(
+        IConsensus consensus,
+        CommandBuffer command,
+        TimeProvider time,
+        CancellationToken cancellation
+    )
     {
         long begun = time.GetTimestamp();
         using var kept = CopyOf(command);
         while (true)
         {
             var outcome = await consensus.ProposeAsync(command, cancellation);
-            bool isLeaderLost = outcome.Rejection is { Kind: RejectionKind.NoLeader or RejectionKind.OutcomeUnknown } && consensus.Refusal is null;
+            bool isLeaderLost =
+                outcome.Rejection is { Kind: RejectionKind.NoLeader or RejectionKind.OutcomeUnknown }
+                && consensus.Refusal is null;
             if (!isLeaderLost || cancellation.IsCancellationRequested || time.GetElapsedTime(begun) > Patience)
             {
                 return outcome;

@@ -8,14 +8,26 @@ using Rookery.Server.Raven.LongOperations;
 
 namespace Rookery.Server.Raven.BulkInsert;
 
-/// <summary>Gathers documents into commands of a little less than 1 MiB and keeps one of them on its way to the disk while the next is gathered.</summary>
-internal sealed class BulkInsertChunks(ServerContext context, Database database, BulkOperation operation, OperationRegistry operations, StreamedRoom room, bool skipUnchanged) : IDisposable
+/// <summary>
+/// Gathers documents into commands of a little less than 1 MiB and keeps one of them on its way to the disk while the
+/// next is gathered.
+/// </summary>
+internal sealed class BulkInsertChunks(
+    ServerContext context,
+    Database database,
+    BulkOperation operation,
+    OperationRegistry operations,
+    StreamedRoom room,
+    bool skipUnchanged
+) : IDisposable
 {
-    // With the document that ends it, a chunk seldom passes 1 MiB, so that it and its frame stay within buffers of 1 MiB: twice the size for one byte more.
+    // With the document that ends it, a chunk seldom passes 1 MiB, so that it and its frame stay within buffers of 1
+    // MiB: twice the size for one byte more.
     private const int ChunkBytes = 896 << 10;
     private const int ChunkDocuments = 8192;
 
-    // Chunks of all bulk inserts together that may be in flight. The next waits here, which holds its client back; admission would refuse it.
+    // Chunks of all bulk inserts together that may be in flight. The next waits here, which holds its client back;
+    // admission would refuse it.
     private static readonly SemaphoreSlim Passage = new(4);
 
     private readonly IConsensus _consensus = context.Node.Consensus;
@@ -42,7 +54,11 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
             }
 
             _chunk.Put(id, ExpectedChangeVector.None, document);
-            if (_chunk.Length >= ChunkBytes || _chunk.Count >= ChunkDocuments || !room.HasRoomForChunk(_chunk.Length, ChunkBytes))
+            if (
+                _chunk.Length >= ChunkBytes
+                || _chunk.Count >= ChunkDocuments
+                || !room.HasRoomForChunk(_chunk.Length, ChunkBytes)
+            )
             {
                 _lastId = id.ToArray();
                 return StreamRead.Item;
@@ -113,11 +129,20 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
 
     public void Dispose() => _chunk.Dispose();
 
-    /// <summary>Where another member may come to lead, a chunk has a key, so that it can be proposed again when nobody knows what became of it. The database remembers few bytes for it.</summary>
+    /// <summary>
+    /// Where another member may come to lead, a chunk has a key, so that it can be proposed again when nobody knows
+    /// what became of it. The database remembers few bytes for it.
+    /// </summary>
     private static BatchWriter NewChunk(ServerContext context, Database database, bool skipUnchanged) =>
-        new(CommandKind.BulkPut, database.Number, context.Node.Consensus.View.Members.Count > 1 ? IdempotencyKey.Create() : IdempotencyKey.None, skipUnchanged);
+        new(
+            CommandKind.BulkPut,
+            database.Number,
+            context.Node.Consensus.View.Members.Count > 1 ? IdempotencyKey.Create() : IdempotencyKey.None,
+            skipUnchanged
+        );
 
-    private Task HasArrivedOrAsync(Task read) => _onItsWay is { } onItsWay ? Task.WhenAny(read, onItsWay) : Task.CompletedTask;
+    private Task HasArrivedOrAsync(Task read) =>
+        _onItsWay is { } onItsWay ? Task.WhenAny(read, onItsWay) : Task.CompletedTask;
 
     private void Propose()
     {

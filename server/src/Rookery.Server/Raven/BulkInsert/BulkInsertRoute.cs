@@ -7,14 +7,19 @@ using Rookery.Server.Raven.LongOperations;
 namespace Rookery.Server.Raven.BulkInsert;
 
 /// <summary>
-/// POST bulk_insert: one endless array of documents. Chunks are parsed while the one before is being made durable; a client that is faster than the disk is held
-/// back by its own connection. The answer comes at the closing bracket, because RavenDB's clients never end the request.
+/// POST bulk_insert: one endless array of documents. Chunks are parsed while the one before is being made durable; a
+/// client that is faster than the disk is held back by its own connection. The answer comes at the closing bracket,
+/// because RavenDB's clients never end the request.
 /// </summary>
 internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry operations)
 {
     public async Task HandleAsync(HttpContext http, Database database)
     {
-        IdempotencyHeader.Refuse(http, "bulk_insert", "it is stored in parts, and a repetition overwrites each document by its id");
+        IdempotencyHeader.Refuse(
+            http,
+            "bulk_insert",
+            "it is stored in parts, and a repetition overwrites each document by its id"
+        );
         var parameters = new QueryParameters(http);
         bool skipUnchanged = parameters.Flag("skipOverwriteIfUnchanged");
         long id = parameters.Number("id", 0) is > 0 and var given ? given : operations.NextId();
@@ -35,7 +40,8 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
             operation.Cancel();
             http.Abort();
         }
-        catch (Exception left) when (left is OperationCanceledException or IOException or InvalidDataException or BadHttpRequestException)
+        catch (Exception left)
+            when (left is OperationCanceledException or IOException or InvalidDataException or BadHttpRequestException)
         {
             operation.Fail(RefusedException.BadRequest($"The stream broke off: {Explain(left)}."));
             await FailAsync(http, operation, operation.Failure!);
@@ -47,34 +53,47 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         }
     }
 
-    private string Explain(Exception left) => left switch
-    {
-        InvalidDataException => "its gzip is damaged or cut off",
-        BadHttpRequestException { StatusCode: StatusCodes.Status408RequestTimeout } => "it came too slowly",
-        OperationCanceledException when context.Stopping.IsCancellationRequested => "the node is stopping",
-        _ => "the client left, or sent malformed HTTP",
-    };
+    private string Explain(Exception left) =>
+        left switch
+        {
+            InvalidDataException => "its gzip is damaged or cut off",
+            BadHttpRequestException { StatusCode: StatusCodes.Status408RequestTimeout } => "it came too slowly",
+            OperationCanceledException when context.Stopping.IsCancellationRequested => "the node is stopping",
+            _ => "the client left, or sent malformed HTTP",
+        };
 
-    // RavenDB's clients look for the reason in operations/state, whatever the status, unless it is one that sends them to another node (503 and its like) or means "no result" (404).
+    // RavenDB's clients look for the reason in operations/state, whatever the status, unless it is one that sends them
+    // to another node (503 and its like) or means "no result" (404).
     private static Task FailAsync(HttpContext http, BulkOperation operation, RefusedException refused)
     {
         http.Response.Headers.Connection = "close";
-        bool isTold = refused.Status is StatusCodes.Status400BadRequest or StatusCodes.Status413PayloadTooLarge or StatusCodes.Status415UnsupportedMediaType
-            or StatusCodes.Status429TooManyRequests or StatusCodes.Status501NotImplemented or StatusCodes.Status507InsufficientStorage;
+        bool isTold =
+            refused.Status
+            is StatusCodes.Status400BadRequest
+                or StatusCodes.Status413PayloadTooLarge
+                or StatusCodes.Status415UnsupportedMediaType
+                or StatusCodes.Status429TooManyRequests
+                or StatusCodes.Status501NotImplemented
+                or StatusCodes.Status507InsufficientStorage;
         return ErrorAnswer.WriteAsync(
             http,
             isTold ? refused.Status : StatusCodes.Status500InternalServerError,
             refused.Type,
-            $"Bulk insert {operation.Id} stopped after {operation.Total} documents, which are stored: {refused.Message}");
+            $"Bulk insert {operation.Id} stopped after {operation.Total} documents, which are stored: {refused.Message}"
+        );
     }
 
     private async Task StoreAllAsync(HttpContext http, Database database, BulkOperation operation, bool skipUnchanged)
     {
         var body = GzipBody.Open(http);
 
-        // Not a token of the read: the server takes a read that was ended by one for open, and logs that as an error. A client that leaves ends it by itself.
+        // Not a token of the read: the server takes a read that was ended by one for open, and logs that as an error. A
+        // client that leaves ends it by itself.
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(operation.Killed, context.Stopping);
-        await using var interrupt = stop.Token.UnsafeRegister(static reader => ((PipeReader)reader!).CancelPendingRead(), body.Reader);
+        await using var interrupt = stop.Token.UnsafeRegister(
+            static reader => ((PipeReader)reader!).CancelPendingRead(),
+            body.Reader
+        );
         using var documents = new BulkInsertReader();
         using var room = new StreamedRoom(http, body.Reader, context.LargeRequests);
         using var chunks = new BulkInsertChunks(context, database, operation, operations, room, skipUnchanged);

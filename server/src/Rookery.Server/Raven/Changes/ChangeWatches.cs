@@ -28,7 +28,10 @@ internal sealed class ChangeWatches
     public bool Obey(string command, string? parameter)
     {
         bool watch = !command.StartsWith("unwatch-", StringComparison.Ordinal);
-        string topic = watch && command.StartsWith("watch-", StringComparison.Ordinal) ? command["watch-".Length..] : watch ? "" : command["unwatch-".Length..];
+        string topic =
+            watch && command.StartsWith("watch-", StringComparison.Ordinal) ? command["watch-".Length..]
+            : watch ? ""
+            : command["unwatch-".Length..];
         lock (_gate)
         {
             switch (topic)
@@ -55,9 +58,17 @@ internal sealed class ChangeWatches
                 case "aggressive-caching":
                     _caches = watch;
                     return true;
-                // Nothing of these ever happens here: there is one node, and no such feature. The client waits for its confirmation all the same.
-                case "topology-change" or "counters" or "counter" or "document-counter" or "document-counters"
-                    or "all-timeseries" or "timeseries" or "document-timeseries" or "document-all-timeseries":
+                // Nothing of these ever happens here: there is one node, and no such feature. The client waits for its
+                // confirmation all the same.
+                case "topology-change"
+                or "counters"
+                or "counter"
+                or "document-counter"
+                or "document-counters"
+                or "all-timeseries"
+                or "timeseries"
+                or "document-timeseries"
+                or "document-all-timeseries":
                     return true;
                 default:
                     return false;
@@ -69,7 +80,11 @@ internal sealed class ChangeWatches
     {
         lock (_gate)
         {
-            if (_allDocuments || _ids.Contains(change.Id) || (change.Collection is { } collection && _collections.Contains(collection)))
+            if (
+                _allDocuments
+                || _ids.Contains(change.Id)
+                || (change.Collection is { } collection && _collections.Contains(collection))
+            )
             {
                 return true;
             }

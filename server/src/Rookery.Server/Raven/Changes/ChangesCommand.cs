@@ -2,7 +2,9 @@ using System.Text.Json;
 
 namespace Rookery.Server.Raven.Changes;
 
-/// <summary>A command of a client: {"CommandId":1,"Command":"watch-doc","Param":"users/1"} or with "Params":["users/1","likes"].</summary>
+/// <summary>
+/// A command of a client: {"CommandId":1,"Command":"watch-doc","Param":"users/1"} or with "Params":["users/1","likes"].
+/// </summary>
 /// <param name="Id">The number to confirm.</param>
 /// <param name="Name">The command.</param>
 /// <param name="Parameter">What to watch.</param>
@@ -10,36 +12,45 @@ internal readonly record struct ChangesCommand(long Id, string Name, string? Par
 {
     /// <summary>Reads a message.</summary>
     /// <exception cref="RefusedException">It is no command.</exception>
-    public static ChangesCommand Read(ReadOnlySpan<byte> message) => JsonBody.Read(message, static (ref Utf8JsonReader json) =>
-    {
-        long id = 0;
-        string name = "";
-        string? parameter = null;
-        JsonBody.ForEachMember(ref json, (string member, ref Utf8JsonReader value) =>
-        {
-            switch (member)
+    public static ChangesCommand Read(ReadOnlySpan<byte> message) =>
+        JsonBody.Read(
+            message,
+            static (ref Utf8JsonReader json) =>
             {
-                case "CommandId" when value.TokenType == JsonTokenType.Number && value.TryGetInt64(out long number):
-                    id = number;
-                    break;
-                case "Command":
-                    name = JsonBody.ReadText(ref value, member) ?? "";
-                    break;
-                case "Param" when value.TokenType == JsonTokenType.Number && value.TryGetInt64(out long number):
-                    parameter = number.ToString(System.Globalization.CultureInfo.InvariantCulture);
-                    break;
-                case "Param" when value.TokenType == JsonTokenType.String:
-                    parameter = value.GetString();
-                    break;
-                // The two names of what belongs to counters and time series, of which nothing is ever told.
-                case "Params":
-                    value.Skip();
-                    break;
-                default:
-                    JsonBody.RequireNothing(ref value, member, "a command of the changes feed");
-                    break;
+                long id = 0;
+                string name = "";
+                string? parameter = null;
+                JsonBody.ForEachMember(
+                    ref json,
+                    (string member, ref Utf8JsonReader value) =>
+                    {
+                        switch (member)
+                        {
+                            case "CommandId"
+                                when value.TokenType == JsonTokenType.Number && value.TryGetInt64(out long number):
+                                id = number;
+                                break;
+                            case "Command":
+                                name = JsonBody.ReadText(ref value, member) ?? "";
+                                break;
+                            case "Param"
+                                when value.TokenType == JsonTokenType.Number && value.TryGetInt64(out long number):
+                                parameter = number.ToString(System.Globalization.CultureInfo.InvariantCulture);
+                                break;
+                            case "Param" when value.TokenType == JsonTokenType.String:
+                                parameter = value.GetString();
+                                break;
+                            // The two names of what belongs to counters and time series, of which nothing is ever told.
+                            case "Params":
+                                value.Skip();
+                                break;
+                            default:
+                                JsonBody.RequireNothing(ref value, member, "a command of the changes feed");
+                                break;
+                        }
+                    }
+                );
+                return new ChangesCommand(id, name, parameter);
             }
-        });
-        return new ChangesCommand(id, name, parameter);
-    });
+        );
 }

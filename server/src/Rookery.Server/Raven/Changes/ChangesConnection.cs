@@ -8,15 +8,25 @@ using Rookery.Server.Raven.LongOperations;
 namespace Rookery.Server.Raven.Changes;
 
 /// <summary>
-/// One client that listens to changes. One loop reads its commands, one sends what was applied, one sends how operations stand; a client that does not keep up
-/// is disconnected, because it could not know what it missed (it reconnects by itself).
+/// One client that listens to changes. One loop reads its commands, one sends what was applied, one sends how
+/// operations stand; a client that does not keep up is disconnected, because it could not know what it missed (it
+/// reconnects by itself).
 /// </summary>
-internal sealed class ChangesConnection(WebSocket socket, Database database, OperationRegistry operations, IndexHost indexes, FeedAccess access, TimeProvider time) : IDisposable
+internal sealed class ChangesConnection(
+    WebSocket socket,
+    Database database,
+    OperationRegistry operations,
+    IndexHost indexes,
+    FeedAccess access,
+    TimeProvider time
+) : IDisposable
 {
     // A reason has 123 bytes at most (RFC 6455 5.5); whoever connects again hears the sentence.
-    private const string AccessEnded = "The credential of this connection was withdrawn, has ended, or has lost its rights here.";
+    private const string AccessEnded =
+        "The credential of this connection was withdrawn, has ended, or has lost its rights here.";
 
-    private const string ChangesLost = "Changes were lost or the database is gone. Connect again and read what changed.";
+    private const string ChangesLost =
+        "Changes were lost or the database is gone. Connect again and read what changed.";
 
     private static readonly TimeSpan GoodbyeTime = TimeSpan.FromSeconds(2);
 
@@ -30,9 +40,12 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
     private readonly ChangeWatches _watches = new();
     private readonly SemaphoreSlim _sending = new(1);
     private readonly Channel<LongOperation> _operations = Channel.CreateBounded<LongOperation>(
-        new BoundedChannelOptions(256) { FullMode = BoundedChannelFullMode.DropOldest, SingleReader = true });
+        new BoundedChannelOptions(256) { FullMode = BoundedChannelFullMode.DropOldest, SingleReader = true }
+    );
 
-    /// <summary>Serves until the client leaves or may not listen any more, the database is deleted, or the node stops.</summary>
+    /// <summary>
+    /// Serves until the client leaves or may not listen any more, the database is deleted, or the node stops.
+    /// </summary>
     public async Task RunAsync(CancellationToken stopping)
     {
         using var ending = CancellationTokenSource.CreateLinkedTokenSource(stopping);
@@ -44,11 +57,19 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
         {
             var refused = AwaitRefusalAsync(ending.Token);
             var receiving = ReceiveAsync(ending.Token);
-            var sending = Task.WhenAny(SendChangesAsync(changes, ending.Token), SendOperationsAsync(ending.Token), SendIndexChangesAsync(indexChanges, ending.Token), SendBatchesAsync(batches, ending.Token));
+            var sending = Task.WhenAny(
+                SendChangesAsync(changes, ending.Token),
+                SendOperationsAsync(ending.Token),
+                SendIndexChangesAsync(indexChanges, ending.Token),
+                SendBatchesAsync(batches, ending.Token)
+            );
             await Task.WhenAny(receiving, sending, refused);
-            await (refused.IsCompletedSuccessfully ? CloseAsync(receiving, WebSocketCloseStatus.PolicyViolation, AccessEnded)
+            await (
+                refused.IsCompletedSuccessfully
+                    ? CloseAsync(receiving, WebSocketCloseStatus.PolicyViolation, AccessEnded)
                 : sending.IsCompleted ? CloseAsync(receiving, WebSocketCloseStatus.InternalServerError, ChangesLost)
-                : CloseAsync(receiving, WebSocketCloseStatus.NormalClosure, null));
+                : CloseAsync(receiving, WebSocketCloseStatus.NormalClosure, null)
+            );
             await ending.CancelAsync();
             await Task.WhenAll(receiving, sending, refused);
         }
@@ -110,7 +131,10 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
         {
             var command = ChangesCommand.Read(message.Span);
             id = command.Id;
-            problem = _watches.Obey(command.Name, command.Parameter) ? null : $"The command '{command.Name}' is unknown, lacks its Param, or comes on top of {ChangeWatches.MostOfAKind} others.";
+            problem = _watches.Obey(command.Name, command.Parameter)
+                ? null
+                : $"The command '{command.Name}' is unknown, lacks its Param, or comes on top of "
+                    + $"{ChangeWatches.MostOfAKind} others.";
         }
         catch (RefusedException refused)
         {
@@ -130,7 +154,8 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
 
                 json.WriteEndObject();
             },
-            ending);
+            ending
+        );
     }
 
     private async Task SendChangesAsync(ChangeSubscription<DocumentChange> changes, CancellationToken ending)
@@ -204,12 +229,13 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
         }
     }
 
-    private static string NameOf(IndexChangeKind kind) => kind switch
-    {
-        IndexChangeKind.Defined => "IndexAdded",
-        IndexChangeKind.Deleted => "IndexRemoved",
-        _ => "PriorityChanged",
-    };
+    private static string NameOf(IndexChangeKind kind) =>
+        kind switch
+        {
+            IndexChangeKind.Defined => "IndexAdded",
+            IndexChangeKind.Deleted => "IndexRemoved",
+            _ => "PriorityChanged",
+        };
 
     private static void WriteIndexChange(Utf8JsonWriter json, string name, string type)
     {
@@ -277,7 +303,9 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
         try
         {
             var sent = socket.SendAsync(message.Written, WebSocketMessageType.Text, endOfMessage: true, ending);
-            await (sent.IsCompletedSuccessfully ? sent : new ValueTask(sent.AsTask().WaitAsync(Patience, time, ending)));
+            await (
+                sent.IsCompletedSuccessfully ? sent : new ValueTask(sent.AsTask().WaitAsync(Patience, time, ending))
+            );
         }
         catch (TimeoutException tooSlow)
         {
@@ -290,7 +318,9 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
         }
     }
 
-    /// <summary>Says goodbye and gives the client a moment to say it too: hanging up at once could overtake what was sent last.</summary>
+    /// <summary>
+    /// Says goodbye and gives the client a moment to say it too: hanging up at once could overtake what was sent last.
+    /// </summary>
     private async Task CloseAsync(Task receiving, WebSocketCloseStatus status, string? reason)
     {
         if (socket.State is WebSocketState.Open or WebSocketState.CloseReceived)

@@ -11,11 +11,21 @@ internal sealed class ChangesRoute(ServerContext context, OperationRegistry oper
     {
         if (!http.WebSockets.IsWebSocketRequest)
         {
-            throw RefusedException.BadRequest("This route is a WebSocket: ask with 'Connection: Upgrade' and 'Upgrade: websocket'. For plain HTTP there is the SSE feed, see GET /help.");
+            throw RefusedException.BadRequest(
+                "This route is a WebSocket: ask with 'Connection: Upgrade' and 'Upgrade: websocket'. For plain "
+                    + "HTTP there is the SSE feed, see GET /help."
+            );
         }
 
         using var socket = await http.WebSockets.AcceptWebSocketAsync();
-        using var connection = new ChangesConnection(socket, database, operations, context.Indexes, new FeedAccess(context, http), context.Time);
+        using var connection = new ChangesConnection(
+            socket,
+            database,
+            operations,
+            context.Indexes,
+            new FeedAccess(context, http),
+            context.Time
+        );
         await connection.RunAsync(context.Stopping);
     }
 }

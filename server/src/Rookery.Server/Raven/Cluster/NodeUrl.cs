@@ -5,8 +5,9 @@ using Rookery.Documents;
 namespace Rookery.Server.Raven.Cluster;
 
 /// <summary>
-/// Where a client reaches the members: in the form in which it asked this one, because that is what works where the client is. Whoever asked by address gets addresses, by name (pi-1, pi-1.local,
-/// pi-1.example.org) names, by the public URL public URLs. Another form than these is nobody's but this node's.
+/// Where a client reaches the members: in the form in which it asked this one, because that is what works where the
+/// client is. Whoever asked by address gets addresses, by name (pi-1, pi-1.local, pi-1.example.org) names, by the
+/// public URL public URLs. Another form than these is nobody's but this node's.
 /// </summary>
 /// <param name="http">The request.</param>
 /// <param name="members">The members.</param>
@@ -15,11 +16,19 @@ internal sealed class NodeUrl(HttpContext http, IReadOnlyList<ClusterViewMember>
     private readonly HostString _asked = http.Request.Host;
     private readonly ClusterViewMember? _self = members.FirstOrDefault(static member => member.IsSelf);
 
-    /// <summary>Whether the client asked at this node's public URL. The scheme may be another, when something before it speaks TLS.</summary>
+    /// <summary>
+    /// Whether the client asked at this node's public URL. The scheme may be another, when something before it speaks
+    /// TLS.
+    /// </summary>
     private bool IsPublic =>
-        _self?.PublicUrl is { } known && new Uri(known) is var url && Uri.TryCreate($"{url.Scheme}://{_asked.Value}", UriKind.Absolute, out var asked) && string.Equals(url.Authority, asked.Authority, StringComparison.OrdinalIgnoreCase);
+        _self?.PublicUrl is { } known
+        && new Uri(known) is var url
+        && Uri.TryCreate($"{url.Scheme}://{_asked.Value}", UriKind.Absolute, out var asked)
+        && string.Equals(url.Authority, asked.Authority, StringComparison.OrdinalIgnoreCase);
 
-    /// <summary>The address by which the client reached this node: it works for the client whatever lies between.</summary>
+    /// <summary>
+    /// The address by which the client reached this node: it works for the client whatever lies between.
+    /// </summary>
     public static string Of(HttpContext http) => $"{http.Request.Scheme}://{http.Request.Host.Value}";
 
     /// <summary>Where the client reaches a member; null when nobody has said.</summary>
@@ -31,14 +40,23 @@ internal sealed class NodeUrl(HttpContext http, IReadOnlyList<ClusterViewMember>
         }
 
         return IsPublic ? member.Url
-            : IPAddress.TryParse(_asked.Host.Trim('[', ']'), out var address) ? Nearest(member.Urls, address) ?? member.PublicUrl
+            : IPAddress.TryParse(_asked.Host.Trim('[', ']'), out var address)
+                ? Nearest(member.Urls, address) ?? member.PublicUrl
             : DomainAfter(_self?.Name) is { } domain && member.Urls.Count > 0 ? Named(member, domain)
             : member.Url;
     }
 
-    /// <summary>What follows this node's name in the host that was asked: empty, ".local", ".example.org"; null when the host is no name of this node.</summary>
+    /// <summary>
+    /// What follows this node's name in the host that was asked: empty, ".local", ".example.org"; null when the host is
+    /// no name of this node.
+    /// </summary>
     private string? DomainAfter(string? name) =>
-        name is { Length: > 0 } && _asked.Host.StartsWith(name, StringComparison.OrdinalIgnoreCase) && _asked.Host[name.Length..] is var domain && (domain.Length == 0 || domain[0] == '.') ? domain : null;
+        name is { Length: > 0 }
+        && _asked.Host.StartsWith(name, StringComparison.OrdinalIgnoreCase)
+        && _asked.Host[name.Length..] is var domain
+        && (domain.Length == 0 || domain[0] == '.')
+            ? domain
+            : null;
 
     private static string Named(ClusterViewMember member, string domain)
     {
@@ -46,7 +64,10 @@ internal sealed class NodeUrl(HttpContext http, IReadOnlyList<ClusterViewMember>
         return $"{listens.Scheme}://{member.Name}{domain}:{listens.Port}";
     }
 
-    /// <summary>Of a member's addresses the one in the nearest network to the one that was asked; an address of the other family only when there is no other.</summary>
+    /// <summary>
+    /// Of a member's addresses the one in the nearest network to the one that was asked; an address of the other family
+    /// only when there is no other.
+    /// </summary>
     private static string? Nearest(IReadOnlyList<string> urls, IPAddress asked)
     {
         string? nearest = null;

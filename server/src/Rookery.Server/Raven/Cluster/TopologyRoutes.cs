@@ -10,64 +10,86 @@ internal sealed class TopologyRoutes(ServerContext context)
     private string Tag => context.Node.Consensus.NodeTag;
 
     /// <summary>GET topology?name=…: the nodes of one database.</summary>
-    public Task DatabaseTopologyAsync(HttpContext http) => RavenRoute.WithDatabase(
-        context,
-        http,
-        new QueryParameters(http).RequiredText("name"),
-        (_, database) => JsonAnswer.SendAsync(http, json => WriteDatabaseTopology(json, http, database)));
+    public Task DatabaseTopologyAsync(HttpContext http) =>
+        RavenRoute.WithDatabase(
+            context,
+            http,
+            new QueryParameters(http).RequiredText("name"),
+            (_, database) => JsonAnswer.SendAsync(http, json => WriteDatabaseTopology(json, http, database))
+        );
 
     /// <summary>GET cluster/topology: all nodes.</summary>
-    public Task ClusterTopologyAsync(HttpContext http) => JsonAnswer.SendAsync(http, json =>
-    {
-        var view = context.Node.Consensus.View;
-        json.WriteStartObject("Topology"u8);
-        json.WriteString("TopologyId"u8, context.Node.ClusterId);
-        var urls = new NodeUrl(http, view.Members);
-        WriteUrls(json, "AllNodes"u8, view.Members, urls);
-        WriteUrls(json, "Members"u8, view.Members.Where(static member => member.IsVoter), urls);
-        WriteUrls(json, "Promotables"u8, view.Members.Where(static member => !member.IsVoter), urls);
-        json.WriteStartObject("Watchers"u8);
-        json.WriteEndObject();
-        json.WriteString("LastNodeId"u8, view.Members.Select(static member => member.Tag).Max(StringComparer.Ordinal) ?? Tag);
-        json.WriteNumber("Etag"u8, view.Etag);
-        json.WriteEndObject();
-        json.WriteNumber("Etag"u8, view.Etag);
-        json.WriteString("Leader"u8, context.Node.Consensus.LeaderTag);
-        WriteState(json);
-        json.WriteStartObject("Status"u8);
-        json.WriteEndObject();
-    });
+    public Task ClusterTopologyAsync(HttpContext http) =>
+        JsonAnswer.SendAsync(
+            http,
+            json =>
+            {
+                var view = context.Node.Consensus.View;
+                json.WriteStartObject("Topology"u8);
+                json.WriteString("TopologyId"u8, context.Node.ClusterId);
+                var urls = new NodeUrl(http, view.Members);
+                WriteUrls(json, "AllNodes"u8, view.Members, urls);
+                WriteUrls(json, "Members"u8, view.Members.Where(static member => member.IsVoter), urls);
+                WriteUrls(json, "Promotables"u8, view.Members.Where(static member => !member.IsVoter), urls);
+                json.WriteStartObject("Watchers"u8);
+                json.WriteEndObject();
+                json.WriteString(
+                    "LastNodeId"u8,
+                    view.Members.Select(static member => member.Tag).Max(StringComparer.Ordinal) ?? Tag
+                );
+                json.WriteNumber("Etag"u8, view.Etag);
+                json.WriteEndObject();
+                json.WriteNumber("Etag"u8, view.Etag);
+                json.WriteString("Leader"u8, context.Node.Consensus.LeaderTag);
+                WriteState(json);
+                json.WriteStartObject("Status"u8);
+                json.WriteEndObject();
+            }
+        );
 
     /// <summary>GET cluster/node-info: this node.</summary>
-    public Task NodeInfoAsync(HttpContext http) => JsonAnswer.SendAsync(http, json =>
-    {
-        json.WriteString("TopologyId"u8, context.Node.ClusterId);
-        WriteState(json);
-    });
+    public Task NodeInfoAsync(HttpContext http) =>
+        JsonAnswer.SendAsync(
+            http,
+            json =>
+            {
+                json.WriteString("TopologyId"u8, context.Node.ClusterId);
+                WriteState(json);
+            }
+        );
 
     /// <summary>GET healthcheck: a client asks it before it comes back to a node.</summary>
     public static Task HealthAsync(HttpContext http, Database database) => Empty.NoContent(http);
 
-    /// <summary>GET configuration/client: how the owner of the database wishes its clients to behave, or null.</summary>
+    /// <summary>
+    /// GET configuration/client: how the owner of the database wishes its clients to behave, or null.
+    /// </summary>
     public static Task ClientConfigurationAsync(HttpContext http, Database database)
     {
         byte[]? configuration = ReadConfiguration(database);
-        return JsonAnswer.SendAsync(http, json =>
-        {
-            json.WriteNumber("Etag"u8, 1);
-            json.WritePropertyName("Configuration"u8);
-            json.WriteRawValue(configuration ?? "null"u8, skipInputValidation: true);
-        });
+        return JsonAnswer.SendAsync(
+            http,
+            json =>
+            {
+                json.WriteNumber("Etag"u8, 1);
+                json.WritePropertyName("Configuration"u8);
+                json.WriteRawValue(configuration ?? "null"u8, skipInputValidation: true);
+            }
+        );
     }
 
     /// <summary>GET build/version: the version whose dialect this is; some clients switch features by it.</summary>
-    public static Task VersionAsync(HttpContext http) => JsonAnswer.SendAsync(http, static json =>
-    {
-        json.WriteNumber("BuildVersion"u8, 72000);
-        json.WriteString("ProductVersion"u8, "7.2"u8);
-        json.WriteString("CommitHash"u8, "rookery"u8);
-        json.WriteString("FullVersion"u8, "7.2.0"u8);
-    });
+    public static Task VersionAsync(HttpContext http) =>
+        JsonAnswer.SendAsync(
+            http,
+            static json =>
+            {
+                json.WriteNumber("BuildVersion"u8, 72000);
+                json.WriteString("ProductVersion"u8, "7.2"u8);
+                json.WriteString("CommitHash"u8, "rookery"u8);
+                json.WriteString("FullVersion"u8, "7.2.0"u8);
+            }
+        );
 
     private static byte[]? ReadConfiguration(Database database)
     {
@@ -93,15 +115,26 @@ internal sealed class TopologyRoutes(ServerContext context)
             json.WriteString("ClusterTag"u8, member.Tag);
             json.WriteString("Database"u8, database.Name);
 
-            // Clients write to the first Member, the leader, and read from Members; from others only when no Member answers.
-            json.WriteString("ServerRole"u8, !member.IsVoter ? "Promotable"u8 : member.IsUp ? "Member"u8 : "Rehab"u8);
+            // Clients write to the first Member, the leader, and read from Members; from others only when no Member
+            // answers.
+            json.WriteString(
+                "ServerRole"u8,
+                !member.IsVoter ? "Promotable"u8
+                    : member.IsUp ? "Member"u8
+                    : "Rehab"u8
+            );
             json.WriteEndObject();
         }
 
         json.WriteEndArray();
     }
 
-    private static void WriteUrls(Utf8JsonWriter json, ReadOnlySpan<byte> name, IEnumerable<ClusterViewMember> members, NodeUrl urls)
+    private static void WriteUrls(
+        Utf8JsonWriter json,
+        ReadOnlySpan<byte> name,
+        IEnumerable<ClusterViewMember> members,
+        NodeUrl urls
+    )
     {
         json.WriteStartObject(name);
         foreach (var member in members)

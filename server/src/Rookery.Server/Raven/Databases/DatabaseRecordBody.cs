@@ -20,44 +20,61 @@ internal static class DatabaseRecordBody
     /// <summary>The name of the database: that of the query string, or of the record.</summary>
     /// <exception cref="RefusedException">The record asks for what this version has not, or names another
     /// database.</exception>
-    public static string? ReadName(ReadOnlySpan<byte> body, string? name) => body.IsEmpty ? name : JsonBody.Read(body, (ref Utf8JsonReader json) =>
-    {
-        string? found = name;
-        JsonBody.ForEachMember(ref json, (string member, ref Utf8JsonReader value) =>
-        {
-            switch (member)
-            {
-                case "DatabaseName":
-                    found = Same(name, JsonBody.ReadText(ref value, member));
-                    break;
-                case "Settings" when value.TokenType == JsonTokenType.StartObject:
-                    JsonBody.ForEachMember(ref value, RequireHarmlessSetting);
-                    break;
-                case "LockMode" when value.TokenType == JsonTokenType.String && value.ValueTextEquals("Unlock"u8):
-                case "DatabaseState" when value.TokenType == JsonTokenType.String && value.ValueTextEquals("Normal"u8):
-                    break;
-                case { } harmless when Array.IndexOf(Harmless, harmless) >= 0:
-                    value.Skip();
-                    break;
-                default:
-                    RequireEmpty(ref value, member);
-                    break;
-            }
-        });
-        return found;
-    });
+    public static string? ReadName(ReadOnlySpan<byte> body, string? name) =>
+        body.IsEmpty
+            ? name
+            : JsonBody.Read(
+                body,
+                (ref Utf8JsonReader json) =>
+                {
+                    string? found = name;
+                    JsonBody.ForEachMember(
+                        ref json,
+                        (string member, ref Utf8JsonReader value) =>
+                        {
+                            switch (member)
+                            {
+                                case "DatabaseName":
+                                    found = Same(name, JsonBody.ReadText(ref value, member));
+                                    break;
+                                case "Settings" when value.TokenType == JsonTokenType.StartObject:
+                                    JsonBody.ForEachMember(ref value, RequireHarmlessSetting);
+                                    break;
+                                case "LockMode"
+                                    when value.TokenType == JsonTokenType.String && value.ValueTextEquals("Unlock"u8):
+                                case "DatabaseState"
+                                    when value.TokenType == JsonTokenType.String && value.ValueTextEquals("Normal"u8):
+                                    break;
+                                case { } harmless when Array.IndexOf(Harmless, harmless) >= 0:
+                                    value.Skip();
+                                    break;
+                                default:
+                                    RequireEmpty(ref value, member);
+                                    break;
+                            }
+                        }
+                    );
+                    return found;
+                }
+            );
 
-    private static string? Same(string? name, string? recorded) => string.IsNullOrEmpty(recorded) ? name
+    private static string? Same(string? name, string? recorded) =>
+        string.IsNullOrEmpty(recorded) ? name
         : string.IsNullOrEmpty(name) ? recorded
         : DatabaseName.AreEqual(name, recorded) ? name
-        : throw RefusedException.BadRequest($"The query names the database '{name}', and its record '{recorded}': name one. The database was not created.");
+        : throw RefusedException.BadRequest(
+            $"The query names the database '{name}', and its record '{recorded}': name one. The database was "
+                + $"not created."
+        );
 
     private static void RequireHarmlessSetting(string setting, ref Utf8JsonReader value)
     {
         if (Array.IndexOf(HarmlessSettings, setting) < 0 && value.TokenType != JsonTokenType.Null)
         {
             throw RefusedException.NotSupported(
-                $"The setting '{setting}' in the record of a database is not supported by this version. The database was not created; create it without.");
+                $"The setting '{setting}' in the record of a database is not supported by this version. The "
+                    + $"database was not created; create it without."
+            );
         }
 
         value.Skip();
@@ -68,7 +85,9 @@ internal static class DatabaseRecordBody
         if (!IsEmpty(ref value))
         {
             throw RefusedException.NotSupported(
-                $"'{member}' in the record of a database is not supported by this version. The database was not created; create it without.");
+                $"'{member}' in the record of a database is not supported by this version. The database was "
+                    + $"not created; create it without."
+            );
         }
     }
 

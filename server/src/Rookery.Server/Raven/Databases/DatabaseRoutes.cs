@@ -34,11 +34,17 @@ internal sealed class DatabaseRoutes(ServerContext context)
         int members = context.Node.Consensus.View.Members.Count;
         if (replicas > members)
         {
-            throw RefusedException.BadRequest($"replicationFactor={replicas} is more than this cluster has nodes, which is {members}. The database was not created.");
+            throw RefusedException.BadRequest(
+                $"replicationFactor={replicas} is more than this cluster has nodes, which is {members}. The "
+                    + $"database was not created."
+            );
         }
 
         var outcome = await ReceiptHeader.ProposeAsync(
-            context, http, CommandEncoder.CreateDatabase(name!, HistoryId.Create()));
+            context,
+            http,
+            CommandEncoder.CreateDatabase(name!, HistoryId.Create())
+        );
         if (outcome.Rejection is { } rejection)
         {
             await RavenErrors.WriteAsync(http, rejection);
@@ -57,7 +63,8 @@ internal sealed class DatabaseRoutes(ServerContext context)
                 json.WriteEndArray();
                 json.WriteBoolean("ShardsDefined"u8, false);
             },
-            StatusCodes.Status201Created);
+            StatusCodes.Status201Created
+        );
     }
 
     /// <summary>DELETE admin/databases: {"DatabaseNames":[…]}. What is not there stays so.</summary>
@@ -72,7 +79,9 @@ internal sealed class DatabaseRoutes(ServerContext context)
 
         if (names.Count == 0)
         {
-            throw RefusedException.BadRequest("The body must name the databases to delete: {\"DatabaseNames\":[\"name\"],\"HardDelete\":true}.");
+            throw RefusedException.BadRequest(
+                "The body must name the databases to delete: {\"DatabaseNames\":[\"name\"],\"HardDelete\":true}."
+            );
         }
 
         if (names.Find(name => DatabaseName.Problem(name) is not null) is { } bad)
@@ -87,38 +96,53 @@ internal sealed class DatabaseRoutes(ServerContext context)
             return;
         }
 
-        await JsonAnswer.SendAsync(http, json =>
-        {
-            json.WriteNumber("RaftCommandIndex"u8, outcome.Index);
-            json.WriteStartArray("PendingDeletes"u8);
-            json.WriteEndArray();
-        });
+        await JsonAnswer.SendAsync(
+            http,
+            json =>
+            {
+                json.WriteNumber("RaftCommandIndex"u8, outcome.Index);
+                json.WriteStartArray("PendingDeletes"u8);
+                json.WriteEndArray();
+            }
+        );
     }
 
     /// <summary>GET admin/databases?name=…: the record of one, or 404.</summary>
-    public Task GetAsync(HttpContext http) => RavenRoute.WithDatabase(context, http, new QueryParameters(http).RequiredText("name"), WriteRecordAsync, static (missing, _) => Empty.NotFound(missing));
+    public Task GetAsync(HttpContext http) =>
+        RavenRoute.WithDatabase(
+            context,
+            http,
+            new QueryParameters(http).RequiredText("name"),
+            WriteRecordAsync,
+            static (missing, _) => Empty.NotFound(missing)
+        );
 
     private Task WriteRecordAsync(HttpContext http, Database database) =>
-        JsonAnswer.SendAsync(http, json =>
-        {
-            json.WriteString("DatabaseName"u8, database.Name);
-            json.WriteNumber("Etag"u8, database.Number);
-            json.WriteBoolean("Disabled"u8, false);
-            json.WriteStartObject("Settings"u8);
-            json.WriteEndObject();
-            if (Principal.Of(http).May(AccessScopes.Read, database.Name))
+        JsonAnswer.SendAsync(
+            http,
+            json =>
             {
-                WriteIndexes(json, database);
-            }
+                json.WriteString("DatabaseName"u8, database.Name);
+                json.WriteNumber("Etag"u8, database.Number);
+                json.WriteBoolean("Disabled"u8, false);
+                json.WriteStartObject("Settings"u8);
+                json.WriteEndObject();
+                if (Principal.Of(http).May(AccessScopes.Read, database.Name))
+                {
+                    WriteIndexes(json, database);
+                }
 
-            WriteTopology(json);
-            json.WriteString("LockMode"u8, "Unlock"u8);
-        });
+                WriteTopology(json);
+                json.WriteString("LockMode"u8, "Unlock"u8);
+            }
+        );
 
     /// <summary>The definitions of indexes by name, which only who may read the database is told.</summary>
     private void WriteIndexes(Utf8JsonWriter json, Database database)
     {
-        var defined = ShownIndex.All(context.Indexes, database).Where(static index => !index.IsReplacement)
+        var defined = ShownIndex
+            .All(context.Indexes, database)
+            .Where(static index => !index.IsReplacement)
             .ToLookup(static index => index.IsAutomatic);
         foreach (bool isAutomatic in (ReadOnlySpan<bool>)[false, true])
         {
@@ -147,17 +171,25 @@ internal sealed class DatabaseRoutes(ServerContext context)
         int pageSize = (int)Math.Min(parameters.Number("pageSize", int.MaxValue), int.MaxValue);
         string? only = parameters.Text("name");
         var asked = Principal.Of(http);
-        var databases = context.Node.Databases.All.Where(database => (only is null || DatabaseName.AreEqual(database.Name, only)) && asked.MaySee(database.Name)).Skip(start).Take(pageSize);
-        await JsonAnswer.SendAsync(http, json =>
-        {
-            json.WriteStartArray("Databases"u8);
-            foreach (var database in databases)
+        var databases = context
+            .Node.Databases.All.Where(database =>
+                (only is null || DatabaseName.AreEqual(database.Name, only)) && asked.MaySee(database.Name)
+            )
+            .Skip(start)
+            .Take(pageSize);
+        await JsonAnswer.SendAsync(
+            http,
+            json =>
             {
-                WriteListed(json, database, namesOnly, ReadRight.IsHeld(http, database));
-            }
+                json.WriteStartArray("Databases"u8);
+                foreach (var database in databases)
+                {
+                    WriteListed(json, database, namesOnly, ReadRight.IsHeld(http, database));
+                }
 
-            json.WriteEndArray();
-        });
+                json.WriteEndArray();
+            }
+        );
     }
 
     private static void WriteListed(Utf8JsonWriter json, Database database, bool namesOnly, bool mayRead)
@@ -223,40 +255,56 @@ internal sealed class DatabaseRoutes(ServerContext context)
         }
     }
 
-    private static List<string> ReadNames(ReadOnlySpan<byte> body) => JsonBody.Read(body, static (ref Utf8JsonReader json) =>
-    {
-        var names = new List<string>();
-        JsonBody.ForEachMember(ref json, (string member, ref Utf8JsonReader value) =>
-        {
-            switch (member)
+    private static List<string> ReadNames(ReadOnlySpan<byte> body) =>
+        JsonBody.Read(
+            body,
+            static (ref Utf8JsonReader json) =>
             {
-                case "DatabaseNames":
-                    names = JsonBody.ReadTexts(ref value, member);
-                    break;
-                // The Node client leaves it out unless it is told otherwise, and then means no more than "delete".
-                case "HardDelete" when value.TokenType == JsonTokenType.False:
-                    throw RefusedException.NotSupported("\"HardDelete\":false is not supported by this version: a database is always deleted with its files. Nothing was deleted; say true, or leave it out.");
-                case "HardDelete" when value.TokenType is not (JsonTokenType.True or JsonTokenType.Null):
-                    throw RefusedException.BadRequest("'HardDelete' must be true.");
-                // A deletion is decided by all members together, and they need not be waited for one by one.
-                case "HardDelete" or "TimeToWaitForConfirmation":
-                    break;
-                case "FromNodes" when value.TokenType == JsonTokenType.StartArray:
-                    RequireAllNodes(JsonBody.ReadTexts(ref value, member));
-                    break;
-                default:
-                    JsonBody.RequireNothing(ref value, member, "the body of DELETE admin/databases");
-                    break;
+                var names = new List<string>();
+                JsonBody.ForEachMember(
+                    ref json,
+                    (string member, ref Utf8JsonReader value) =>
+                    {
+                        switch (member)
+                        {
+                            case "DatabaseNames":
+                                names = JsonBody.ReadTexts(ref value, member);
+                                break;
+                            // The Node client leaves it out unless it is told otherwise, and then means no more than
+                            // "delete".
+                            case "HardDelete" when value.TokenType == JsonTokenType.False:
+                                throw RefusedException.NotSupported(
+                                    "\"HardDelete\":false is not supported by this version: a database is "
+                                        + "always deleted with its files. Nothing was deleted; say true, or leave it "
+                                        + "out."
+                                );
+                            case "HardDelete" when value.TokenType is not (JsonTokenType.True or JsonTokenType.Null):
+                                throw RefusedException.BadRequest("'HardDelete' must be true.");
+                            // A deletion is decided by all members together, and they need not be waited for one by
+                            // one.
+                            case "HardDelete" or "TimeToWaitForConfirmation":
+                                break;
+                            case "FromNodes" when value.TokenType == JsonTokenType.StartArray:
+                                RequireAllNodes(JsonBody.ReadTexts(ref value, member));
+                                break;
+                            default:
+                                JsonBody.RequireNothing(ref value, member, "the body of DELETE admin/databases");
+                                break;
+                        }
+                    }
+                );
+                return names;
             }
-        });
-        return names;
-    });
+        );
 
     private static void RequireAllNodes(List<string> nodes)
     {
         if (nodes.Count > 0)
         {
-            throw RefusedException.NotSupported("'FromNodes' is not supported by this version: a database is deleted from all nodes. Nothing was deleted.");
+            throw RefusedException.NotSupported(
+                "'FromNodes' is not supported by this version: a database is deleted from all nodes. Nothing "
+                    + "was deleted."
+            );
         }
     }
 }

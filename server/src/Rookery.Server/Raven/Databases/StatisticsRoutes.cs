@@ -6,50 +6,73 @@ using Rookery.Server.Raven.Indexes;
 
 namespace Rookery.Server.Raven.Databases;
 
-/// <summary>stats, stats/essential, stats/detailed, collections/stats, collections/stats/detailed: counts of a database at one moment.</summary>
+/// <summary>
+/// stats, stats/essential, stats/detailed, collections/stats, collections/stats/detailed: counts of a database at one
+/// moment.
+/// </summary>
 internal sealed class StatisticsRoutes(ServerContext context)
 {
     public Task StatsAsync(HttpContext http, Database database) => SendAsync(http, database, WriteAll);
 
-    public Task EssentialAsync(HttpContext http, Database database) => SendAsync(http, database, (json, reader, statistics) => WriteCounts(json, reader, statistics));
+    public Task EssentialAsync(HttpContext http, Database database) =>
+        SendAsync(http, database, (json, reader, statistics) => WriteCounts(json, reader, statistics));
 
-    public Task DetailedAsync(HttpContext http, Database database) => SendAsync(http, database, (json, reader, statistics) =>
-    {
-        WriteAll(json, reader, statistics);
-        json.WriteNumber("CountOfIdentities"u8, statistics.Identities);
-        json.WriteNumber("CountOfCompareExchange"u8, 0);
-        json.WriteNumber("CountOfCompareExchangeTombstones"u8, 0);
-    });
+    public Task DetailedAsync(HttpContext http, Database database) =>
+        SendAsync(
+            http,
+            database,
+            (json, reader, statistics) =>
+            {
+                WriteAll(json, reader, statistics);
+                json.WriteNumber("CountOfIdentities"u8, statistics.Identities);
+                json.WriteNumber("CountOfCompareExchange"u8, 0);
+                json.WriteNumber("CountOfCompareExchangeTombstones"u8, 0);
+            }
+        );
 
-    public static Task CollectionsAsync(HttpContext http, Database database) => SendAsync(http, database, static (json, reader, statistics) =>
-    {
-        WriteCollectionsHead(json, statistics);
-        foreach (var collection in reader.ReadCollections())
-        {
-            json.WriteNumber(Documents.DocumentJson.CollectionName(collection.Name), collection.Documents);
-        }
+    public static Task CollectionsAsync(HttpContext http, Database database) =>
+        SendAsync(
+            http,
+            database,
+            static (json, reader, statistics) =>
+            {
+                WriteCollectionsHead(json, statistics);
+                foreach (var collection in reader.ReadCollections())
+                {
+                    json.WriteNumber(Documents.DocumentJson.CollectionName(collection.Name), collection.Documents);
+                }
 
-        json.WriteEndObject();
-    });
+                json.WriteEndObject();
+            }
+        );
 
-    public static Task CollectionsDetailedAsync(HttpContext http, Database database) => SendAsync(http, database, static (json, reader, statistics) =>
-    {
-        WriteCollectionsHead(json, statistics);
-        foreach (var collection in reader.ReadCollections())
-        {
-            string name = Documents.DocumentJson.CollectionName(collection.Name);
-            json.WriteStartObject(name);
-            json.WriteString("Name"u8, name);
-            json.WriteNumber("CountOfDocuments"u8, collection.Documents);
-            WriteSize(json, "Size"u8, collection.Bytes);
-            WriteSize(json, "DocumentsSize"u8, collection.Bytes);
-            json.WriteEndObject();
-        }
+    public static Task CollectionsDetailedAsync(HttpContext http, Database database) =>
+        SendAsync(
+            http,
+            database,
+            static (json, reader, statistics) =>
+            {
+                WriteCollectionsHead(json, statistics);
+                foreach (var collection in reader.ReadCollections())
+                {
+                    string name = Documents.DocumentJson.CollectionName(collection.Name);
+                    json.WriteStartObject(name);
+                    json.WriteString("Name"u8, name);
+                    json.WriteNumber("CountOfDocuments"u8, collection.Documents);
+                    WriteSize(json, "Size"u8, collection.Bytes);
+                    WriteSize(json, "DocumentsSize"u8, collection.Bytes);
+                    json.WriteEndObject();
+                }
 
-        json.WriteEndObject();
-    });
+                json.WriteEndObject();
+            }
+        );
 
-    private static async Task SendAsync(HttpContext http, Database database, Action<Utf8JsonWriter, DatabaseReader, DatabaseStatistics> members)
+    private static async Task SendAsync(
+        HttpContext http,
+        Database database,
+        Action<Utf8JsonWriter, DatabaseReader, DatabaseStatistics> members
+    )
     {
         using var reader = database.OpenReader();
         var statistics = reader.ReadStatistics();
@@ -68,7 +91,10 @@ internal sealed class StatisticsRoutes(ServerContext context)
         var indexes = ShownIndex.All(context.Indexes, reader.Database);
         json.WriteNumber("CountOfDocuments"u8, statistics.Documents);
         json.WriteNumber("CountOfTombstones"u8, statistics.Tombstones);
-        json.WriteNumber("CountOfIndexes"u8, indexes.Count(static index => index.Status is not { IsReplacement: true }));
+        json.WriteNumber(
+            "CountOfIndexes"u8,
+            indexes.Count(static index => index.Status is not { IsReplacement: true })
+        );
         json.WriteNumber("CountOfConflicts"u8, 0);
         json.WriteNumber("CountOfDocumentsConflicts"u8, 0);
         json.WriteNumber("CountOfRevisionDocuments"u8, 0);
@@ -94,11 +120,19 @@ internal sealed class StatisticsRoutes(ServerContext context)
         var indexes = WriteCounts(json, reader, statistics);
         json.WriteNumber("LastDocEtag"u8, statistics.LastDocumentEtag);
         json.WriteNumber("LastDatabaseEtag"u8, statistics.LastEtag);
-        json.WriteString("DatabaseChangeVector"u8, statistics.LastEtag == 0 ? "" : database.ChangeVectorOf(statistics.LastEtag));
+        json.WriteString(
+            "DatabaseChangeVector"u8,
+            statistics.LastEtag == 0 ? "" : database.ChangeVectorOf(statistics.LastEtag)
+        );
         json.WriteString("DatabaseId"u8, database.HistoryId);
         json.WriteBoolean("Is64Bit"u8, true);
         json.WriteString("Pager"u8, "Rookery"u8);
-        json.WriteString("LastIndexingTime"u8, indexes.Max(static index => index.Status?.LastIndexed) is { } last ? Documents.DocumentJson.Date(last.UtcTicks) : null);
+        json.WriteString(
+            "LastIndexingTime"u8,
+            indexes.Max(static index => index.Status?.LastIndexed) is { } last
+                ? Documents.DocumentJson.Date(last.UtcTicks)
+                : null
+        );
         long bytes = 0;
         foreach (var collection in reader.ReadCollections())
         {
@@ -119,11 +153,12 @@ internal sealed class StatisticsRoutes(ServerContext context)
         json.WriteEndObject();
     }
 
-    private static string Humane(long bytes) => bytes switch
-    {
-        < 1L << 10 => string.Create(CultureInfo.InvariantCulture, $"{bytes} Bytes"),
-        < 1L << 20 => string.Create(CultureInfo.InvariantCulture, $"{bytes / 1024.0:0.##} KBytes"),
-        < 1L << 30 => string.Create(CultureInfo.InvariantCulture, $"{bytes / 1048576.0:0.##} MBytes"),
-        _ => string.Create(CultureInfo.InvariantCulture, $"{bytes / 1073741824.0:0.##} GBytes"),
-    };
+    private static string Humane(long bytes) =>
+        bytes switch
+        {
+            < 1L << 10 => string.Create(CultureInfo.InvariantCulture, $"{bytes} Bytes"),
+            < 1L << 20 => string.Create(CultureInfo.InvariantCulture, $"{bytes / 1024.0:0.##} KBytes"),
+            < 1L << 30 => string.Create(CultureInfo.InvariantCulture, $"{bytes / 1048576.0:0.##} MBytes"),
+            _ => string.Create(CultureInfo.InvariantCulture, $"{bytes / 1073741824.0:0.##} GBytes"),
+        };
 }

@@ -9,12 +9,19 @@ using Rookery.Documents.Json;
 
 namespace Rookery.Server.Raven.Documents;
 
-/// <summary>PUT and DELETE of one document. The command is made before anything is awaited, straight from the request's bytes.</summary>
+/// <summary>
+/// PUT and DELETE of one document. The command is made before anything is awaited, straight from the request's bytes.
+/// </summary>
 internal sealed class ChangeDocument(ServerContext context)
 {
     public Task PutAsync(HttpContext http, Database database)
     {
-        var reading = RequestBody.ReadAsync(http, context.Options.DocumentBytesLimit, context.LargeRequests, BodyUse.Document);
+        var reading = RequestBody.ReadAsync(
+            http,
+            context.Options.DocumentBytesLimit,
+            context.LargeRequests,
+            BodyUse.Document
+        );
         return reading.IsCompletedSuccessfully
             ? ProposePutAsync(http, database, EncodePut(http, database, reading.Result, out string id), id)
             : PutLaterAsync(reading, http, database);
@@ -116,7 +123,8 @@ internal sealed class ChangeDocument(ServerContext context)
         return CommandEncoder.Delete(database.Number, id, IfMatch.Read(http, vector), IdempotencyHeader.Read(http));
     }
 
-    private static void WriteEscaped(AnswerBuffer answer, string text) => answer.Write(JsonEncodedText.Encode(text).EncodedUtf8Bytes);
+    private static void WriteEscaped(AnswerBuffer answer, string text) =>
+        answer.Write(JsonEncodedText.Encode(text).EncodedUtf8Bytes);
 
     private static void WriteNumber(AnswerBuffer answer, long number)
     {

@@ -15,7 +15,9 @@ internal static class DocumentIdParameter
     public static int Read(ReadOnlySpan<char> escaped, Span<byte> destination)
     {
         int length = QueryParameters.Unescape(escaped, destination);
-        return length >= 0 && DocumentId.TryValidate(destination[..length], out _) ? length : throw Explain(escaped, forStore: false);
+        return length >= 0 && DocumentId.TryValidate(destination[..length], out _)
+            ? length
+            : throw Explain(escaped, forStore: false);
     }
 
     /// <summary>The same for an id to store under, which may be empty or end with a slash or a bar.</summary>
@@ -23,7 +25,9 @@ internal static class DocumentIdParameter
     public static int ReadForStore(ReadOnlySpan<char> escaped, Span<byte> destination)
     {
         int length = QueryParameters.Unescape(escaped, destination);
-        return length >= 0 && DocumentId.TryValidateForStore(destination[..length], out _) ? length : throw Explain(escaped, forStore: true);
+        return length >= 0 && DocumentId.TryValidateForStore(destination[..length], out _)
+            ? length
+            : throw Explain(escaped, forStore: true);
     }
 
     /// <summary>Checks an id that a body names.</summary>
@@ -38,10 +42,17 @@ internal static class DocumentIdParameter
         byte[] bytes = new byte[Encoding.UTF8.GetMaxByteCount(escaped.Length)];
         int length = QueryParameters.Unescape(escaped, bytes);
         InputError error = default;
-        bool isGood = length >= 0
-            && (forStore ? DocumentId.TryValidateForStore(bytes.AsSpan(0, length), out error) : DocumentId.TryValidate(bytes.AsSpan(0, length), out error));
+        bool isGood =
+            length >= 0
+            && (
+                forStore
+                    ? DocumentId.TryValidateForStore(bytes.AsSpan(0, length), out error)
+                    : DocumentId.TryValidate(bytes.AsSpan(0, length), out error)
+            );
         return isGood || length < 0
-            ? RefusedException.BadRequest("The id in the query string is not UTF-8 after its percent escapes are resolved.")
+            ? RefusedException.BadRequest(
+                "The id in the query string is not UTF-8 after its percent escapes are resolved."
+            )
             : RavenErrors.Refuse(error);
     }
 }

@@ -9,7 +9,12 @@ namespace Rookery.Server.Raven.Documents;
 internal static class DocumentJson
 {
     /// <summary>Writes a document as clients read it, whole or only its metadata.</summary>
-    public static void Write(IBufferWriter<byte> output, in Document document, Database database, bool metadataOnly = false)
+    public static void Write(
+        IBufferWriter<byte> output,
+        in Document document,
+        Database database,
+        bool metadataOnly = false
+    )
     {
         Span<byte> history = stackalloc byte[64];
         history = history[..Encoding.ASCII.GetBytes(database.HistoryId, history)];
@@ -24,7 +29,12 @@ internal static class DocumentJson
     }
 
     /// <summary>Writes the document that a walk is at.</summary>
-    public static void Write(IBufferWriter<byte> output, DocumentCursor walk, Database database, bool metadataOnly = false)
+    public static void Write(
+        IBufferWriter<byte> output,
+        DocumentCursor walk,
+        Database database,
+        bool metadataOnly = false
+    )
     {
         Span<byte> history = stackalloc byte[64];
         history = history[..Encoding.ASCII.GetBytes(database.HistoryId, history)];

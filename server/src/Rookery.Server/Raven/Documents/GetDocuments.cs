@@ -45,14 +45,23 @@ internal sealed class GetDocuments(ServerContext context)
 
         return !HasIncludes(http)
             ? ListDocuments.AnswerAsync(http, database, context)
-            : throw RefusedException.NotSupported("The parameter 'include' of GET docs is supported by this version beside 'id' only.");
+            : throw RefusedException.NotSupported(
+                "The parameter 'include' of GET docs is supported by this version beside 'id' only."
+            );
     }
 
     /// <summary>POST docs: the ids are in the body, because they are too long for a URL.</summary>
     public async Task PostAsync(HttpContext http, Database database)
     {
         List<string> ids;
-        using (var body = await RequestBody.ReadAsync(http, context.Options.QueryBytesLimit, context.LargeRequests, BodyUse.Objects))
+        using (
+            var body = await RequestBody.ReadAsync(
+                http,
+                context.Options.QueryBytesLimit,
+                context.LargeRequests,
+                BodyUse.Objects
+            )
+        )
         {
             ids = ReadIds(body.Span);
         }
@@ -78,7 +87,9 @@ internal sealed class GetDocuments(ServerContext context)
         }
     }
 
-    /// <summary>A large document waits for room, and is read again when it has it: it may have grown, or be gone.</summary>
+    /// <summary>
+    /// A large document waits for room, and is read again when it has it: it may have grown, or be gone.
+    /// </summary>
     private async Task AnswerLargeAsync(HttpContext http, Database database, byte[] id, long neededBytes)
     {
         OneWritten written;
@@ -91,8 +102,7 @@ internal sealed class GetDocuments(ServerContext context)
             {
                 await answer.SendAsync(http);
             }
-        }
-        while (written == OneWritten.NoRoom);
+        } while (written == OneWritten.NoRoom);
     }
 
     private enum OneWritten
@@ -108,7 +118,14 @@ internal sealed class GetDocuments(ServerContext context)
     }
 
     /// <summary>Writes the answer with one document.</summary>
-    private static OneWritten WriteOne(HttpContext http, AnswerBuffer answer, Database database, ReadOnlySpan<byte> id, long roomBytes, out long neededBytes)
+    private static OneWritten WriteOne(
+        HttpContext http,
+        AnswerBuffer answer,
+        Database database,
+        ReadOnlySpan<byte> id,
+        long roomBytes,
+        out long neededBytes
+    )
     {
         neededBytes = 0;
         using var reader = database.OpenReader();
@@ -164,7 +181,12 @@ internal sealed class GetDocuments(ServerContext context)
     /// <summary>Writes the documents and what they include.</summary>
     /// <returns>False when one is asked for that is not there.</returns>
     private async Task<(bool IsFound, EntityTag Tag)> WriteAsync(
-        HttpContext http, DocumentAnswer answer, AnswerReader reader, List<string> ids, EntityTag tag)
+        HttpContext http,
+        DocumentAnswer answer,
+        AnswerReader reader,
+        List<string> ids,
+        EntityTag tag
+    )
     {
         using var includes = ReadIncludes(http);
         bool metadataOnly = new QueryParameters(http).Flag("metadataOnly");
@@ -176,16 +198,19 @@ internal sealed class GetDocuments(ServerContext context)
             await turns.TakeAsync();
             answer.Write(i == 0 ? ""u8 : ","u8);
             bool isFound;
-            while (!TryWrite(
-                answer,
-                reader.Current,
-                reader.Database,
-                ids[i],
-                metadataOnly,
-                ref tag,
-                includes,
-                out isFound,
-                out long neededBytes))
+            while (
+                !TryWrite(
+                    answer,
+                    reader.Current,
+                    reader.Database,
+                    ids[i],
+                    metadataOnly,
+                    ref tag,
+                    includes,
+                    out isFound,
+                    out long neededBytes
+                )
+            )
             {
                 reader.Pause();
                 await answer.WaitForRoomAsync(neededBytes);
@@ -206,8 +231,17 @@ internal sealed class GetDocuments(ServerContext context)
         foreach (string id in includes.Ids)
         {
             await turns.TakeAsync();
-            while (!IncludedDocuments.TryWrite(
-                answer, reader.Current, reader.Database, id, ref isFirst, ref tag, out long neededBytes))
+            while (
+                !IncludedDocuments.TryWrite(
+                    answer,
+                    reader.Current,
+                    reader.Database,
+                    id,
+                    ref isFirst,
+                    ref tag,
+                    out long neededBytes
+                )
+            )
             {
                 reader.Pause();
                 await answer.WaitForRoomAsync(neededBytes);
@@ -223,7 +257,16 @@ internal sealed class GetDocuments(ServerContext context)
     /// <summary>Writes a document, or null when there is none.</summary>
     /// <returns>False when it needs more room than there is.</returns>
     private static bool TryWrite(
-        DocumentAnswer answer, in DatabaseReader reader, Database database, string id, bool metadataOnly, ref EntityTag tag, IncludePaths includes, out bool isFound, out long neededBytes)
+        DocumentAnswer answer,
+        in DatabaseReader reader,
+        Database database,
+        string id,
+        bool metadataOnly,
+        ref EntityTag tag,
+        IncludePaths includes,
+        out bool isFound,
+        out long neededBytes
+    )
     {
         neededBytes = 0;
         isFound = reader.TryGetDocument(DocumentIdParameter.Check(id), out var document);
@@ -261,7 +304,9 @@ internal sealed class GetDocuments(ServerContext context)
         {
             if (parameters.TryGetEscaped(name, out _))
             {
-                throw RefusedException.BadRequest($"The parameter '{name}' of GET docs has no meaning beside 'id'. Send one of the two.");
+                throw RefusedException.BadRequest(
+                    $"The parameter '{name}' of GET docs has no meaning beside 'id'. Send one of the two."
+                );
             }
         }
     }
@@ -281,26 +326,35 @@ internal sealed class GetDocuments(ServerContext context)
     }
 
     private static List<string> ReadIds(ReadOnlySpan<byte> body) =>
-        JsonBody.Read(body, static (ref Utf8JsonReader json) =>
-        {
-            List<string>? ids = null;
-            string? unknown = null;
-            JsonBody.ForEachMember(ref json, (string name, ref Utf8JsonReader value) =>
+        JsonBody.Read(
+            body,
+            static (ref Utf8JsonReader json) =>
             {
-                if (name is "Ids")
-                {
-                    ids = JsonBody.ReadTexts(ref value, "Ids");
-                }
-                else
-                {
-                    unknown ??= value.TokenType == JsonTokenType.Null ? null : name;
-                    value.Skip();
-                }
-            });
-            return ids is null ? throw RefusedException.BadRequest("The body must be {\"Ids\":[…]}: POST docs reads documents. PUT docs?id=… stores one.")
-                : unknown is null ? ids
-                : throw JsonBody.NotSupported(unknown, "the body of POST docs");
-        });
+                List<string>? ids = null;
+                string? unknown = null;
+                JsonBody.ForEachMember(
+                    ref json,
+                    (string name, ref Utf8JsonReader value) =>
+                    {
+                        if (name is "Ids")
+                        {
+                            ids = JsonBody.ReadTexts(ref value, "Ids");
+                        }
+                        else
+                        {
+                            unknown ??= value.TokenType == JsonTokenType.Null ? null : name;
+                            value.Skip();
+                        }
+                    }
+                );
+                return ids is null
+                        ? throw RefusedException.BadRequest(
+                            "The body must be {\"Ids\":[…]}: POST docs reads documents. PUT docs?id=… stores one."
+                        )
+                    : unknown is null ? ids
+                    : throw JsonBody.NotSupported(unknown, "the body of POST docs");
+            }
+        );
 
     private static bool HasIncludes(HttpContext http) => ReadPaths(http).Count > 0;
 

@@ -22,39 +22,59 @@ internal sealed class HiloRoutes(ServerContext context)
         }
 
         long lastRangeAt = 0;
-        if (parameters.Text("lastRangeAt") is { Length: > 0 } date && !WireDate.TryParse(Encoding.UTF8.GetBytes(date), out lastRangeAt))
+        if (
+            parameters.Text("lastRangeAt") is { Length: > 0 } date
+            && !WireDate.TryParse(Encoding.UTF8.GetBytes(date), out lastRangeAt)
+        )
         {
-            throw RefusedException.BadRequest($"'lastRangeAt' must be a date like 2026-11-21T09:49:45.2120000Z, not '{date}'.");
+            throw RefusedException.BadRequest(
+                $"'lastRangeAt' must be a date like 2026-11-21T09:49:45.2120000Z, not '{date}'."
+            );
         }
 
         var command = CommandEncoder.HiloNext(
-            database.Number, Encoding.UTF8.GetBytes(tag), parameters.Number("lastBatchSize", 0), lastRangeAt, parameters.Number("lastMax", 0), (byte)separator[0],
-            IdempotencyHeader.Read(http));
+            database.Number,
+            Encoding.UTF8.GetBytes(tag),
+            parameters.Number("lastBatchSize", 0),
+            lastRangeAt,
+            parameters.Number("lastMax", 0),
+            (byte)separator[0],
+            IdempotencyHeader.Read(http)
+        );
         var outcome = await ReceiptHeader.ProposeAsync(context, http, command);
         if (outcome.Rejection is { } rejection)
         {
-            await RavenErrors.WriteAsync(http, rejection, mayBeRepeated: true); // at worst a range of numbers is left out
+            // at worst a range of numbers is left out
+            await RavenErrors.WriteAsync(http, rejection, mayBeRepeated: true);
             return;
         }
 
         IdempotencyHeader.TellHorizon(http, database);
         var range = outcome[0];
-        await JsonAnswer.SendAsync(http, json =>
-        {
-            json.WriteString("Prefix"u8, tag + separator);
-            json.WriteNumber("Low"u8, range.Low);
-            json.WriteNumber("High"u8, range.High);
-            json.WriteNumber("LastSize"u8, range.High - range.Low + 1);
-            json.WriteString("ServerTag"u8, context.Node.Consensus.NodeTag);
-            json.WriteString("LastRangeAt"u8, DocumentJson.Date(outcome.LogTimeTicks));
-        });
+        await JsonAnswer.SendAsync(
+            http,
+            json =>
+            {
+                json.WriteString("Prefix"u8, tag + separator);
+                json.WriteNumber("Low"u8, range.Low);
+                json.WriteNumber("High"u8, range.High);
+                json.WriteNumber("LastSize"u8, range.High - range.Low + 1);
+                json.WriteString("ServerTag"u8, context.Node.Consensus.NodeTag);
+                json.WriteString("LastRangeAt"u8, DocumentJson.Date(outcome.LogTimeTicks));
+            }
+        );
     }
 
     public async Task ReturnAsync(HttpContext http, Database database)
     {
         var parameters = new QueryParameters(http);
         var command = CommandEncoder.HiloReturn(
-            database.Number, Encoding.UTF8.GetBytes(ReadTag(parameters)), parameters.Number("last", 0), parameters.Number("end", 0), IdempotencyHeader.Read(http));
+            database.Number,
+            Encoding.UTF8.GetBytes(ReadTag(parameters)),
+            parameters.Number("last", 0),
+            parameters.Number("end", 0),
+            IdempotencyHeader.Read(http)
+        );
         var outcome = await ReceiptHeader.ProposeAsync(context, http, command);
         if (outcome.Rejection is { } rejection)
         {
@@ -72,6 +92,8 @@ internal sealed class HiloRoutes(ServerContext context)
         string tag = parameters.RequiredText("tag");
         return Encoding.UTF8.GetByteCount(tag) <= TagBytes && !tag.Any(char.IsControl)
             ? tag
-            : throw RefusedException.BadRequest($"'tag' must be at most {TagBytes} bytes of UTF-8 without control characters.");
+            : throw RefusedException.BadRequest(
+                $"'tag' must be at most {TagBytes} bytes of UTF-8 without control characters."
+            );
     }
 }

@@ -6,7 +6,9 @@ using Rookery.Documents.Ids;
 
 namespace Rookery.Server.Raven.Documents;
 
-/// <summary>identity/next, identity/seed and debug/identities: numbers without gaps that the server gives ("users|").</summary>
+/// <summary>
+/// identity/next, identity/seed and debug/identities: numbers without gaps that the server gives ("users|").
+/// </summary>
 internal sealed class IdentityRoutes(ServerContext context)
 {
     private const int NameBytes = 256;
@@ -16,7 +18,10 @@ internal sealed class IdentityRoutes(ServerContext context)
     {
         byte[] name = ReadName(new QueryParameters(http));
         var outcome = await ReceiptHeader.ProposeAsync(
-            context, http, CommandEncoder.IdentityNext(database.Number, name, IdempotencyHeader.ReadOrRequestId(http)));
+            context,
+            http,
+            CommandEncoder.IdentityNext(database.Number, name, IdempotencyHeader.ReadOrRequestId(http))
+        );
         await AnswerAsync(http, database, outcome, "NewIdentityValue");
     }
 
@@ -27,11 +32,22 @@ internal sealed class IdentityRoutes(ServerContext context)
         long value = parameters.Number("value", -1);
         if (value is < 0 or > LargestValue)
         {
-            throw RefusedException.BadRequest($"The parameter 'value' must be the identity's last value: a whole number from 0 to {LargestValue}.");
+            throw RefusedException.BadRequest(
+                $"The parameter 'value' must be the identity's last value: a whole number from 0 to {LargestValue}."
+            );
         }
 
         var outcome = await ReceiptHeader.ProposeAsync(
-            context, http, CommandEncoder.IdentitySeed(database.Number, name, value, parameters.Flag("force"), IdempotencyHeader.ReadOrRequestId(http)));
+            context,
+            http,
+            CommandEncoder.IdentitySeed(
+                database.Number,
+                name,
+                value,
+                parameters.Flag("force"),
+                IdempotencyHeader.ReadOrRequestId(http)
+            )
+        );
         await AnswerAsync(http, database, outcome, "NewSeedValue");
     }
 
@@ -39,13 +55,16 @@ internal sealed class IdentityRoutes(ServerContext context)
     {
         using var reader = database.OpenReader();
         var identities = reader.ReadIdentities();
-        await JsonAnswer.SendAsync(http, json =>
-        {
-            foreach (var identity in identities)
+        await JsonAnswer.SendAsync(
+            http,
+            json =>
             {
-                json.WriteNumber(identity.Name, identity.Value);
+                foreach (var identity in identities)
+                {
+                    json.WriteNumber(identity.Name, identity.Value);
+                }
             }
-        });
+        );
     }
 
     private static async Task AnswerAsync(HttpContext http, Database database, CommandOutcome outcome, string member)
@@ -68,6 +87,9 @@ internal sealed class IdentityRoutes(ServerContext context)
         Span<byte> lower = stackalloc byte[2 * NameBytes];
         return name.Length > 1 && Encoding.UTF8.GetByteCount(name) <= NameBytes && !name.Any(char.IsControl)
             ? lower[..DocumentId.ToLower(Encoding.UTF8.GetBytes(name), lower)].ToArray()
-            : throw RefusedException.BadRequest($"'name' must be an identity like 'users|', at most {NameBytes} bytes of UTF-8 without control characters.");
+            : throw RefusedException.BadRequest(
+                $"'name' must be an identity like 'users|', at most {NameBytes} bytes of UTF-8 without "
+                    + $"control characters."
+            );
     }
 }

@@ -4,12 +4,15 @@ using Rookery.Documents.Commands;
 
 namespace Rookery.Server.Raven.Documents;
 
-/// <summary>The change vector that If-Match expects: quoted or bare; quoted nothing means that there must be no document.</summary>
+/// <summary>
+/// The change vector that If-Match expects: quoted or bare; quoted nothing means that there must be no document.
+/// </summary>
 internal static class IfMatch
 {
     /// <summary>Reads the header.</summary>
     /// <param name="http">The request.</param>
-    /// <param name="destination">At least <see cref="ExpectedChangeVector.MaxBytes"/> bytes; the result points into it.</param>
+    /// <param name="destination">At least <see cref="ExpectedChangeVector.MaxBytes"/> bytes; the result points into
+    /// it.</param>
     /// <exception cref="RefusedException">It cannot be a change vector.</exception>
     public static ExpectedChangeVector Read(HttpContext http, Span<byte> destination)
     {
@@ -19,7 +22,8 @@ internal static class IfMatch
             return ExpectedChangeVector.None;
         }
 
-        ReadOnlySpan<char> text = header.Count == 1 ? header[0] : throw RefusedException.BadRequest("If-Match must be given once.");
+        ReadOnlySpan<char> text =
+            header.Count == 1 ? header[0] : throw RefusedException.BadRequest("If-Match must be given once.");
         if (text is ['"', .., '"'] && text.Length >= 2)
         {
             text = text[1..^1];
@@ -28,8 +32,11 @@ internal static class IfMatch
         return !text.Contains('"') && Encoding.UTF8.TryGetBytes(text, destination, out int length)
             ? ExpectedChangeVector.MustEqual(destination[..length])
             : throw RefusedException.BadRequest(
-                $"If-Match must be one change vector of at most {ExpectedChangeVector.MaxBytes} bytes, as an answer of this server has it; it is '{Shorten(text)}'.");
+                $"If-Match must be one change vector of at most {ExpectedChangeVector.MaxBytes} bytes, as an "
+                    + $"answer of this server has it; it is '{Shorten(text)}'."
+            );
     }
 
-    private static string Shorten(ReadOnlySpan<char> text) => text.Length <= 64 ? text.ToString() : string.Concat(text[..64], "…");
+    private static string Shorten(ReadOnlySpan<char> text) =>
+        text.Length <= 64 ? text.ToString() : string.Concat(text[..64], "…");
 }

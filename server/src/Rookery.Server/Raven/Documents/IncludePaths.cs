@@ -21,6 +21,7 @@ internal sealed class IncludePaths : IDisposable
     private const int MostIdBytes = 512;
     private readonly Step _root = new();
     private readonly List<Place> _places = [];
+
     // Lower-cased, as ids are compared: by upper case, ς and σ would be one.
     private readonly HashSet<string> _seen = new(StringComparer.Ordinal);
     private readonly MemoryShare _memory;
@@ -29,14 +30,16 @@ internal sealed class IncludePaths : IDisposable
     /// <summary>Reads the paths.</summary>
     /// <param name="paths">The paths.</param>
     /// <param name="memory">What the ids take is drawn from here.</param>
-    /// <exception cref="RefusedException">A path is empty or in a form we do not have, or there are too many.</exception>
+    /// <exception cref="RefusedException">A path is empty or in a form we do not have, or there are too
+    /// many.</exception>
     public IncludePaths(IReadOnlyCollection<string> paths, MemoryShare memory)
     {
         _memory = memory;
         if (paths.Count > MostPaths)
         {
             throw RefusedException.BadRequest(
-                $"A request takes at most {MostPaths} include paths; this one has {paths.Count}.");
+                $"A request takes at most {MostPaths} include paths; this one has {paths.Count}."
+            );
         }
 
         foreach (string path in paths)
@@ -50,7 +53,9 @@ internal sealed class IncludePaths : IDisposable
     /// <summary>The ids to include, without those given to <see cref="Exclude"/>.</summary>
     public List<string> Ids { get; } = [];
 
-    /// <summary>What writing a document and following its references takes: it is put together for that, and once more as JSON.</summary>
+    /// <summary>
+    /// What writing a document and following its references takes: it is put together for that, and once more as JSON.
+    /// </summary>
     public long BytesFor(long documentBytes) => IsEmpty ? documentBytes : 3 * documentBytes;
 
     /// <summary>Keeps ids out of the includes, because they are among the results.</summary>
@@ -109,11 +114,17 @@ internal sealed class IncludePaths : IDisposable
 
         if (path.Contains('(', StringComparison.Ordinal))
         {
-            throw RefusedException.NotSupported($"The include path '{path}' is not supported by this version: it must be members separated by dots, with [] behind arrays.");
+            throw RefusedException.NotSupported(
+                $"The include path '{path}' is not supported by this version: it must be members separated "
+                    + $"by dots, with [] behind arrays."
+            );
         }
 
         var step = _root;
-        foreach (string name in path.Replace("[]", ".[]", StringComparison.Ordinal).Split('.', StringSplitOptions.RemoveEmptyEntries))
+        foreach (
+            string name in path.Replace("[]", ".[]", StringComparison.Ordinal)
+                .Split('.', StringSplitOptions.RemoveEmptyEntries)
+        )
         {
             step = name is "[]" ? step.Each ??= new Step() : step.Of(Encoding.UTF8.GetBytes(name));
         }
@@ -122,7 +133,8 @@ internal sealed class IncludePaths : IDisposable
     }
 
     /// <summary>
-    /// Follows the paths that have come to the value that the reader stands on, and leaves the reader on that value's last token.
+    /// Follows the paths that have come to the value that the reader stands on, and leaves the reader on that value's
+    /// last token.
     /// </summary>
     /// <param name="reader">Stands on the value's first token.</param>
     /// <param name="from">The first of <see cref="_places"/> at which those paths are; none stands behind them.</param>
@@ -220,9 +232,11 @@ internal sealed class IncludePaths : IDisposable
 
     private void Add(ref Utf8JsonReader reader)
     {
-        if (reader.ValueSpan.Length > 6 * MostIdBytes
+        if (
+            reader.ValueSpan.Length > 6 * MostIdBytes
             || reader.GetString() is not { Length: > 0 } id
-            || Encoding.UTF8.GetByteCount(id) > MostIdBytes)
+            || Encoding.UTF8.GetByteCount(id) > MostIdBytes
+        )
         {
             return;
         }
@@ -238,7 +252,9 @@ internal sealed class IncludePaths : IDisposable
         {
             throw RefusedException.InvalidQuery(
                 $"The {Ids.Count} documents and more that the results refer to need more memory than the "
-                + $"{_memory.LimitBytes >> 20} MiB there are for queries: ask for fewer results at once, or for less to include.");
+                    + $"{_memory.LimitBytes >> 20} MiB there are for queries: ask for fewer results at once, "
+                    + $"or for less to include."
+            );
         }
 
         _heldBytes += bytes;
@@ -278,6 +294,7 @@ internal sealed class IncludePaths : IDisposable
 
     /// <summary>How far paths have come at one value.</summary>
     /// <param name="Step">The steps behind which it stands.</param>
-    /// <param name="IsInside">Whether it stands in an array that brackets would have meant: those are for no deeper one.</param>
+    /// <param name="IsInside">Whether it stands in an array that brackets would have meant: those are for no deeper
+    /// one.</param>
     private readonly record struct Place(Step Step, bool IsInside);
 }

@@ -9,13 +9,23 @@ internal static class IncludedDocuments
 {
     /// <summary>Writes one; nothing when there is no such document.</summary>
     /// <returns>False when it needs more room than the answer has.</returns>
-    public static bool TryWrite(DocumentAnswer answer, in DatabaseReader reader, Database database, string id, ref bool isFirst, ref EntityTag tag, out long neededBytes)
+    public static bool TryWrite(
+        DocumentAnswer answer,
+        in DatabaseReader reader,
+        Database database,
+        string id,
+        ref bool isFirst,
+        ref EntityTag tag,
+        out long neededBytes
+    )
     {
         neededBytes = 0;
         Span<byte> utf8 = stackalloc byte[512];
-        if (!Encoding.UTF8.TryGetBytes(id, utf8, out int length)
+        if (
+            !Encoding.UTF8.TryGetBytes(id, utf8, out int length)
             || !Rookery.Documents.Ids.DocumentId.TryValidate(utf8[..length], out _)
-            || !reader.TryGetDocument(utf8[..length], out var document))
+            || !reader.TryGetDocument(utf8[..length], out var document)
+        )
         {
             tag.Add(0);
             return true;

@@ -23,7 +23,12 @@ internal static class ListDocuments
     }
 
     private static async Task WriteAsync(
-        DocumentAnswer answer, PrefixWalk walk, Database database, bool metadataOnly, WorkTurns turns)
+        DocumentAnswer answer,
+        PrefixWalk walk,
+        Database database,
+        bool metadataOnly,
+        WorkTurns turns
+    )
     {
         bool isFirst = true;
         while (walk.MoveNext())

@@ -7,7 +7,10 @@ using Rookery.Server.Raven.Batches;
 
 namespace Rookery.Server.Raven.Documents;
 
-/// <summary>PATCH docs: a script in RavenDB's envelope, or an RFC 7396 merge patch by its content type, application/merge-patch+json.</summary>
+/// <summary>
+/// PATCH docs: a script in RavenDB's envelope, or an RFC 7396 merge patch by its content type,
+/// application/merge-patch+json.
+/// </summary>
 internal sealed class PatchDocument(ServerContext context)
 {
     private const string MergePatchType = "application/merge-patch+json";
@@ -17,24 +20,43 @@ internal sealed class PatchDocument(ServerContext context)
         var parameters = new QueryParameters(http);
         if (parameters.Flag("test") || parameters.Flag("debug"))
         {
-            throw RefusedException.NotSupported("The parameters 'test' and 'debug' of PATCH docs are not supported by this version; the document was not changed.");
+            throw RefusedException.NotSupported(
+                "The parameters 'test' and 'debug' of PATCH docs are not supported by this version; the "
+                    + "document was not changed."
+            );
         }
 
-        if (http.Request.ContentType?.StartsWith("application/json-patch+json", StringComparison.OrdinalIgnoreCase) == true)
+        if (
+            http.Request.ContentType?.StartsWith("application/json-patch+json", StringComparison.OrdinalIgnoreCase)
+            == true
+        )
         {
-            throw RefusedException.NotSupported("JSON Patch (RFC 6902) is not supported by this version; the document was not changed. Send a merge patch or a script.");
+            throw RefusedException.NotSupported(
+                "JSON Patch (RFC 6902) is not supported by this version; the document was not changed. Send a "
+                    + "merge patch or a script."
+            );
         }
 
         bool mayRead = ReadRight.IsHeld(http, database);
         if (!mayRead && !IsMerge(http))
         {
             throw ReadRight.MissingForScript(
-                http, database, $"A merge patch (Content-Type: {MergePatchType}) needs write only.");
+                http,
+                database,
+                $"A merge patch (Content-Type: {MergePatchType}) needs write only."
+            );
         }
 
         ParsedBatch batch;
         LargeRequests.Lease? room;
-        using (var body = await RequestBody.ReadAsync(http, context.Options.DocumentBytesLimit, context.LargeRequests, BodyUse.Write))
+        using (
+            var body = await RequestBody.ReadAsync(
+                http,
+                context.Options.DocumentBytesLimit,
+                context.LargeRequests,
+                BodyUse.Write
+            )
+        )
         {
             batch = Parse(http, database, body.Span, mayRead);
             room = body.Room;
@@ -100,8 +122,27 @@ internal sealed class PatchDocument(ServerContext context)
         var key = IdempotencyHeader.Read(http);
         bool isParsed = IsMerge(http)
             ? BatchRequestParser.TryParseMergePatch(
-                body, id, expected, createIfMissing: false, mayRead, database.Number, key, out var batch, out var error)
-            : BatchRequestParser.TryParsePatch(body, id, expected, parameters.Flag("skipPatchIfChangeVectorMismatch"), database.Number, key, out batch, out error, context.Node.FormatLevel.Level);
+                body,
+                id,
+                expected,
+                createIfMissing: false,
+                mayRead,
+                database.Number,
+                key,
+                out var batch,
+                out var error
+            )
+            : BatchRequestParser.TryParsePatch(
+                body,
+                id,
+                expected,
+                parameters.Flag("skipPatchIfChangeVectorMismatch"),
+                database.Number,
+                key,
+                out batch,
+                out error,
+                context.Node.FormatLevel.Level
+            );
         return isParsed ? batch : throw RavenErrors.Refuse(error);
     }
 }

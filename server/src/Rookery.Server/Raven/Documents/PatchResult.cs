@@ -8,14 +8,15 @@ namespace Rookery.Server.Raven.Documents;
 /// <summary>What a patch did, in RavenDB's words.</summary>
 internal static class PatchResult
 {
-    public static string StatusName(OperationStatus status) => status switch
-    {
-        OperationStatus.Patched => "Patched",
-        OperationStatus.Created => "Created",
-        OperationStatus.NotModified => "NotModified",
-        OperationStatus.Skipped => "Skipped",
-        _ => "DocumentDoesNotExist",
-    };
+    public static string StatusName(OperationStatus status) =>
+        status switch
+        {
+            OperationStatus.Patched => "Patched",
+            OperationStatus.Created => "Created",
+            OperationStatus.NotModified => "NotModified",
+            OperationStatus.Skipped => "Skipped",
+            _ => "DocumentDoesNotExist",
+        };
 
     /// <summary>Writes ChangeVector, LastModified and, when the patch asked for it, ModifiedDocument.</summary>
     public static void WriteMembers(Utf8JsonWriter json, in OperationResult result, Database database)
@@ -35,7 +36,12 @@ internal static class PatchResult
 
         using var stored = result.Document;
         using var document = AnswerBuffer.Rent();
-        DocumentWriter.Write(document, new DocumentView(result.Document.Written.Span), result.Etag, Encoding.ASCII.GetBytes(database.HistoryId));
+        DocumentWriter.Write(
+            document,
+            new DocumentView(result.Document.Written.Span),
+            result.Etag,
+            Encoding.ASCII.GetBytes(database.HistoryId)
+        );
         json.WritePropertyName("ModifiedDocument"u8);
         json.WriteRawValue(document.Written.Span, skipInputValidation: true);
     }

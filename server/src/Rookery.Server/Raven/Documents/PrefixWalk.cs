@@ -5,7 +5,10 @@ using Rookery.Documents.Ids;
 
 namespace Rookery.Server.Raven.Documents;
 
-/// <summary>The documents that startsWith, matches, exclude, startAfter, start and pageSize ask for: in id order, or newest first without startsWith.</summary>
+/// <summary>
+/// The documents that startsWith, matches, exclude, startAfter, start and pageSize ask for: in id order, or newest
+/// first without startsWith.
+/// </summary>
 internal sealed class PrefixWalk : IDisposable
 {
     private readonly AnswerReader _reader;
@@ -25,7 +28,9 @@ internal sealed class PrefixWalk : IDisposable
         byte[] startAfter = Encoding.UTF8.GetBytes(parameters.Text("startAfter") ?? "");
         if (prefix.Length > DocumentId.MaxBytes || startAfter.Length > DocumentId.MaxBytes)
         {
-            throw RefusedException.BadRequest($"'startsWith' and 'startAfter' have at most {DocumentId.MaxBytes} bytes of UTF-8, as ids have.");
+            throw RefusedException.BadRequest(
+                $"'startsWith' and 'startAfter' have at most {DocumentId.MaxBytes} bytes of UTF-8, as ids have."
+            );
         }
 
         _matches = new IdPattern(parameters.Text("matches") ?? "");
@@ -76,7 +81,8 @@ internal sealed class PrefixWalk : IDisposable
     }
 
     /// <summary>Writes the document at hand.</summary>
-    public void Write(AnswerBuffer answer, Database database, bool metadataOnly = false) => DocumentJson.Write(answer, _cursor, database, metadataOnly);
+    public void Write(AnswerBuffer answer, Database database, bool metadataOnly = false) =>
+        DocumentJson.Write(answer, _cursor, database, metadataOnly);
 
     /// <summary>Lets go of the document at hand, which the next move meets again.</summary>
     public void StepBack()

@@ -5,7 +5,9 @@ using Rookery.Indexing.Indexes;
 
 namespace Rookery.Server.Raven.Indexes;
 
-/// <summary>Makes the indexes that queries need, and deletes those that no query needs any more. Safe from any thread.</summary>
+/// <summary>
+/// Makes the indexes that queries need, and deletes those that no query needs any more. Safe from any thread.
+/// </summary>
 /// <param name="context">The server.</param>
 internal sealed class AutomaticIndexes(ServerContext context)
 {
@@ -19,9 +21,12 @@ internal sealed class AutomaticIndexes(ServerContext context)
     private readonly ConcurrentDictionary<(uint Database, string LowerName), long> _lastUsed = new();
 
     /// <summary>A query is answered from an index.</summary>
-    public void NoteUse(Database database, string name) => _lastUsed[(database.Number, name.ToLowerInvariant())] = context.Time.GetTimestamp();
+    public void NoteUse(Database database, string name) =>
+        _lastUsed[(database.Number, name.ToLowerInvariant())] = context.Time.GetTimestamp();
 
-    /// <summary>Has an index defined on all members. Many queries at once that need the same one send one command.</summary>
+    /// <summary>
+    /// Has an index defined on all members. Many queries at once that need the same one send one command.
+    /// </summary>
     /// <param name="database">Whose documents it is of.</param>
     /// <param name="definition">What it holds.</param>
     /// <returns>Why it was not; null when it is.</returns>
@@ -56,7 +61,10 @@ internal sealed class AutomaticIndexes(ServerContext context)
         }
     }
 
-    /// <summary>Deletes automatic indexes that another makes superfluous, and those that were not used for long. Only the leader does: it is the one that most clients ask.</summary>
+    /// <summary>
+    /// Deletes automatic indexes that another makes superfluous, and those that were not used for long. Only the leader
+    /// does: it is the one that most clients ask.
+    /// </summary>
     public async Task RetireAsync()
     {
         foreach (var database in context.Node.Databases.All)
@@ -100,11 +108,29 @@ internal sealed class AutomaticIndexes(ServerContext context)
         var candidates = context.Indexes.ReadAutoIndexes(database);
         var groups = context.Indexes.ReadAutoReduces(database);
         string[] superfluous = [.. AutoIndexChoice.Superfluous(candidates), .. AutoReduceChoice.Superfluous(groups)];
-        return [.. candidates.Select(static candidate => candidate.Name).Concat(groups.Select(static candidate => candidate.Name)).Where(name => UnusedFor(database, name) is var unused && (unused >= UnusedLifetime || (unused >= SuperfluousLifetime && superfluous.Contains(name, StringComparer.Ordinal))))];
+        return
+        [
+            .. candidates
+                .Select(static candidate => candidate.Name)
+                .Concat(groups.Select(static candidate => candidate.Name))
+                .Where(name =>
+                    UnusedFor(database, name) is var unused
+                    && (
+                        unused >= UnusedLifetime
+                        || (unused >= SuperfluousLifetime && superfluous.Contains(name, StringComparer.Ordinal))
+                    )
+                ),
+        ];
     }
 
     private TimeSpan UnusedFor(Database database, string name) =>
-        context.Time.GetElapsedTime(_lastUsed.GetOrAdd((database.Number, name.ToLowerInvariant()), static (_, time) => time.GetTimestamp(), context.Time));
+        context.Time.GetElapsedTime(
+            _lastUsed.GetOrAdd(
+                (database.Number, name.ToLowerInvariant()),
+                static (_, time) => time.GetTimestamp(),
+                context.Time
+            )
+        );
 
     private async Task<Rejection?> ProposeAsync(Database database, Action<IndexWriter> encode)
     {
@@ -117,6 +143,8 @@ internal sealed class AutomaticIndexes(ServerContext context)
         }
 
         // A follower has to apply it too before its own index can be waited for.
-        return await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None) ? null : RavenRoute.NotFresh(context);
+        return await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None)
+            ? null
+            : RavenRoute.NotFresh(context);
     }
 }

@@ -6,7 +6,9 @@ using Rookery.Indexing.Indexes;
 
 namespace Rookery.Server.Raven.Indexes;
 
-/// <summary>PUT of indexes that applications define, and whether a definition differs from the one that is stored.</summary>
+/// <summary>
+/// PUT of indexes that applications define, and whether a definition differs from the one that is stored.
+/// </summary>
 internal sealed class DefineIndexes(ServerContext context)
 {
     private const int BodyBytes = 4 << 20;
@@ -27,7 +29,13 @@ internal sealed class DefineIndexes(ServerContext context)
             throw RefusedException.BadRequest(Shape);
         }
 
-        var outcome = await IndexCommand.ProposeAsync(context, http, database, writer => requests.ForEach(request => writer.Put(request.Name, request.Definition.ToJson(), request.Settings)));
+        var outcome = await IndexCommand.ProposeAsync(
+            context,
+            http,
+            database,
+            writer =>
+                requests.ForEach(request => writer.Put(request.Name, request.Definition.ToJson(), request.Settings))
+        );
         await JsonAnswer.SendAsync(
             http,
             json =>
@@ -43,7 +51,8 @@ internal sealed class DefineIndexes(ServerContext context)
 
                 json.WriteEndArray();
             },
-            StatusCodes.Status201Created);
+            StatusCodes.Status201Created
+        );
     }
 
     /// <summary>POST indexes/has-changed: a definition.</summary>
@@ -57,16 +66,23 @@ internal sealed class DefineIndexes(ServerContext context)
         }
 
         using var reader = database.OpenReader();
-        bool isStored = reader.FindIndex(request.Name) is { } record && record.Definition.Span.SequenceEqual(request.Definition.ToJson());
+        bool isStored =
+            reader.FindIndex(request.Name) is { } record
+            && record.Definition.Span.SequenceEqual(request.Definition.ToJson());
         await JsonAnswer.SendAsync(http, json => json.WriteBoolean("Changed"u8, !isStored));
     }
 
     private static JsonElement IndexesOf(JsonElement body)
     {
         var indexes = default(JsonElement);
-        foreach (var member in body.ValueKind == JsonValueKind.Object ? body.EnumerateObject() : throw RefusedException.BadRequest(Shape))
+        foreach (
+            var member in body.ValueKind == JsonValueKind.Object
+                ? body.EnumerateObject()
+                : throw RefusedException.BadRequest(Shape)
+        )
         {
-            indexes = member.NameEquals("Indexes"u8) ? member.Value
+            indexes =
+                member.NameEquals("Indexes"u8) ? member.Value
                 : member.Value.ValueKind == JsonValueKind.Null ? indexes
                 : throw JsonBody.NotSupported(member.Name, "the body of PUT indexes");
         }
@@ -94,10 +110,19 @@ internal sealed class DefineIndexes(ServerContext context)
         }
         catch (IndexDefinitionException refused)
         {
-            string name = json.ValueKind == JsonValueKind.Object && json.TryGetProperty("Name", out var named) && named.ValueKind == JsonValueKind.String ? $"The index '{named.GetString()}' was not defined: " : "";
+            string name =
+                json.ValueKind == JsonValueKind.Object
+                && json.TryGetProperty("Name", out var named)
+                && named.ValueKind == JsonValueKind.String
+                    ? $"The index '{named.GetString()}' was not defined: "
+                    : "";
             throw refused.IsNotSupported
                 ? RefusedException.NotSupported(name + refused.Message)
-                : new RefusedException(StatusCodes.Status400BadRequest, RavenType.IndexCompilation, name + refused.Message);
+                : new RefusedException(
+                    StatusCodes.Status400BadRequest,
+                    RavenType.IndexCompilation,
+                    name + refused.Message
+                );
         }
         catch (InvalidOperationException)
         {

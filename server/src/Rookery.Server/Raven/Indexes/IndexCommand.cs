@@ -14,7 +14,12 @@ internal static class IndexCommand
     /// <param name="database">Whose indexes are changed.</param>
     /// <param name="encode">Writes the change.</param>
     /// <exception cref="RefusedException">It was refused; nothing was changed.</exception>
-    public static async ValueTask<CommandOutcome> ProposeAsync(ServerContext context, HttpContext http, Database database, Action<IndexWriter> encode)
+    public static async ValueTask<CommandOutcome> ProposeAsync(
+        ServerContext context,
+        HttpContext http,
+        Database database,
+        Action<IndexWriter> encode
+    )
     {
         using var writer = new IndexWriter(database.Number, IdempotencyHeader.ReadOrRequestId(http));
         encode(writer);
@@ -43,12 +48,21 @@ internal static class IndexCommand
     }
 
     /// <summary>There is no such index: 404, as RavenDB's clients know it.</summary>
-    public static RefusedException Missing(string name) => new(StatusCodes.Status404NotFound, RavenType.IndexMissing, $"There is no index '{name}'.");
+    public static RefusedException Missing(string name) =>
+        new(StatusCodes.Status404NotFound, RavenType.IndexMissing, $"There is no index '{name}'.");
 
     /// <summary>There is one, but this node has not opened it, or closed it a moment ago: 503.</summary>
     public static RefusedException NotAtWork(string name) =>
-        new(StatusCodes.Status503ServiceUnavailable, RavenType.RavenException, $"The index '{name}' is not at work on this node now: it was defined, replaced or reset a moment ago. Ask again.");
+        new(
+            StatusCodes.Status503ServiceUnavailable,
+            RavenType.RavenException,
+            $"The index '{name}' is not at work on this node now: it was defined, replaced or reset a moment "
+                + $"ago. Ask again."
+        );
 
-    /// <summary>It cannot be read, and is built again: 503, so that clients ask another node, whose index is its own.</summary>
-    public static RefusedException Damaged(IndexDamagedException damaged) => new(StatusCodes.Status503ServiceUnavailable, RavenType.RavenException, damaged.Message);
+    /// <summary>
+    /// It cannot be read, and is built again: 503, so that clients ask another node, whose index is its own.
+    /// </summary>
+    public static RefusedException Damaged(IndexDamagedException damaged) =>
+        new(StatusCodes.Status503ServiceUnavailable, RavenType.RavenException, damaged.Message);
 }

@@ -41,18 +41,31 @@ internal static class IndexDefinitionJson
         }
         catch (IndexDefinitionException)
         {
-            return null;                                // of a newer program
+            return null; // of a newer program
         }
     }
 
     private static void WriteAutomatic(Utf8JsonWriter json, AutoIndexDefinition automatic)
     {
         string collection = automatic.Collection ?? AutoIndexDefinition.AllDocuments;
-        WriteTexts(json, [$"{collection}:[{string.Join(';', automatic.Fields.Select(static field => $"<Name:{field.Name}>"))}]"], null);
+        WriteTexts(
+            json,
+            [$"{collection}:[{string.Join(';', automatic.Fields.Select(static field => $"<Name:{field.Name}>"))}]"],
+            null
+        );
         json.WriteStartObject("Fields"u8);
         foreach (var field in automatic.Fields)
         {
-            WriteField(json, field.ToString(), field.Uses.HasFlag(AutoIndexFieldUses.Search) ? "Search" : field.Uses.HasFlag(AutoIndexFieldUses.Exact) ? "Exact" : "Default", isStored: false, null, hasSuggestions: false);
+            WriteField(
+                json,
+                field.ToString(),
+                field.Uses.HasFlag(AutoIndexFieldUses.Search) ? "Search"
+                    : field.Uses.HasFlag(AutoIndexFieldUses.Exact) ? "Exact"
+                    : "Default",
+                isStored: false,
+                null,
+                hasSuggestions: false
+            );
         }
 
         json.WriteEndObject();
@@ -63,12 +76,20 @@ internal static class IndexDefinitionJson
     private static void WriteGrouped(Utf8JsonWriter json, AutoReduceDefinition grouped)
     {
         string collection = grouped.Collection ?? AutoIndexDefinition.AllDocuments;
+        var aggregates = grouped.Aggregates.Select(static one => $"<Name:{one.Name},Operation:{one.Kind}>");
         WriteTexts(
             json,
-            [$"{collection}:[{string.Join(';', grouped.Aggregates.Select(static one => $"<Name:{one.Name},Operation:{one.Kind}>"))}]"],
-            $"{collection}:[{string.Join(';', grouped.Keys.Select(static key => $"<Name:{key.Name}>"))}]");
+            [$"{collection}:[{string.Join(';', aggregates)}]"],
+            $"{collection}:[{string.Join(';', grouped.Keys.Select(static key => $"<Name:{key.Name}>"))}]"
+        );
         json.WriteStartObject("Fields"u8);
-        foreach (string name in (IEnumerable<string>)[.. grouped.Keys.Select(static key => key.Name), .. grouped.Aggregates.Select(static aggregate => aggregate.Name)])
+        foreach (
+            string name in (IEnumerable<string>)
+                [
+                    .. grouped.Keys.Select(static key => key.Name),
+                    .. grouped.Aggregates.Select(static aggregate => aggregate.Name),
+                ]
+        )
         {
             WriteField(json, name, "Default", isStored: true, null, hasSuggestions: false);
         }
@@ -84,7 +105,14 @@ internal static class IndexDefinitionJson
         json.WriteStartObject("Fields"u8);
         foreach (var field in defined.Fields.Where(static field => field != new StaticIndexField(field.Name)))
         {
-            WriteField(json, field.Name, field.Indexing.ToString(), field.IsStored, field.Analyzer, field.HasSuggestions);
+            WriteField(
+                json,
+                field.Name,
+                field.Indexing.ToString(),
+                field.IsStored,
+                field.Analyzer,
+                field.HasSuggestions
+            );
         }
 
         json.WriteEndObject();
@@ -109,7 +137,14 @@ internal static class IndexDefinitionJson
         json.WriteString("Reduce"u8, reduce);
     }
 
-    private static void WriteField(Utf8JsonWriter json, string name, string indexing, bool isStored, string? analyzer, bool hasSuggestions)
+    private static void WriteField(
+        Utf8JsonWriter json,
+        string name,
+        string indexing,
+        bool isStored,
+        string? analyzer,
+        bool hasSuggestions
+    )
     {
         json.WriteStartObject(name);
         json.WriteString("Indexing"u8, indexing);

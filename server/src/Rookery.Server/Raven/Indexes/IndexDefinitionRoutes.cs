@@ -14,26 +14,34 @@ internal sealed class IndexDefinitionRoutes(ServerContext context)
         bool namesOnly = parameters.Flag("namesOnly");
         int start = (int)Math.Min(parameters.Number("start", 0), int.MaxValue);
         int pageSize = (int)Math.Min(parameters.Number("pageSize", int.MaxValue), int.MaxValue);
-        var indexes = ShownIndex.Named(context.Indexes, database, name is null ? [] : [name]).Where(static index => index.Status is not { IsReplacement: true }).Skip(start).Take(pageSize).ToList();
+        var indexes = ShownIndex
+            .Named(context.Indexes, database, name is null ? [] : [name])
+            .Where(static index => index.Status is not { IsReplacement: true })
+            .Skip(start)
+            .Take(pageSize)
+            .ToList();
         return name is not null && indexes.Count == 0
             ? throw IndexCommand.Missing(name)
-            : JsonAnswer.SendAsync(http, json =>
-            {
-                json.WriteStartArray("Results"u8);
-                foreach (var index in indexes)
+            : JsonAnswer.SendAsync(
+                http,
+                json =>
                 {
-                    if (namesOnly)
+                    json.WriteStartArray("Results"u8);
+                    foreach (var index in indexes)
                     {
-                        json.WriteStringValue(index.Name);
+                        if (namesOnly)
+                        {
+                            json.WriteStringValue(index.Name);
+                        }
+                        else
+                        {
+                            IndexDefinitionJson.Write(json, index);
+                        }
                     }
-                    else
-                    {
-                        IndexDefinitionJson.Write(json, index);
-                    }
-                }
 
-                json.WriteEndArray();
-            });
+                    json.WriteEndArray();
+                }
+            );
     }
 
     /// <summary>DELETE indexes?name=…, on all members.</summary>
@@ -44,7 +52,10 @@ internal sealed class IndexDefinitionRoutes(ServerContext context)
         await (outcome[0].Status == OperationStatus.Deleted ? Empty.NoContent(http) : throw IndexCommand.Missing(name));
     }
 
-    /// <summary>RESET indexes?name=…: this node builds it from the beginning. It answers nothing new until it has come as far as it was.</summary>
+    /// <summary>
+    /// RESET indexes?name=…: this node builds it from the beginning. It answers nothing new until it has come as far as
+    /// it was.
+    /// </summary>
     public Task ResetAsync(HttpContext http, Database database)
     {
         string name = ReadName(http);

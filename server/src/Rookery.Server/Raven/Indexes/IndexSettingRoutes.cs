@@ -10,11 +10,22 @@ internal sealed class IndexSettingRoutes(ServerContext context)
     private const int BodyBytes = 1 << 20;
 
     /// <summary>POST indexes/set-lock: {"IndexNames":[…],"Mode":"LockedIgnore"}.</summary>
-    public Task SetLockAsync(HttpContext http, Database database) => ConfigureAsync(http, database, "Mode", static mode => new IndexSettingsChange(LockMode: Read<IndexLockMode>(mode, "Mode")));
+    public Task SetLockAsync(HttpContext http, Database database) =>
+        ConfigureAsync(
+            http,
+            database,
+            "Mode",
+            static mode => new IndexSettingsChange(LockMode: Read<IndexLockMode>(mode, "Mode"))
+        );
 
     /// <summary>POST indexes/set-priority: {"IndexNames":[…],"Priority":"High"}.</summary>
     public Task SetPriorityAsync(HttpContext http, Database database) =>
-        ConfigureAsync(http, database, "Priority", static priority => new IndexSettingsChange(Priority: Read<IndexPriority>(priority, "Priority")));
+        ConfigureAsync(
+            http,
+            database,
+            "Priority",
+            static priority => new IndexSettingsChange(Priority: Read<IndexPriority>(priority, "Priority"))
+        );
 
     /// <summary>POST admin/indexes/enable?name=…, on all members.</summary>
     public Task EnableAsync(HttpContext http, Database database) => SetDisabledAsync(http, database, isDisabled: false);
@@ -25,26 +36,39 @@ internal sealed class IndexSettingRoutes(ServerContext context)
     /// <summary>POST admin/indexes/start[?name=…]: this node indexes again.</summary>
     public Task StartAsync(HttpContext http, Database database) => SetPaused(http, database, isPaused: false);
 
-    /// <summary>POST admin/indexes/stop[?name=…]: this node indexes no more until it is told to, or starts again.</summary>
+    /// <summary>
+    /// POST admin/indexes/stop[?name=…]: this node indexes no more until it is told to, or starts again.
+    /// </summary>
     public Task StopAsync(HttpContext http, Database database) => SetPaused(http, database, isPaused: true);
 
     private static TValue Read<TValue>(string? word, string member)
         where TValue : struct, Enum =>
-        Array.Find(Enum.GetValues<TValue>(), value => string.Equals(Enum.GetName(value), word, StringComparison.OrdinalIgnoreCase)) is var found && string.Equals(Enum.GetName(found), word, StringComparison.OrdinalIgnoreCase)
+        Array.Find(
+            Enum.GetValues<TValue>(),
+            value => string.Equals(Enum.GetName(value), word, StringComparison.OrdinalIgnoreCase)
+        )
+            is var found
+        && string.Equals(Enum.GetName(found), word, StringComparison.OrdinalIgnoreCase)
             ? found
-            : throw RefusedException.BadRequest($"'{member}' must be one of {string.Join(", ", Enum.GetNames<TValue>())}, not '{word}'.");
+            : throw RefusedException.BadRequest(
+                $"'{member}' must be one of {string.Join(", ", Enum.GetNames<TValue>())}, not '{word}'."
+            );
 
     private Task SetPaused(HttpContext http, Database database, bool isPaused)
     {
         var parameters = new QueryParameters(http);
         if (parameters.Text("type") is { Length: > 0 } type)
         {
-            throw RefusedException.NotSupported($"type={type} is not supported: pause indexes by name, or all of them.");
+            throw RefusedException.NotSupported(
+                $"type={type} is not supported: pause indexes by name, or all of them."
+            );
         }
 
         if (parameters.Text("name") is { Length: > 0 } name)
         {
-            return context.Indexes.SetPaused(database, name, isPaused) ? Empty.NoContent(http) : throw IndexCommand.Missing(name);
+            return context.Indexes.SetPaused(database, name, isPaused)
+                ? Empty.NoContent(http)
+                : throw IndexCommand.Missing(name);
         }
 
         context.Indexes.SetPaused(database, isPaused);
@@ -57,7 +81,12 @@ internal sealed class IndexSettingRoutes(ServerContext context)
         await ConfigureAsync(http, database, [name], new IndexSettingsChange(IsDisabled: isDisabled));
     }
 
-    private async Task ConfigureAsync(HttpContext http, Database database, string member, Func<string?, IndexSettingsChange> read)
+    private async Task ConfigureAsync(
+        HttpContext http,
+        Database database,
+        string member,
+        Func<string?, IndexSettingsChange> read
+    )
     {
         List<string> names;
         string? value;
@@ -68,13 +97,20 @@ internal sealed class IndexSettingRoutes(ServerContext context)
 
         if (names.Count is 0 or > IndexRecord.MaxCount)
         {
-            throw RefusedException.BadRequest($"The body must name the indexes: {{\"IndexNames\":[\"Users/ByName\"],\"{member}\":\"…\"}}.");
+            throw RefusedException.BadRequest(
+                $"The body must name the indexes: {{\"IndexNames\":[\"Users/ByName\"],\"{member}\":\"…\"}}."
+            );
         }
 
         await ConfigureAsync(http, database, names, read(value));
     }
 
-    private async Task ConfigureAsync(HttpContext http, Database database, List<string> names, IndexSettingsChange change)
+    private async Task ConfigureAsync(
+        HttpContext http,
+        Database database,
+        List<string> names,
+        IndexSettingsChange change
+    )
     {
         // A follower that is behind may not know the indexes yet.
         if (!await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None))
@@ -83,29 +119,41 @@ internal sealed class IndexSettingRoutes(ServerContext context)
         }
 
         var indexes = IndexCommand.Find(database, names);
-        await IndexCommand.ProposeAsync(context, http, database, writer => indexes.ForEach(index => writer.Configure(index.Name, change)));
+        await IndexCommand.ProposeAsync(
+            context,
+            http,
+            database,
+            writer => indexes.ForEach(index => writer.Configure(index.Name, change))
+        );
         await Empty.NoContent(http);
     }
 
-    private static (List<string> Names, string? Value) ReadBody(ReadOnlySpan<byte> body, string valueMember) => JsonBody.Read(body, (ref Utf8JsonReader json) =>
-    {
-        var names = new List<string>();
-        string? value = null;
-        JsonBody.ForEachMember(ref json, (string member, ref Utf8JsonReader at) =>
-        {
-            if (member is "IndexNames")
+    private static (List<string> Names, string? Value) ReadBody(ReadOnlySpan<byte> body, string valueMember) =>
+        JsonBody.Read(
+            body,
+            (ref Utf8JsonReader json) =>
             {
-                names = JsonBody.ReadTexts(ref at, member);
+                var names = new List<string>();
+                string? value = null;
+                JsonBody.ForEachMember(
+                    ref json,
+                    (string member, ref Utf8JsonReader at) =>
+                    {
+                        if (member is "IndexNames")
+                        {
+                            names = JsonBody.ReadTexts(ref at, member);
+                        }
+                        else if (string.Equals(member, valueMember, StringComparison.Ordinal))
+                        {
+                            value = JsonBody.ReadText(ref at, member);
+                        }
+                        else
+                        {
+                            JsonBody.RequireNothing(ref at, member, "the body of a change of indexes");
+                        }
+                    }
+                );
+                return (names, value);
             }
-            else if (string.Equals(member, valueMember, StringComparison.Ordinal))
-            {
-                value = JsonBody.ReadText(ref at, member);
-            }
-            else
-            {
-                JsonBody.RequireNothing(ref at, member, "the body of a change of indexes");
-            }
-        });
-        return (names, value);
-    });
+        );
 }

@@ -7,7 +7,9 @@ using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Indexes;
 
-/// <summary>How the indexes of a database are on the node that is asked: stats, progress, staleness, status, errors.</summary>
+/// <summary>
+/// How the indexes of a database are on the node that is asked: stats, progress, staleness, status, errors.
+/// </summary>
 internal sealed class IndexStatusRoutes(ServerContext context)
 {
     private const int MostTerms = 1024;
@@ -19,38 +21,54 @@ internal sealed class IndexStatusRoutes(ServerContext context)
     public Task StatsAsync(HttpContext http, Database database) => SendAsync(http, Find(http, database), WriteStats);
 
     /// <summary>
-    /// GET indexes/progress[?name=…][&amp;wait=…]. With <c>wait</c>, milliseconds, it is told when they have seen what there is now, or after that time: what nobody waits for is gathered for seconds before it is written.
+    /// GET indexes/progress[?name=…][&amp;wait=…]. With <c>wait</c>, milliseconds, it is told when they have seen what
+    /// there is now, or after that time: what nobody waits for is gathered for seconds before it is written.
     /// </summary>
     public async Task ProgressAsync(HttpContext http, Database database)
     {
-        var patience = TimeSpan.FromMilliseconds(Math.Min(new QueryParameters(http).Number("wait", 0), MostWaitMilliseconds));
+        var patience = TimeSpan.FromMilliseconds(
+            Math.Min(new QueryParameters(http).Number("wait", 0), MostWaitMilliseconds)
+        );
         if (patience > TimeSpan.Zero)
         {
             long last = LastEtag(database);
-            await Task.WhenAll(Find(http, database).Where(static index => index.IsStale)
-                .Select(index => context.Indexes.WaitAsync(database, index.Record.Name, last, patience, http.RequestAborted)));
+            await Task.WhenAll(
+                Find(http, database)
+                    .Where(static index => index.IsStale)
+                    .Select(index =>
+                        context.Indexes.WaitAsync(database, index.Record.Name, last, patience, http.RequestAborted)
+                    )
+            );
         }
 
         await SendAsync(http, Find(http, database), WriteProgress);
     }
 
-    /// <summary>GET indexes/errors[?name=…&amp;name=…]. By the name of an index come those of what is built to take its place, too: a definition that was changed for the worse is sought by its name.</summary>
-    public Task ErrorsAsync(HttpContext http, Database database) => SendAsync(http, Find(http, database, withReplacements: true), (json, index) =>
-    {
-        json.WriteString("Name"u8, index.Name);
-        json.WriteStartArray("Errors"u8);
-        foreach (var error in context.Indexes.ReadErrors(database, index.Record.Name, index.IsReplacement))
-        {
-            json.WriteStartObject();
-            json.WriteString("Timestamp"u8, DocumentJson.Date(error.Time.UtcTicks));
-            json.WriteString("Document"u8, error.DocumentId);
-            json.WriteString("Action"u8, error.Action);
-            json.WriteString("Error"u8, error.Message);
-            json.WriteEndObject();
-        }
+    /// <summary>
+    /// GET indexes/errors[?name=…&amp;name=…]. By the name of an index come those of what is built to take its place,
+    /// too: a definition that was changed for the worse is sought by its name.
+    /// </summary>
+    public Task ErrorsAsync(HttpContext http, Database database) =>
+        SendAsync(
+            http,
+            Find(http, database, withReplacements: true),
+            (json, index) =>
+            {
+                json.WriteString("Name"u8, index.Name);
+                json.WriteStartArray("Errors"u8);
+                foreach (var error in context.Indexes.ReadErrors(database, index.Record.Name, index.IsReplacement))
+                {
+                    json.WriteStartObject();
+                    json.WriteString("Timestamp"u8, DocumentJson.Date(error.Time.UtcTicks));
+                    json.WriteString("Document"u8, error.DocumentId);
+                    json.WriteString("Action"u8, error.Action);
+                    json.WriteString("Error"u8, error.Message);
+                    json.WriteEndObject();
+                }
 
-        json.WriteEndArray();
-    });
+                json.WriteEndArray();
+            }
+        );
 
     /// <summary>DELETE indexes/errors[?name=…&amp;name=…]: this node forgets them.</summary>
     public Task ForgetErrorsAsync(HttpContext http, Database database)
@@ -63,7 +81,10 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         return Empty.NoContent(http);
     }
 
-    /// <summary>GET indexes/terms?name=…&amp;field=…[&amp;fromValue=…][&amp;pageSize=…]: what an index holds of a field, in order, behind a value.</summary>
+    /// <summary>
+    /// GET indexes/terms?name=…&amp;field=…[&amp;fromValue=…][&amp;pageSize=…]: what an index holds of a field, in
+    /// order, behind a value.
+    /// </summary>
     public Task TermsAsync(HttpContext http, Database database)
     {
         var parameters = new QueryParameters(http);
@@ -72,20 +93,31 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         string? after = parameters.Text("fromValue") is { Length: > 0 } from ? from : null;
         int count = (int)Math.Min(parameters.Number("pageSize", MostTerms), MostTerms);
         var index = Find(database, [name])[0];
-        var terms = ReadTerms(database, name, field, after, count)
-            ?? throw (index.Status is null ? IndexCommand.NotAtWork(index.Name) : RefusedException.BadRequest($"The index '{index.Name}' holds no field '{field}' on this node; GET indexes?name= lists its fields."));
-        return JsonAnswer.SendAsync(http, json =>
-        {
-            json.WriteString("IndexName"u8, index.Name);
-            json.WriteNumber("ResultEtag"u8, index.Status?.VisibleEtag ?? 0);
-            json.WriteStartArray("Terms"u8);
-            foreach (string term in terms)
+        var terms =
+            ReadTerms(database, name, field, after, count)
+            ?? throw (
+                index.Status is null
+                    ? IndexCommand.NotAtWork(index.Name)
+                    : RefusedException.BadRequest(
+                        $"The index '{index.Name}' holds no field '{field}' on this node; GET indexes?name= "
+                            + $"lists its fields."
+                    )
+            );
+        return JsonAnswer.SendAsync(
+            http,
+            json =>
             {
-                json.WriteStringValue(term);
-            }
+                json.WriteString("IndexName"u8, index.Name);
+                json.WriteNumber("ResultEtag"u8, index.Status?.VisibleEtag ?? 0);
+                json.WriteStartArray("Terms"u8);
+                foreach (string term in terms)
+                {
+                    json.WriteStringValue(term);
+                }
 
-            json.WriteEndArray();
-        });
+                json.WriteEndArray();
+            }
+        );
     }
 
     private IReadOnlyList<string>? ReadTerms(Database database, string name, string field, string? after, int count)
@@ -104,40 +136,50 @@ internal sealed class IndexStatusRoutes(ServerContext context)
     public Task StalenessAsync(HttpContext http, Database database)
     {
         var index = Find(database, [new QueryParameters(http).RequiredText("name")])[0];
-        return JsonAnswer.SendAsync(http, json =>
-        {
-            json.WriteBoolean("IsStale"u8, index.IsStale);
-            json.WriteStartArray("StalenessReasons"u8);
-            if (index.IsStale)
+        return JsonAnswer.SendAsync(
+            http,
+            json =>
             {
-                json.WriteStringValue(index.Status is { } status
-                    ? $"The index follows the documents through etag {status.VisibleEtag}, and the last one is {status.LastEtag}."
-                    : index.Trouble ?? "This node has not begun with the index.");
-            }
+                json.WriteBoolean("IsStale"u8, index.IsStale);
+                json.WriteStartArray("StalenessReasons"u8);
+                if (index.IsStale)
+                {
+                    json.WriteStringValue(
+                        index.Status is { } status
+                            ? $"The index follows the documents through etag {status.VisibleEtag}, and the "
+                                + $"last one is {status.LastEtag}."
+                            : index.Trouble ?? "This node has not begun with the index."
+                    );
+                }
 
-            json.WriteEndArray();
-        });
+                json.WriteEndArray();
+            }
+        );
     }
 
     /// <summary>GET indexes/status: whether this node indexes.</summary>
     public Task StatusAsync(HttpContext http, Database database)
     {
         var indexes = ShownIndex.All(context.Indexes, database);
-        bool isPaused = indexes.Count > 0 && indexes.TrueForAll(static index => index.Status?.State == IndexState.Paused);
-        return JsonAnswer.SendAsync(http, json =>
-        {
-            json.WriteString("Status"u8, isPaused ? "Paused"u8 : "Running"u8);
-            json.WriteStartArray("Indexes"u8);
-            foreach (var index in indexes)
+        bool isPaused =
+            indexes.Count > 0 && indexes.TrueForAll(static index => index.Status?.State == IndexState.Paused);
+        return JsonAnswer.SendAsync(
+            http,
+            json =>
             {
-                json.WriteStartObject();
-                json.WriteString("Name"u8, index.Name);
-                json.WriteString("Status"u8, index.RunningStatus);
-                json.WriteEndObject();
-            }
+                json.WriteString("Status"u8, isPaused ? "Paused"u8 : "Running"u8);
+                json.WriteStartArray("Indexes"u8);
+                foreach (var index in indexes)
+                {
+                    json.WriteStartObject();
+                    json.WriteString("Name"u8, index.Name);
+                    json.WriteString("Status"u8, index.RunningStatus);
+                    json.WriteEndObject();
+                }
 
-            json.WriteEndArray();
-        });
+                json.WriteEndArray();
+            }
+        );
     }
 
     /// <summary>The members of an index in the answer to <c>stats</c>.</summary>
@@ -150,7 +192,10 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         json.WriteString("Priority"u8, index.Record.Settings.Priority.ToString());
         json.WriteString("Type"u8, index.Type);
         json.WriteString("SourceType"u8, "Documents"u8);
-        json.WriteString("LastIndexingTime"u8, index.Status?.LastIndexed is { } time ? DocumentJson.Date(time.UtcTicks) : null);
+        json.WriteString(
+            "LastIndexingTime"u8,
+            index.Status?.LastIndexed is { } time ? DocumentJson.Date(time.UtcTicks) : null
+        );
     }
 
     private static void WriteStats(Utf8JsonWriter json, ShownIndex index)
@@ -214,20 +259,29 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         return reader.ReadStatistics().LastEtag;
     }
 
-    private static long LeftOf(IndexStatus? status) => status is null ? 0 : status.Progress.Total - status.Progress.Done;
+    private static long LeftOf(IndexStatus? status) =>
+        status is null ? 0 : status.Progress.Total - status.Progress.Done;
 
-    private static Task SendAsync(HttpContext http, List<ShownIndex> indexes, Action<Utf8JsonWriter, ShownIndex> members) => JsonAnswer.SendAsync(http, json =>
-    {
-        json.WriteStartArray("Results"u8);
-        foreach (var index in indexes)
-        {
-            json.WriteStartObject();
-            members(json, index);
-            json.WriteEndObject();
-        }
+    private static Task SendAsync(
+        HttpContext http,
+        List<ShownIndex> indexes,
+        Action<Utf8JsonWriter, ShownIndex> members
+    ) =>
+        JsonAnswer.SendAsync(
+            http,
+            json =>
+            {
+                json.WriteStartArray("Results"u8);
+                foreach (var index in indexes)
+                {
+                    json.WriteStartObject();
+                    members(json, index);
+                    json.WriteEndObject();
+                }
 
-        json.WriteEndArray();
-    });
+                json.WriteEndArray();
+            }
+        );
 
     private List<ShownIndex> Find(HttpContext http, Database database, bool withReplacements = false)
     {
@@ -246,6 +300,10 @@ internal sealed class IndexStatusRoutes(ServerContext context)
     private List<ShownIndex> Find(Database database, List<string> names, bool withReplacements = false)
     {
         var found = ShownIndex.Named(context.Indexes, database, names, withReplacements);
-        return names.Find(name => !found.Exists(index => index.Name.Equals(name, StringComparison.OrdinalIgnoreCase))) is { } missing ? throw IndexCommand.Missing(missing) : found;
+        return
+            names.Find(name => !found.Exists(index => index.Name.Equals(name, StringComparison.OrdinalIgnoreCase)))
+                is { } missing
+            ? throw IndexCommand.Missing(missing)
+            : found;
     }
 }

@@ -11,7 +11,10 @@ internal enum OperationStage
     Faulted,
 }
 
-/// <summary>One long operation as others see it: how far it is, how it ended, and the switch that ends it. Safe for several threads.</summary>
+/// <summary>
+/// One long operation as others see it: how far it is, how it ended, and the switch that ends it. Safe for several
+/// threads.
+/// </summary>
 /// <param name="database">The number of the database that it works in: rights are by database.</param>
 /// <param name="id">Its number on this node.</param>
 internal abstract class LongOperation(uint database, long id) : IDisposable
@@ -50,7 +53,13 @@ internal abstract class LongOperation(uint database, long id) : IDisposable
     {
         if (_stage == OperationStage.InProgress)
         {
-            Fail(new RefusedException(Microsoft.AspNetCore.Http.StatusCodes.Status500InternalServerError, RavenType.RavenException, "The node could not go on because of a fault of its own; its log has the details."));
+            Fail(
+                new RefusedException(
+                    Microsoft.AspNetCore.Http.StatusCodes.Status500InternalServerError,
+                    RavenType.RavenException,
+                    "The node could not go on because of a fault of its own; its log has the details."
+                )
+            );
         }
     }
 
@@ -67,7 +76,5 @@ internal abstract class LongOperation(uint database, long id) : IDisposable
     }
 
     /// <summary>Gives back what is held for <see cref="WriteResult"/>.</summary>
-    protected virtual void Forget()
-    {
-    }
+    protected virtual void Forget() { }
 }

@@ -4,7 +4,10 @@ using Rookery.Documents;
 
 namespace Rookery.Server.Raven.LongOperations;
 
-/// <summary>The long operations of this node, running and lately finished. Each is its database's: whoever has rights in another one does not find it. Safe for several threads.</summary>
+/// <summary>
+/// The long operations of this node, running and lately finished. Each is its database's: whoever has rights in another
+/// one does not find it. Safe for several threads.
+/// </summary>
 /// <param name="time">The clock.</param>
 internal sealed class OperationRegistry(TimeProvider time)
 {
@@ -14,7 +17,8 @@ internal sealed class OperationRegistry(TimeProvider time)
     private readonly ConcurrentDictionary<(uint Database, long Id), LongOperation> _operations = new();
     private readonly ConcurrentQueue<(uint Database, long Id)> _finished = new();
 
-    // Numbers go on from the clock, so that who asks after a restart for an operation from before it does not find another one.
+    // Numbers go on from the clock, so that who asks after a restart for an operation from before it does not find
+    // another one.
     private long _lastId = time.GetUtcNow().ToUnixTimeMilliseconds();
 
     /// <summary>Told of every change of an operation's state, on the thread that made it.</summary>
@@ -26,7 +30,8 @@ internal sealed class OperationRegistry(TimeProvider time)
     /// <summary>Begins an operation under a number from <see cref="NextId"/>.</summary>
     /// <param name="operation">The operation.</param>
     /// <param name="by">Who begins it.</param>
-    /// <exception cref="RefusedException">The number is in use, or was never given. The operation is disposed.</exception>
+    /// <exception cref="RefusedException">The number is in use, or was never given. The operation is
+    /// disposed.</exception>
     public T Begin<T>(T operation, Principal by)
         where T : LongOperation
     {
@@ -34,13 +39,17 @@ internal sealed class OperationRegistry(TimeProvider time)
         if (operation.Id > Interlocked.Read(ref _lastId) || !_operations.TryAdd(KeyOf(operation), operation))
         {
             operation.Dispose();
-            throw RefusedException.BadRequest($"There is no free operation {operation.Id}: ask for a number with GET operations/next-operation-id, and use it once.");
+            throw RefusedException.BadRequest(
+                $"There is no free operation {operation.Id}: ask for a number with GET "
+                    + $"operations/next-operation-id, and use it once."
+            );
         }
 
         return operation;
     }
 
-    public bool TryGet(Database database, long id, [NotNullWhen(true)] out LongOperation? operation) => _operations.TryGetValue((database.Number, id), out operation);
+    public bool TryGet(Database database, long id, [NotNullWhen(true)] out LongOperation? operation) =>
+        _operations.TryGetValue((database.Number, id), out operation);
 
     /// <summary>Tells watchers how an operation stands.</summary>
     public void Announce(LongOperation operation)

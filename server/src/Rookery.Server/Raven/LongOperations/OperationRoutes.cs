@@ -7,12 +7,19 @@ namespace Rookery.Server.Raven.LongOperations;
 /// <summary>operations/next-operation-id, operations/state, operations/kill.</summary>
 internal sealed class OperationRoutes(ServerContext context, OperationRegistry operations)
 {
-    /// <summary>The tag keeps the client's bulk insert at the node that counts it, which answered just now. The one that leads may be dead already; clients who know who leads ask there.</summary>
-    public Task NextIdAsync(HttpContext http, Database database) => JsonAnswer.SendAsync(http, json =>
-    {
-        json.WriteNumber("Id"u8, operations.NextId());
-        json.WriteString("NodeTag"u8, context.Node.Consensus.NodeTag);
-    });
+    /// <summary>
+    /// The tag keeps the client's bulk insert at the node that counts it, which answered just now. The one that leads
+    /// may be dead already; clients who know who leads ask there.
+    /// </summary>
+    public Task NextIdAsync(HttpContext http, Database database) =>
+        JsonAnswer.SendAsync(
+            http,
+            json =>
+            {
+                json.WriteNumber("Id"u8, operations.NextId());
+                json.WriteString("NodeTag"u8, context.Node.Consensus.NodeTag);
+            }
+        );
 
     public Task StateAsync(HttpContext http, Database database)
     {
@@ -71,6 +78,10 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
         long id = new QueryParameters(http).Number("id", 0);
         return operations.TryGet(database, id, out var operation) && MayKnow(http, database, operation)
             ? operation
-            : throw RefusedException.BadRequest($"Node {context.Node.Consensus.NodeTag} knows no operation {id} of this database: it restarted since, or ended many others after it. What the operation had done until then stands.");
+            : throw RefusedException.BadRequest(
+                $"Node {context.Node.Consensus.NodeTag} knows no operation {id} of this database: it "
+                    + $"restarted since, or ended many others after it. What the operation had done until then "
+                    + $"stands."
+            );
     }
 }

@@ -3,7 +3,8 @@ using Rookery.Indexing.Language;
 namespace Rookery.Server.Raven.Queries;
 
 /// <summary>
-/// The name of the automatic index that RavenDB would make for a query: <c>Auto/Users/ByNameAndAge</c>, of groups <c>Auto/Orders/ByCountReducedByCompany</c>.
+/// The name of the automatic index that RavenDB would make for a query: <c>Auto/Users/ByNameAndAge</c>, of groups
+/// <c>Auto/Orders/ByCountReducedByCompany</c>.
 /// </summary>
 internal static class AutomaticIndexName
 {
@@ -35,10 +36,12 @@ internal static class AutomaticIndexName
         }
 
         return fields.Count > 0 ? $"Auto/{collection}/By{Join(fields)}"
-            : query.Source.Kind == SourceKind.AllDocuments ? collection : "collection/" + collection;
+            : query.Source.Kind == SourceKind.AllDocuments ? collection
+            : "collection/" + collection;
     }
 
-    private static string Join(IEnumerable<string> names) => string.Join("And", names.Distinct(StringComparer.Ordinal).Take(MostFields));
+    private static string Join(IEnumerable<string> names) =>
+        string.Join("And", names.Distinct(StringComparer.Ordinal).Take(MostFields));
 
     private static void AddAggregates(FieldSelection? selection, List<string> fields)
     {
@@ -131,5 +134,6 @@ internal static class AutomaticIndexName
         fields.AddRange(names.Select(name => $"{how}({name})"));
     }
 
-    private static string Name(FieldPath path) => string.Join('_', path.Steps.Select(static step => char.ToUpperInvariant(step.Name[0]) + step.Name[1..]));
+    private static string Name(FieldPath path) =>
+        string.Join('_', path.Steps.Select(static step => char.ToUpperInvariant(step.Name[0]) + step.Name[1..]));
 }

@@ -25,7 +25,8 @@ internal sealed class FoundIds(IReadOnlyList<ScannedDocument> documents) : IRead
     }
 
     /// <inheritdoc/>
-    public IEnumerator<ReadOnlyMemory<byte>> GetEnumerator() => documents.Select(static document => document.Id).GetEnumerator();
+    public IEnumerator<ReadOnlyMemory<byte>> GetEnumerator() =>
+        documents.Select(static document => document.Id).GetEnumerator();
 
     /// <inheritdoc/>
     IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();

@@ -2,7 +2,10 @@ using Rookery.Indexing.Execution;
 
 namespace Rookery.Server.Raven.Queries;
 
-/// <summary>Looks at what an index found, one after the other, until somebody has seen what he looks for. Others have their turns meanwhile.</summary>
+/// <summary>
+/// Looks at what an index found, one after the other, until somebody has seen what he looks for. Others have their
+/// turns meanwhile.
+/// </summary>
 internal static class FoundResults
 {
     /// <summary>Looks at the documents, when there is room for each.</summary>
@@ -14,7 +17,13 @@ internal static class FoundResults
     /// <param name="isEnough">Looks at the document at hand, and tells whether no other has to be looked at.</param>
     /// <returns>Whether one was enough.</returns>
     public static async ValueTask<bool> LookAtDocumentsAsync(
-        AnswerReader reader, IndexAnswer found, DocumentAnswer answer, ResultWriter writer, QueryTurns turns, Func<QueryWalk, bool> isEnough)
+        AnswerReader reader,
+        IndexAnswer found,
+        DocumentAnswer answer,
+        ResultWriter writer,
+        QueryTurns turns,
+        Func<QueryWalk, bool> isEnough
+    )
     {
         using var walk = new QueryWalk(reader, new FoundIds(found.Documents), scores: null);
         bool isFound = false;
@@ -48,7 +57,11 @@ internal static class FoundResults
     /// <param name="turns">The time of the query.</param>
     /// <param name="isEnough">Looks at a row, and tells whether no other has to be looked at.</param>
     /// <returns>Whether one was enough.</returns>
-    public static async ValueTask<bool> LookAtRowsAsync(IndexAnswer found, QueryTurns turns, Func<byte[][], bool> isEnough)
+    public static async ValueTask<bool> LookAtRowsAsync(
+        IndexAnswer found,
+        QueryTurns turns,
+        Func<byte[][], bool> isEnough
+    )
     {
         bool isFound = false;
         turns.Begin();

@@ -10,7 +10,9 @@ internal interface IQueryResults : IDisposable
     /// <summary>A reader for what else the answer holds, until the next pause. Not to be disposed.</summary>
     DatabaseReader Reader { get; }
 
-    /// <summary>How many results there are, on the page or not, when that is known before the last of them; null otherwise.</summary>
+    /// <summary>
+    /// How many results there are, on the page or not, when that is known before the last of them; null otherwise.
+    /// </summary>
     long? KnownTotal { get; }
 
     /// <summary>The id of the document of the result at hand, until the next move or pause; empty of a group.</summary>
@@ -34,10 +36,15 @@ internal interface IQueryResults : IDisposable
     /// <summary>Gives the result at hand to the notes of the answer.</summary>
     void Note(QueryNotes notes);
 
-    /// <summary>Lets go of snapshots and of the result at hand until the next move, while a slow client is waited for.</summary>
+    /// <summary>
+    /// Lets go of snapshots and of the result at hand until the next move, while a slow client is waited for.
+    /// </summary>
     void Pause();
 
-    /// <summary>Makes <see cref="KnownTotal"/>, which an index told, true of the documents as they are read. Before the first result.</summary>
+    /// <summary>
+    /// Makes <see cref="KnownTotal"/>, which an index told, true of the documents as they are read. Before the first
+    /// result.
+    /// </summary>
     ValueTask SettleAsync() => ValueTask.CompletedTask;
 
     /// <summary>How many results there are, on the page or not; behind the page.</summary>

@@ -21,17 +21,28 @@ internal sealed record IdCondition(IdConditionKind Kind, IReadOnlyList<string> V
 {
     /// <summary>Reads a condition that is on ids alone; null when it is another.</summary>
     /// <exception cref="QueryException">A parameter is missing, or what is compared is no text.</exception>
-    public static IdCondition? TryRead(Condition? condition, OperandValues operands) => condition switch
-    {
-        ComparisonCondition { Field: IdReference, Operator: ComparisonOperator.Equal } equal => new(IdConditionKind.OneOf, Texts([equal.Value], operands)),
-        InCondition { Field: IdReference, IsAll: false } isIn => new(IdConditionKind.OneOf, ScanTarget.InOrder(Texts(isIn.Values, operands))),
-        TextCondition { Field: IdReference, Kind: TextConditionKind.StartsWith } prefix => new(IdConditionKind.StartsWith, [OneText(prefix.Text, operands)]),
-        _ => null,
-    };
+    public static IdCondition? TryRead(Condition? condition, OperandValues operands) =>
+        condition switch
+        {
+            ComparisonCondition { Field: IdReference, Operator: ComparisonOperator.Equal } equal => new(
+                IdConditionKind.OneOf,
+                Texts([equal.Value], operands)
+            ),
+            InCondition { Field: IdReference, IsAll: false } isIn => new(
+                IdConditionKind.OneOf,
+                ScanTarget.InOrder(Texts(isIn.Values, operands))
+            ),
+            TextCondition { Field: IdReference, Kind: TextConditionKind.StartsWith } prefix => new(
+                IdConditionKind.StartsWith,
+                [OneText(prefix.Text, operands)]
+            ),
+            _ => null,
+        };
 
-    private static string OneText(Operand operand, OperandValues operands) => Texts([operand], operands) is [var text]
-        ? text
-        : throw new QueryException(QueryFault.Invalid, "startsWith(id(), …) needs one text.", operand.Position);
+    private static string OneText(Operand operand, OperandValues operands) =>
+        Texts([operand], operands) is [var text]
+            ? text
+            : throw new QueryException(QueryFault.Invalid, "startsWith(id(), …) needs one text.", operand.Position);
 
     private static List<string> Texts(IReadOnlyList<Operand> values, OperandValues operands)
     {
@@ -60,13 +71,15 @@ internal sealed record IdCondition(IdConditionKind Kind, IReadOnlyList<string> V
 internal sealed record IdQuery
 {
     /// <summary>The documents that a scan has to look at.</summary>
-    public static IdQuery Of(ScanTarget target) => new()
-    {
-        Collection = target.Collection,
-        Condition = target.Ids is { } ids ? new IdCondition(IdConditionKind.OneOf, ids)
-            : target.IdPrefix is { } prefix ? new IdCondition(IdConditionKind.StartsWith, [prefix])
-            : null,
-    };
+    public static IdQuery Of(ScanTarget target) =>
+        new()
+        {
+            Collection = target.Collection,
+            Condition =
+                target.Ids is { } ids ? new IdCondition(IdConditionKind.OneOf, ids)
+                : target.IdPrefix is { } prefix ? new IdCondition(IdConditionKind.StartsWith, [prefix])
+                : null,
+        };
 
     /// <summary>The collection, or null for all.</summary>
     public required string? Collection { get; init; }

@@ -3,7 +3,8 @@ using Rookery.Documents;
 namespace Rookery.Server.Raven.Queries;
 
 /// <summary>
-/// Bounds how many queries search an index for long at once. A search holds its thread from beginning to end; were all threads held, nobody would be answered. Who searches for longer than
+/// Bounds how many queries search an index for long at once. A search holds its thread from beginning to end; were all
+/// threads held, nobody would be answered. Who searches for longer than
 /// <see cref="LongAfter"/> takes a place, and gives up where there is none. Thread-safe.
 /// </summary>
 /// <param name="places">How many there are.</param>
@@ -27,9 +28,14 @@ internal sealed class LongSearches(int places)
         }
 
         Interlocked.Decrement(ref _running);
-        throw RavenErrors.Refuse(new Rejection(
-            RejectionKind.Overloaded,
-            $"The query searched its index for {LongAfter.TotalSeconds:0} seconds without coming to its end, and {places} others search longer than that already, which is as many as this node lets. Narrow it, or ask again when one of them has ended."));
+        throw RavenErrors.Refuse(
+            new Rejection(
+                RejectionKind.Overloaded,
+                $"The query searched its index for {LongAfter.TotalSeconds:0} seconds without coming to its "
+                    + $"end, and {places} others search longer than that already, which is as many as this node "
+                    + $"lets. Narrow it, or ask again when one of them has ended."
+            )
+        );
     }
 
     /// <summary>Gives the place back.</summary>

@@ -23,20 +23,44 @@ internal sealed record NamedIndex(string Name, AutoIndexDefinition? Automatic, R
         var record = reader.FindIndex(source.Name) ?? throw IndexCommand.Missing(source.Name);
         try
         {
-            return AutoIndexDefinition.TryRead(record.Definition) is { } automatic ? new NamedIndex(record.Name, automatic, null)
+            return AutoIndexDefinition.TryRead(record.Definition) is { } automatic
+                    ? new NamedIndex(record.Name, automatic, null)
                 : indexes.ReadRows(database, record.Name) is { } rows ? new NamedIndex(record.Name, null, rows)
-                : AutoReduceDefinition.TryRead(record.Definition) is not null ? throw new QueryException(QueryFault.NotSupported, $"The index '{record.Name}' is of groups: ask its collection with 'group by', and it answers.", source.Position)
-                : StaticIndexDefinition.TryRead(record.Definition) is { } defined ? new NamedIndex(record.Name, null, RowSource.Of(record.Name, record.Number, defined))
-                : throw new QueryException(QueryFault.NotSupported, $"The index '{record.Name}' is of a kind that this version does not have.", source.Position);
+                : AutoReduceDefinition.TryRead(record.Definition) is not null
+                    ? throw new QueryException(
+                        QueryFault.NotSupported,
+                        $"The index '{record.Name}' is of groups: ask its collection with 'group by', and it answers.",
+                        source.Position
+                    )
+                : StaticIndexDefinition.TryRead(record.Definition) is { } defined
+                    ? new NamedIndex(record.Name, null, RowSource.Of(record.Name, record.Number, defined))
+                : throw new QueryException(
+                    QueryFault.NotSupported,
+                    $"The index '{record.Name}' is of a kind that this version does not have.",
+                    source.Position
+                );
         }
         catch (IndexDefinitionException newer)
         {
-            throw new QueryException(QueryFault.NotSupported, $"The index '{record.Name}' cannot be asked: {newer.Message}", source.Position);
+            throw new QueryException(
+                QueryFault.NotSupported,
+                $"The index '{record.Name}' cannot be asked: {newer.Message}",
+                source.Position
+            );
         }
     }
 
     /// <summary>The documents that it is of.</summary>
-    public Source SourceOf(Source named) => Automatic?.Collection is { } collection
-        ? named with { Kind = SourceKind.Collection, Name = collection }
-        : named with { Kind = SourceKind.AllDocuments, Name = AutoIndexDefinition.AllDocuments };
+    public Source SourceOf(Source named) =>
+        Automatic?.Collection is { } collection
+            ? named with
+            {
+                Kind = SourceKind.Collection,
+                Name = collection,
+            }
+            : named with
+            {
+                Kind = SourceKind.AllDocuments,
+                Name = AutoIndexDefinition.AllDocuments,
+            };
 }

@@ -10,16 +10,32 @@ namespace Rookery.Server.Raven.Queries;
 /// <param name="Parameters">The object of its parameters, as JSON.</param>
 /// <param name="Start">How many results to leave out at least.</param>
 /// <param name="PageSize">How many results to give at most.</param>
-/// <param name="Wait">How long to wait for an index that is behind, after which the query is refused; null when an answer that is stale will do.</param>
+/// <param name="Wait">How long to wait for an index that is behind, after which the query is refused; null when an
+/// answer that is stale will do.</param>
 internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start, long PageSize, TimeSpan? Wait)
 {
     // What changes no answer: the first is for the client's cache, the next two allow a server to leave work out,
     // which this one does not, and the last says that PageSize was set.
-    private static readonly string[] Harmless = ["DisableCaching", "SkipDuplicateChecking", "SkipStatistics", "PageSizeSet"];
+    private static readonly string[] Harmless =
+    [
+        "DisableCaching",
+        "SkipDuplicateChecking",
+        "SkipStatistics",
+        "PageSizeSet",
+    ];
 
     private static readonly string[] Members =
-        ["Query", "QueryParameters", "Start", "PageSize", "WaitForNonStaleResults", "WaitForNonStaleResultsTimeout", "IncludeTimings",
-            "ProjectionBehavior", .. Harmless];
+    [
+        "Query",
+        "QueryParameters",
+        "Start",
+        "PageSize",
+        "WaitForNonStaleResults",
+        "WaitForNonStaleResultsTimeout",
+        "IncludeTimings",
+        "ProjectionBehavior",
+        .. Harmless,
+    ];
 
     private static readonly byte[] NoParameters = "{}"u8.ToArray();
 
@@ -37,16 +53,22 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
 
     private static readonly TimeSpan LongestWait = TimeSpan.FromHours(1);
 
-    /// <summary>Whether the answer says how long its parts took, as after <c>include timings()</c>: for programs that leave the text as its author wrote it, so that errors name its own lines and columns.</summary>
+    /// <summary>
+    /// Whether the answer says how long its parts took, as after <c>include timings()</c>: for programs that leave the
+    /// text as its author wrote it, so that errors name its own lines and columns.
+    /// </summary>
     public bool IncludesTimings { get; private init; }
 
     /// <summary>Where a selection reads fields from.</summary>
     public ProjectionBehavior Projecting { get; private init; }
 
     /// <summary>Memory that the query takes once it is read, at most, in bytes.</summary>
-    public long HeldBytes => ((long)BytesPerCharacter * Text.Length) + ((long)BytesPerByteOfParameters * Parameters.Length);
+    public long HeldBytes =>
+        ((long)BytesPerCharacter * Text.Length) + ((long)BytesPerByteOfParameters * Parameters.Length);
 
-    /// <summary>Reads the body of a query: <c>{"Query","QueryParameters","Start","PageSize","WaitForNonStaleResults",…}</c>.</summary>
+    /// <summary>
+    /// Reads the body of a query: <c>{"Query","QueryParameters","Start","PageSize","WaitForNonStaleResults",…}</c>.
+    /// </summary>
     /// <exception cref="RefusedException">It is no such body.</exception>
     public static QueryEnvelope Read(ReadOnlySpan<byte> body)
     {
@@ -97,7 +119,9 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
 
         return !json.Read() && body[inner] is { Length: > 0 } query
             ? query
-            : throw RefusedException.BadRequest("The body of a patch by query must be {\"Query\":{\"Query\":\"from Users update { this.a = 1 }\"}}.");
+            : throw RefusedException.BadRequest(
+                "The body of a patch by query must be {\"Query\":{\"Query\":\"from Users update { this.a = 1 }\"}}."
+            );
     }
 
     private static QueryEnvelope ReadBody(ReadOnlySpan<byte> body)
@@ -164,8 +188,18 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
         }
 
         return text.Length <= MaxTextLength
-            ? new QueryEnvelope(text, parameters, start, pageSize, waits ? timeout : null) { IncludesTimings = includesTimings, Projecting = projecting }
-            : throw QueryRefusal.Of(new QueryException(QueryFault.TooCostly, $"The text of a query has at most {MaxTextLength} characters; send long lists as parameters."), text);
+            ? new QueryEnvelope(text, parameters, start, pageSize, waits ? timeout : null)
+            {
+                IncludesTimings = includesTimings,
+                Projecting = projecting,
+            }
+            : throw QueryRefusal.Of(
+                new QueryException(
+                    QueryFault.TooCostly,
+                    $"The text of a query has at most {MaxTextLength} characters; send long lists as parameters."
+                ),
+                text
+            );
     }
 
     // Without a text of its own for each that is known.
@@ -199,21 +233,30 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
     private static ProjectionBehavior ReadBehavior(ref Utf8JsonReader json, string member)
     {
         string? text = JsonBody.ReadText(ref json, member);
-        return Enum.TryParse<ProjectionBehavior>(text, ignoreCase: true, out var behavior) && Enum.IsDefined(behavior) && char.IsAsciiLetter(text[0])
+        return
+            Enum.TryParse<ProjectionBehavior>(text, ignoreCase: true, out var behavior)
+            && Enum.IsDefined(behavior)
+            && char.IsAsciiLetter(text[0])
             ? behavior
-            : throw RefusedException.BadRequest($"'{member}' must be one of {string.Join(", ", Enum.GetNames<ProjectionBehavior>())}.");
+            : throw RefusedException.BadRequest(
+                $"'{member}' must be one of {string.Join(", ", Enum.GetNames<ProjectionBehavior>())}."
+            );
     }
 
     private static TimeSpan ReadDuration(ref Utf8JsonReader json, string member)
     {
         string text = json.TokenType switch
         {
-            JsonTokenType.Number when json.TryGetInt64(out long milliseconds) => milliseconds.ToString(CultureInfo.InvariantCulture),
+            JsonTokenType.Number when json.TryGetInt64(out long milliseconds) => milliseconds.ToString(
+                CultureInfo.InvariantCulture
+            ),
             JsonTokenType.String => json.GetString()!,
             _ => "",
         };
         return DurationText.TryParse(text, out var duration)
-            ? duration < LongestWait ? duration : LongestWait
+            ? duration < LongestWait
+                ? duration
+                : LongestWait
             : throw RefusedException.BadRequest($"'{member}' must be milliseconds, or a duration like \"00:00:05\".");
     }
 

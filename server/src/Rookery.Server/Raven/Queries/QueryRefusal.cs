@@ -9,6 +9,8 @@ internal static class QueryRefusal
     public static RefusedException Of(QueryException error, string query)
     {
         string text = QueryErrorText.Of(error, query);
-        return error.Fault == QueryFault.NotSupported ? RefusedException.NotSupported(text) : RefusedException.InvalidQuery(text);
+        return error.Fault == QueryFault.NotSupported
+            ? RefusedException.NotSupported(text)
+            : RefusedException.InvalidQuery(text);
     }
 }

@@ -20,7 +20,10 @@ internal sealed class QueryRequest : IDisposable
     /// <summary>The same as it was parsed; null when it is asked in another form than that.</summary>
     public ParsedQuery? Parsed { get; init; }
 
-    /// <summary>The page of documents that are the results as they are, when nothing but ids narrows them; null when documents have to be looked into.</summary>
+    /// <summary>
+    /// The page of documents that are the results as they are, when nothing but ids narrows them; null when documents
+    /// have to be looked into.
+    /// </summary>
     public IdQuery? Direct { get; init; }
 
     /// <summary>How documents are looked into; null when they need not be.</summary>
@@ -35,10 +38,16 @@ internal sealed class QueryRequest : IDisposable
     /// <summary>The index that the query names; null when it names none.</summary>
     public NamedIndex? Named { get; init; }
 
-    /// <summary>Reads it again, because the index that it names answers by another definition now; null when it names no such one.</summary>
+    /// <summary>
+    /// Reads it again, because the index that it names answers by another definition now; null when it names no such
+    /// one.
+    /// </summary>
     public Func<QueryRequest>? Again { get; init; }
 
-    /// <summary>How long to wait for an index that is behind, after which the query is refused; null when an answer that is stale will do.</summary>
+    /// <summary>
+    /// How long to wait for an index that is behind, after which the query is refused; null when an answer that is
+    /// stale will do.
+    /// </summary>
     public TimeSpan? Wait { get; init; }
 
     /// <summary>The name that RavenDB gives to the index that would answer it.</summary>
@@ -48,7 +57,10 @@ internal sealed class QueryRequest : IDisposable
         init => _indexName = value;
     }
 
-    /// <summary>Whether its results are changed or deleted, behind the answer of its request, as few at once as such operations are.</summary>
+    /// <summary>
+    /// Whether its results are changed or deleted, behind the answer of its request, as few at once as such operations
+    /// are.
+    /// </summary>
     public bool IsChange { get; init; }
 
     /// <summary>How long it may work in all.</summary>
@@ -58,7 +70,8 @@ internal sealed class QueryRequest : IDisposable
     /// <param name="envelope">The query.</param>
     /// <param name="database">Where set-ups are stored that it names.</param>
     /// <param name="indexes">Knows the index that it names.</param>
-    /// <exception cref="RefusedException">It is no query, one that this version does not have, or of an index that there is not.</exception>
+    /// <exception cref="RefusedException">It is no query, one that this version does not have, or of an index that
+    /// there is not.</exception>
     public static QueryRequest Read(QueryEnvelope envelope, Database database, IndexedQueries indexes)
     {
         try
@@ -72,7 +85,10 @@ internal sealed class QueryRequest : IDisposable
         }
     }
 
-    /// <summary>Plans a query whose results are to be changed or deleted: they are documents, and as many as there are. It works as long as it takes.</summary>
+    /// <summary>
+    /// Plans a query whose results are to be changed or deleted: they are documents, and as many as there are. It works
+    /// as long as it takes.
+    /// </summary>
     /// <param name="query">The query, read.</param>
     /// <param name="envelope">How it came.</param>
     /// <param name="database">Where the documents are.</param>
@@ -80,44 +96,93 @@ internal sealed class QueryRequest : IDisposable
     /// <param name="wait">How long to wait for an index that is behind; null when a stale one will do.</param>
     /// <exception cref="QueryException">It is one that this version does not have, or that cannot be meant.</exception>
     /// <exception cref="RefusedException">It is of an index that there is not.</exception>
-    public static QueryRequest ReadForChange(Query query, QueryEnvelope envelope, Database database, IndexedQueries indexes, TimeSpan? wait)
+    public static QueryRequest ReadForChange(
+        Query query,
+        QueryEnvelope envelope,
+        Database database,
+        IndexedQueries indexes,
+        TimeSpan? wait
+    )
     {
-        string? refused = query.Select is not null ? "select" : query.GroupBy.Count > 0 ? "group by" : query.Includes.Count > 0 ? "include" : null;
+        string? refused =
+            query.Select is not null ? "select"
+            : query.GroupBy.Count > 0 ? "group by"
+            : query.Includes.Count > 0 ? "include"
+            : null;
         if (refused is not null)
         {
-            throw new QueryException(QueryFault.Invalid, $"'{refused}' has no meaning where documents are changed or deleted by a query.");
+            throw new QueryException(
+                QueryFault.Invalid,
+                $"'{refused}' has no meaning where documents are changed or deleted by a query."
+            );
         }
 
-        return PlanOf(query with { Update = null, Loads = [] }, null, envelope with { Wait = wait }, database, indexes, isChange: true);
+        return PlanOf(
+            query with
+            {
+                Update = null,
+                Loads = [],
+            },
+            null,
+            envelope with
+            {
+                Wait = wait,
+            },
+            database,
+            indexes,
+            isChange: true
+        );
     }
 
     /// <summary>Gives memory back.</summary>
     public void Dispose() => _fullText?.Dispose();
 
-    // A change makes documents the newest of their collection, so its walk must not meet them again: a scan sees to that, a plain walk does not.
-    private static QueryRequest PlanOf(Query written, ParsedQuery? parsed, QueryEnvelope envelope, Database database, IndexedQueries indexes, bool isChange)
+    // A change makes documents the newest of their collection, so its walk must not meet them again: a scan sees to
+    // that, a plain walk does not.
+    private static QueryRequest PlanOf(
+        Query written,
+        ParsedQuery? parsed,
+        QueryEnvelope envelope,
+        Database database,
+        IndexedQueries indexes,
+        bool isChange
+    )
     {
         var parameters = QueryValues.Read(envelope.Parameters);
         var query = StoredSetups.Fill(written, parameters, database);
         var named = query.Source.Kind == SourceKind.Index ? NamedIndex.Find(database, indexes, query.Source) : null;
         if (isChange && named is { Rows.IsReduced: true })
         {
-            throw new QueryException(QueryFault.Invalid, $"The results of '{named.Name}' are reduced rows, and no documents that could be changed or deleted.", query.Source.Position);
+            throw new QueryException(
+                QueryFault.Invalid,
+                $"The results of '{named.Name}' are reduced rows, and no documents that could be changed or deleted.",
+                query.Source.Position
+            );
         }
 
         query = named is null ? query : query with { Source = named.SourceOf(query.Source) };
         if (query.Update is { } update)
         {
-            throw new QueryException(QueryFault.Invalid, "'update' changes documents, and a query only asks: send it by PATCH to queries, or use `rookery patch`.", update.Position - 1);
+            throw new QueryException(
+                QueryFault.Invalid,
+                "'update' changes documents, and a query only asks: send it by PATCH to queries, or use "
+                    + "`rookery patch`.",
+                update.Position - 1
+            );
         }
 
         var operands = new OperandValues(parameters);
         long writtenOffset = operands.Count(query.Offset, "offset") ?? 0;
         long? writtenLimit = operands.Count(query.Limit, "limit");
         long offset = Math.Max(writtenOffset, envelope.Start); // client 5.4 sends both, and means the same
-        long? limit = writtenLimit is { } asked ? Math.Min(asked, envelope.PageSize) : envelope.PageSize == long.MaxValue ? null : envelope.PageSize;
+        long? limit =
+            writtenLimit is { } asked ? Math.Min(asked, envelope.PageSize)
+            : envelope.PageSize == long.MaxValue ? null
+            : envelope.PageSize;
         IReadOnlyList<string> includes = query.Includes.Count == 0 ? [] : ReadIncludes(query);
-        bool hasTimings = envelope.IncludesTimings || (query.Includes.Count > 0 && query.Includes.Any(static include => include.Kind == IncludeKind.Timings));
+        bool hasTimings =
+            envelope.IncludesTimings
+            || (query.Includes.Count > 0 && query.Includes.Any(static include => include.Kind == IncludeKind.Timings));
         if (named is null && !isChange && TryReadDirect(query, operands, out var condition))
         {
             var direct = new IdQuery
@@ -127,12 +192,30 @@ internal sealed class QueryRequest : IDisposable
                 Offset = offset,
                 Limit = limit,
             };
-            return new QueryRequest { Query = query, Direct = direct, Includes = includes, HasTimings = hasTimings, IndexName = CollectionName(query.Source) };
+            return new QueryRequest
+            {
+                Query = query,
+                Direct = direct,
+                Includes = includes,
+                HasTimings = hasTimings,
+                IndexName = CollectionName(query.Source),
+            };
         }
 
-        var paged = offset == writtenOffset && limit == writtenLimit ? query : query with { Offset = Number(offset, query.Offset), Limit = limit is { } most ? Number(most, query.Limit) : null };
-        paged = envelope.Projecting == ProjectionBehavior.Default ? paged : paged with { Projecting = envelope.Projecting };
-        var fullText = new FullTextConditions(named?.Rows is { } rows ? rows.AnalyzerOf : static _ => IndexedQueries.Analyzer, named?.Rows?.WordFields);
+        var paged =
+            offset == writtenOffset && limit == writtenLimit
+                ? query
+                : query with
+                {
+                    Offset = Number(offset, query.Offset),
+                    Limit = limit is { } most ? Number(most, query.Limit) : null,
+                };
+        paged =
+            envelope.Projecting == ProjectionBehavior.Default ? paged : paged with { Projecting = envelope.Projecting };
+        var fullText = new FullTextConditions(
+            named?.Rows is { } rows ? rows.AnalyzerOf : static _ => IndexedQueries.Analyzer,
+            named?.Rows?.WordFields
+        );
         try
         {
             return new QueryRequest
@@ -143,7 +226,9 @@ internal sealed class QueryRequest : IDisposable
                 Includes = includes,
                 HasTimings = hasTimings,
                 Named = named,
-                Again = named?.Rows is null ? null : () => PlanOf(written, parsed, envelope, database, indexes, isChange),
+                Again = named?.Rows is null
+                    ? null
+                    : () => PlanOf(written, parsed, envelope, database, indexes, isChange),
                 Wait = envelope.Wait,
                 IsChange = isChange,
                 _fullText = fullText,
@@ -159,18 +244,31 @@ internal sealed class QueryRequest : IDisposable
     private static bool TryReadDirect(Query query, OperandValues operands, out IdCondition? condition)
     {
         condition = null;
-        return (query.Includes.Count == 0 || !query.Includes.Any(static include => include.Kind is IncludeKind.Highlight or IncludeKind.Explanations)) && query is { Filter: null, FilterLimit: null, Select: null, GroupBy.Count: 0, OrderBy.Count: 0, Loads.Count: 0 }
+        return (
+                query.Includes.Count == 0
+                || !query.Includes.Any(static include =>
+                    include.Kind is IncludeKind.Highlight or IncludeKind.Explanations
+                )
+            )
+            && query
+                is { Filter: null, FilterLimit: null, Select: null, GroupBy.Count: 0, OrderBy.Count: 0, Loads.Count: 0 }
             && (query.Where is null || (condition = IdCondition.TryRead(query.Where, operands)) is not null);
     }
 
-    private static NumberOperand Number(long count, Operand? written) => new(count.ToString(CultureInfo.InvariantCulture), written?.Position ?? 0);
+    private static NumberOperand Number(long count, Operand? written) =>
+        new(count.ToString(CultureInfo.InvariantCulture), written?.Position ?? 0);
 
-    private static string CollectionName(Source source) => source.Kind == SourceKind.Collection ? "collection/" + source.Name : "AllDocs";
+    private static string CollectionName(Source source) =>
+        source.Kind == SourceKind.Collection ? "collection/" + source.Name : "AllDocs";
 
     private static List<string> ReadIncludes(Query query)
     {
         var paths = new List<string>(query.Includes.Count);
-        paths.AddRange(query.Includes.Where(static include => include.Kind == IncludeKind.Documents).Select(static include => include.Path!));
+        paths.AddRange(
+            query
+                .Includes.Where(static include => include.Kind == IncludeKind.Documents)
+                .Select(static include => include.Path!)
+        );
         return paths;
     }
 }

@@ -3,7 +3,9 @@ using System.Text;
 
 namespace Rookery.Server.Raven.Queries;
 
-/// <summary>How long the parts of one query took, one after the other, its client not waited for. Not thread-safe.</summary>
+/// <summary>
+/// How long the parts of one query took, one after the other, its client not waited for. Not thread-safe.
+/// </summary>
 internal sealed class QueryTimings
 {
     private readonly List<(string Part, long Milliseconds)>? _parts;
@@ -68,7 +70,11 @@ internal sealed class QueryTimings
         json.Append(CultureInfo.InvariantCulture, $"{{\"DurationInMs\":{TotalMilliseconds},\"Timings\":{{");
         for (int i = 0; i < _parts?.Count; i++)
         {
-            json.Append(CultureInfo.InvariantCulture, $"{(i == 0 ? "" : ",")}\"{_parts[i].Part}\":{{\"DurationInMs\":{_parts[i].Milliseconds},\"Timings\":null}}");
+            json.Append(
+                CultureInfo.InvariantCulture,
+                $"{(i == 0 ? "" : ",")}\"{_parts[i].Part}\":{{\"DurationInMs\":{_parts[i].Milliseconds}"
+                    + $",\"Timings\":null}}"
+            );
         }
 
         return json.Append("}}").ToString();

@@ -5,15 +5,23 @@ using Rookery.Indexing.Scanning;
 namespace Rookery.Server.Raven.Queries;
 
 /// <summary>
-/// The time of one query: it works for <see cref="Turn"/>, then others have theirs, until it has worked as long as it may. Only what passes between <see cref="Begin"/> and
+/// The time of one query: it works for <see cref="Turn"/>, then others have theirs, until it has worked as long as it
+/// may. Only what passes between <see cref="Begin"/> and
 /// <see cref="End"/> is work; while its client or room is waited for, none is done. Not thread-safe.
 /// </summary>
 /// <param name="time">The clock.</param>
 /// <param name="limit">How long it may work in all.</param>
-/// <param name="http">Says that the client left. It is asked only while work goes on: reading its token makes Kestrel allocate.</param>
+/// <param name="http">Says that the client left. It is asked only while work goes on: reading its token makes Kestrel
+/// allocate.</param>
 /// <param name="searches">Bounds searches that take long; null where they are bounded otherwise.</param>
 /// <param name="stopping">Says that the node stops.</param>
-internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, HttpContext http, LongSearches? searches = null, CancellationToken stopping = default) : IScanClock
+internal sealed class QueryTurns(
+    TimeProvider time,
+    TimeSpan limit,
+    HttpContext http,
+    LongSearches? searches = null,
+    CancellationToken stopping = default
+) : IScanClock
 {
     /// <summary>How long a query works before others go first.</summary>
     public static readonly TimeSpan Turn = WorkTurns.Turn;
@@ -80,7 +88,10 @@ internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, HttpContext 
         if (_inAll + SinceBegun > limit)
         {
             throw new QueryException(
-                QueryFault.TooCostly, $"The query worked for {limit.TotalMinutes} minutes without coming to its end. Narrow it by a collection or by ids.");
+                QueryFault.TooCostly,
+                $"The query worked for {limit.TotalMinutes} minutes without coming to its end. Narrow it by "
+                    + $"a collection or by ids."
+            );
         }
 
         if (_isSearching && !_isLong && SinceBegun > LongSearches.LongAfter)

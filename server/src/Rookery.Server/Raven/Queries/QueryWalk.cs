@@ -7,12 +7,16 @@ using Rookery.Server.Raven.Documents;
 namespace Rookery.Server.Raven.Queries;
 
 /// <summary>
-/// The documents that a query has to look at: a collection in the order it was written, or ids and those of a prefix in the order of ids. Counts what it
-/// passes, so that the total is known at the end without a second walk.
+/// The documents that a query has to look at: a collection in the order it was written, or ids and those of a prefix in
+/// the order of ids. Counts what it passes, so that the total is known at the end without a second walk.
 /// </summary>
 internal sealed class QueryWalk : IDisposable
 {
-    private static readonly IdQuery ByIds = new() { Collection = null, Condition = new IdCondition(IdConditionKind.OneOf, []) };
+    private static readonly IdQuery ByIds = new()
+    {
+        Collection = null,
+        Condition = new IdCondition(IdConditionKind.OneOf, []),
+    };
 
     private readonly AnswerReader _reader;
     private readonly IdQuery _query;
@@ -37,7 +41,9 @@ internal sealed class QueryWalk : IDisposable
     {
         _query = query;
         _reader = reader;
-        _collection = query.Collection is { } name ? Utf8(name, DocumentLimits.MaxCollectionBytes, "The name of a collection") : null;
+        _collection = query.Collection is { } name
+            ? Utf8(name, DocumentLimits.MaxCollectionBytes, "The name of a collection")
+            : null;
         _toSkip = query.Offset;
         _left = query.Limit ?? long.MaxValue;
         if (query.Condition is { Kind: IdConditionKind.OneOf } condition)
@@ -66,7 +72,9 @@ internal sealed class QueryWalk : IDisposable
         _ids = ids;
     }
 
-    /// <summary>The document at hand, whole; valid until the next move. A large one takes as much memory again.</summary>
+    /// <summary>
+    /// The document at hand, whole; valid until the next move. A large one takes as much memory again.
+    /// </summary>
     public DocumentView View => _cursor is null ? _byId.View : _cursor.View;
 
     /// <summary>The same without the body of a large document, which costs little.</summary>
@@ -84,7 +92,9 @@ internal sealed class QueryWalk : IDisposable
     /// <summary>Of a walk over ids, the place of the one at hand among them.</summary>
     public int Place => _nextId - 1;
 
-    /// <summary>Called for each document that the walk meets, so that one over many can be ended; null where it need not.</summary>
+    /// <summary>
+    /// Called for each document that the walk meets, so that one over many can be ended; null where it need not.
+    /// </summary>
     public Action? Passed { get; init; }
 
     /// <summary>Whether documents come in the order in which they were written.</summary>
@@ -102,7 +112,10 @@ internal sealed class QueryWalk : IDisposable
     /// <summary>The number of documents that match, when it is known without walking; null otherwise.</summary>
     public long? KnownTotal => _knownTotal;
 
-    /// <summary>The number of documents that match, whatever the page. Known at once for whole collections, otherwise after the walk.</summary>
+    /// <summary>
+    /// The number of documents that match, whatever the page. Known at once for whole collections, otherwise after the
+    /// walk.
+    /// </summary>
     public long CountTotal()
     {
         if (_knownTotal is { } known)
@@ -202,7 +215,8 @@ internal sealed class QueryWalk : IDisposable
         _reader.Pause();
     }
 
-    private DocumentCursor OpenCursor() => _query.Condition is not null ? _reader.Current.ByIdPrefix(_prefix)
+    private DocumentCursor OpenCursor() =>
+        _query.Condition is not null ? _reader.Current.ByIdPrefix(_prefix)
         : _collection is null ? _reader.Current.ByEtag(0)
         : _reader.Current.ByCollection(CollectionKey(_collection));
 
@@ -282,11 +296,16 @@ internal sealed class QueryWalk : IDisposable
     private static byte[] Utf8(string text, int maxBytes, string what)
     {
         byte[] bytes = Encoding.UTF8.GetBytes(text);
-        return bytes.Length <= maxBytes ? bytes : throw RefusedException.InvalidQuery($"{what} has at most {maxBytes} bytes of UTF-8; this one has {bytes.Length}.");
+        return bytes.Length <= maxBytes
+            ? bytes
+            : throw RefusedException.InvalidQuery(
+                $"{what} has at most {maxBytes} bytes of UTF-8; this one has {bytes.Length}."
+            );
     }
 
     // Documents without a collection are stored with an empty name and shown in "@empty".
-    private static ReadOnlySpan<byte> CollectionKey(byte[] collection) => collection.AsSpan().SequenceEqual("@empty"u8) ? default : collection;
+    private static ReadOnlySpan<byte> CollectionKey(byte[] collection) =>
+        collection.AsSpan().SequenceEqual("@empty"u8) ? default : collection;
 
     private long CountAll(in DatabaseReader reader)
     {

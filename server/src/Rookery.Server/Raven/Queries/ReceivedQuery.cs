@@ -24,7 +24,14 @@ internal sealed class ReceivedQuery(QueryRequest request, string? tag, LargeRequ
         QueryEnvelope envelope;
         EntityTag tag;
         LargeRequests.Lease? room;
-        using (var body = await RequestBody.ReadAsync(http, context.Options.QueryBytesLimit, context.LargeRequests, BodyUse.Objects))
+        using (
+            var body = await RequestBody.ReadAsync(
+                http,
+                context.Options.QueryBytesLimit,
+                context.LargeRequests,
+                BodyUse.Objects
+            )
+        )
         {
             envelope = QueryEnvelope.Read(body.Span);
             tag = TagOf(database, body.Span);
@@ -45,7 +52,8 @@ internal sealed class ReceivedQuery(QueryRequest request, string? tag, LargeRequ
         try
         {
             var request = QueryRequest.Read(envelope, database, new IndexedQueries(context.Indexes));
-            tag.Add(request.Named?.Rows?.Number ?? 0);  // by which definition an index answers changes while no document does
+            // by which definition an index answers changes while no document does
+            tag.Add(request.Named?.Rows?.Number ?? 0);
             return new ReceivedQuery(request, IsShuffledAnew(request.Query) ? null : tag.ToString(), room);
         }
         catch (RefusedException)
@@ -61,9 +69,13 @@ internal sealed class ReceivedQuery(QueryRequest request, string? tag, LargeRequ
         room?.Dispose();
     }
 
-    private static bool IsShuffledAnew(Query query) => query.OrderBy.Count > 0 && query.OrderBy.Any(static order => order is { Kind: OrderKind.Random, Seed: null });
+    private static bool IsShuffledAnew(Query query) =>
+        query.OrderBy.Count > 0 && query.OrderBy.Any(static order => order is { Kind: OrderKind.Random, Seed: null });
 
-    /// <summary>Nothing was applied to the database since, and the query is the same: so is the answer, because only those have a tag that are not stale.</summary>
+    /// <summary>
+    /// Nothing was applied to the database since, and the query is the same: so is the answer, because only those have
+    /// a tag that are not stale.
+    /// </summary>
     private static EntityTag TagOf(Database database, ReadOnlySpan<byte> query)
     {
         var tag = new EntityTag(database);

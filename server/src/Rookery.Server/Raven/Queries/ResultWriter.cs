@@ -7,15 +7,24 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Server.Raven.Queries;
 
-/// <summary>Writes the document of a walk as the result of a query: whole, its metadata, or what the query selects of it.</summary>
+/// <summary>
+/// Writes the document of a walk as the result of a query: whole, its metadata, or what the query selects of it.
+/// </summary>
 /// <param name="database">Whose it is.</param>
 /// <param name="plan">The plan of a query that selects fields; null for whole documents.</param>
 /// <param name="metadataOnly">Whether of a whole document only the metadata is wanted.</param>
 /// <param name="hasIncludes">Whether its references are followed as well.</param>
-/// <param name="scripted">Makes the results of a query that selects by a script; null where none does. It is disposed with this.</param>
+/// <param name="scripted">Makes the results of a query that selects by a script; null where none does. It is disposed
+/// with this.</param>
 /// <param name="clock">Is asked while a result is put together; null for whole documents.</param>
 internal sealed class ResultWriter(
-    Database database, ScanPlan? plan, bool metadataOnly, bool hasIncludes, ScriptedResults? scripted = null, IScanClock? clock = null) : IDisposable
+    Database database,
+    ScanPlan? plan,
+    bool metadataOnly,
+    bool hasIncludes,
+    ScriptedResults? scripted = null,
+    IScanClock? clock = null
+) : IDisposable
 {
     // A selection may name a large field several times, but not any number of times.
     private const int FreeBytes = 64 << 10;
@@ -24,14 +33,18 @@ internal sealed class ResultWriter(
     /// <summary>Makes the results of a query that selects by a script; null where none does.</summary>
     public ScriptedResults? Scripted => scripted;
 
-    /// <summary>Gives the row that an index holds, by the place of its document in the walk, where a selection reads from there; null where it reads documents.</summary>
+    /// <summary>
+    /// Gives the row that an index holds, by the place of its document in the walk, where a selection reads from there;
+    /// null where it reads documents.
+    /// </summary>
     public Func<int, ReadOnlyMemory<byte>>? RowOf { get; set; }
 
     /// <summary>The document at hand, as conditions read it.</summary>
     public QueriedDocument Queried(QueryWalk walk) => new(walk.View, walk.Etag, _historyId) { Score = walk.Score ?? 0 };
 
     /// <summary>Memory that reading and writing a document of so many bytes takes at most.</summary>
-    public long BytesFor(long documentBytes) => hasIncludes || plan is { GivesDocuments: false } ? 3 * documentBytes : documentBytes;
+    public long BytesFor(long documentBytes) =>
+        hasIncludes || plan is { GivesDocuments: false } ? 3 * documentBytes : documentBytes;
 
     /// <summary>Writes the document at hand.</summary>
     /// <exception cref="QueryException">What the query selects of it is much larger than it.</exception>
@@ -53,8 +66,16 @@ internal sealed class ResultWriter(
         answer.Write("{"u8);
         int start = answer.Length;
         var row = RowOf is null ? default : RowOf(walk.Place);
-        plan.WriteMembers(RowOf is null ? Queried(walk) : Queried(walk).WithRow(row.Span), new BoundedBuffer(answer, FreeBytes + (2 * (walk.Length + row.Length))), clock);
-        answer.Write(answer.Length == start ? "\"@metadata\":{\"@projection\":true,\"@id\":"u8 : ",\"@metadata\":{\"@projection\":true,\"@id\":"u8);
+        plan.WriteMembers(
+            RowOf is null ? Queried(walk) : Queried(walk).WithRow(row.Span),
+            new BoundedBuffer(answer, FreeBytes + (2 * (walk.Length + row.Length))),
+            clock
+        );
+        answer.Write(
+            answer.Length == start
+                ? "\"@metadata\":{\"@projection\":true,\"@id\":"u8
+                : ",\"@metadata\":{\"@projection\":true,\"@id\":"u8
+        );
         Rookery.Documents.Json.DocumentWriter.WriteString(answer, walk.Head.Id);
         answer.Write("}}"u8);
         WriteScore(answer, walk);
@@ -96,7 +117,11 @@ internal sealed class ResultWriter(
         {
             if (answer.Length - _start + (long)more > bytes)
             {
-                throw new QueryException(QueryFault.TooCostly, "What the query selects of a document is more than twice as large as the document: select large fields once.");
+                throw new QueryException(
+                    QueryFault.TooCostly,
+                    "What the query selects of a document is more than twice as large as the document: select "
+                        + "large fields once."
+                );
             }
         }
     }

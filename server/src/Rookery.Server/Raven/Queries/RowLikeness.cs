@@ -5,7 +5,10 @@ using Rookery.Indexing.Scanning;
 
 namespace Rookery.Server.Raven.Queries;
 
-/// <summary>Finds what <c>moreLikeThis</c> of a static index compares with: the first document, or reduced row, that its condition finds there.</summary>
+/// <summary>
+/// Finds what <c>moreLikeThis</c> of a static index compares with: the first document, or reduced row, that its
+/// condition finds there.
+/// </summary>
 internal static class RowLikeness
 {
     /// <summary>Has all conditions of a query learn theirs.</summary>
@@ -17,10 +20,19 @@ internal static class RowLikeness
     /// <param name="writer">Reads documents.</param>
     /// <param name="turns">The time of the query.</param>
     /// <param name="atLeast">The etag through which the index has to follow the documents.</param>
-    /// <returns>False when the index is not there now, or was reset and is behind that etag: whoever asks it finds out.</returns>
+    /// <returns>False when the index is not there now, or was reset and is behind that etag: whoever asks it finds
+    /// out.</returns>
     /// <exception cref="QueryException">There is none.</exception>
     public static async ValueTask<bool> TryLearnAsync(
-        ServerContext context, AnswerReader reader, ScanPlan plan, string indexName, DocumentAnswer answer, ResultWriter writer, QueryTurns turns, long atLeast)
+        ServerContext context,
+        AnswerReader reader,
+        ScanPlan plan,
+        string indexName,
+        DocumentAnswer answer,
+        ResultWriter writer,
+        QueryTurns turns,
+        long atLeast
+    )
     {
         foreach (var likeness in plan.Likenesses.Where(static likeness => !likeness.Condition.IsLearned))
         {
@@ -31,9 +43,13 @@ internal static class RowLikeness
             }
 
             using var run = likeness.Finder.Start(context.QueryMemory, turns);
-            if (!await (plan.Rows!.IsReduced
-                ? FoundResults.LookAtRowsAsync(found, turns, row => likeness.TryLearn(default, row, run))
-                : LearnDocumentAsync(reader, likeness, found, run, answer, writer, turns)))
+            if (
+                !await (
+                    plan.Rows!.IsReduced
+                        ? FoundResults.LookAtRowsAsync(found, turns, row => likeness.TryLearn(default, row, run))
+                        : LearnDocumentAsync(reader, likeness, found, run, answer, writer, turns)
+                )
+            )
             {
                 throw new QueryException(QueryFault.Invalid, LikenessSource.NotFound, likeness.Position);
             }
@@ -42,20 +58,54 @@ internal static class RowLikeness
         return true;
     }
 
-    private static IndexAnswer? Search(ServerContext context, Database database, string indexName, ScanPlan finder, QueryTurns turns, long atLeast)
+    private static IndexAnswer? Search(
+        ServerContext context,
+        Database database,
+        string indexName,
+        ScanPlan finder,
+        QueryTurns turns,
+        long atLeast
+    )
     {
         using var search = turns.BeginSearch();
-        return new IndexedQueries(context.Indexes).TryAnswer(database, indexName, finder, context.QueryMemory, turns, atLeast: atLeast);
+        return new IndexedQueries(context.Indexes).TryAnswer(
+            database,
+            indexName,
+            finder,
+            context.QueryMemory,
+            turns,
+            atLeast: atLeast
+        );
     }
 
     private static async ValueTask<bool> LearnDocumentAsync(
-        AnswerReader reader, LikenessSource likeness, IndexAnswer found, ScanRun run, DocumentAnswer answer, ResultWriter writer, QueryTurns turns)
+        AnswerReader reader,
+        LikenessSource likeness,
+        IndexAnswer found,
+        ScanRun run,
+        DocumentAnswer answer,
+        ResultWriter writer,
+        QueryTurns turns
+    )
     {
         using var rows = new IndexRows(likeness.Finder.Rows!, reader.Database, () => reader.Current);
-        return await FoundResults.LookAtDocumentsAsync(reader, found, answer, writer, turns, walk => TryLearn(likeness, walk, rows, run, writer));
+        return await FoundResults.LookAtDocumentsAsync(
+            reader,
+            found,
+            answer,
+            writer,
+            turns,
+            walk => TryLearn(likeness, walk, rows, run, writer)
+        );
     }
 
-    private static bool TryLearn(LikenessSource likeness, QueryWalk walk, IndexRows rows, ScanRun run, ResultWriter writer)
+    private static bool TryLearn(
+        LikenessSource likeness,
+        QueryWalk walk,
+        IndexRows rows,
+        ScanRun run,
+        ResultWriter writer
+    )
     {
         var document = writer.Queried(walk);
         return likeness.TryLearn(document, rows.Of(document), run);

@@ -7,8 +7,9 @@ using Rookery.Server.Raven.Indexes;
 namespace Rookery.Server.Raven.Queries;
 
 /// <summary>
-/// Begins to answer a query that names a static index. Conditions, orders and summaries are of the rows that it holds; results are their documents, stored values of the rows, or reduced rows. What terms do not
-/// say is asked of rows that the maps make anew of the documents found.
+/// Begins to answer a query that names a static index. Conditions, orders and summaries are of the rows that it holds;
+/// results are their documents, stored values of the rows, or reduced rows. What terms do not say is asked of rows that
+/// the maps make anew of the documents found.
 /// </summary>
 internal static class RowQueries
 {
@@ -21,11 +22,20 @@ internal static class RowQueries
     /// <param name="writer">Writes documents; disposed with the results.</param>
     /// <param name="turns">The time of the query.</param>
     /// <param name="needsTotal">Whether results behind the page are counted.</param>
-    /// <returns>The results; null when the index was reset meanwhile and follows the documents no longer as far.</returns>
+    /// <returns>The results; null when the index was reset meanwhile and follows the documents no longer as
+    /// far.</returns>
     /// <exception cref="Indexing.Language.QueryException">The query would cost more than one may.</exception>
     /// <exception cref="RefusedException">The index is not there now.</exception>
     public static async ValueTask<IQueryResults?> TryOpenAsync(
-        ServerContext context, AnswerReader reader, QueryRequest request, QueryWay way, DocumentAnswer answer, ResultWriter writer, QueryTurns turns, bool needsTotal)
+        ServerContext context,
+        AnswerReader reader,
+        QueryRequest request,
+        QueryWay way,
+        DocumentAnswer answer,
+        ResultWriter writer,
+        QueryTurns turns,
+        bool needsTotal
+    )
     {
         var database = reader.Database;
         var plan = request.Plan!;
@@ -34,12 +44,22 @@ internal static class RowQueries
         if (await RowLikeness.TryLearnAsync(context, reader, plan, name, answer, writer, turns, way.ResultEtag))
         {
             using var search = turns.BeginSearch();
-            found = new IndexedQueries(context.Indexes).TryAnswer(database, name, plan, context.QueryMemory, turns, needsTotal, way.ResultEtag);
+            found = new IndexedQueries(context.Indexes).TryAnswer(
+                database,
+                name,
+                plan,
+                context.QueryMemory,
+                turns,
+                needsTotal,
+                way.ResultEtag
+            );
         }
 
         if (found is null)
         {
-            return context.Indexes.ReadPosition(database, name)?.VisibleEtag < way.ResultEtag ? null : throw IndexCommand.NotAtWork(name);
+            return context.Indexes.ReadPosition(database, name)?.VisibleEtag < way.ResultEtag
+                ? null
+                : throw IndexCommand.NotAtWork(name);
         }
 
         try
@@ -49,7 +69,9 @@ internal static class RowQueries
                 return await LookAtRowsAsync(context, reader, request, found, answer, writer, turns);
             }
 
-            return plan.Rows!.IsReduced ? new RowResults(new PageOfRows(found), plan, writer, reader, found) : PageOf(found, reader, plan, answer, writer, turns);
+            return plan.Rows!.IsReduced
+                ? new RowResults(new PageOfRows(found), plan, writer, reader, found)
+                : PageOf(found, reader, plan, answer, writer, turns);
         }
         catch
         {
@@ -59,7 +81,14 @@ internal static class RowQueries
     }
 
     /// <summary>The documents of a page. Those that were written since the index took them are asked again.</summary>
-    private static WalkedResults PageOf(IndexAnswer found, AnswerReader reader, ScanPlan plan, DocumentAnswer answer, ResultWriter writer, QueryTurns turns)
+    private static WalkedResults PageOf(
+        IndexAnswer found,
+        AnswerReader reader,
+        ScanPlan plan,
+        DocumentAnswer answer,
+        ResultWriter writer,
+        QueryTurns turns
+    )
     {
         var ids = new FoundIds(found.Documents);
         var walk = new QueryWalk(reader, ids, QueryResults.ScoresOf(plan, found.Documents));
@@ -72,11 +101,19 @@ internal static class RowQueries
             found.TotalResults,
             new Both(found, rows),
             () => walk.Etag == ids.LastEtag || found.HasResult(writer.Queried(walk), rows),
-            turns);
+            turns
+        );
     }
 
     private static async ValueTask<IQueryResults> LookAtRowsAsync(
-        ServerContext context, AnswerReader reader, QueryRequest request, IndexAnswer found, DocumentAnswer answer, ResultWriter writer, QueryTurns turns)
+        ServerContext context,
+        AnswerReader reader,
+        QueryRequest request,
+        IndexAnswer found,
+        DocumentAnswer answer,
+        ResultWriter writer,
+        QueryTurns turns
+    )
     {
         var plan = request.Plan!;
         var run = plan.Start(context.QueryMemory, turns);
@@ -84,9 +121,18 @@ internal static class RowQueries
         try
         {
             using var rows = new IndexRows(plan.Rows!, reader.Database, () => reader.Current);
-            _ = await (plan.Rows!.IsReduced
-                ? FoundResults.LookAtRowsAsync(found, turns, row => Add(run, default, row, summary))
-                : FoundResults.LookAtDocumentsAsync(reader, found, answer, writer, turns, walk => AddDocument(walk, rows, run, summary, writer)));
+            _ = await (
+                plan.Rows!.IsReduced
+                    ? FoundResults.LookAtRowsAsync(found, turns, row => Add(run, default, row, summary))
+                    : FoundResults.LookAtDocumentsAsync(
+                        reader,
+                        found,
+                        answer,
+                        writer,
+                        turns,
+                        walk => AddDocument(walk, rows, run, summary, writer)
+                    )
+            );
             if (summary is not null)
             {
                 run.Dispose();
@@ -100,11 +146,21 @@ internal static class RowQueries
             ScannedDocument[] documents = [.. ended.Documents];
             if (plan.Rows!.IsReduced)
             {
-                return new RowResults(new ScannedRows(documents, ended.TotalResults), plan, writer, reader, new Both(run, found));
+                return new RowResults(
+                    new ScannedRows(documents, ended.TotalResults),
+                    plan,
+                    writer,
+                    reader,
+                    new Both(run, found)
+                );
             }
 
             writer.RowOf = plan.IsOfEachRow ? place => documents[place].Row : null;
-            var walk = new QueryWalk(reader, [.. documents.Select(static one => one.Id)], QueryResults.ScoresOf(plan, documents));
+            var walk = new QueryWalk(
+                reader,
+                [.. documents.Select(static one => one.Id)],
+                QueryResults.ScoresOf(plan, documents)
+            );
             return new WalkedResults(walk, writer, answer, ended.TotalResults, new Both(run, found), turns: turns);
         }
         catch
@@ -115,7 +171,13 @@ internal static class RowQueries
         }
     }
 
-    private static bool AddDocument(QueryWalk walk, IndexRows rows, ScanRun run, SummaryRun? summary, ResultWriter writer)
+    private static bool AddDocument(
+        QueryWalk walk,
+        IndexRows rows,
+        ScanRun run,
+        SummaryRun? summary,
+        ResultWriter writer
+    )
     {
         var document = writer.Queried(walk);
         return Add(run, document, rows.Of(document), summary);

@@ -55,7 +55,13 @@ internal sealed class ScannedRows(ScannedDocument[] rows, long total) : IFoundRo
 /// <param name="writer">Whose script makes results of them, if any does; disposed with this.</param>
 /// <param name="reader">Reads what else the answer holds; outlives this.</param>
 /// <param name="held">What the rows lie in; disposed with this.</param>
-internal sealed class RowResults(IFoundRows rows, ScanPlan plan, ResultWriter writer, AnswerReader reader, IDisposable held) : IQueryResults
+internal sealed class RowResults(
+    IFoundRows rows,
+    ScanPlan plan,
+    ResultWriter writer,
+    AnswerReader reader,
+    IDisposable held
+) : IQueryResults
 {
     private int _at = -1;
 
@@ -89,7 +95,9 @@ internal sealed class RowResults(IFoundRows rows, ScanPlan plan, ResultWriter wr
             plan.WriteMembers(new QueriedDocument(row) { Score = rows.ScoreOf(_at) ?? 0 }, answer);
         }
 
-        answer.Write(answer.Length == start ? "\"@metadata\":{\"@projection\":true"u8 : ",\"@metadata\":{\"@projection\":true"u8);
+        answer.Write(
+            answer.Length == start ? "\"@metadata\":{\"@projection\":true"u8 : ",\"@metadata\":{\"@projection\":true"u8
+        );
         if (plan.IsScored && rows.ScoreOf(_at) is { } score)
         {
             answer.Write(",\"@index-score\":"u8);

@@ -11,7 +11,9 @@ using Rookery.Server.Raven.Indexes;
 
 namespace Rookery.Server.Raven.Queries;
 
-/// <summary>POST queries. What an index answers says whether it is stale; what comes from the documents themselves never is.</summary>
+/// <summary>
+/// POST queries. What an index answers says whether it is stale; what comes from the documents themselves never is.
+/// </summary>
 internal sealed class RunQuery(ServerContext context)
 {
     private const int LongestNumber = 20;
@@ -33,7 +35,8 @@ internal sealed class RunQuery(ServerContext context)
         {
             throw RefusedException.NotSupported(
                 "'metadataOnly' of a query whose results are no whole documents is not supported by this version: "
-                + "leave it out, or ask without 'select', 'group by' and a reduce.");
+                    + "leave it out, or ask without 'select', 'group by' and a reduce."
+            );
         }
 
         try
@@ -44,7 +47,13 @@ internal sealed class RunQuery(ServerContext context)
             }
             else if (received.Tag is not { } tag || !EntityTag.Set(http, tag))
             {
-                await AnswerAsync(http, database, received, metadataOnly, new QueryTimings(context.Time, begun, received.Request.HasTimings));
+                await AnswerAsync(
+                    http,
+                    database,
+                    received,
+                    metadataOnly,
+                    new QueryTimings(context.Time, begun, received.Request.HasTimings)
+                );
             }
         }
         catch (QueryException error)
@@ -65,33 +74,58 @@ internal sealed class RunQuery(ServerContext context)
         {
             var turns = new QueryTurns(context.Time, request.WorkLimit, http, context.LongSearches, context.Stopping);
             using var search = turns.BeginSearch();
-            using var groups = request.Plan!.IsGrouped ? new GroupedQueries(context.Indexes).TryAnswer(database, name, request.Plan, context.QueryMemory, turns) : null;
-            using var found = request.Plan.IsGrouped ? null : new IndexedQueries(context.Indexes).TryAnswer(database, name, request.Plan, context.QueryMemory, turns);
+            using var groups = request.Plan!.IsGrouped
+                ? new GroupedQueries(context.Indexes).TryAnswer(
+                    database,
+                    name,
+                    request.Plan,
+                    context.QueryMemory,
+                    turns
+                )
+                : null;
+            using var found = request.Plan.IsGrouped
+                ? null
+                : new IndexedQueries(context.Indexes).TryAnswer(
+                    database,
+                    name,
+                    request.Plan,
+                    context.QueryMemory,
+                    turns
+                );
             postings = groups?.PostingsRead ?? found?.PostingsRead;
         }
 
-        return JsonAnswer.SendAsync(http, json =>
-        {
-            json.WriteString("IndexName"u8, route.IndexName ?? request.IndexName);
-            json.WriteStartArray("Results"u8);
-            foreach (var reason in route.Reasons)
+        return JsonAnswer.SendAsync(
+            http,
+            json =>
             {
-                json.WriteStartObject();
-                json.WriteString("Index"u8, reason.Index);
-                json.WriteString("Reason"u8, reason.Text);
-                json.WriteBoolean("IsChosen"u8, reason.IsChosen);
-                json.WriteEndObject();
-            }
+                json.WriteString("IndexName"u8, route.IndexName ?? request.IndexName);
+                json.WriteStartArray("Results"u8);
+                foreach (var reason in route.Reasons)
+                {
+                    json.WriteStartObject();
+                    json.WriteString("Index"u8, reason.Index);
+                    json.WriteString("Reason"u8, reason.Text);
+                    json.WriteBoolean("IsChosen"u8, reason.IsChosen);
+                    json.WriteEndObject();
+                }
 
-            json.WriteEndArray();
-            if (postings is { } read)
-            {
-                json.WriteNumber("PostingsRead"u8, read);
+                json.WriteEndArray();
+                if (postings is { } read)
+                {
+                    json.WriteNumber("PostingsRead"u8, read);
+                }
             }
-        });
+        );
     }
 
-    private async Task AnswerAsync(HttpContext http, Database database, ReceivedQuery received, bool metadataOnly, QueryTimings timings)
+    private async Task AnswerAsync(
+        HttpContext http,
+        Database database,
+        ReceivedQuery received,
+        bool metadataOnly,
+        QueryTimings timings
+    )
     {
         var request = received.Request;
         timings.End("Parser");
@@ -99,11 +133,17 @@ internal sealed class RunQuery(ServerContext context)
         using (var reader = new AnswerReader(database, http))
         {
             (request, var way, var opened) = await _ways.OpenAsync(
-                http, reader, request, answer, metadataOnly, () => timings.End("Index"));
+                http,
+                reader,
+                request,
+                answer,
+                metadataOnly,
+                () => timings.End("Index")
+            );
             using var results = opened;
             if (way.IsStale)
             {
-                http.Response.Headers.ETag = default;   // what it says depends on more than the documents
+                http.Response.Headers.ETag = default; // what it says depends on more than the documents
             }
 
             timings.End("Query");
@@ -131,7 +171,8 @@ internal sealed class RunQuery(ServerContext context)
         IQueryResults results,
         QueryNotes? notes,
         QueryTurns? notesTurns,
-        QueryTimings timings)
+        QueryTimings timings
+    )
     {
         using var includes = new IncludePaths(request.Includes, context.QueryMemory);
         var turns = new WorkTurns(context, http);
@@ -165,8 +206,17 @@ internal sealed class RunQuery(ServerContext context)
         foreach (string id in includes.Ids)
         {
             await turns.TakeAsync();
-            while (!IncludedDocuments.TryWrite(
-                answer, results.Reader, reader.Database, id, ref isFirst, ref tag, out long neededBytes))
+            while (
+                !IncludedDocuments.TryWrite(
+                    answer,
+                    results.Reader,
+                    reader.Database,
+                    id,
+                    ref isFirst,
+                    ref tag,
+                    out long neededBytes
+                )
+            )
             {
                 results.Pause();
                 await answer.WaitForRoomAsync(neededBytes);
@@ -189,7 +239,14 @@ internal sealed class RunQuery(ServerContext context)
         }
     }
 
-    private void WriteStatistics(AnswerBuffer answer, QueryRequest request, QueryWay way, long total, QueryTimings timings, QueryNotes? notes)
+    private void WriteStatistics(
+        AnswerBuffer answer,
+        QueryRequest request,
+        QueryWay way,
+        long total,
+        QueryTimings timings,
+        QueryNotes? notes
+    )
     {
         long now = context.Time.GetUtcNow().UtcTicks;
         answer.Write("},\"TotalResults\":"u8);
@@ -209,7 +266,18 @@ internal sealed class RunQuery(ServerContext context)
         answer.Write(",\"NodeTag\":\""u8);
         answer.Write(Encoding.UTF8.GetBytes(context.Node.Consensus.NodeTag));
         answer.Write("\",\"IncludedPaths\":"u8);
-        answer.Write(request.Includes.Count == 0 ? "null"u8 : Encoding.UTF8.GetBytes("[" + string.Join(',', request.Includes.Select(static path => $"\"{JsonEncodedText.Encode(path)}\"")) + "]"));
+        answer.Write(
+            request.Includes.Count == 0
+                ? "null"u8
+                : Encoding.UTF8.GetBytes(
+                    "["
+                        + string.Join(
+                            ',',
+                            request.Includes.Select(static path => $"\"{JsonEncodedText.Encode(path)}\"")
+                        )
+                        + "]"
+                )
+        );
         answer.Write(request.HasTimings ? Encoding.UTF8.GetBytes(",\"Timings\":" + timings.ToJson()) : default);
         answer.Write(notes is null ? default : notes.ToJson());
         answer.Write("}"u8);

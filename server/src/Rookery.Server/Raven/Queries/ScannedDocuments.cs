@@ -22,9 +22,19 @@ internal sealed class ScannedDocuments : IDisposable
     /// <param name="writer">Writes them.</param>
     /// <param name="answer">Whose room is taken while a large document is looked at.</param>
     /// <param name="turns">The time of the query.</param>
-    /// <param name="countsAll">Whether the scan has to see documents that do not match: <c>filter_limit</c> counts them.</param>
+    /// <param name="countsAll">Whether the scan has to see documents that do not match: <c>filter_limit</c> counts
+    /// them.</param>
     /// <param name="found">Holds what the walk goes over, to be disposed with it; null when nothing does.</param>
-    public ScannedDocuments(AnswerReader reader, QueryWalk walk, ScanRun run, ResultWriter writer, DocumentAnswer answer, QueryTurns turns, bool countsAll, IDisposable? found = null)
+    public ScannedDocuments(
+        AnswerReader reader,
+        QueryWalk walk,
+        ScanRun run,
+        ResultWriter writer,
+        DocumentAnswer answer,
+        QueryTurns turns,
+        bool countsAll,
+        IDisposable? found = null
+    )
     {
         _reader = reader;
         _walk = walk;
@@ -103,8 +113,8 @@ internal sealed class ScannedDocuments : IDisposable
         _found?.Dispose();
     }
 
-    private WalkedOnce? BeginOnce(
-        ) => _walk is { IsInOrderOfWriting: true, IsRenewed: true } ? new WalkedOnce(NewestEtag()) : null;
+    private WalkedOnce? BeginOnce() =>
+        _walk is { IsInOrderOfWriting: true, IsRenewed: true } ? new WalkedOnce(NewestEtag()) : null;
 
     private bool IsResult()
     {

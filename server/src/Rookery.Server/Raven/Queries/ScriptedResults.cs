@@ -10,10 +10,14 @@ using Rookery.Indexing.Scanning;
 
 namespace Rookery.Server.Raven.Queries;
 
-/// <summary>Makes results by the script of a selection. What it loads is read from the snapshot of the result at hand. Its work counts as the query's. Not thread-safe.</summary>
+/// <summary>
+/// Makes results by the script of a selection. What it loads is read from the snapshot of the result at hand. Its work
+/// counts as the query's. Not thread-safe.
+/// </summary>
 internal sealed class ScriptedResults : IScriptDocuments, IDisposable
 {
-    // A result that is larger is no page of a list any more; without a bound, loads could make one of any size out of a small document.
+    // A result that is larger is no page of a list any more; without a bound, loads could make one of any size out of a
+    // small document.
     private const int MostResultBytes = 4 << 20;
 
     private static readonly ScriptLimits Limits = new() { OutputBytes = MostResultBytes };
@@ -95,7 +99,10 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
         {
             if (document.Length > LargeRequests.FreeBytes && !TryTake(document.Length))
             {
-                throw Refuse(QueryFault.TooCostly, $"the document '{Encoding.UTF8.GetString(id)}', which it loads, needs more memory than there is now");
+                throw Refuse(
+                    QueryFault.TooCostly,
+                    $"the document '{Encoding.UTF8.GetString(id)}', which it loads, needs more memory than there is now"
+                );
             }
 
             Give(receiver, document);
@@ -129,13 +136,21 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
 
         if (_interpreter.HasResult && !_interpreter.IsResultObject)
         {
-            throw Refuse(QueryFault.Invalid, _interpreter.IsResultArray ? "it yields an array, and a result is one object" : "it yields no object");
+            throw Refuse(
+                QueryFault.Invalid,
+                _interpreter.IsResultArray ? "it yields an array, and a result is one object" : "it yields no object"
+            );
         }
 
         answer.Write("{"u8);
         if (_interpreter.HasResult)
         {
-            WriteMembers(answer, _interpreter.TryWriteResult(out var json) ? json : throw Refuse(QueryFault.TooCostly, _interpreter.Failure!));
+            WriteMembers(
+                answer,
+                _interpreter.TryWriteResult(out var json)
+                    ? json
+                    : throw Refuse(QueryFault.TooCostly, _interpreter.Failure!)
+            );
         }
 
         answer.Write("\"@metadata\":{\"@projection\":true"u8);
@@ -192,5 +207,11 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
     }
 
     private QueryException Refuse(QueryFault fault, string reason) =>
-        new(fault, $"The selection of {(_walk is null ? "a row" : $"document '{Encoding.UTF8.GetString(_walk.Head.Id)}'")} failed: {reason}.", _script.Position);
+        new(
+            fault,
+            $"The selection of "
+                + $"{(_walk is null ? "a row" : $"document '{Encoding.UTF8.GetString(_walk.Head.Id)}'")} failed: "
+                + $"{reason}.",
+            _script.Position
+        );
 }

@@ -22,7 +22,10 @@ internal static class StoredSetups
     /// <exception cref="QueryException">A set-up is not there, or wrong.</exception>
     public static Query Fill(Query query, QueryValues parameters, Database database)
     {
-        if (query.Select is not FieldSelection { Items: var items } selection || !items.Any(static item => item.Source is SelectedFacet { SetupDocument: not null }))
+        if (
+            query.Select is not FieldSelection { Items: var items } selection
+            || !items.Any(static item => item.Source is SelectedFacet { SetupDocument: not null })
+        )
         {
             return query;
         }
@@ -32,7 +35,14 @@ internal static class StoredSetups
         {
             Select = selection with
             {
-                Items = [.. items.SelectMany(item => item.Source is SelectedFacet { SetupDocument: { } setup } ? Read(setup, operands, database) : [item])],
+                Items =
+                [
+                    .. items.SelectMany(item =>
+                        item.Source is SelectedFacet { SetupDocument: { } setup }
+                            ? Read(setup, operands, database)
+                            : [item]
+                    ),
+                ],
             },
         };
     }
@@ -43,19 +53,30 @@ internal static class StoredSetups
         using var reader = database.OpenReader();
         if (!DocumentId.TryValidate(id, out _) || !reader.TryGetDocument(id, out var document))
         {
-            throw new QueryException(QueryFault.Invalid, $"There is no set-up of facets '{Encoding.UTF8.GetString(id)}'.", setup.Position);
+            throw new QueryException(
+                QueryFault.Invalid,
+                $"There is no set-up of facets '{Encoding.UTF8.GetString(id)}'.",
+                setup.Position
+            );
         }
 
         using (document)
         {
             if (document.Length > MostBytes)
             {
-                throw new QueryException(QueryFault.TooCostly, $"A set-up of facets has at most {MostBytes >> 10} KiB.", setup.Position);
+                throw new QueryException(
+                    QueryFault.TooCostly,
+                    $"A set-up of facets has at most {MostBytes >> 10} KiB.",
+                    setup.Position
+                );
             }
 
             var json = new ArrayBufferWriter<byte>();
             DocumentJson.Write(json, document, database);
-            using var parsed = JsonDocument.Parse(json.WrittenMemory, new JsonDocumentOptions { MaxDepth = DocumentLimits.MaxEnvelopeDepth });
+            using var parsed = JsonDocument.Parse(
+                json.WrittenMemory,
+                new JsonDocumentOptions { MaxDepth = DocumentLimits.MaxEnvelopeDepth }
+            );
             return FacetSetup.Read(parsed.RootElement, setup.Position);
         }
     }

@@ -22,7 +22,12 @@ internal sealed class SummaryResults(SummaryRun summary, AnswerReader reader) : 
 
     /// <summary>Gives all documents of a scan to a summary.</summary>
     /// <exception cref="Indexing.Language.QueryException">The time or the memory of the query is used up.</exception>
-    public static async ValueTask GatherAsync(ScannedDocuments scan, SummaryRun summary, ResultWriter writer, QueryTurns turns)
+    public static async ValueTask GatherAsync(
+        ScannedDocuments scan,
+        SummaryRun summary,
+        ResultWriter writer,
+        QueryTurns turns
+    )
     {
         while (await scan.MoveNextAsync())
         {

@@ -3,8 +3,9 @@ using Rookery.Documents.Ids;
 namespace Rookery.Server.Raven.Queries;
 
 /// <summary>
-/// Keeps a walk in the order of writing from giving a document twice. Its snapshots are short: a document that is written meanwhile is met again behind all that were there at the
-/// beginning, and is a result then unless it was one before. Who writes while the walk nears its end does not lengthen it for ever.
+/// Keeps a walk in the order of writing from giving a document twice. Its snapshots are short: a document that is
+/// written meanwhile is met again behind all that were there at the beginning, and is a result then unless it was one
+/// before. Who writes while the walk nears its end does not lengthen it for ever.
 /// </summary>
 /// <param name="lastEtag">The last etag when the walk began.</param>
 internal sealed class WalkedOnce(long lastEtag)

@@ -13,7 +13,14 @@ namespace Rookery.Server.Raven.Queries;
 /// <param name="isResult">Whether the document at hand is a result as it is now; null when all are.</param>
 /// <param name="turns">The time of a query whose results are work; null otherwise.</param>
 internal sealed class WalkedResults(
-    QueryWalk walk, ResultWriter writer, DocumentAnswer answer, long? total = null, IDisposable? found = null, Func<bool>? isResult = null, QueryTurns? turns = null) : IQueryResults
+    QueryWalk walk,
+    ResultWriter writer,
+    DocumentAnswer answer,
+    long? total = null,
+    IDisposable? found = null,
+    Func<bool>? isResult = null,
+    QueryTurns? turns = null
+) : IQueryResults
 {
     private long? _total = total;
     private long _given;
@@ -88,7 +95,8 @@ internal sealed class WalkedResults(
 
     public void Pause() => walk.Pause();
 
-    public ValueTask<long> CountAsync() => ValueTask.FromResult(_total is { } told ? told - Lacking : walk.CountTotal());
+    public ValueTask<long> CountAsync() =>
+        ValueTask.FromResult(_total is { } told ? told - Lacking : walk.CountTotal());
 
     public ValueTask RewindAsync()
     {

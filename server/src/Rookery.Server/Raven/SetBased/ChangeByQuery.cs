@@ -22,24 +22,48 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
 
     private async Task BeginAsync(HttpContext http, Database database, bool isPatch)
     {
-        IdempotencyHeader.Refuse(http, "queries", "it is carried out in parts, and a repetition changes the documents that match then");
+        IdempotencyHeader.Refuse(
+            http,
+            "queries",
+            "it is carried out in parts, and a repetition changes the documents that match then"
+        );
         ChangeRequest request;
         QueryEnvelope envelope;
-        using (var body = await RequestBody.ReadAsync(http, context.Options.QueryBytesLimit, context.LargeRequests, BodyUse.Objects))
+        using (
+            var body = await RequestBody.ReadAsync(
+                http,
+                context.Options.QueryBytesLimit,
+                context.LargeRequests,
+                BodyUse.Objects
+            )
+        )
         {
             envelope = isPatch ? QueryEnvelope.ReadWrapped(body.Span) : QueryEnvelope.Read(body.Span);
-            request = ChangeRequest.Read(http, envelope, database, new IndexedQueries(context.Indexes), isPatch, context.Node.FormatLevel.Level);
+            request = ChangeRequest.Read(
+                http,
+                envelope,
+                database,
+                new IndexedQueries(context.Indexes),
+                isPatch,
+                context.Node.FormatLevel.Level
+            );
         }
 
         TakeTurn(http, request);
         var begun = new SetOperation(database.Number, operations.NextId(), envelope.Text, context.QueryMemory);
         var operation = operations.Begin(begun, Principal.Of(http));
-        context.Background.Begin(isPatch ? "Patch by query" : "Delete by query", () => RunAsync(database, request, operation));
-        await JsonAnswer.SendAsync(http, json =>
-        {
-            json.WriteNumber("OperationId"u8, operation.Id);
-            json.WriteString("OperationNodeTag"u8, context.Node.Consensus.NodeTag);
-        });
+        context.Background.Begin(
+            isPatch ? "Patch by query" : "Delete by query",
+            () => RunAsync(database, request, operation)
+        );
+        await JsonAnswer.SendAsync(
+            http,
+            json =>
+            {
+                json.WriteNumber("OperationId"u8, operation.Id);
+                json.WriteString("OperationNodeTag"u8, context.Node.Consensus.NodeTag);
+            }
+        );
     }
 
     private void TakeTurn(HttpContext http, ChangeRequest request)
@@ -56,7 +80,9 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         throw new RefusedException(
             StatusCodes.Status429TooManyRequests,
             RavenType.RavenException,
-            $"This node runs {MostRunning} changes by query at once, and has no turn or no memory for another. Nothing was changed; try again when one of them has ended.");
+            $"This node runs {MostRunning} changes by query at once, and has no turn or no memory for "
+                + $"another. Nothing was changed; try again when one of them has ended."
+        );
     }
 
     private async Task RunAsync(Database database, ChangeRequest request, SetOperation operation)
@@ -64,7 +90,9 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         using var ending = CancellationTokenSource.CreateLinkedTokenSource(operation.Killed, context.Stopping);
         try
         {
-            await new DocumentChanges(context, database, request, operation, operations.Announce).RunAsync(ending.Token);
+            await new DocumentChanges(context, database, request, operation, operations.Announce).RunAsync(
+                ending.Token
+            );
             operation.Complete();
         }
         catch (OperationCanceledException) when (operation.Killed.IsCancellationRequested)
@@ -73,7 +101,16 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         }
         catch (OperationCanceledException) when (context.Stopping.IsCancellationRequested)
         {
-            operation.Fail(After(operation, new RefusedException(StatusCodes.Status503ServiceUnavailable, RavenType.RavenException, "the node is stopping")));
+            operation.Fail(
+                After(
+                    operation,
+                    new RefusedException(
+                        StatusCodes.Status503ServiceUnavailable,
+                        RavenType.RavenException,
+                        "the node is stopping"
+                    )
+                )
+            );
         }
         catch (QueryException error)
         {
@@ -98,5 +135,10 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
     }
 
     private static RefusedException After(SetOperation operation, RefusedException reason) =>
-        new(reason.Status, reason.Type, $"Operation {operation.Id} stopped behind {operation.Processed} of {operation.Total} documents, whose change stands: {reason.Message}");
+        new(
+            reason.Status,
+            reason.Type,
+            $"Operation {operation.Id} stopped behind {operation.Processed} of {operation.Total} documents, "
+                + $"whose change stands: {reason.Message}"
+        );
 }

@@ -32,12 +32,21 @@ internal sealed class ChangeRequest : IDisposable
 
     /// <summary>Reads a request.</summary>
     /// <exception cref="RefusedException">It is wrong, or asks for what this version does not have.</exception>
-    public static ChangeRequest Read(HttpContext http, QueryEnvelope envelope, Database database, IndexedQueries indexes, bool isPatch, int formatLevel)
+    public static ChangeRequest Read(
+        HttpContext http,
+        QueryEnvelope envelope,
+        Database database,
+        IndexedQueries indexes,
+        bool isPatch,
+        int formatLevel
+    )
     {
         var parameters = new Raven.QueryParameters(http);
         if (parameters.Flag("ignoreMaxStepsForScript"))
         {
-            throw RefusedException.NotSupported("ignoreMaxStepsForScript: the steps of scripts are always bounded. Nothing was changed.");
+            throw RefusedException.NotSupported(
+                "ignoreMaxStepsForScript: the steps of scripts are always bounded. Nothing was changed."
+            );
         }
 
         var wait = WaitOf(parameters);
@@ -46,9 +55,14 @@ internal sealed class ChangeRequest : IDisposable
         try
         {
             var query = RqlParser.Parse(envelope.Text);
-            byte[]? patch = isPatch ? PatchOf(query, envelope, formatLevel)
+            byte[]? patch =
+                isPatch ? PatchOf(query, envelope, formatLevel)
                 : query.Update is null ? null
-                : throw new QueryException(QueryFault.Invalid, "'update' belongs into a patch by query: PATCH queries.", query.Update.Position - 1);
+                : throw new QueryException(
+                    QueryFault.Invalid,
+                    "'update' belongs into a patch by query: PATCH queries.",
+                    query.Update.Position - 1
+                );
             return new ChangeRequest
             {
                 Query = QueryRequest.ReadForChange(query, envelope, database, indexes, wait),
@@ -72,12 +86,21 @@ internal sealed class ChangeRequest : IDisposable
         bool isStaleGood = parameters.Flag("allowStale");
         var wait = UsualWait;
         return parameters.Text("staleTimeout") is { Length: > 0 } timeout && !DurationText.TryParse(timeout, out wait)
-            ? throw RefusedException.BadRequest($"The parameter 'staleTimeout' must be milliseconds or a TimeSpan like 00:00:05, not '{timeout}'.")
-            : isStaleGood ? null : wait;
+                ? throw RefusedException.BadRequest(
+                    $"The parameter 'staleTimeout' must be milliseconds or a TimeSpan like 00:00:05, not '{timeout}'."
+                )
+            : isStaleGood ? null
+            : wait;
     }
 
     private static byte[] PatchOf(Query query, QueryEnvelope envelope, int formatLevel) =>
-        PatchScript.TryEncode(QueryScripts.UpdateOf(query), QueryValues.Read(envelope.Parameters).ToJson(), formatLevel, out byte[] program, out var error)
+        PatchScript.TryEncode(
+            QueryScripts.UpdateOf(query),
+            QueryValues.Read(envelope.Parameters).ToJson(),
+            formatLevel,
+            out byte[] program,
+            out var error
+        )
             ? program
             : throw RavenErrors.Refuse(error);
 }

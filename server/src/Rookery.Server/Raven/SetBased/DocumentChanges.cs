@@ -10,15 +10,22 @@ using Rookery.Server.Raven.Queries;
 namespace Rookery.Server.Raven.SetBased;
 
 /// <summary>
-/// Changes the documents that a query finds, in batches that go the way of all writes. While a batch is on its way no snapshot is held, and each document is changed as it is then. What matches is looked for
-/// while others write: documents that come, go or change meanwhile are met as they are then, or not at all, and none twice.
+/// Changes the documents that a query finds, in batches that go the way of all writes. While a batch is on its way no
+/// snapshot is held, and each document is changed as it is then. What matches is looked for while others write:
+/// documents that come, go or change meanwhile are met as they are then, or not at all, and none twice.
 /// </summary>
 /// <param name="context">The server.</param>
 /// <param name="database">Where the documents are.</param>
 /// <param name="request">What is done.</param>
 /// <param name="operation">How far it is.</param>
 /// <param name="announce">Tells watchers.</param>
-internal sealed class DocumentChanges(ServerContext context, Database database, ChangeRequest request, SetOperation operation, Action<LongOperation> announce)
+internal sealed class DocumentChanges(
+    ServerContext context,
+    Database database,
+    ChangeRequest request,
+    SetOperation operation,
+    Action<LongOperation> announce
+)
 {
     private const int MostDocuments = 256;
 
@@ -30,8 +37,15 @@ internal sealed class DocumentChanges(ServerContext context, Database database, 
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
 
     private readonly List<byte[]> _ids = [];
-    private readonly int _mostDocuments = (int)Math.Clamp(
-        Math.Min(MostCommandBytes / ((request.Patch?.Length ?? 0) + 64), request.MostPerSecond == 0 ? MostDocuments : request.MostPerSecond), 1, MostDocuments);
+    private readonly int _mostDocuments = (int)
+        Math.Clamp(
+            Math.Min(
+                MostCommandBytes / ((request.Patch?.Length ?? 0) + 64),
+                request.MostPerSecond == 0 ? MostDocuments : request.MostPerSecond
+            ),
+            1,
+            MostDocuments
+        );
 
     private readonly long _begun = context.Time.GetTimestamp();
     private long _documentBytes;
@@ -75,7 +89,12 @@ internal sealed class DocumentChanges(ServerContext context, Database database, 
     private async Task<IQueryResults> OpenAsync(HttpContext http, AnswerReader reader, DocumentAnswer answer)
     {
         var (query, _, results) = await new QueryWays(context).OpenAsync(
-            http, reader, request.Query, answer, metadataOnly: false);
+            http,
+            reader,
+            request.Query,
+            answer,
+            metadataOnly: false
+        );
         try
         {
             if (results.KnownTotal is not { } total)
@@ -105,7 +124,9 @@ internal sealed class DocumentChanges(ServerContext context, Database database, 
         }
 
         using var room = context.LargeRequests.Begin(http);
-        long patchedBytes = request.Patch is null ? 0 : (_documentBytes + request.Patch.Length) * LargeRequests.CopiesOfPatch;
+        long patchedBytes = request.Patch is null
+            ? 0
+            : (_documentBytes + request.Patch.Length) * LargeRequests.CopiesOfPatch;
         if (patchedBytes > LargeRequests.FreeBytes)
         {
             await room.GrowAsync(patchedBytes, isPatient: true, ending);
@@ -117,7 +138,10 @@ internal sealed class DocumentChanges(ServerContext context, Database database, 
         await KeepPaceAsync(ending);
     }
 
-    /// <summary>Stores a part of the batch. One that is too large, or in which a patch fails, is stored in halves, so that all before that document are changed.</summary>
+    /// <summary>
+    /// Stores a part of the batch. One that is too large, or in which a patch fails, is stored in halves, so that all
+    /// before that document are changed.
+    /// </summary>
     private async Task StoreAsync(int start, int count, CancellationToken ending)
     {
         var outcome = await ProposeAsync(start, count, ending);
@@ -136,14 +160,25 @@ internal sealed class DocumentChanges(ServerContext context, Database database, 
         }
     }
 
-    /// <summary>Proposes a part of the batch, again where the node has too much to do. Across leaders it has a key, so that it is carried out once.</summary>
+    /// <summary>
+    /// Proposes a part of the batch, again where the node has too much to do. Across leaders it has a key, so that it
+    /// is carried out once.
+    /// </summary>
     private async Task<CommandOutcome> ProposeAsync(int start, int count, CancellationToken ending)
     {
         long begun = context.Time.GetTimestamp();
         while (true)
         {
-            var outcome = await AcrossLeaders.ProposeAsync(context.Node.Consensus, Encode(start, count), context.Time, ending);
-            if (outcome.Rejection is not { Kind: RejectionKind.Overloaded } || context.Time.GetElapsedTime(begun) > Patience)
+            var outcome = await AcrossLeaders.ProposeAsync(
+                context.Node.Consensus,
+                Encode(start, count),
+                context.Time,
+                ending
+            );
+            if (
+                outcome.Rejection is not { Kind: RejectionKind.Overloaded }
+                || context.Time.GetElapsedTime(begun) > Patience
+            )
             {
                 return outcome;
             }
@@ -178,9 +213,20 @@ internal sealed class DocumentChanges(ServerContext context, Database database, 
         {
             var result = outcome[at];
             string status = request.Patch is null ? result.Status.ToString() : PatchResult.StatusName(result.Status);
-            if (!operation.TryAddDetail(Encoding.UTF8.GetString(_ids[start + at]), result.Etag == 0 ? "" : database.ChangeVectorOf(result.Etag), status))
+            if (
+                !operation.TryAddDetail(
+                    Encoding.UTF8.GetString(_ids[start + at]),
+                    result.Etag == 0 ? "" : database.ChangeVectorOf(result.Etag),
+                    status
+                )
+            )
             {
-                throw new RefusedException(StatusCodes.Status400BadRequest, RavenType.RavenException, "The details of all these documents need more memory than there is for queries: leave out 'details', or narrow the query.");
+                throw new RefusedException(
+                    StatusCodes.Status400BadRequest,
+                    RavenType.RavenException,
+                    "The details of all these documents need more memory than there is for queries: leave out "
+                        + "'details', or narrow the query."
+                );
             }
         }
 
@@ -195,7 +241,9 @@ internal sealed class DocumentChanges(ServerContext context, Database database, 
             return;
         }
 
-        var due = TimeSpan.FromSeconds((double)operation.Processed / request.MostPerSecond) - context.Time.GetElapsedTime(_begun);
+        var due =
+            TimeSpan.FromSeconds((double)operation.Processed / request.MostPerSecond)
+            - context.Time.GetElapsedTime(_begun);
         if (due > TimeSpan.Zero)
         {
             await Task.Delay(due, context.Time, ending);

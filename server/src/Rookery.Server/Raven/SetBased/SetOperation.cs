@@ -9,7 +9,8 @@ namespace Rookery.Server.Raven.SetBased;
 /// <param name="id">Its number.</param>
 /// <param name="query">What was asked, for the result.</param>
 /// <param name="memory">What details take is drawn from here, for as long as the operation is remembered.</param>
-internal sealed class SetOperation(uint database, long id, string query, MemoryShare memory) : LongOperation(database, id)
+internal sealed class SetOperation(uint database, long id, string query, MemoryShare memory)
+    : LongOperation(database, id)
 {
     private const int BytesPerDetail = 160;
 

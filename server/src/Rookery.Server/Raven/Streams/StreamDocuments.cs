@@ -26,7 +26,12 @@ internal sealed class StreamDocuments(ServerContext context)
     }
 
     private static async Task WriteAsync(
-        DocumentAnswer answer, PrefixWalk walk, Database database, bool isLines, WorkTurns turns)
+        DocumentAnswer answer,
+        PrefixWalk walk,
+        Database database,
+        bool isLines,
+        WorkTurns turns
+    )
     {
         bool isFirst = true;
         while (walk.MoveNext())

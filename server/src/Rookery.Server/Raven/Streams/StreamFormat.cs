@@ -17,10 +17,13 @@ internal static class StreamFormats
 
     /// <summary>The format asked for; "json" when none is.</summary>
     /// <exception cref="RefusedException">Another format is asked for.</exception>
-    public static StreamFormat Read(HttpContext http) => new QueryParameters(http).Text("format") switch
-    {
-        "jsonl" => StreamFormat.JsonLines,
-        null or "" or "json" => StreamFormat.Json,
-        var other => throw RefusedException.NotSupported($"format={other} of streams is not supported by this version; use jsonl or json."),
-    };
+    public static StreamFormat Read(HttpContext http) =>
+        new QueryParameters(http).Text("format") switch
+        {
+            "jsonl" => StreamFormat.JsonLines,
+            null or "" or "json" => StreamFormat.Json,
+            var other => throw RefusedException.NotSupported(
+                $"format={other} of streams is not supported by this version; use jsonl or json."
+            ),
+        };
 }

@@ -23,9 +23,11 @@ internal sealed class StreamQuery(ServerContext context)
         if (received.Request.Query.Includes.Count > 0 || received.Request.HasTimings)
         {
             string part = received.Request.Query.Includes.Any(static include => include.Kind != IncludeKind.Timings)
-                ? "'include' in" : "'include timings()' or 'IncludeTimings' of";
+                ? "'include' in"
+                : "'include timings()' or 'IncludeTimings' of";
             throw RefusedException.NotSupported(
-                $"{part} a streamed query is not supported by this version: run the query in pages instead.");
+                $"{part} a streamed query is not supported by this version: run the query in pages instead."
+            );
         }
 
         try
@@ -73,14 +75,25 @@ internal sealed class StreamQuery(ServerContext context)
         await answer.SendAsync();
     }
 
-    private async Task WriteAsync(DocumentAnswer answer, IQueryResults results, QueryWay way, long total, bool isLines, WorkTurns turns)
+    private async Task WriteAsync(
+        DocumentAnswer answer,
+        IQueryResults results,
+        QueryWay way,
+        long total,
+        bool isLines,
+        WorkTurns turns
+    )
     {
         answer.Write(Encoding.UTF8.GetBytes(Opening(way, total, isLines)));
         bool isFirst = true;
         while (await results.MoveNextAsync())
         {
             await turns.TakeAsync();
-            answer.Write(isLines ? "{\"Item\":"u8 : isFirst ? ""u8 : ","u8);
+            answer.Write(
+                isLines ? "{\"Item\":"u8
+                : isFirst ? ""u8
+                : ","u8
+            );
             isFirst = false;
             results.Write(answer.Buffer);
             answer.Write(isLines ? "}\n"u8 : ""u8);
@@ -94,7 +107,11 @@ internal sealed class StreamQuery(ServerContext context)
     {
         string statistics = string.Create(
             CultureInfo.InvariantCulture,
-            $"\"ResultEtag\":{way.ResultEtag},\"IsStale\":{(way.IsStale ? "true" : "false")},\"IndexName\":\"{JsonEncodedText.Encode(way.IndexName)}\",\"TotalResults\":{total},\"IndexTimestamp\":\"{DocumentJson.Date((way.Timestamp ?? context.Time.GetUtcNow()).UtcTicks)}\"");
+            $"\"ResultEtag\":{way.ResultEtag},\"IsStale\":{(way.IsStale ? "true" : "false")}"
+                + $",\"IndexName\":\"{JsonEncodedText.Encode(way.IndexName)}\",\"TotalResults\":{total}"
+                + $",\"IndexTimestamp\":\"{DocumentJson.Date((way.Timestamp ?? context.Time.GetUtcNow()).UtcTicks)}"
+                + $"\""
+        );
         return isLines ? $"{{\"Stats\":{{{statistics}}}}}\n" : $"{{{statistics},\"Results\":[";
     }
 }
