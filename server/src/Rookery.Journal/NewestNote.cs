@@ -18,6 +18,7 @@ namespace Rookery.Journal;
 internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
 {
     private const string Name = "newest";
+    private const string FreshSuffix = ".new";
     private const int BlockBytes = 4096;
     private const int StoreOffset = 24;
     private const int ContentBytes = StoreOffset + 16;
@@ -77,13 +78,24 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         _store.TryWriteBytes(block.AsSpan(StoreOffset));
         BinaryPrimitives.WriteUInt32LittleEndian(block.AsSpan(8), ChecksumOf(block));
         long begun = io.Begin();
-        if (Trouble is not null && disk.Exists(path))
+        if (Trouble is null)
         {
-            // What cannot be read may take no other bytes in its place either.
-            disk.Delete(path);
-            _isNameDurable = false;
+            WriteBlock(path, block);
+        }
+        else
+        {
+            Replace(path, block);
         }
 
+        io.Record(IoKind.Manifest, begun, BlockBytes);
+        Trouble = null;
+        _blocks[_nextBlock] = (_store, incarnation);
+        _nextBlock = 1 - _nextBlock;
+        Incarnation = incarnation;
+    }
+
+    private void WriteBlock(string path, ReadOnlySpan<byte> block)
+    {
         using (var file = disk.Open(path, disk.Exists(path) ? DiskOpen.ReadWrite : DiskOpen.CreateNew))
         {
             file.Write(block, _nextBlock * BlockBytes);
@@ -95,12 +107,30 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
             disk.SyncDirectory(directory);
             _isNameDurable = true;
         }
+    }
 
-        io.Record(IoKind.Manifest, begun, BlockBytes);
-        Trouble = null;
-        _blocks[_nextBlock] = (_store, incarnation);
-        _nextBlock = 1 - _nextBlock;
-        Incarnation = incarnation;
+    /// <summary>
+    /// Puts a new file in the place of one that cannot be read, because its blocks may take no other bytes either.
+    /// The old file stays until the new one is durable: without any note a journal that lost its end looks whole.
+    /// </summary>
+    private void Replace(string path, ReadOnlySpan<byte> block)
+    {
+        string fresh = path + FreshSuffix;
+        if (disk.Exists(fresh))
+        {
+            disk.Delete(fresh);
+        }
+
+        using (var file = disk.Open(fresh, DiskOpen.CreateNew))
+        {
+            file.Write(block, _nextBlock * BlockBytes);
+            file.Sync();
+        }
+
+        disk.Rename(fresh, path);
+        disk.SyncDirectory(directory);
+        _isNameDurable = true;
+        Array.Clear(_blocks);
     }
 
     private void Read()

@@ -227,6 +227,26 @@ public sealed class RecoveryTests
         Assert.Equal(segments, Segments().Count);
     }
 
+    [Fact]
+    public void Power_lost_while_an_unreadable_note_is_replaced_leaves_one_that_counts()
+    {
+        Start(times: 3);
+        Fill(1, stop: true);
+        _disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
+        int before = _disk.OperationCount;
+        Open(_disk).Dispose();
+        Assert.True(_disk.OperationCount > before);
+        for (int operation = before; operation <= _disk.OperationCount; operation++)
+        {
+            for (int seed = 0; seed < 8; seed++)
+            {
+                var image = _disk.CrashAt(operation, seed);
+                image.Delete(image.Files.Last(SegmentFile));
+                Assert.Throws<JournalDamagedException>(() => Open(image));
+            }
+        }
+    }
+
     /// <summary>A program of before the note puts a new journal in the place of one, and leaves its note.</summary>
     [Fact]
     public void A_note_of_another_stores_journal_tells_nothing_of_this_one()
