@@ -233,7 +233,7 @@ public sealed partial class RaftConsensus
     }
 
     /// <summary>
-    /// Who leads and cannot apply would hold the others up: it follows nobody, and leaves the office to another.
+    /// Who leads and cannot apply would hold the others up: it follows nobody, and lets another become leader.
     /// </summary>
     private void StopTakingPart()
     {

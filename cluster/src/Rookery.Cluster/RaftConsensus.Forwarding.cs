@@ -10,7 +10,7 @@ public sealed partial class RaftConsensus
     // How often a write is sent: again only when who was sent it says that it is in no log.
     private const int MostSendings = 2;
 
-    // While no other node leads, a leader that is silent has as long as its office would last without a majority.
+    // While no other node leads, a leader that is silent has as long as its leadership would last without a majority.
     private const int SilenceInTimeouts = PatienceInTimeouts + 1;
 
     private readonly HashSet<Forward> _forwards = [];
@@ -64,7 +64,7 @@ public sealed partial class RaftConsensus
 
     /// <summary>
     /// Sends a command to who leads, and once more to the leader of a later term when the first says that it is in no
-    /// log: as one that handed its office over before it came to it.
+    /// log: as one that transferred its leadership before it came to it.
     /// </summary>
     /// <returns>The outcome; null when this node leads by now.</returns>
     private async ValueTask<CommandOutcome?> SendToLeaderAsync(
@@ -139,7 +139,7 @@ public sealed partial class RaftConsensus
     /// <summary>
     /// A leader that stands still, or is cut off, answers nothing of what it was sent, and its connection breaks much
     /// later.
-    /// One that handed its office over answers: the next leader commits what it had, or puts something else in its
+    /// One that transferred its leadership answers: the next leader commits what it had, or puts something else in its
     /// place; what it had not put in the log is sent to the next leader. So who was heard of a moment ago keeps the
     /// time of one election; who was not has none left when another node leads. Under the lock.
     /// </summary>

@@ -31,7 +31,7 @@ public sealed partial class RaftConsensus
     private bool _isInOffice;
     private bool _isTransferring;
 
-    // When this node lost an office whose last frames may not be committed; those who wait for them learn what became
+    // When this node lost a leadership whose last frames may not be committed; those who wait for them learn what became
     // of them from the next leader, or after a while that nobody knows.
     private long? _officeLostAt;
 

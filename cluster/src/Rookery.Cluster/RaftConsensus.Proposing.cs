@@ -74,7 +74,7 @@ public sealed partial class RaftConsensus
         }
     }
 
-    /// <summary>As the node in office, or as one that soon will be or knows nobody else.</summary>
+    /// <summary>Proposes locally: leader, becoming leader, or no other member known.</summary>
     /// <param name="command">The command.</param>
     /// <param name="toCommitHere">How many bytes it may have for the caller's thread to write and sync it.</param>
     /// <param name="cancellationToken">Ends the wait for room.</param>

@@ -45,7 +45,7 @@ public sealed partial class RaftConsensus
         long first = message.Position.Index + 1;
         if (_store.Durable.Index < first)
         {
-            // Where nobody can take the office over, the state is to be had soon.
+            // Where nobody else can become leader, the state is to be had soon.
             _store.RequestFlush();
         }
 

@@ -18,7 +18,7 @@ public sealed partial class RaftConsensus
 
     /// <summary>
     /// Why a command that grows the data is refused now: by the space of the voters where there are several, by its own
-    /// otherwise. Who just took office has not heard yet what room the others have, and does not refuse what a majority
+    /// otherwise. A new leader has not heard yet what room the others have, and does not refuse what a majority
     /// has room for: in its first second it finds out, and hands over when it has none itself.
     /// </summary>
     private Rejection? GrowthRefusal(ReadOnlySpan<byte> command) =>

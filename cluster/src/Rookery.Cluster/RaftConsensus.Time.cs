@@ -81,7 +81,7 @@ public sealed partial class RaftConsensus
     }
 
     /// <summary>
-    /// What was applied before this node may propose is the last of the log: of what it proposed in an earlier office,
+    /// What was applied before this node may propose is the last of the log: of what it proposed in an earlier term,
     /// others may have replaced some.
     /// </summary>
     private void TellLogTime()

@@ -166,7 +166,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
     }
 
     /// <summary>
-    /// Puts consensus on a store. A node alone has taken office and applied its journal when this returns.
+    /// Puts consensus on a store. A node alone has become leader and applied its journal when this returns.
     /// </summary>
     /// <exception cref="UnappliedDamageException">A committed frame needs a row that cannot be read.</exception>
     /// <exception cref="IOException">The journal cannot be written or read.</exception>
@@ -231,7 +231,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
                 throw new DataFormatException(refusal.Message);
             }
 
-            Invariant.Holds(works || IsReady, "a node alone takes office by itself");
+            Invariant.Holds(works || IsReady, "a node alone becomes leader by itself");
         }
     }
 

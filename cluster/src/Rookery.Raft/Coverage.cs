@@ -160,7 +160,7 @@ internal enum RareBranch
     /// <summary>A damaged store is whole again.</summary>
     DamageHealed,
 
-    /// <summary>Reads of a leader that lost its office wait for the next.</summary>
+    /// <summary>Reads of a leader that lost its leadership wait for the next.</summary>
     ReadsTakenBack,
 
     /// <summary>A question for reads is put again.</summary>

@@ -139,7 +139,7 @@ public sealed partial class RaftCore
             if (message.Term > Term)
             {
                 Coverage.Took(RareBranch.AdoptedTermOfRefusal);
-                Follow(message.Term, NodeId.None);
+                BecomeFollower(message.Term, NodeId.None);
             }
         }
         else if (Role == Role.PreCandidate && message.Term == Term + 1)
@@ -191,7 +191,7 @@ public sealed partial class RaftCore
 
         if (message.Term > Term)
         {
-            Follow(message.Term, NodeId.None);
+            BecomeFollower(message.Term, NodeId.None);
         }
 
         bool granted =
@@ -229,7 +229,7 @@ public sealed partial class RaftCore
         if (Role == Role.Candidate && !message.Refused)
         {
             CountVoteOf(message.From);
-            TakeOfficeIfElected();
+            BecomeLeaderIfElected();
         }
     }
 
@@ -238,7 +238,7 @@ public sealed partial class RaftCore
         if (Role == Role.Candidate && _rules.HasOwnVote(_durability.VoteIsDurable))
         {
             CountVoteOf(Self);
-            TakeOfficeIfElected();
+            BecomeLeaderIfElected();
         }
     }
 
@@ -250,11 +250,11 @@ public sealed partial class RaftCore
         }
     }
 
-    private void TakeOfficeIfElected()
+    private void BecomeLeaderIfElected()
     {
         if (_votes.Count >= _rules.MajorityOf(Configuration) && _votes.Contains(Self))
         {
-            TakeOffice();
+            BecomeLeader();
         }
     }
 

@@ -129,7 +129,7 @@ public sealed partial class RaftCore
         }
     }
 
-    private void OnManifestOffer(in Message message)
+    private void OnSnapshotOffer(in Message message)
     {
         // What is committed here is the leader's too. It is said each time: the leader may have the entries behind it,
         // and the word of a state that was installed may have been lost.

@@ -1,6 +1,6 @@
 namespace Rookery.Raft;
 
-/// <summary>A leader's office: taking it, keeping it, leaving it.</summary>
+/// <summary>Leadership: becoming leader, staying leader, stepping down.</summary>
 public sealed partial class RaftCore
 {
     private readonly List<Progress> _peers = [];
@@ -11,7 +11,7 @@ public sealed partial class RaftCore
 
     private bool OwnTermIsCommitted => _log.TermAt(CommitIndex) == Term;
 
-    private void TakeOffice()
+    private void BecomeLeader()
     {
         (Role, Leader) = (Role.Leader, Self);
         _votes.Clear();
@@ -37,7 +37,7 @@ public sealed partial class RaftCore
         if (EndLateTransfer() && _stepsDownUnlessTransferred)
         {
             Coverage.Took(RareBranch.SteppedDownWithoutTransfer);
-            Follow(Term, NodeId.None);
+            BecomeFollower(Term, NodeId.None);
             return;
         }
 
@@ -58,7 +58,7 @@ public sealed partial class RaftCore
     private void StepDown(CoreEvent why)
     {
         _output.Tell(why, Self);
-        Follow(Term, NodeId.None);
+        BecomeFollower(Term, NodeId.None);
     }
 
     private void LeaveOffice()
@@ -89,7 +89,7 @@ public sealed partial class RaftCore
     }
 
     /// <summary>
-    /// Ten round trips and four syncs of the slowest voter: a leader that is only slow keeps its office.
+    /// Ten round trips and four syncs of the slowest voter: a leader that is only slow stays leader.
     /// </summary>
     private long MeasureElectionTimeout()
     {
@@ -224,7 +224,7 @@ public sealed partial class RaftCore
             else
             {
                 Coverage.Took(RareBranch.StallStepsDown);
-                Follow(Term, NodeId.None);
+                BecomeFollower(Term, NodeId.None);
             }
         }
     }

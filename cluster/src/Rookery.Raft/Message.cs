@@ -43,7 +43,7 @@ public enum MessageKind
     TimeoutNow,
 
     /// <summary>The entries that you miss are gone; fetch the state at this position (InstallSnapshot).</summary>
-    ManifestOffer,
+    SnapshotOffer,
 }
 
 /// <summary>One message between two members. Which fields mean something depends on <see cref="Kind"/>.</summary>
@@ -68,7 +68,7 @@ public readonly record struct Message
 
     /// <summary>
     /// Votes: the end of the candidate's log. Append: the position before the entries. AppendReply: index verified and
-    /// durable, or the refused one. ManifestOffer: what the manifest holds.
+    /// durable, or the refused one. SnapshotOffer: what the manifest holds.
     /// </summary>
     public LogPosition Position { get; init; }
 

@@ -111,7 +111,7 @@ public sealed partial class RaftCore
         {
             Coverage.Took(RareBranch.Diverged);
             _output.Tell(CoreEvent.Diverged, Self);
-            Follow(Term, NodeId.None);
+            BecomeFollower(Term, NodeId.None);
             HasFailed = true;
         }
     }

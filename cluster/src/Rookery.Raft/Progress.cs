@@ -64,7 +64,7 @@ internal sealed class Progress(NodeId node, long next, long now)
 
     /// <summary>
     /// Entries from here on wait for the commit of the one that takes its vote away: with it, it might have the longest
-    /// log and be barred from office.
+    /// log and be barred from leadership.
     /// </summary>
     public long HoldBackFrom { get; set; } = long.MaxValue;
 

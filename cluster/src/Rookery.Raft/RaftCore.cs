@@ -171,7 +171,7 @@ public sealed partial class RaftCore
                 OnJournalDurable(input.Number);
                 break;
             case InputKind.JournalFailed:
-                Follow(Term, NodeId.None);
+                BecomeFollower(Term, NodeId.None);
                 HasFailed = true;
                 break;
             case InputKind.Applied:
@@ -255,10 +255,10 @@ public sealed partial class RaftCore
             is MessageKind.Append
                 or MessageKind.Heartbeat
                 or MessageKind.Commit
-                or MessageKind.ManifestOffer;
+                or MessageKind.SnapshotOffer;
         if (message.Term > Term || (fromLeader && Leader.IsNone))
         {
-            Follow(message.Term, fromLeader ? message.From : NodeId.None);
+            BecomeFollower(message.Term, fromLeader ? message.From : NodeId.None);
         }
 
         if (fromLeader)
@@ -296,8 +296,8 @@ public sealed partial class RaftCore
             case MessageKind.TimeoutNow:
                 OnTimeoutNow();
                 break;
-            case MessageKind.ManifestOffer:
-                OnManifestOffer(message);
+            case MessageKind.SnapshotOffer:
+                OnSnapshotOffer(message);
                 break;
             default:
                 throw new ConsensusException("a message has a kind");
@@ -307,7 +307,7 @@ public sealed partial class RaftCore
     /// <summary>A leader of an old term learns of the new one; other old messages are dropped.</summary>
     private void RefuseOldTerm(in Message message)
     {
-        if (message.Kind is MessageKind.Append or MessageKind.Heartbeat or MessageKind.ManifestOffer)
+        if (message.Kind is MessageKind.Append or MessageKind.Heartbeat or MessageKind.SnapshotOffer)
         {
             Coverage.Took(RareBranch.RefusedOldTerm);
             Send(Reply(message, MessageKind.HeartbeatReply) with { Refused = true });
@@ -370,7 +370,7 @@ public sealed partial class RaftCore
         };
 
     /// <summary>Follows <paramref name="leader"/> in <paramref name="term"/>, or nobody yet.</summary>
-    private void Follow(long term, NodeId leader)
+    private void BecomeFollower(long term, NodeId leader)
     {
         ConsensusException.Unless(term >= Term, "terms never fall");
         if (term > Term)

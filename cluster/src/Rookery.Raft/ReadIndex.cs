@@ -111,7 +111,7 @@ public sealed partial class RaftCore
     }
 
     /// <summary>
-    /// Own reads of a leader that lost its office are asked of the next one; others' were theirs to ask again.
+    /// Own reads of a leader that lost its leadership are asked of the next one; others' were theirs to ask again.
     /// </summary>
     private void TakeReadsBack()
     {

@@ -113,7 +113,7 @@ public sealed partial class RaftCore
         }
 
         peer.OfferManifest(_now);
-        Send(Make(MessageKind.ManifestOffer, peer.Node) with { Position = _manifest });
+        Send(Make(MessageKind.SnapshotOffer, peer.Node) with { Position = _manifest });
     }
 
     /// <summary>What a peer misses cannot be read here any more: the manifest has it, or another leader.</summary>

@@ -62,7 +62,7 @@ internal class SafetyRules
     /// </summary>
     public virtual bool MayPropose(bool leads, bool isHandingOver) => leads && !isHandingOver;
 
-    /// <summary>What remains of a transfer when an office ends: nothing.</summary>
+    /// <summary>What remains of a transfer when a leadership ends: nothing.</summary>
     public virtual NodeId TransferAfterOffice(NodeId transferTo) => NodeId.None;
 
     /// <summary>How many voters make a majority; of none, no number.</summary>
@@ -138,7 +138,7 @@ internal class SafetyRules
     public virtual bool MayBeginReads(bool ownTermCommitted) => ownTermCommitted;
 
     /// <summary>
-    /// Whether a round's reads may be served: when a majority confirmed the office in that round (thesis 6.4, step 3).
+    /// Whether a round's reads may be served: when a majority confirmed the leadership in that round (thesis 6.4, step 3).
     /// Without leases: a pause breaks them.
     /// </summary>
     public virtual bool MayServeReads(bool roundIsConfirmed) => roundIsConfirmed;

@@ -14,7 +14,7 @@ public sealed class SimulationTests(ITestOutputHelper report)
     /// <summary>What must have happened in each profile's run, or the profile no longer tests what it is for.</summary>
     private static readonly Dictionary<string, string[]> Expected = new(StringComparer.Ordinal)
     {
-        ["lossy"] = ["AppendReply refused", "ManifestOffer"],
+        ["lossy"] = ["AppendReply refused", "SnapshotOffer"],
         ["crashes"] = ["crash", "entries replaced", "manifest replaced the log"],
         ["aimed crashes"] = ["crash", "entries replaced", "TimeoutNow"],
         ["elections"] = ["VoteReply refused", "entries replaced", "OldIncarnation"],

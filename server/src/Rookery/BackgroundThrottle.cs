@@ -9,14 +9,14 @@ namespace Rookery;
 /// Lets a node's background work go by what its board reports, and tells the owner of what is wrong with it, once each
 /// time.
 /// </summary>
-internal sealed class NodeCare : IDisposable
+internal sealed class BackgroundThrottle : IDisposable
 {
     private readonly Node _node;
     private readonly BoardWatch _watch;
     private readonly StandardErrorLog _log;
     private BoardCondition _told;
 
-    public NodeCare(Node node, BoardWatch watch, StandardErrorLog log)
+    public BackgroundThrottle(Node node, BoardWatch watch, StandardErrorLog log)
     {
         _node = node;
         _watch = watch;

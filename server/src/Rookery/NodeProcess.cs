@@ -133,7 +133,7 @@ internal static class NodeProcess
             : null;
         using var node = await opening;
         await StartAsync(member, configuration);
-        using var care = new NodeCare(node, watch, log);
+        using var care = new BackgroundThrottle(node, watch, log);
         var indexes = IndexesOf(node, care, configuration, disk, memory, io, log, time);
         using var indexing = new IndexingThread(indexes, node.Databases, time);
         care.IsIndexing = () => indexing.IsWorking;
@@ -381,7 +381,7 @@ internal static class NodeProcess
 
     private static IndexHost IndexesOf(
         Node node,
-        NodeCare care,
+        BackgroundThrottle care,
         ServeConfiguration configuration,
         PosixDisk disk,
         MemoryBudget memory,
@@ -401,7 +401,7 @@ internal static class NodeProcess
                 TroubleFound = trouble => log.LogWarning(LogEvents.IndexTrouble, "{Trouble}", trouble),
                 Memory = memory,
                 Io = io,
-                Pump = PumpOptions.For(memory.TotalBytes),
+                Feeder = IndexFeederOptions.For(memory.TotalBytes),
             },
             time
         );

@@ -31,7 +31,7 @@ internal sealed class FormingDuty : IAsyncDisposable
     private readonly Func<CancellationToken, Task<IReadOnlyList<AnnouncedNode>>> _browse;
     private readonly Func<PeerTrust> _trust;
     private readonly JoinTokens _tokens;
-    private readonly IJoinDesk _desk;
+    private readonly IJoinRecordStore _recordStore;
     private readonly RepeatedLog _log;
     private readonly StrangerLog _ofStrangers;
     private readonly Action<string> _note;
@@ -50,7 +50,7 @@ internal sealed class FormingDuty : IAsyncDisposable
         NodeIdentity identity,
         IDisk disk,
         ClusterMemberOptions member,
-        IJoinDesk desk,
+        IJoinRecordStore recordStore,
         Func<bool> isUnclaimed,
         Func<PeerTrust> trust,
         JoinTokens tokens,
@@ -64,7 +64,7 @@ internal sealed class FormingDuty : IAsyncDisposable
         _browse = member.Browse;
         _trust = trust;
         _tokens = tokens;
-        _desk = desk;
+        _recordStore = recordStore;
         _log = new RepeatedLog(member.Log, time);
         _ofStrangers = new StrangerLog(member.Log, time);
         _note = member.Note;
@@ -146,7 +146,7 @@ internal sealed class FormingDuty : IAsyncDisposable
     private async Task<bool> BeginAsync()
     {
         // Who was claimed is known only when all that was acknowledged is.
-        if (!await _desk.CatchUpAsync(_stopping.Token))
+        if (!await _recordStore.CatchUpAsync(_stopping.Token))
         {
             return false;
         }

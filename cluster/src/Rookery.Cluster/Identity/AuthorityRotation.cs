@@ -12,12 +12,12 @@ namespace Rookery.Cluster.Identity;
 /// </summary>
 /// <param name="identity">This member, as it is now.</param>
 /// <param name="change">Writes a changed identity down and goes by it.</param>
-/// <param name="desk">The cluster.</param>
+/// <param name="recordStore">The cluster.</param>
 /// <param name="time">The clock.</param>
 public sealed class AuthorityRotation(
     Func<NodeIdentity> identity,
     Action<Func<NodeIdentity, NodeIdentity?>> change,
-    IJoinDesk desk,
+    IJoinRecordStore recordStore,
     TimeProvider time
 )
 {
@@ -31,7 +31,7 @@ public sealed class AuthorityRotation(
                 rotation.Stage,
                 [
                     .. MemberRecord
-                        .All(desk)
+                        .All(recordStore)
                         .Where(member => !HasDone(rotation, member.NodeId))
                         .Select(member => member.Record.Name),
                 ]
@@ -42,7 +42,7 @@ public sealed class AuthorityRotation(
     /// <returns>Why not; null when it has begun.</returns>
     public async ValueTask<Rejection?> BeginAsync(CancellationToken cancellationToken)
     {
-        if (!await desk.CatchUpAsync(cancellationToken))
+        if (!await recordStore.CatchUpAsync(cancellationToken))
         {
             return NobodyLeads;
         }
@@ -64,11 +64,12 @@ public sealed class AuthorityRotation(
         {
             Certificate = next.Certificate.RawData,
             Stage = RotationStage.Trusting,
-            Keys = SealFor(next, MemberRecord.All(desk)),
+            Keys = SealFor(next, MemberRecord.All(recordStore)),
         };
-        var leftOver = desk.List(RotationRecord.Acknowledgements)
+        var leftOver = recordStore
+            .List(RotationRecord.Acknowledgements)
             .Select(record => new RecordChange(record.Key, null, null));
-        return await desk.ChangeAsync(
+        return await recordStore.ChangeAsync(
             [new RecordChange(RotationRecord.Key, rotation.ToJson(), ClusterRecord.Absent), .. leftOver],
             cancellationToken
         );
@@ -80,7 +81,7 @@ public sealed class AuthorityRotation(
     /// <returns>Why not; null when it is going.</returns>
     public async ValueTask<Rejection?> RetireAsync(CancellationToken cancellationToken)
     {
-        if (!await desk.CatchUpAsync(cancellationToken))
+        if (!await recordStore.CatchUpAsync(cancellationToken))
         {
             return NobodyLeads;
         }
@@ -102,7 +103,7 @@ public sealed class AuthorityRotation(
 
         return rotation.Stage == RotationStage.Retiring
             ? null
-            : await desk.ChangeAsync(
+            : await recordStore.ChangeAsync(
                 [Stored(rotation with { Stage = RotationStage.Retiring }, version)],
                 cancellationToken
             );
@@ -126,23 +127,23 @@ public sealed class AuthorityRotation(
 
         if (!HasDone(rotation, self) && IsDone(identity(), rotation))
         {
-            await desk.ChangeAsync(
+            await recordStore.ChangeAsync(
                 [new RecordChange(RotationRecord.AcknowledgementOf(rotation.Stage, self), rotation.Certificate, null)],
                 cancellationToken
             );
         }
 
         // A leader that joined since the beginning has no key to seal: whoever has it does, the first of them all.
-        var members = MemberRecord.All(desk).ToArray();
+        var members = MemberRecord.All(recordStore).ToArray();
         var keyless = members.Where(member => !rotation.Keys.ContainsKey(member.NodeId)).ToArray();
         if (keyless.Length > 0 && rotation.Keys.ContainsKey(self))
         {
-            await desk.ChangeAsync(
+            await recordStore.ChangeAsync(
                 [Stored(rotation with { Keys = SealForJoined(rotation, keyless) }, version)],
                 cancellationToken
             );
         }
-        else if (desk.IsLeader && Array.TrueForAll(members, member => HasDone(rotation, member.NodeId)))
+        else if (recordStore.IsLeader && Array.TrueForAll(members, member => HasDone(rotation, member.NodeId)))
         {
             await AdvanceAsync(rotation, version, cancellationToken);
         }
@@ -156,7 +157,8 @@ public sealed class AuthorityRotation(
             RotationStage.Retiring =>
             [
                 new RecordChange(RotationRecord.Key, null, version),
-                .. desk.List(RotationRecord.Acknowledgements)
+                .. recordStore
+                    .List(RotationRecord.Acknowledgements)
                     .Select(record => new RecordChange(record.Key, null, null)),
             ],
             _ => [],
@@ -164,7 +166,7 @@ public sealed class AuthorityRotation(
         if (changes.Length > 0)
         {
             // whoever changed the record meanwhile leads now, and goes on
-            await desk.ChangeAsync(changes, cancellationToken);
+            await recordStore.ChangeAsync(changes, cancellationToken);
         }
     }
 
@@ -213,7 +215,7 @@ public sealed class AuthorityRotation(
             OtherDnsNames = present?.DnsNames ?? [],
         };
         var signed = CertificateLife.SigningTime(
-            desk.Time is { IsSure: true, Known: { } now } ? now : time.GetUtcNow(),
+            recordStore.Time is { IsSure: true, Known: { } now } ? now : time.GetUtcNow(),
             self.Certificate
         );
         return self.With(
@@ -244,11 +246,11 @@ public sealed class AuthorityRotation(
     /// An acknowledgement holds the certificate that it is about: one of an earlier rotation says nothing.
     /// </summary>
     private bool HasDone(RotationRecord rotation, string nodeId) =>
-        desk.Find(RotationRecord.AcknowledgementOf(rotation.Stage, nodeId)) is { } done
+        recordStore.Find(RotationRecord.AcknowledgementOf(rotation.Stage, nodeId)) is { } done
         && done.Value.Span.SequenceEqual(rotation.Certificate);
 
     private (RotationRecord Rotation, long Version)? Find() =>
-        desk.Find(RotationRecord.Key) is { } stored && RotationRecord.Parse(stored.Value.Span) is { } rotation
+        recordStore.Find(RotationRecord.Key) is { } stored && RotationRecord.Parse(stored.Value.Span) is { } rotation
             ? (rotation, stored.Version)
             : null;
 

@@ -116,9 +116,9 @@ public sealed record MemberFacts(
 
 /// <summary>Keeps a member's own record true. The first member of a cluster makes its own: nobody let it in.</summary>
 /// <param name="identity">This member, as it is now.</param>
-/// <param name="desk">The cluster.</param>
+/// <param name="recordStore">The cluster.</param>
 /// <param name="time">The clock.</param>
-public sealed class Announcement(Func<NodeIdentity> identity, IJoinDesk desk, TimeProvider time)
+public sealed class Announcement(Func<NodeIdentity> identity, IJoinRecordStore recordStore, TimeProvider time)
 {
     private const int Attempts = 5;
 
@@ -133,13 +133,13 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinDesk desk, Ti
         Rejection? refusal = null;
         for (int attempt = 0; attempt < Attempts; attempt++)
         {
-            if (!await desk.CatchUpAsync(cancellationToken))
+            if (!await recordStore.CatchUpAsync(cancellationToken))
             {
                 return new Rejection(RejectionKind.NoLeader, "No node leads now.");
             }
 
             string key = MemberRecord.KeyOf(identity().NodeId);
-            var stored = desk.Find(key);
+            var stored = recordStore.Find(key);
             var known = stored is null ? Founder(facts) : MemberRecord.Parse(stored.Value.Span);
             if (known is null || Same(known, facts, stored))
             {
@@ -177,7 +177,7 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinDesk desk, Ti
                 IsMirror = isMirror,
                 NewestFormatLevel = facts.NewestFormatLevel,
             };
-            refusal = await desk.ChangeAsync(
+            refusal = await recordStore.ChangeAsync(
                 [
                     new RecordChange(key, told.ToJson(), stored?.Version ?? ClusterRecord.Absent),
                     new RecordChange(Seats.Key, [], ExpectedVersion: null),
@@ -206,7 +206,7 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinDesk desk, Ti
 
     private RecordChange[] LevelOfFounder(MemberFacts facts)
     {
-        var stored = desk.Find(FormatLevel.RecordKey);
+        var stored = recordStore.Find(FormatLevel.RecordKey);
         return FormatLevel.Of(stored).Level < facts.FormatLevel.Level
             ?
             [
@@ -222,7 +222,7 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinDesk desk, Ti
     private MemberRecord Founder(MemberFacts facts)
     {
         var self = identity();
-        return desk.List(ClusterRecordPrefix.Member).Count == 0
+        return recordStore.List(ClusterRecordPrefix.Member).Count == 0
             ? new MemberRecord
             {
                 Tag = self.Tag,

@@ -4,12 +4,15 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Joining;
 
-/// <summary>The desk of a running member.</summary>
+/// <summary>The cluster records of a running member, changed through consensus.</summary>
 /// <param name="consensus">The way of every write.</param>
 /// <param name="records">The records as applied here.</param>
 /// <param name="addLearner">Changes the configuration; consensus answers it.</param>
-public sealed class ConsensusDesk(IConsensus consensus, ClusterRecords records, Func<NodeId, ChangeAnswer> addLearner)
-    : IJoinDesk
+public sealed class ClusterRecordStore(
+    IConsensus consensus,
+    ClusterRecords records,
+    Func<NodeId, ChangeAnswer> addLearner
+) : IJoinRecordStore
 {
     /// <inheritdoc/>
     public bool IsLeader => consensus.IsLeader;

@@ -4,10 +4,10 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// What letting a node in asks of consensus. Real over <see cref="IConsensus"/> (<see cref="ConsensusDesk"/>), in
+/// What letting a node in asks of consensus. Real over <see cref="IConsensus"/> (<see cref="ClusterRecordStore"/>), in
 /// memory in tests.
 /// </summary>
-public interface IJoinDesk
+public interface IJoinRecordStore
 {
     /// <summary>Whether this node leads: only a leader changes who belongs to the cluster.</summary>
     bool IsLeader { get; }

@@ -8,8 +8,8 @@ namespace Rookery.Cluster.Joining;
 /// cluster's time, whatever clock the member that is asked has.
 /// </summary>
 /// <param name="identity">This member, as it is now.</param>
-/// <param name="desk">The cluster.</param>
-public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinDesk desk)
+/// <param name="recordStore">The cluster.</param>
+public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore recordStore)
 {
     /// <summary>How long a token holds unless somebody says otherwise.</summary>
     public static readonly TimeSpan DefaultLife = TimeSpan.FromHours(1);
@@ -29,19 +29,19 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinDesk desk)
     )
     {
         // Who was started just now knows the time from then on at the latest.
-        if (!await desk.CatchUpAsync(cancellationToken))
+        if (!await recordStore.CatchUpAsync(cancellationToken))
         {
             return (null, default, "No node leads now. Nothing was made; try again when one does.");
         }
 
-        if (desk.Time is not { IsSure: true, Known: { } now } sure)
+        if (recordStore.Time is not { IsSure: true, Known: { } now } sure)
         {
             return (null, default, $"No token was made. {ClusterTime.NoEnds}");
         }
 
         var self = identity();
         var addresses = MemberRecord
-            .All(desk)
+            .All(recordStore)
             .OrderByDescending(member => string.Equals(member.NodeId, self.NodeId, StringComparison.Ordinal))
             .SelectMany(member => member.Record.Addresses);
         var token = JoinToken.Create(self.ClusterId, addresses, self.Authorities[0]);
@@ -51,10 +51,10 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinDesk desk)
             ClusterRecord.Absent
         );
         var forgotten =
-            from record in desk.List(ClusterRecordPrefix.JoinToken)
+            from record in recordStore.List(ClusterRecordPrefix.JoinToken)
             where TokenRecord.Parse(record.Value.Span) is not { } known || sure.IsPast(known.Expires + Memory)
             select new RecordChange(record.Key, null, null);
-        var refusal = await desk.ChangeAsync([added, .. forgotten], cancellationToken);
+        var refusal = await recordStore.ChangeAsync([added, .. forgotten], cancellationToken);
         return refusal is null ? (token, now + life, null) : (null, default, refusal.Message);
     }
 
@@ -72,21 +72,21 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinDesk desk)
         CancellationToken cancellationToken
     )
     {
-        if (!await desk.CatchUpAsync(cancellationToken))
+        if (!await recordStore.CatchUpAsync(cancellationToken))
         {
             return null;
         }
 
         string key = TokenRecord.KeyOf(secret);
         if (
-            desk.Find(key) is null
-            && await desk.ChangeAsync(
+            recordStore.Find(key) is null
+            && await recordStore.ChangeAsync(
                 [
                     new RecordChange(
                         key,
                         new TokenRecord
                         {
-                            Created = desk.Time.Known ?? DateTimeOffset.UnixEpoch,
+                            Created = recordStore.Time.Known ?? DateTimeOffset.UnixEpoch,
                             Expires = Never,
                         }.ToJson(),
                         ClusterRecord.Absent
@@ -111,14 +111,15 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinDesk desk)
 
     /// <summary>Whether the token of a secret has let its node in.</summary>
     internal bool IsUsed(byte[] secret) =>
-        desk.Find(TokenRecord.KeyOf(secret)) is { } stored
+        recordStore.Find(TokenRecord.KeyOf(secret)) is { } stored
         && TokenRecord.Parse(stored.Value.Span) is { UsedBy: not null };
 
     /// <summary>Why a token lets nobody in, or null.</summary>
     /// <param name="token">What the cluster keeps of it; null for one that it does not know.</param>
     internal JoinRefusal? Judge(TokenRecord? token)
     {
-        string NameOf(string node) => new Seats(desk).Of(node) is { } member ? $"{member.Name} ({member.Tag})" : node;
+        string NameOf(string node) =>
+            new Seats(recordStore).Of(node) is { } member ? $"{member.Name} ({member.Tag})" : node;
         const string another = "Make another one with `rookery cluster token create` on a member.";
         return token switch
         {
@@ -131,7 +132,7 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinDesk desk)
                 $"The token has let node {NameOf(node)} in on {Text(token.Used!.Value)}, and each lets in "
                     + $"one. {another}"
             ),
-            _ when desk.Time.IsPast(token.Expires) => new JoinRefusal(
+            _ when recordStore.Time.IsPast(token.Expires) => new JoinRefusal(
                 JoinError.TokenExpired,
                 $"The token ended on {Text(token.Expires)}. {another}"
             ),

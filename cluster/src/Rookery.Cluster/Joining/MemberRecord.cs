@@ -54,8 +54,8 @@ public sealed record MemberRecord
     public static string KeyOf(string nodeId) => ClusterRecordPrefix.Member + nodeId;
 
     /// <summary>The members, by node id.</summary>
-    public static IEnumerable<(string NodeId, MemberRecord Record, long Version)> All(IJoinDesk desk) =>
-        from record in desk.List(ClusterRecordPrefix.Member)
+    public static IEnumerable<(string NodeId, MemberRecord Record, long Version)> All(IJoinRecordStore recordStore) =>
+        from record in recordStore.List(ClusterRecordPrefix.Member)
         let member = Parse(record.Value.Span)
         where member is not null
         select (record.Key[ClusterRecordPrefix.Member.Length..], member, record.Version);

@@ -16,17 +16,17 @@ namespace Rookery.Cluster.Joining;
 /// and key gets the same seat, however often an answer is lost or a leader changes.
 /// </remarks>
 /// <param name="identity">This member, as it is now; a renewal changes it.</param>
-/// <param name="desk">The cluster.</param>
+/// <param name="recordStore">The cluster.</param>
 /// <param name="time">The clock.</param>
-public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeProvider time)
+public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore recordStore, TimeProvider time)
 {
     private const int Attempts = 5;
 
     private static readonly TimeSpan PauseBetweenAttempts = TimeSpan.FromMilliseconds(200);
 
-    private readonly JoinTokens _tokens = new(identity, desk);
+    private readonly JoinTokens _tokens = new(identity, recordStore);
 
-    private DateTimeOffset Now => desk.Time.Known ?? time.GetUtcNow();
+    private DateTimeOffset Now => recordStore.Time.Known ?? time.GetUtcNow();
 
     /// <summary>The authorities that members trust.</summary>
     internal AuthorityList Authorities =>
@@ -41,10 +41,10 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
         // Of a stranger's request nothing is worked at before it names a token that this cluster knows, or may know
         // soon.
         if (
-            desk.IsLeader
-            && desk.Find(TokenRecord.KeyOf(request.Secret)) is null
-            && await desk.CatchUpAsync(cancellationToken)
-            && desk.Find(TokenRecord.KeyOf(request.Secret)) is null
+            recordStore.IsLeader
+            && recordStore.Find(TokenRecord.KeyOf(request.Secret)) is null
+            && await recordStore.CatchUpAsync(cancellationToken)
+            && recordStore.Find(TokenRecord.KeyOf(request.Secret)) is null
         )
         {
             return (null, _tokens.Judge(token: null));
@@ -102,13 +102,13 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
 
         for (int attempt = 0; attempt < Attempts; attempt++)
         {
-            if (!desk.IsLeader || !await desk.CatchUpAsync(cancellationToken))
+            if (!recordStore.IsLeader || !await recordStore.CatchUpAsync(cancellationToken))
             {
                 return (null, ReferToLeader());
             }
 
             if (
-                FormatLevel.Of(desk.Find(FormatLevel.RecordKey)) is var agreed
+                FormatLevel.Of(recordStore.Find(FormatLevel.RecordKey)) is var agreed
                 && Math.Max(request.NewestFormatLevel, FormatLevel.First.Level) < agreed.Level
             )
             {
@@ -147,8 +147,8 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
         PublicKey key
     )
     {
-        var seats = new Seats(desk);
-        var stored = desk.Find(TokenRecord.KeyOf(request.Secret));
+        var seats = new Seats(recordStore);
+        var stored = recordStore.Find(TokenRecord.KeyOf(request.Secret));
         var token = stored is null ? null : TokenRecord.Parse(stored.Value.Span);
         byte[] publicKey = key.ExportSubjectPublicKeyInfo();
         var given =
@@ -172,7 +172,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
         if (given is not null)
         {
             // It has asked by another token before, and the answer was lost.
-            return Outcome(await desk.ChangeAsync([used], CancellationToken.None), given);
+            return Outcome(await recordStore.ChangeAsync([used], CancellationToken.None), given);
         }
 
         var seat = new MemberRecord
@@ -185,7 +185,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
             Joined = now,
         };
         return Outcome(
-            await desk.ChangeAsync(
+            await recordStore.ChangeAsync(
                 [
                     used,
                     new RecordChange(MemberRecord.KeyOf(request.NodeId), seat.ToJson(), ClusterRecord.Absent),
@@ -213,7 +213,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
     {
         for (int attempt = 0; attempt < Attempts; attempt++)
         {
-            switch (desk.AddLearner(Members.IdOf(request.NodeId)))
+            switch (recordStore.AddLearner(Members.IdOf(request.NodeId)))
             {
                 case ChangeAnswer.Accepted or ChangeAnswer.NothingToDo:
                     return (Sign(request, key, seat), null);
@@ -253,7 +253,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
             SealedAuthorityKey = authority.SealKeyFor(key),
             Members =
             [
-                .. from other in MemberRecord.All(desk)
+                .. from other in MemberRecord.All(recordStore)
                 where !string.Equals(other.NodeId, request.NodeId, StringComparison.Ordinal)
                 select new JoinedPeer
                 {
@@ -266,7 +266,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
     }
 
     private JoinRefusal ReferToLeader() =>
-        desk.LeaderAddresses is { Count: > 0 } leader && !desk.IsLeader
+        recordStore.LeaderAddresses is { Count: > 0 } leader && !recordStore.IsLeader
             ? new JoinRefusal(JoinError.NotLeader, "Another member leads; ask it.") { Leader = leader }
             : new JoinRefusal(
                 JoinError.Unavailable,

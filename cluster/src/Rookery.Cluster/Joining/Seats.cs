@@ -15,10 +15,10 @@ internal sealed class Seats
     private readonly long _version;
 
     /// <summary>The seats as they are.</summary>
-    public Seats(IJoinDesk desk)
+    public Seats(IJoinRecordStore recordStore)
     {
-        _version = desk.Find(Key)?.Version ?? ClusterRecord.Absent;
-        _members = [.. MemberRecord.All(desk)];
+        _version = recordStore.Find(Key)?.Version ?? ClusterRecord.Absent;
+        _members = [.. MemberRecord.All(recordStore)];
     }
 
     /// <summary>The first free letter; null when there is none.</summary>

@@ -122,13 +122,14 @@ public static class UnclaimedNode
     /// <summary>
     /// Whether a node that runs, and knows all that was acknowledged, is one that a join may replace.
     /// </summary>
-    internal static bool IsUnclaimed(NodeStore store, IJoinDesk desk, NodeIdentity identity) =>
+    internal static bool IsUnclaimed(NodeStore store, IJoinRecordStore recordStore, NodeIdentity identity) =>
         identity.Peers.Count == 0
         && !store.HasServed
-        && desk.List(ClusterRecordPrefix.Access).Count == 0
-        && desk.List(ClusterRecordPrefix.ClientCertificate).Count == 0
-        && desk.List(ClusterRecordPrefix.JoinToken).Count == 0
-        && desk.List(ClusterRecordPrefix.Member)
+        && recordStore.List(ClusterRecordPrefix.Access).Count == 0
+        && recordStore.List(ClusterRecordPrefix.ClientCertificate).Count == 0
+        && recordStore.List(ClusterRecordPrefix.JoinToken).Count == 0
+        && recordStore
+            .List(ClusterRecordPrefix.Member)
             .All(record => string.Equals(record.Key, MemberRecord.KeyOf(identity.NodeId), StringComparison.Ordinal));
 
     private static string Refusal(string directory, NodeIdentity identity, string reason) =>

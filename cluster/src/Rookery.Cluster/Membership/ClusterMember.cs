@@ -16,7 +16,7 @@ namespace Rookery.Cluster.Membership;
 
 /// <summary>
 /// A node's part in a cluster: its identity, the connections to the other members, the port on which they come, and the
-/// steward that keeps all of that as the records say.
+/// maintenance that keeps all of that as the records say.
 /// </summary>
 public sealed class ClusterMember : IAsyncDisposable
 {
@@ -35,9 +35,9 @@ public sealed class ClusterMember : IAsyncDisposable
     private PeerTrust _trust;
     private PeerNetwork? _network;
     private RaftConsensus? _consensus;
-    private ConsensusDesk? _desk;
+    private ClusterRecordStore? _recordStore;
     private WebApplication? _port;
-    private Steward? _steward;
+    private MemberMaintenance? _maintenance;
     private Whereabouts? _whereabouts;
     private TopologyKeeper? _topology;
     private StateRoutes? _state;
@@ -62,13 +62,13 @@ public sealed class ClusterMember : IAsyncDisposable
     public RaftConsensus? Consensus => _consensus;
 
     /// <summary>The members' records, and what changes them; null in diagnosis mode.</summary>
-    public IJoinDesk? Desk => _desk;
+    public IJoinRecordStore? RecordStore => _recordStore;
 
     /// <summary>Replaces the cluster's authority; null in diagnosis mode.</summary>
     public AuthorityRotation? Rotation { get; private set; }
 
     /// <summary>Carries out what owners order about members; null in diagnosis mode.</summary>
-    public MemberOffice? Office { get; private set; }
+    public MembershipService? Membership { get; private set; }
 
     /// <summary>What it waits for to form a cluster with others, in sentences; null when it does not.</summary>
     public string? FormingStatus => _forming?.Status;
@@ -136,7 +136,7 @@ public sealed class ClusterMember : IAsyncDisposable
     /// diagnosis mode, and the message says why.</exception>
     public IConsensusHost OpenConsensus(NodeStore store)
     {
-        // Before consensus begins: it counts the start, and a node alone takes office.
+        // Before consensus begins: it counts the start, and a node alone becomes leader.
         if (IdentityDirectory.ReadRetirement(_disk, _options.DataDirectory) is { } retired)
         {
             throw new IdentityException(retired.Explain(Identity, _options.DataDirectory));
@@ -186,11 +186,11 @@ public sealed class ClusterMember : IAsyncDisposable
         );
         _network.Excluded = why => _consensus!.Retire(Retire(RetirementCause.Excluded, why));
         _state = new StateRoutes(store.Offers, _consensus.OfferStateAsync, _time);
-        _desk = new ConsensusDesk(_consensus, store.ClusterRecords, AddLearner);
-        Office = new MemberOffice(_consensus, _desk, _network.ClientOf, _time);
-        _topology = new TopologyKeeper(_consensus.ReadAsLeader, _desk, _options.Log, _time);
+        _recordStore = new ClusterRecordStore(_consensus, store.ClusterRecords, AddLearner);
+        Membership = new MembershipService(_consensus, _recordStore, _network.ClientOf, _time);
+        _topology = new TopologyKeeper(_consensus.ReadAsLeader, _recordStore, _options.Log, _time);
         _consensus.RoleSeen = _topology.Wake;
-        Rotation = new AuthorityRotation(() => Identity, _keeper.Change, _desk, _time);
+        Rotation = new AuthorityRotation(() => Identity, _keeper.Change, _recordStore, _time);
         _whereabouts = new Whereabouts(
             _keeper,
             () =>
@@ -210,11 +210,11 @@ public sealed class ClusterMember : IAsyncDisposable
             _options.Note
         );
         _forming = FormingBy(store);
-        _steward = new Steward(
+        _maintenance = new MemberMaintenance(
             _consensus,
             _network,
             _keeper,
-            new Announcement(() => Identity, _desk, _time),
+            new Announcement(() => Identity, _recordStore, _time),
             Rotation,
             _whereabouts,
             _options.PeerPlaces,
@@ -246,10 +246,10 @@ public sealed class ClusterMember : IAsyncDisposable
                 Identity,
                 _disk,
                 _options,
-                _desk!,
-                () => UnclaimedNode.IsUnclaimed(store, _desk!, Identity),
+                _recordStore!,
+                () => UnclaimedNode.IsUnclaimed(store, _recordStore!, Identity),
                 () => Volatile.Read(ref _trust),
-                new JoinTokens(() => Identity, _desk!),
+                new JoinTokens(() => Identity, _recordStore!),
                 () => _whereabouts!.Facts.Addresses,
                 _time
             );
@@ -288,7 +288,7 @@ public sealed class ClusterMember : IAsyncDisposable
         _network!.Start(_consensus);
         _port = PeerListener.Build(_options.Listen, _network, ConfigureHttp);
         await _port.StartAsync(cancellationToken);
-        _steward!.Start();
+        _maintenance!.Start();
         _topology!.Start();
         _forming?.Start();
     }
@@ -339,10 +339,10 @@ public sealed class ClusterMember : IAsyncDisposable
             await _forming.DisposeAsync();
         }
 
-        if (_steward is not null)
+        if (_maintenance is not null)
         {
             await _topology!.DisposeAsync();
-            await _steward.DisposeAsync();
+            await _maintenance.DisposeAsync();
         }
 
         if (_port is not null)
@@ -478,7 +478,7 @@ public sealed class ClusterMember : IAsyncDisposable
             && _consensus!.Roster.Of(proven.Member) is not null;
 
         // A member that is stopped and to be recovered asks who is there, and changes nothing.
-        bool onlyLooks = http.Request.Path.Value is MemberOffice.Prefix + nameof(MemberOrder.List);
+        bool onlyLooks = http.Request.Path.Value is MembershipService.Prefix + nameof(MemberOrder.List);
         string? refusal =
             !isRecorded ? "This is for members of the cluster only."
             : onlyLooks ? null
@@ -494,7 +494,7 @@ public sealed class ClusterMember : IAsyncDisposable
 
     private void ConfigureHttp(IApplicationBuilder app)
     {
-        var routes = new JoinRoutes(new Registrar(() => Identity, _desk!, _time));
+        var routes = new JoinRoutes(new Registrar(() => Identity, _recordStore!, _time));
         app.Use(next =>
             http =>
                 Volatile.Read(ref _whyRetired) is { } why
@@ -508,8 +508,8 @@ public sealed class ClusterMember : IAsyncDisposable
                             forming.Route.AnswerAsync(http),
                         { } path when path.StartsWith(StateRoutes.Prefix, StringComparison.Ordinal) =>
                             AnswerMemberAsync(http, _state!.InvokeAsync),
-                        { } path when path.StartsWith(MemberOffice.Prefix, StringComparison.Ordinal) =>
-                            AnswerMemberAsync(http, Office!.AnswerMemberAsync),
+                        { } path when path.StartsWith(MembershipService.Prefix, StringComparison.Ordinal) =>
+                            AnswerMemberAsync(http, Membership!.AnswerMemberAsync),
                         { } path
                             when path.StartsWith(OtherPrefix, StringComparison.Ordinal)
                                 && _options.AnswerMember is { } answer => AnswerMemberAsync(http, answer),

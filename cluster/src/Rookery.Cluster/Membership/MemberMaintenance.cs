@@ -11,7 +11,7 @@ namespace Rookery.Cluster.Membership;
 /// renews its certificate, and, on the leader, completes seats and lets learners that caught up vote. An idle cluster
 /// writes nothing for it.
 /// </summary>
-internal sealed class Steward(
+internal sealed class MemberMaintenance(
     RaftConsensus consensus,
     PeerNetwork network,
     IdentityKeeper keeper,

@@ -11,13 +11,13 @@ namespace Rookery.Cluster.Membership;
 /// members. Nothing of it is ever done without an order.
 /// </summary>
 /// <param name="consensus">This node's consensus.</param>
-/// <param name="desk">The members' records.</param>
+/// <param name="recordStore">The members' records.</param>
 /// <param name="connect">A client of another member's port for members, which the caller disposes; null when it is not
 /// known where that is.</param>
 /// <param name="time">The clock.</param>
-public sealed class MemberOffice(
+public sealed class MembershipService(
     RaftConsensus consensus,
-    IJoinDesk desk,
+    IJoinRecordStore recordStore,
     Func<NodeId, HttpClient?> connect,
     TimeProvider time
 )
@@ -91,7 +91,7 @@ public sealed class MemberOffice(
 
         if (order == MemberOrder.FinalizeUpgrade)
         {
-            return await UpgradeEnd.FinalizeAsync(consensus, desk, cancellationToken);
+            return await UpgradeEnd.FinalizeAsync(consensus, recordStore, cancellationToken);
         }
 
         bool anyOther = order == MemberOrder.Transfer && string.IsNullOrEmpty(name);
@@ -203,7 +203,7 @@ public sealed class MemberOffice(
         // to be a mirror.
         var rejection = await WriteAsync(
             () =>
-                desk.Find(MemberRecord.KeyOf(member.NodeId)) is { } stored
+                recordStore.Find(MemberRecord.KeyOf(member.NodeId)) is { } stored
                 && MemberRecord.Parse(stored.Value.Span) is { } record
                 && record is { IsMirror: true } or { IsMirror: null, StoreId: null }
                     ? [new RecordChange(stored.Key, (record with { IsMirror = false }).ToJson(), stored.Version)]
@@ -292,8 +292,8 @@ public sealed class MemberOffice(
         string key = MemberRecord.KeyOf(member.NodeId);
         var rejection = await WriteAsync(
             () =>
-                desk.Find(key) is { } record
-                    ? [new RecordChange(key, Value: null, record.Version), new Seats(desk).Guard()]
+                recordStore.Find(key) is { } record
+                    ? [new RecordChange(key, Value: null, record.Version), new Seats(recordStore).Guard()]
                     : null,
             cancellationToken
         );
@@ -315,7 +315,7 @@ public sealed class MemberOffice(
     {
         for (int attempt = 1; changes() is { } due; attempt++)
         {
-            var rejection = await desk.ChangeAsync(due, cancellationToken);
+            var rejection = await recordStore.ChangeAsync(due, cancellationToken);
             if (rejection is not { Kind: RejectionKind.ConcurrencyConflict } || attempt == Attempts)
             {
                 return rejection;

@@ -9,11 +9,15 @@ namespace Rookery.Cluster.Membership;
 /// nothing for it.
 /// </summary>
 /// <param name="look">The cluster now; null where this node does not lead.</param>
-/// <param name="desk">The cluster's records.</param>
+/// <param name="recordStore">The cluster's records.</param>
 /// <param name="log">Told in a sentence when it cannot.</param>
 /// <param name="time">The clock.</param>
-internal sealed class TopologyKeeper(Func<LeaderView?> look, IJoinDesk desk, Action<string> log, TimeProvider time)
-    : IAsyncDisposable
+internal sealed class TopologyKeeper(
+    Func<LeaderView?> look,
+    IJoinRecordStore recordStore,
+    Action<string> log,
+    TimeProvider time
+) : IAsyncDisposable
 {
     // A new leader has heard nobody yet.
     private const int TimeoutsToHear = 2;
@@ -63,12 +67,16 @@ internal sealed class TopologyKeeper(Func<LeaderView?> look, IJoinDesk desk, Act
     public async ValueTask KeepAsync(CancellationToken cancellationToken)
     {
         // Who was just elected waits here until it may write, so that clients need not wait for the next look.
-        if (look() is null || !(desk.IsLeader || await desk.CatchUpAsync(cancellationToken)) || look() is not { } view)
+        if (
+            look() is null
+            || !(recordStore.IsLeader || await recordStore.CatchUpAsync(cancellationToken))
+            || look() is not { } view
+        )
         {
             return;
         }
 
-        var stored = desk.Find(TopologyRecord.Key);
+        var stored = recordStore.Find(TopologyRecord.Key);
         var known = stored is null ? null : TopologyRecord.Parse(stored.Value.Span);
         if (stored is not null && known is null)
         {
@@ -93,7 +101,7 @@ internal sealed class TopologyKeeper(Func<LeaderView?> look, IJoinDesk desk, Act
 
         var told = said with { Etag = Math.Max((known?.Etag ?? 0) + 1, view.EtagBefore) + 1 };
         if (
-            await desk.ChangeAsync(
+            await recordStore.ChangeAsync(
                 [new RecordChange(TopologyRecord.Key, told.ToJson(), stored?.Version ?? ClusterRecord.Absent)],
                 cancellationToken
             )

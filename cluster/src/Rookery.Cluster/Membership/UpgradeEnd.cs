@@ -17,15 +17,15 @@ public static class UpgradeEnd
     /// raised.
     /// </summary>
     /// <param name="consensus">Its consensus.</param>
-    /// <param name="desk">The records.</param>
+    /// <param name="recordStore">The records.</param>
     /// <param name="cancellationToken">Gives up.</param>
     public static async Task<MemberAnswer> FinalizeAsync(
         RaftConsensus consensus,
-        IJoinDesk desk,
+        IJoinRecordStore recordStore,
         CancellationToken cancellationToken
     )
     {
-        if (!await desk.CatchUpAsync(cancellationToken))
+        if (!await recordStore.CatchUpAsync(cancellationToken))
         {
             return new MemberAnswer(
                 StatusCodes.Status503ServiceUnavailable,
@@ -35,8 +35,8 @@ public static class UpgradeEnd
 
         // Read before what members told, and compared when it is written: who tells anything meanwhile, such as a
         // program that was put back, makes it fail.
-        var guard = new Seats(desk).Guard();
-        var stored = desk.Find(FormatLevel.RecordKey);
+        var guard = new Seats(recordStore).Guard();
+        var stored = recordStore.Find(FormatLevel.RecordKey);
         var agreed = FormatLevel.Of(stored);
         var told = NewestOf(consensus);
         int newest = told.Values.Max();
@@ -82,7 +82,7 @@ public static class UpgradeEnd
         }
 
         var raised = new FormatLevel(newest, FormatLevel.ProgramVersion);
-        var rejection = await desk.ChangeAsync(
+        var rejection = await recordStore.ChangeAsync(
             [
                 new RecordChange(FormatLevel.RecordKey, raised.ToRecord(), stored?.Version ?? ClusterRecord.Absent),
                 guard,
@@ -103,10 +103,10 @@ public static class UpgradeEnd
 
     /// <summary>How far an upgrade is, as this node knows it: also while nobody leads.</summary>
     /// <param name="consensus">Its consensus.</param>
-    /// <param name="desk">The records.</param>
-    public static UpgradeState Read(RaftConsensus consensus, IJoinDesk desk) =>
+    /// <param name="recordStore">The records.</param>
+    public static UpgradeState Read(RaftConsensus consensus, IJoinRecordStore recordStore) =>
         new(
-            FormatLevel.Of(desk.Find(FormatLevel.RecordKey)).Level,
+            FormatLevel.Of(recordStore.Find(FormatLevel.RecordKey)).Level,
             [
                 .. NewestOf(consensus)
                     .Select(member => new MemberLevel(

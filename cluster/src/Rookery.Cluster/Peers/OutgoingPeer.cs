@@ -36,7 +36,7 @@ internal sealed class OutgoingPeer
 
     /// <summary>The link that such messages take.</summary>
     public OutgoingLink For(MessageKind kind) =>
-        kind is MessageKind.Append or MessageKind.ManifestOffer ? Bulk : Control;
+        kind is MessageKind.Append or MessageKind.SnapshotOffer ? Bulk : Control;
 
     /// <summary>Tries at once to reach it.</summary>
     public void Wake()

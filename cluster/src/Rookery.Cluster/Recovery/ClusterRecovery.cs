@@ -386,7 +386,7 @@ public sealed class ClusterRecovery : IDisposable
         try
         {
             using var response = await client.PostAsync(
-                new Uri($"{MemberOffice.Prefix}{MemberOrder.List}?hops=0", UriKind.Relative),
+                new Uri($"{MembershipService.Prefix}{MemberOrder.List}?hops=0", UriKind.Relative),
                 content: null,
                 cancellationToken
             );

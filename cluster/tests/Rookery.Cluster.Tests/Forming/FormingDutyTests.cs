@@ -146,7 +146,7 @@ public sealed class FormingDutyTests : IDisposable
             _cluster.Identity,
             _disk,
             member,
-            _cluster.Desk,
+            _cluster.RecordStore,
             () => isUnclaimed,
             () => PeerTrust.Of(_cluster.Identity),
             _cluster.Tokens,

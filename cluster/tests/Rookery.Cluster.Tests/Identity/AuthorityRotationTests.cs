@@ -9,7 +9,7 @@ namespace Rookery.Cluster.Tests.Identity;
 public sealed class AuthorityRotationTests : IDisposable
 {
     private readonly ClusterAuthority _authority = Create();
-    private readonly MemoryDesk _desk = new();
+    private readonly MemoryRecordStore _recordStore = new();
     private readonly List<Member> _members = [];
 
     public void Dispose() => _authority.Dispose();
@@ -51,7 +51,7 @@ public sealed class AuthorityRotationTests : IDisposable
         }
 
         Assert.Null(a.Rotation.Status);
-        Assert.Empty(_desk.List("authority/"));
+        Assert.Empty(_recordStore.List("authority/"));
         Assert.All(
             _members,
             member =>
@@ -91,9 +91,9 @@ public sealed class AuthorityRotationTests : IDisposable
         var late = await AddAsync("late");
         for (int round = 0; round < 6; round++)
         {
-            _desk.IsLeader = true;
+            _recordStore.IsLeader = true;
             await late.Rotation.StepAsync(CancellationToken.None);
-            _desk.IsLeader = false;
+            _recordStore.IsLeader = false;
             await a.Rotation.StepAsync(CancellationToken.None);
             AssertAllTrustAll($"round {round}");
         }
@@ -178,13 +178,13 @@ public sealed class AuthorityRotationTests : IDisposable
         await b.Rotation.StepAsync(CancellationToken.None);
         int after = b.Disk.OperationCount;
         var next = b.Identity.Authorities[0];
-        await _desk.ChangeAsync(
+        await _recordStore.ChangeAsync(
             [new RecordChange(RotationRecord.AcknowledgementOf(RotationStage.Signing, "b"), null, null)],
             CancellationToken.None
         );
         for (int operation = before; operation <= after; operation++)
         {
-            var started = new Member(b.Disk.CrashAt(operation, seed: operation), _desk);
+            var started = new Member(b.Disk.CrashAt(operation, seed: operation), _recordStore);
             await started.Rotation.StepAsync(CancellationToken.None);
             string? refusal = AuthorityChain.WhyRefused(
                 started.Identity.Certificate,
@@ -237,7 +237,7 @@ public sealed class AuthorityRotationTests : IDisposable
 
     private async Task<Member> AddAsync(string nodeId)
     {
-        var member = new Member(CreateIdentity(_authority, nodeId: nodeId), _desk);
+        var member = new Member(CreateIdentity(_authority, nodeId: nodeId), _recordStore);
         var record = new MemberRecord
         {
             Tag = nodeId,
@@ -245,7 +245,7 @@ public sealed class AuthorityRotationTests : IDisposable
             Addresses = [],
             PublicKey = member.Identity.Key.ExportSubjectPublicKeyInfo(),
         };
-        await _desk.ChangeAsync(
+        await _recordStore.ChangeAsync(
             [new RecordChange(MemberRecord.KeyOf(nodeId), record.ToJson(), null)],
             CancellationToken.None
         );
@@ -270,15 +270,15 @@ public sealed class AuthorityRotationTests : IDisposable
 
     private sealed class Member
     {
-        public Member(NodeIdentity identity, MemoryDesk desk)
-            : this(Write(identity), desk) { }
+        public Member(NodeIdentity identity, MemoryRecordStore recordStore)
+            : this(Write(identity), recordStore) { }
 
         /// <summary>The member whose disk it is, started.</summary>
-        public Member(SimulatedDisk disk, MemoryDesk desk)
+        public Member(SimulatedDisk disk, MemoryRecordStore recordStore)
         {
             Disk = disk;
             Identity = IdentityDirectory.TryLoad(disk, "/data")!;
-            Rotation = new AuthorityRotation(() => Identity, Change, desk, new SimulatedTimeProvider(Now));
+            Rotation = new AuthorityRotation(() => Identity, Change, recordStore, new SimulatedTimeProvider(Now));
         }
 
         public SimulatedDisk Disk { get; }

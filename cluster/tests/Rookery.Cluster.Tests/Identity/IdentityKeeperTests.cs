@@ -46,7 +46,7 @@ public sealed class IdentityKeeperTests : IDisposable
         Assert.Equal(NodeId, _keeper.Current.PeerRule.Judge(_keeper.Current.Certificate, PeerRole.Client).NodeId);
     }
 
-    /// <summary>A rotation goes on beside the steward, which notes peers and renews certificates.</summary>
+    /// <summary>A rotation goes on beside the maintenance, which notes peers and renews certificates.</summary>
     [Fact]
     public void What_is_noted_while_the_identity_is_changed_is_not_lost()
     {

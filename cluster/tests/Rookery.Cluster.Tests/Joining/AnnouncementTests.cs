@@ -18,13 +18,13 @@ public sealed class AnnouncementTests : IDisposable
 
     private readonly ClusterAuthority _authority = TestAuthority.Create();
     private readonly NodeIdentity _identity;
-    private readonly MemoryDesk _desk = new();
+    private readonly MemoryRecordStore _recordStore = new();
     private readonly Announcement _announcement;
 
     public AnnouncementTests()
     {
         _identity = TestAuthority.CreateIdentity(_authority);
-        _announcement = new Announcement(() => _identity, _desk, TimeProvider.System);
+        _announcement = new Announcement(() => _identity, _recordStore, TimeProvider.System);
     }
 
     public void Dispose()
@@ -37,14 +37,14 @@ public sealed class AnnouncementTests : IDisposable
     public async Task The_first_member_makes_its_own_record_and_says_nothing_twice()
     {
         Assert.Null(await _announcement.AnnounceAsync(Facts, CancellationToken.None));
-        var (node, record, _) = Assert.Single(MemberRecord.All(_desk));
+        var (node, record, _) = Assert.Single(MemberRecord.All(_recordStore));
         Assert.Equal(
             (_identity.NodeId, "A", "pi-1", Facts.StoreId, 3L),
             (node, record.Tag, record.Name, record.StoreId!.Value, record.BootCounter)
         );
         Assert.Equal(_identity.Key.ExportSubjectPublicKeyInfo(), record.PublicKey);
         Assert.Null(await _announcement.AnnounceAsync(Facts, CancellationToken.None));
-        Assert.Equal(1, _desk.Changes);
+        Assert.Equal(1, _recordStore.Changes);
     }
 
     [Fact]
@@ -52,8 +52,8 @@ public sealed class AnnouncementTests : IDisposable
     {
         var newer = Facts with { NewestFormatLevel = 3, FormatLevel = new FormatLevel(2, "0.9.2") };
         Assert.Null(await _announcement.AnnounceAsync(newer, CancellationToken.None));
-        Assert.Equal(3, Assert.Single(MemberRecord.All(_desk)).Record.NewestFormatLevel);
-        Assert.Equal(newer.FormatLevel, FormatLevel.Of(_desk.Find(FormatLevel.RecordKey)));
+        Assert.Equal(3, Assert.Single(MemberRecord.All(_recordStore)).Record.NewestFormatLevel);
+        Assert.Equal(newer.FormatLevel, FormatLevel.Of(_recordStore.Find(FormatLevel.RecordKey)));
 
         Assert.Null(
             await _announcement.AnnounceAsync(
@@ -64,21 +64,21 @@ public sealed class AnnouncementTests : IDisposable
                 CancellationToken.None
             )
         );
-        Assert.Equal(FormatLevel.Newest, Assert.Single(MemberRecord.All(_desk)).Record.NewestFormatLevel);
-        Assert.Equal(newer.FormatLevel, FormatLevel.Of(_desk.Find(FormatLevel.RecordKey)));
+        Assert.Equal(FormatLevel.Newest, Assert.Single(MemberRecord.All(_recordStore)).Record.NewestFormatLevel);
+        Assert.Equal(newer.FormatLevel, FormatLevel.Of(_recordStore.Find(FormatLevel.RecordKey)));
     }
 
     [Fact]
     public async Task A_new_address_is_told_even_when_the_record_changes_meanwhile()
     {
         await _announcement.AnnounceAsync(Facts, CancellationToken.None);
-        _desk.BeforeChange = () =>
-            _desk
+        _recordStore.BeforeChange = () =>
+            _recordStore
                 .ChangeAsync(
                     [
                         new RecordChange(
                             MemberRecord.KeyOf(_identity.NodeId),
-                            _desk.Find(MemberRecord.KeyOf(_identity.NodeId))!.Value.ToArray(),
+                            _recordStore.Find(MemberRecord.KeyOf(_identity.NodeId))!.Value.ToArray(),
                             null
                         ),
                     ],
@@ -89,7 +89,7 @@ public sealed class AnnouncementTests : IDisposable
         Assert.Null(
             await _announcement.AnnounceAsync(Facts with { Addresses = ["192.168.1.9:9080"] }, CancellationToken.None)
         );
-        Assert.Equal("192.168.1.9:9080", Assert.Single(Assert.Single(MemberRecord.All(_desk)).Record.Addresses));
+        Assert.Equal("192.168.1.9:9080", Assert.Single(Assert.Single(MemberRecord.All(_recordStore)).Record.Addresses));
     }
 
     [Theory]
@@ -100,7 +100,7 @@ public sealed class AnnouncementTests : IDisposable
         bool? told
     )
     {
-        var mirror = new Announcement(_identity.AsMirror, _desk, TimeProvider.System);
+        var mirror = new Announcement(_identity.AsMirror, _recordStore, TimeProvider.System);
         string key = MemberRecord.KeyOf(_identity.NodeId);
         var seat = new MemberRecord
         {
@@ -110,23 +110,23 @@ public sealed class AnnouncementTests : IDisposable
             PublicKey = [],
             IsMirror = recorded,
         };
-        await _desk.ChangeAsync([new RecordChange(key, seat.ToJson(), null)], CancellationToken.None);
+        await _recordStore.ChangeAsync([new RecordChange(key, seat.ToJson(), null)], CancellationToken.None);
         Assert.Null(await mirror.AnnounceAsync(Facts, CancellationToken.None));
-        Assert.Equal(told, MemberRecord.Parse(_desk.Find(key)!.Value.Span)!.IsMirror);
+        Assert.Equal(told, MemberRecord.Parse(_recordStore.Find(key)!.Value.Span)!.IsMirror);
 
         // A version that does not know of it, or an owner, took it back since.
-        await _desk.ChangeAsync(
+        await _recordStore.ChangeAsync(
             [
                 new RecordChange(
                     key,
-                    (MemberRecord.Parse(_desk.Find(key)!.Value.Span)! with { IsMirror = null }).ToJson(),
+                    (MemberRecord.Parse(_recordStore.Find(key)!.Value.Span)! with { IsMirror = null }).ToJson(),
                     null
                 ),
             ],
             CancellationToken.None
         );
         Assert.Null(await mirror.AnnounceAsync(Facts with { BootCounter = 4 }, CancellationToken.None));
-        Assert.Null(MemberRecord.Parse(_desk.Find(key)!.Value.Span)!.IsMirror);
+        Assert.Null(MemberRecord.Parse(_recordStore.Find(key)!.Value.Span)!.IsMirror);
     }
 
     [Fact]
@@ -157,11 +157,11 @@ public sealed class AnnouncementTests : IDisposable
     public async Task A_removed_member_does_not_make_itself_a_record()
     {
         await _announcement.AnnounceAsync(Facts, CancellationToken.None);
-        await _desk.ChangeAsync(
+        await _recordStore.ChangeAsync(
             [
                 new RecordChange(
                     MemberRecord.KeyOf("another"),
-                    Assert.Single(MemberRecord.All(_desk)).Record.ToJson(),
+                    Assert.Single(MemberRecord.All(_recordStore)).Record.ToJson(),
                     null
                 ),
                 new RecordChange(MemberRecord.KeyOf(_identity.NodeId), null, null),

@@ -160,8 +160,8 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     public async Task A_member_that_is_off_is_passed_over_and_a_follower_sends_on_to_the_leader()
     {
         using var following = new TestCluster();
-        following.Desk.IsLeader = false;
-        following.Desk.LeaderAddresses = [_address];
+        following.RecordStore.IsLeader = false;
+        following.RecordStore.LeaderAddresses = [_address];
         var (follower, followerAddress) = await ServeAsync(_cluster, answering: following);
         await using (follower)
         {
@@ -187,12 +187,12 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     {
         var requests = _server.Services.GetRequiredService<RequestCount>();
         requests.LosesAnswers = 1;
-        _cluster.Desk.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
-        _cluster.Desk.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
+        _cluster.RecordStore.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
+        _cluster.RecordStore.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
         Assert.Equal("B", (await JoinAsync(await TokenAsync())).Tag);
         Assert.Equal(3, requests.Joins);
-        Assert.Equal(2, MemberRecord.All(_cluster.Desk).Count());
-        Assert.Single(_cluster.Desk.Learners);
+        Assert.Equal(2, MemberRecord.All(_cluster.RecordStore).Count());
+        Assert.Single(_cluster.RecordStore.Learners);
         Assert.DoesNotContain("/data/joining", _disk.Files);
     }
 
@@ -216,7 +216,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
                 ? (joined.Tag, joined.Name)
                 : default
         );
-        Assert.Equal(2, MemberRecord.All(_cluster.Desk).Count());
+        Assert.Equal(2, MemberRecord.All(_cluster.RecordStore).Count());
         using var identity = IdentityDirectory.TryLoad(_disk, "/data")!;
         Assert.Equal("pi-2", identity.NodeName);
         var stranger = new SimulatedDisk("/data");

@@ -48,7 +48,7 @@ public sealed class JoinTokenTests
     {
         using var cluster = new TestCluster();
         var token = await cluster.CreateTokenAsync();
-        var record = Assert.Single(cluster.Desk.List("token/"));
+        var record = Assert.Single(cluster.RecordStore.List("token/"));
         Assert.DoesNotContain(Convert.ToHexStringLower(token.Secret), record.Key, StringComparison.Ordinal);
         Assert.DoesNotContain(
             Convert.ToBase64String(token.Secret),
@@ -63,11 +63,11 @@ public sealed class JoinTokenTests
     {
         using var cluster = new TestCluster();
         await cluster.CreateTokenAsync();
-        cluster.Desk.Clock = static () => new(TestAuthority.Now.AddYears(1).UtcTicks, IsSure: false);
+        cluster.RecordStore.Clock = static () => new(TestAuthority.Now.AddYears(1).UtcTicks, IsSure: false);
         var (token, _, refusal) = await cluster.Tokens.CreateAsync(JoinTokens.DefaultLife, CancellationToken.None);
         Assert.Null(token);
         Assert.Contains("`rookery cluster clock confirm`", refusal, StringComparison.Ordinal);
-        Assert.Single(cluster.Desk.List("token/"));
+        Assert.Single(cluster.RecordStore.List("token/"));
     }
 
     [Fact]
@@ -77,9 +77,9 @@ public sealed class JoinTokenTests
         await cluster.CreateTokenAsync();
         cluster.Time.Advance(TimeSpan.FromDays(20));
         await cluster.CreateTokenAsync();
-        Assert.Equal(2, cluster.Desk.List("token/").Count);
+        Assert.Equal(2, cluster.RecordStore.List("token/").Count);
         cluster.Time.Advance(TimeSpan.FromDays(20));
         await cluster.CreateTokenAsync();
-        Assert.Equal(2, cluster.Desk.List("token/").Count);
+        Assert.Equal(2, cluster.RecordStore.List("token/").Count);
     }
 }

@@ -5,7 +5,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Tests.Joining;
 
 /// <summary>A cluster of records in memory.</summary>
-internal sealed class MemoryDesk : IJoinDesk
+internal sealed class MemoryRecordStore : IJoinRecordStore
 {
     private readonly SortedDictionary<string, ClusterRecord> _records = new(StringComparer.Ordinal);
     private long _version;

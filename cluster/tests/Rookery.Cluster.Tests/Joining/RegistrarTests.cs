@@ -25,10 +25,10 @@ public sealed class RegistrarTests : IDisposable
         using var certificate = X509CertificateLoader.LoadCertificate(answer.Certificate);
         Assert.Equal(request.NodeId, _cluster.Identity.PeerRule.Judge(certificate, PeerRole.Client).NodeId);
         Assert.True(certificate.MatchesHostname("192.168.1.6"));
-        Assert.Equal(Members.IdOf(request.NodeId), Assert.Single(_cluster.Desk.Learners));
+        Assert.Equal(Members.IdOf(request.NodeId), Assert.Single(_cluster.RecordStore.Learners));
         var member = Assert
             .Single(
-                MemberRecord.All(_cluster.Desk),
+                MemberRecord.All(_cluster.RecordStore),
                 member => string.Equals(member.NodeId, request.NodeId, StringComparison.Ordinal)
             )
             .Record;
@@ -39,7 +39,7 @@ public sealed class RegistrarTests : IDisposable
     public async Task A_program_that_is_older_than_what_the_cluster_writes_is_not_let_in_and_keeps_its_token()
     {
         var request = TestCluster.Request(await _cluster.CreateTokenAsync());
-        await _cluster.Desk.ChangeAsync(
+        await _cluster.RecordStore.ChangeAsync(
             [new RecordChange(FormatLevel.RecordKey, new FormatLevel(2, "0.9.2").ToRecord(), null)],
             CancellationToken.None
         );
@@ -57,7 +57,7 @@ public sealed class RegistrarTests : IDisposable
         var first = TestCluster.Request(await _cluster.CreateTokenAsync());
         var second = TestCluster.Request(await _cluster.CreateTokenAsync(), "pi-3");
         JoinAnswer? other = null;
-        _cluster.Desk.BeforeChange = () => other = _cluster.AdmitAsync(second).GetAwaiter().GetResult();
+        _cluster.RecordStore.BeforeChange = () => other = _cluster.AdmitAsync(second).GetAwaiter().GetResult();
         Assert.Equal("C", (await _cluster.AdmitAsync(first)).Tag);
         Assert.Equal("B", other!.Tag);
     }
@@ -66,13 +66,13 @@ public sealed class RegistrarTests : IDisposable
     public async Task Who_lost_the_answer_asks_again_and_gets_the_same_seat()
     {
         var request = TestCluster.Request(await _cluster.CreateTokenAsync());
-        _cluster.Desk.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
+        _cluster.RecordStore.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
         var (_, refusal) = await _cluster.Registrar.AdmitAsync(request, CancellationToken.None);
         Assert.Equal(JoinError.Unavailable, refusal!.Error);
         _cluster.Time.Advance(TimeSpan.FromHours(2));
         Assert.Equal("B", (await _cluster.AdmitAsync(request)).Tag);
         Assert.Equal("B", (await _cluster.AdmitAsync(request)).Tag);
-        Assert.Single(_cluster.Desk.Learners);
+        Assert.Single(_cluster.RecordStore.Learners);
     }
 
     [Theory]
@@ -95,7 +95,7 @@ public sealed class RegistrarTests : IDisposable
             StringComparison.Ordinal
         );
         await _cluster.AdmitAsync(request);
-        var seat = new Seats(_cluster.Desk).Of(request.NodeId)!;
+        var seat = new Seats(_cluster.RecordStore).Of(request.NodeId)!;
         Assert.Equal(
             request.Addresses,
             MemberRecord.Parse((seat with { Addresses = [.. request.Addresses, address!] }).ToJson())!.Addresses
@@ -145,9 +145,9 @@ public sealed class RegistrarTests : IDisposable
     public async Task A_follower_names_the_leader()
     {
         var request = TestCluster.Request(await _cluster.CreateTokenAsync());
-        _cluster.Desk.IsLeader = false;
+        _cluster.RecordStore.IsLeader = false;
         Assert.Equal(JoinError.Unavailable, (await _cluster.RefuseAsync(request)).Error);
-        _cluster.Desk.LeaderAddresses = ["192.168.1.9:9080"];
+        _cluster.RecordStore.LeaderAddresses = ["192.168.1.9:9080"];
         var refusal = await _cluster.RefuseAsync(request);
         Assert.Equal((JoinError.NotLeader, "192.168.1.9:9080"), (refusal.Error, Assert.Single(refusal.Leader!)));
     }
@@ -205,7 +205,7 @@ public sealed class RegistrarTests : IDisposable
     {
         var request = TestCluster.Request(await _cluster.CreateTokenAsync());
         await _cluster.AdmitAsync(request);
-        await _cluster.Desk.ChangeAsync(
+        await _cluster.RecordStore.ChangeAsync(
             [new RecordChange(MemberRecord.KeyOf(request.NodeId), null, null)],
             CancellationToken.None
         );
@@ -216,7 +216,7 @@ public sealed class RegistrarTests : IDisposable
     public async Task A_token_holds_while_the_time_is_in_doubt()
     {
         var request = TestCluster.Request(await _cluster.CreateTokenAsync());
-        _cluster.Desk.Clock = static () => new(TestAuthority.Now.AddYears(1).UtcTicks, IsSure: false);
+        _cluster.RecordStore.Clock = static () => new(TestAuthority.Now.AddYears(1).UtcTicks, IsSure: false);
         await _cluster.AdmitAsync(request);
     }
 

@@ -15,9 +15,9 @@ internal sealed class TestCluster : IDisposable
     {
         _authority = TestAuthority.Create(clusterId);
         Identity = TestAuthority.CreateIdentity(_authority);
-        Desk = new MemoryDesk { Clock = () => new ClusterTime(Time.GetUtcNow().UtcTicks, IsSure: true) };
-        Tokens = new JoinTokens(() => Identity, Desk);
-        Registrar = new Registrar(() => Identity, Desk, Time);
+        RecordStore = new MemoryRecordStore { Clock = () => new ClusterTime(Time.GetUtcNow().UtcTicks, IsSure: true) };
+        Tokens = new JoinTokens(() => Identity, RecordStore);
+        Registrar = new Registrar(() => Identity, RecordStore, Time);
         var self = new MemberRecord
         {
             Tag = "A",
@@ -26,7 +26,8 @@ internal sealed class TestCluster : IDisposable
             PublicKey = Identity.Key.ExportSubjectPublicKeyInfo(),
             Joined = TestAuthority.Now,
         };
-        Desk.ChangeAsync(
+        RecordStore
+            .ChangeAsync(
                 [new RecordChange(MemberRecord.KeyOf(Identity.NodeId), self.ToJson(), null)],
                 CancellationToken.None
             )
@@ -36,7 +37,7 @@ internal sealed class TestCluster : IDisposable
 
     public SimulatedTimeProvider Time { get; } = new(TestAuthority.Now);
 
-    public MemoryDesk Desk { get; }
+    public MemoryRecordStore RecordStore { get; }
 
     public NodeIdentity Identity { get; }
 
@@ -66,10 +67,10 @@ internal sealed class TestCluster : IDisposable
 
     public async Task<JoinRefusal> RefuseAsync(JoinRequest request)
     {
-        int changes = Desk.Changes;
+        int changes = RecordStore.Changes;
         var (answer, refusal) = await Registrar.AdmitAsync(request, CancellationToken.None);
         Assert.Null(answer);
-        Assert.Equal(changes, Desk.Changes);
+        Assert.Equal(changes, RecordStore.Changes);
         return refusal!;
     }
 

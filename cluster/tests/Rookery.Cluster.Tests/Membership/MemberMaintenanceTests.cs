@@ -13,7 +13,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Membership;
 
-public sealed class StewardTests : IDisposable
+public sealed class MemberMaintenanceTests : IDisposable
 {
     private const string Data = "/data";
 
@@ -26,7 +26,7 @@ public sealed class StewardTests : IDisposable
     private readonly ClusterAuthority _authority = TestAuthority.Create();
     private readonly IdentityKeeper _keeper;
 
-    public StewardTests()
+    public MemberMaintenanceTests()
     {
         var identity = TestAuthority.CreateIdentity(_authority);
         IdentityDirectory.Create(_disk, Data, identity);
@@ -65,10 +65,10 @@ public sealed class StewardTests : IDisposable
         );
         using var consensus = RaftConsensus.Open(store, new ConsensusOptions { Network = network, MayBegin = true });
         network.Start(consensus);
-        var desk = new MemoryDesk { CaughtUp = new TaskCompletionSource<bool>() };
-        await using var steward = StewardOf(consensus, network, desk);
-        steward.Start();
-        await RoundsUntilAsync(() => desk.Waiting > 0, "it waits for a leader");
+        var recordStore = new MemoryRecordStore { CaughtUp = new TaskCompletionSource<bool>() };
+        await using var maintenance = MaintenanceOf(consensus, network, recordStore);
+        maintenance.Start();
+        await RoundsUntilAsync(() => recordStore.Waiting > 0, "it waits for a leader");
 
         _keeper.KeepPeers([Moved]);
         await RoundsUntilAsync(
@@ -77,10 +77,10 @@ public sealed class StewardTests : IDisposable
         );
         // and where its owner says, but not at its own address
         Assert.Equal([.. Moved.Addresses, "127.0.0.1:4"], network.AddressesOf(Members.IdOf(Moved.NodeId)));
-        Assert.Equal((1, 0), (desk.Waiting, desk.Changes));
+        Assert.Equal((1, 0), (recordStore.Waiting, recordStore.Changes));
 
-        desk.CaughtUp.SetResult(true);
-        await RoundsUntilAsync(() => desk.Changes > 0, "it has announced itself");
+        recordStore.CaughtUp.SetResult(true);
+        await RoundsUntilAsync(() => recordStore.Changes > 0, "it has announced itself");
     }
 
     [Fact]
@@ -110,10 +110,10 @@ public sealed class StewardTests : IDisposable
         network.Start(consensus);
         _keeper.KeepPeers([Moved]);
         int looks = 0;
-        await using var steward = StewardOf(
+        await using var maintenance = MaintenanceOf(
             consensus,
             network,
-            new MemoryDesk { CaughtUp = new TaskCompletionSource<bool>() },
+            new MemoryRecordStore { CaughtUp = new TaskCompletionSource<bool>() },
             _ =>
             {
                 looks++;
@@ -125,7 +125,7 @@ public sealed class StewardTests : IDisposable
                 ]);
             }
         );
-        steward.Start();
+        maintenance.Start();
         await RoundsUntilAsync(() => looks > 1, "it looks again");
         await RoundsUntilAsync(
             () => network.AddressesOf(Members.IdOf(Moved.NodeId)) is [.., "127.0.0.1:5"],
@@ -137,18 +137,18 @@ public sealed class StewardTests : IDisposable
         );
     }
 
-    private Steward StewardOf(
+    private MemberMaintenance MaintenanceOf(
         RaftConsensus consensus,
         PeerNetwork network,
-        MemoryDesk desk,
+        MemoryRecordStore recordStore,
         Func<CancellationToken, Task<IReadOnlyList<AnnouncedNode>>>? browse = null
     ) =>
         new(
             consensus,
             network,
             _keeper,
-            new Announcement(() => _keeper.Current, desk, _time),
-            new AuthorityRotation(() => _keeper.Current, _keeper.Change, desk, _time),
+            new Announcement(() => _keeper.Current, recordStore, _time),
+            new AuthorityRotation(() => _keeper.Current, _keeper.Change, recordStore, _time),
             new Whereabouts(
                 _keeper,
                 () => new MemberFacts(Store, 1, 1, ["127.0.0.1:2"], ["https://127.0.0.1:3"], null),

@@ -10,7 +10,7 @@ public sealed class MemberStatisticsTests
     [Fact]
     public void A_member_without_a_leader_does_not_know_what_it_lacks()
     {
-        using var cluster = MemberOfficeTests.Form(3);
+        using var cluster = MembershipServiceTests.Form(3);
         cluster.AwaitEqual();
         cluster.RunFor(2_000);
         Assert.All(cluster.Members, static member => Assert.Equal(0, Own(member).LagEntries));
@@ -24,7 +24,7 @@ public sealed class MemberStatisticsTests
     [Fact]
     public void A_leader_knows_nothing_of_a_member_that_has_not_answered_it()
     {
-        using var cluster = MemberOfficeTests.Form(3);
+        using var cluster = MembershipServiceTests.Form(3);
         cluster.AwaitEqual();
         var before = cluster.AwaitLeader();
         var (off, next) = (
@@ -52,7 +52,7 @@ public sealed class MemberStatisticsTests
     [Fact]
     public void While_nobody_leads_it_is_said_who_is_missing_and_where_it_is_looked_for()
     {
-        using var cluster = MemberOfficeTests.Form(3);
+        using var cluster = MembershipServiceTests.Form(3);
         cluster.AwaitEqual();
         cluster.Wire.Isolate(cluster.C);
         cluster.RunFor(8_000);
@@ -92,7 +92,7 @@ public sealed class MemberStatisticsTests
     [Fact]
     public void Of_a_mirror_the_half_that_is_left_names_the_other()
     {
-        using var cluster = MemberOfficeTests.Form(2);
+        using var cluster = MembershipServiceTests.Form(2);
         cluster.Change(Rookery.Raft.MemberChange.Voter, cluster.B);
         cluster.AwaitEqual();
         cluster.A.Kill();
@@ -109,7 +109,7 @@ public sealed class MemberStatisticsTests
     [Fact]
     public void Who_finds_another_cluster_where_its_own_was_says_so()
     {
-        using var cluster = MemberOfficeTests.Form(3);
+        using var cluster = MembershipServiceTests.Form(3);
         cluster.AwaitEqual();
         cluster.Wire.Isolate(cluster.C);
         cluster.RunFor(8_000);

@@ -13,7 +13,7 @@ namespace Rookery.Cluster.Tests.Membership;
 /// <summary>
 /// Orders of owners, carried out by members as in the program; those that one passes on go to the office of the other.
 /// </summary>
-public sealed class MemberOfficeTests
+public sealed class MembershipServiceTests
 {
     [Fact]
     public void The_second_of_two_is_a_standby_until_it_is_made_a_mirror_and_may_become_one_again()
@@ -284,7 +284,7 @@ public sealed class MemberOfficeTests
             (refused.Status, refused.Text)
         );
 
-        var halfway = UpgradeEnd.Read(cluster.B.Consensus!, DeskOf(cluster.B));
+        var halfway = UpgradeEnd.Read(cluster.B.Consensus!, RecordStoreOf(cluster.B));
         Assert.Equal(1, halfway.Level);
         Assert.Equal(
             [new MemberLevel("A", "a", 2), new MemberLevel("B", "b", 1), new MemberLevel("C", "c", null)],
@@ -311,7 +311,7 @@ public sealed class MemberOfficeTests
         Assert.All(cluster.Members, static member => Assert.Equal(2, member.Store!.FormatLevel.Level));
         Assert.All(
             cluster.Members,
-            static member => Assert.Equal(2, UpgradeEnd.Read(member.Consensus!, DeskOf(member)).Level)
+            static member => Assert.Equal(2, UpgradeEnd.Read(member.Consensus!, RecordStoreOf(member)).Level)
         );
         Assert.Equal(
             "Everything is written at level 2, the newest that this program knows.",
@@ -336,8 +336,8 @@ public sealed class MemberOfficeTests
         using var cluster = Form(1);
         Install(cluster, cluster.A, newest: 2);
         var leader = cluster.AwaitLeader();
-        var desk = new MeanwhileDesk(DeskOf(leader), () => Tell(cluster, cluster.A));
-        var answer = cluster.Await(UpgradeEnd.FinalizeAsync(leader.Consensus!, desk, CancellationToken.None));
+        var recordStore = new MeanwhileDesk(RecordStoreOf(leader), () => Tell(cluster, cluster.A));
+        var answer = cluster.Await(UpgradeEnd.FinalizeAsync(leader.Consensus!, recordStore, CancellationToken.None));
         Assert.Equal((int)HttpStatusCode.ServiceUnavailable, answer.Status);
         Assert.Equal(1, leader.Store!.FormatLevel.Level);
     }
@@ -365,7 +365,7 @@ public sealed class MemberOfficeTests
         return cluster;
     }
 
-    /// <summary>As the registrar and then the steward of the leader do it.</summary>
+    /// <summary>As the registrar and then the maintenance of the leader do it.</summary>
     private static void Join(SteppedCluster cluster, int? number = null, bool isMirror = false)
     {
         var member = new SteppedMember(cluster, number ?? cluster.Members.Count, mayBegin: false);
@@ -388,7 +388,7 @@ public sealed class MemberOfficeTests
         );
     }
 
-    /// <summary>As the steward of each does it after its start.</summary>
+    /// <summary>As the maintenance of each does it after its start.</summary>
     private static void Tell(SteppedCluster cluster, params SteppedMember[] members)
     {
         foreach (var member in members)
@@ -449,17 +449,17 @@ public sealed class MemberOfficeTests
     }
 
     private static MemberAnswer Ask(SteppedCluster cluster, SteppedMember through, MemberOrder order, string? name) =>
-        cluster.Await(OfficeOf(cluster, through).AskAsync(order, name, CancellationToken.None), seconds: 60);
+        cluster.Await(ServiceOf(cluster, through).AskAsync(order, name, CancellationToken.None), seconds: 60);
 
-    private static MemberOffice OfficeOf(SteppedCluster cluster, SteppedMember member) =>
+    private static MembershipService ServiceOf(SteppedCluster cluster, SteppedMember member) =>
         new(
             member.Consensus!,
-            DeskOf(member),
+            RecordStoreOf(member),
             leader => new HttpClient(new PassedOn(cluster, leader)) { BaseAddress = new Uri("https://member") },
             cluster.Time
         );
 
-    private static ConsensusDesk DeskOf(SteppedMember member) =>
+    private static ClusterRecordStore RecordStoreOf(SteppedMember member) =>
         new(
             member.Consensus!,
             member.Store!.ClusterRecords,
@@ -467,20 +467,20 @@ public sealed class MemberOfficeTests
         );
 
     /// <summary>Something happens just before the records are changed.</summary>
-    private sealed class MeanwhileDesk(IJoinDesk desk, Action meanwhile) : IJoinDesk
+    private sealed class MeanwhileDesk(IJoinRecordStore recordStore, Action meanwhile) : IJoinRecordStore
     {
-        public bool IsLeader => desk.IsLeader;
+        public bool IsLeader => recordStore.IsLeader;
 
-        public IReadOnlyList<string> LeaderAddresses => desk.LeaderAddresses;
+        public IReadOnlyList<string> LeaderAddresses => recordStore.LeaderAddresses;
 
-        public ClusterTime Time => desk.Time;
+        public ClusterTime Time => recordStore.Time;
 
         public ValueTask<bool> CatchUpAsync(CancellationToken cancellationToken) =>
-            desk.CatchUpAsync(cancellationToken);
+            recordStore.CatchUpAsync(cancellationToken);
 
-        public ClusterRecord? Find(string key) => desk.Find(key);
+        public ClusterRecord? Find(string key) => recordStore.Find(key);
 
-        public IReadOnlyList<ClusterRecord> List(string prefix) => desk.List(prefix);
+        public IReadOnlyList<ClusterRecord> List(string prefix) => recordStore.List(prefix);
 
         public ValueTask<Rejection?> ChangeAsync(
             IReadOnlyList<RecordChange> changes,
@@ -488,10 +488,10 @@ public sealed class MemberOfficeTests
         )
         {
             meanwhile();
-            return desk.ChangeAsync(changes, cancellationToken);
+            return recordStore.ChangeAsync(changes, cancellationToken);
         }
 
-        public ChangeAnswer AddLearner(NodeId node) => desk.AddLearner(node);
+        public ChangeAnswer AddLearner(NodeId node) => recordStore.AddLearner(node);
     }
 
     /// <summary>The way of an order to the leader's port for members.</summary>
@@ -516,7 +516,7 @@ public sealed class MemberOfficeTests
             http.Response.Body = body;
             http.Request.Path = request.RequestUri!.AbsolutePath;
             http.Request.QueryString = new Microsoft.AspNetCore.Http.QueryString(request.RequestUri.Query);
-            await OfficeOf(cluster, cluster.Find(leader)!).AnswerMemberAsync(http);
+            await ServiceOf(cluster, cluster.Find(leader)!).AnswerMemberAsync(http);
             var simulation = SynchronizationContext.Current;
             SynchronizationContext.SetSynchronizationContext(null);
             try

@@ -10,11 +10,11 @@ namespace Rookery.Cluster.Tests.Membership;
 public sealed class TopologyKeeperTests : IAsyncDisposable
 {
     private readonly SimulatedTimeProvider _time = new();
-    private readonly MemoryDesk _desk = new();
+    private readonly MemoryRecordStore _recordStore = new();
     private readonly TopologyKeeper _keeper;
     private LeaderView? _view = Cluster("aaa");
 
-    public TopologyKeeperTests() => _keeper = new TopologyKeeper(() => _view, _desk, Assert.Fail, _time);
+    public TopologyKeeperTests() => _keeper = new TopologyKeeper(() => _view, _recordStore, Assert.Fail, _time);
 
     public ValueTask DisposeAsync() => _keeper.DisposeAsync();
 
@@ -26,7 +26,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
         Assert.True(told.Members[0].IsLeader);
         long etag = told.Etag;
         Assert.Equal(etag, (await KeepAsync()).Etag);
-        Assert.Equal(1, _desk.Changes);
+        Assert.Equal(1, _recordStore.Changes);
 
         _view = Cluster("ccc") with { Term = 8 };
         told = await KeepAsync();
@@ -46,7 +46,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
         int looks = 0;
         await using var keeper = new TopologyKeeper(
             () => ++looks < 4 ? throw wrong.Dequeue() : _view,
-            _desk,
+            _recordStore,
             told.Add,
             _time
         );
@@ -55,7 +55,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
             () =>
             {
                 _time.Advance(TimeSpan.FromSeconds(1));
-                return _desk.Changes > 0;
+                return _recordStore.Changes > 0;
             },
             "it writes"
         );
@@ -141,8 +141,8 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
         await KeepAsync();
         _view = Cluster("bbb") with { Term = 8 };
         var newer = new TopologyRecord { Etag = 1000, Members = [] };
-        _desk.BeforeChange = () =>
-            _desk
+        _recordStore.BeforeChange = () =>
+            _recordStore
                 .ChangeAsync([new RecordChange(TopologyRecord.Key, newer.ToJson(), null)], CancellationToken.None)
                 .AsTask()
                 .Wait();
@@ -155,7 +155,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
     private async Task<TopologyRecord> KeepAsync()
     {
         await _keeper.KeepAsync(CancellationToken.None);
-        return TopologyRecord.Parse(_desk.Find(TopologyRecord.Key)!.Value.Span)!;
+        return TopologyRecord.Parse(_recordStore.Find(TopologyRecord.Key)!.Value.Span)!;
     }
 
     private static LeaderView Cluster(string leader, string? unheard = null)

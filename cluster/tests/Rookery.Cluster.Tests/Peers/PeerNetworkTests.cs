@@ -41,7 +41,7 @@ public sealed class PeerNetworkTests : IDisposable
         Assert.Empty(old.Network.Callers());
         replacement.Network.SetPeers([old.Address]);
         await Eventually.HoldsAsync(() => old.Network.Callers().Count == 1, "it called");
-        old.Network.SetPeers(Steward.WithCallers([], old.Network.Callers()));
+        old.Network.SetPeers(MemberMaintenance.WithCallers([], old.Network.Callers()));
         await Eventually.HoldsAsync(
             () => old.Network.Status() is [{ HasControl: true, HasBulk: true }],
             "it was called back"
@@ -137,7 +137,7 @@ public sealed class PeerNetworkTests : IDisposable
                 () => stayed.Network.Callers() is [{ Addresses.Count: 2 }],
                 "it said where it listens"
             );
-            stayed.Network.SetPeers(Steward.WithCallers([], stayed.Network.Callers()));
+            stayed.Network.SetPeers(MemberMaintenance.WithCallers([], stayed.Network.Callers()));
         }
 
         await Eventually.HoldsAsync(() => stayed.IsConnectedToAll, "it was called back");

@@ -97,11 +97,11 @@ public sealed class HostTokenScriptTests : IDisposable
     {
         cluster.AwaitEqual();
         return TokensOf(judge)
-            .Judge(DeskOf(judge).Find(key) is { } stored ? TokenRecord.Parse(stored.Value.Span) : null);
+            .Judge(RecordStoreOf(judge).Find(key) is { } stored ? TokenRecord.Parse(stored.Value.Span) : null);
     }
 
-    private JoinTokens TokensOf(SteppedMember member) => new(() => _identity, DeskOf(member));
+    private JoinTokens TokensOf(SteppedMember member) => new(() => _identity, RecordStoreOf(member));
 
-    private static ConsensusDesk DeskOf(SteppedMember member) =>
+    private static ClusterRecordStore RecordStoreOf(SteppedMember member) =>
         new(member.Consensus!, member.Store!.ClusterRecords, static _ => ChangeAnswer.NothingToDo);
 }

@@ -29,7 +29,7 @@ public interface IConsensusHost : IConsensus, IDisposable
 }
 
 /// <summary>
-/// Puts consensus on an opened store. It is durable in office, or ready to hear of a leader, when this returns; a node
+/// Puts consensus on an opened store. It leads durably, or is ready to hear of a leader, when this returns; a node
 /// alone has applied its whole journal by then.
 /// </summary>
 /// <param name="store">The store. It stays the caller's, who disposes it after the consensus.</param>

@@ -60,7 +60,7 @@ internal sealed class IndexBuild
     /// <param name="pendingBytes">What an index may gather before it writes, in bytes: no more documents then.</param>
     /// <param name="read">Documents that were read.</param>
     /// <returns>Whether the walk is at its end.</returns>
-    public bool Step(PumpOptions options, long pendingBytes, out long read)
+    public bool Step(IndexFeederOptions options, long pendingBytes, out long read)
     {
         Span<byte> collection = stackalloc byte[LowerNames.RoomBytes];
         Span<byte> id = stackalloc byte[LowerNames.RoomBytes];

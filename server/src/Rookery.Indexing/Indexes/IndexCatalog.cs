@@ -14,7 +14,7 @@ namespace Rookery.Indexing.Indexes;
 internal sealed class IndexCatalog : IDisposable
 {
     private readonly IndexFolders _folders;
-    private readonly IndexWorkshop _workshop;
+    private readonly IndexFactory _factory;
     private readonly ChangeSubscription<IndexChange> _changes;
     private readonly HashSet<long> _told = [];
 
@@ -30,11 +30,11 @@ internal sealed class IndexCatalog : IDisposable
     /// <summary>Without any until <see cref="Follow"/> opens what the log defines.</summary>
     /// <param name="database">The database.</param>
     /// <param name="folders">Where its indexes lie.</param>
-    /// <param name="workshop">Makes them.</param>
-    public IndexCatalog(Database database, IndexFolders folders, IndexWorkshop workshop)
+    /// <param name="factory">Makes them.</param>
+    public IndexCatalog(Database database, IndexFolders folders, IndexFactory factory)
     {
-        (Database, _folders, _workshop) = (database, folders, workshop);
-        Pump = new IndexPump(database, workshop.Options, workshop.Time);
+        (Database, _folders, _factory) = (database, folders, factory);
+        Feeder = new IndexFeeder(database, factory.Options, factory.Time);
         _changes = database.SubscribeToIndexes();
     }
 
@@ -42,7 +42,7 @@ internal sealed class IndexCatalog : IDisposable
     public Database Database { get; }
 
     /// <summary>Feeds them.</summary>
-    public IndexPump Pump { get; }
+    public IndexFeeder Feeder { get; }
 
     /// <summary>All, by lower-cased name.</summary>
     public IReadOnlyDictionary<string, IndexSlot> Slots => Volatile.Read(ref _slots);
@@ -75,9 +75,8 @@ internal sealed class IndexCatalog : IDisposable
 
         bool synchronised = false;
         bool isRetried =
-            _refusedAt is { } refusedAt
-            && _workshop.Time.GetElapsedTime(refusedAt) >= _workshop.Options.RestAfterDamage;
-        bool hasRoomAgain = _notKept.Any(one => one.Value.Needed is { } place && _workshop.Quota.HasRoom(place));
+            _refusedAt is { } refusedAt && _factory.Time.GetElapsedTime(refusedAt) >= _factory.Options.RestAfterDamage;
+        bool hasRoomAgain = _notKept.Any(one => one.Value.Needed is { } place && _factory.Quota.HasRoom(place));
         if (_changes.TakeLagged() || !_isCurrent || isRetried || hasRoomAgain)
         {
             // What fails is tried again.
@@ -150,7 +149,7 @@ internal sealed class IndexCatalog : IDisposable
                 Publish(name, new IndexSlot(replacement, null));
                 Remove(slot.Serving);
                 replacement.Place = IndexQuota.PlaceOf(replacement.Record);
-                _workshop.Quota.Settle(replacement.Place);
+                _factory.Quota.Settle(replacement.Place);
                 replaced = true;
             }
         }
@@ -163,7 +162,7 @@ internal sealed class IndexCatalog : IDisposable
     {
         bool gave = false;
         while (
-            _workshop.Quota.AutomaticBeyond > 0
+            _factory.Quota.AutomaticBeyond > 0
             && Slots
                 .Where(static slot => slot.Value.Serving.Place == IndexPlace.Automatic)
                 .OrderByDescending(static slot => slot.Value.Newest.Record.Number)
@@ -171,7 +170,7 @@ internal sealed class IndexCatalog : IDisposable
                 is { Key: { } name, Value: var slot }
         )
         {
-            NoteNotKept(slot.Newest.Record, _workshop.Quota.Reason, IndexPlace.Automatic);
+            NoteNotKept(slot.Newest.Record, _factory.Quota.Reason, IndexPlace.Automatic);
             Publish(name, null);
             slot.All.ToList().ForEach(Close);
             gave = true;
@@ -309,27 +308,27 @@ internal sealed class IndexCatalog : IDisposable
             return null;
         }
 
-        if (!_workshop.Quota.TryEnter(place))
+        if (!_factory.Quota.TryEnter(place))
         {
-            NoteNotKept(record, _workshop.Quota.WhyNone(place), place);
+            NoteNotKept(record, _factory.Quota.WhyNone(place), place);
             return null;
         }
 
         try
         {
-            var index = _workshop.Open(_folders, Database, record);
+            var index = _factory.Open(_folders, Database, record);
             index.Place = place;
-            Pump.Add(index);
+            Feeder.Add(index);
             _told.Remove(record.Number);
             _notKept.TryRemove(LowerNames.Index(record.Name), out _);
             return index;
         }
         catch (Exception wrong) when (wrong is DiskException or IndexDefinitionException)
         {
-            _workshop.Quota.Leave(place);
+            _factory.Quota.Leave(place);
             if (wrong is DiskException)
             {
-                _refusedAt = _workshop.Time.GetTimestamp();
+                _refusedAt = _factory.Time.GetTimestamp();
             }
             else
             {
@@ -339,7 +338,7 @@ internal sealed class IndexCatalog : IDisposable
             NoteNotKept(record, wrong.Message, needed: null);
             if (_told.Add(record.Number))
             {
-                _workshop.TroubleFound(
+                _factory.TroubleFound(
                     $"The index {record.Name} of database {Database.Name} is not kept on this node: {wrong.Message}"
                 );
             }
@@ -351,15 +350,15 @@ internal sealed class IndexCatalog : IDisposable
     // What is told already keeps its time.
     private void NoteNotKept(IndexRecord record, string reason, IndexPlace? needed)
     {
-        var told = new NotKept(reason, _workshop.Time.GetUtcNow(), needed);
+        var told = new NotKept(reason, _factory.Time.GetUtcNow(), needed);
         _notKept.AddOrUpdate(LowerNames.Index(record.Name), told, (_, before) => told with { Time = before.Time });
     }
 
     private void Close(RunningIndex index)
     {
-        Pump.Remove(index);
+        Feeder.Remove(index);
         index.Dispose();
-        _workshop.Quota.Leave(index.Place);
+        _factory.Quota.Leave(index.Place);
     }
 
     private void Remove(RunningIndex index)

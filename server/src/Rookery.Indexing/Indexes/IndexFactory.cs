@@ -17,7 +17,7 @@ internal delegate IIndexStore OpenIndexStore(string folder);
 internal delegate ReduceStore OpenReduceStore(string folder, IReducer reducer);
 
 /// <summary>Makes running indexes of definitions.</summary>
-internal sealed class IndexWorkshop
+internal sealed class IndexFactory
 {
     /// <summary>The clock.</summary>
     public required TimeProvider Time { get; init; }
@@ -26,7 +26,7 @@ internal sealed class IndexWorkshop
     public required IndexQuota Quota { get; init; }
 
     /// <summary>Sizes of the work.</summary>
-    public required PumpOptions Options { get; init; }
+    public required IndexFeederOptions Options { get; init; }
 
     /// <summary>Opens stores.</summary>
     public required OpenIndexStore OpenStore { get; init; }

@@ -3,7 +3,7 @@ namespace Rookery.Indexing.Indexes;
 /// <summary>
 /// Sizes of the work of indexing. Parameters, so that simulation meets the ends of batches in every run.
 /// </summary>
-public sealed record PumpOptions
+public sealed record IndexFeederOptions
 {
     /// <summary>Documents and deletions that are looked at before others get their turn.</summary>
     public int DocumentsPerStep { get; init; } = 256;
@@ -16,7 +16,7 @@ public sealed record PumpOptions
 
     /// <summary>The sizes for a node of so much memory: what is gathered takes at most a sixteenth of it.</summary>
     /// <param name="memoryBytes">What bounds the memory of the process, in bytes.</param>
-    public static PumpOptions For(long memoryBytes) =>
+    public static IndexFeederOptions For(long memoryBytes) =>
         new() { PendingBytes = Math.Clamp(memoryBytes / 16, 1 << 20, 64 << 20) };
 
     /// <summary>

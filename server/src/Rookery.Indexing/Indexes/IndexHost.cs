@@ -30,7 +30,7 @@ public sealed class IndexHost : IDisposable
 
     private readonly DatabaseCatalog _databases;
     private readonly IndexFolders _folders;
-    private readonly IndexWorkshop _workshop;
+    private readonly IndexFactory _factory;
     private readonly IndexHostOptions _options;
     private readonly TimeProvider _time;
     private readonly ChangeHub<IndexBatch> _batches = new();
@@ -58,11 +58,11 @@ public sealed class IndexHost : IDisposable
         var rows = options.Memory.AddShare("index rows", rowsBytes);
         rowsBytes = Math.Clamp(rowsBytes, LeastRowsBytes, MostRowsBytes);
         Quota = new IndexQuota(options.Memory.TotalBytes, options.TroubleFound);
-        _workshop = new IndexWorkshop
+        _factory = new IndexFactory
         {
             Time = time,
             Quota = Quota,
-            Options = options.Pump,
+            Options = options.Feeder,
             OpenStore = openStore,
             OpenRows = (folder, reducer) =>
                 ReduceStore.Open(disk, folder, reducer, new MemoryBudget(rowsBytes, rows), options.Io, time),
@@ -82,11 +82,11 @@ public sealed class IndexHost : IDisposable
     public double ShareOfCore => _options.ShareOfCore() * (_options.Foreground?.Share ?? 1);
 
     /// <summary>After so long what was gathered is written.</summary>
-    internal TimeSpan PendingAge => _options.Pump.PendingAge;
+    internal TimeSpan PendingAge => _options.Feeder.PendingAge;
 
     /// <summary>Whether something waits for its time.</summary>
     internal bool HasPending =>
-        Catalogs.Any(static catalog => catalog.Pump.HasPending || catalog.Pump.IsResting || catalog.IsIncomplete);
+        Catalogs.Any(static catalog => catalog.Feeder.HasPending || catalog.Feeder.IsResting || catalog.IsIncomplete);
 
     /// <summary>Whether the disk has room for what indexing writes.</summary>
     internal bool HasRoom => _options.HasRoom();
@@ -350,12 +350,12 @@ public sealed class IndexHost : IDisposable
         }
 
         int count = Math.Max(1, Catalogs.Sum(static catalog => catalog.Count));
-        long pendingBytes = Math.Max(_options.Pump.LeastPendingBytes, _options.Pump.PendingBytes / count);
+        long pendingBytes = Math.Max(_options.Feeder.LeastPendingBytes, _options.Feeder.PendingBytes / count);
         foreach (var catalog in Catalogs)
         {
-            long before = catalog.Pump.DocumentsRead;
-            worked |= UnlessGone(() => catalog.Pump.Step(pendingBytes));
-            Volatile.Write(ref _documentsRead, _documentsRead + catalog.Pump.DocumentsRead - before);
+            long before = catalog.Feeder.DocumentsRead;
+            worked |= UnlessGone(() => catalog.Feeder.Step(pendingBytes));
+            Volatile.Write(ref _documentsRead, _documentsRead + catalog.Feeder.DocumentsRead - before);
             if (_batches.HasSubscribers)
             {
                 catalog.TellOfBatches(_batches);
@@ -507,7 +507,7 @@ public sealed class IndexHost : IDisposable
                 database.Number,
                 TryGetCatalog(database, out var there) && there.Database == database
                     ? there
-                    : new IndexCatalog(database, _folders, _workshop)
+                    : new IndexCatalog(database, _folders, _factory)
             );
         }
 

@@ -33,5 +33,5 @@ public sealed record IndexHostOptions
     public required IIoRecorder Io { get; init; }
 
     /// <summary>Sizes of the work.</summary>
-    public PumpOptions Pump { get; init; } = new();
+    public IndexFeederOptions Feeder { get; init; } = new();
 }

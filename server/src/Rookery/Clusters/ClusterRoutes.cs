@@ -30,7 +30,7 @@ internal sealed class ClusterRoutes(ILogger log)
     /// <summary>The consensus of a node alone, once it is open; null for a member of a cluster.</summary>
     public RaftConsensus? Alone { get; private set; }
 
-    private ConsensusDesk? DeskAlone { get; set; }
+    private ClusterRecordStore? RecordStoreAlone { get; set; }
 
     /// <summary>The routes.</summary>
     public IReadOnlyList<AdminRoute> All =>
@@ -82,13 +82,13 @@ internal sealed class ClusterRoutes(ILogger log)
     /// <summary>The node is in no cluster, and open.</summary>
     public RaftConsensus BeAlone(RaftConsensus alone, ClusterRecords records)
     {
-        DeskAlone = new ConsensusDesk(alone, records, static _ => ChangeAnswer.NotLeader);
+        RecordStoreAlone = new ClusterRecordStore(alone, records, static _ => ChangeAnswer.NotLeader);
         return Alone = alone;
     }
 
     private async Task CreateTokenAsync(HttpContext http)
     {
-        if (Member is not { Desk: { } desk } member)
+        if (Member is not { RecordStore: { } recordStore } member)
         {
             await RefuseAloneAsync(http);
             return;
@@ -105,7 +105,7 @@ internal sealed class ClusterRoutes(ILogger log)
             return;
         }
 
-        var (token, expires, refusal) = await new JoinTokens(() => member.Identity, desk).CreateAsync(
+        var (token, expires, refusal) = await new JoinTokens(() => member.Identity, recordStore).CreateAsync(
             life,
             CancellationToken.None
         );
@@ -139,13 +139,13 @@ internal sealed class ClusterRoutes(ILogger log)
 
     private async Task ListMembersAsync(HttpContext http)
     {
-        if (Member is not { Office: { } office })
+        if (Member is not { Membership: { } membership })
         {
             await RefuseAloneAsync(http);
             return;
         }
 
-        var answer = await office.AskAsync(MemberOrder.List, name: null, http.RequestAborted);
+        var answer = await membership.AskAsync(MemberOrder.List, name: null, http.RequestAborted);
         if (answer.Status != StatusCodes.Status200OK)
         {
             await ErrorAnswer.WriteAsync(http, answer.Status, ErrorAnswer.RavenException, answer.Text);
@@ -158,14 +158,14 @@ internal sealed class ClusterRoutes(ILogger log)
 
     private async Task OrderAsync(HttpContext http, MemberOrder order)
     {
-        if (Member is not { Office: { } office })
+        if (Member is not { Membership: { } membership })
         {
             await RefuseAloneAsync(http);
             return;
         }
 
         // Begun, it is completed: who asks may be gone by then.
-        await TellAsync(http, await office.AskAsync(order, http.Request.Query["name"], CancellationToken.None));
+        await TellAsync(http, await membership.AskAsync(order, http.Request.Query["name"], CancellationToken.None));
     }
 
     /// <summary>A node alone writes formats too.</summary>
@@ -173,7 +173,7 @@ internal sealed class ClusterRoutes(ILogger log)
     {
         if (Alone is { } alone)
         {
-            await TellAsync(http, await UpgradeEnd.FinalizeAsync(alone, DeskAlone!, CancellationToken.None));
+            await TellAsync(http, await UpgradeEnd.FinalizeAsync(alone, RecordStoreAlone!, CancellationToken.None));
         }
         else
         {
@@ -186,13 +186,13 @@ internal sealed class ClusterRoutes(ILogger log)
     {
         if (
             (Alone ?? Member?.Consensus) is not { } consensus
-            || (Alone is null ? Member?.Desk : DeskAlone) is not { } desk
+            || (Alone is null ? Member?.RecordStore : RecordStoreAlone) is not { } recordStore
         )
         {
             return RefuseAloneAsync(http);
         }
 
-        var state = UpgradeEnd.Read(consensus, desk);
+        var state = UpgradeEnd.Read(consensus, recordStore);
         return SendAsync(
             http,
             StatusCodes.Status200OK,

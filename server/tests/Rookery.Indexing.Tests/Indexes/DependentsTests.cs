@@ -73,7 +73,9 @@ public sealed class DependentsTests : IDisposable
     [Fact]
     public void A_step_ends_when_what_they_give_is_much()
     {
-        using var wide = IndexedNode.New(new PumpOptions { LeastPendingBytes = 32 << 10, PendingBytes = 32 << 10 });
+        using var wide = IndexedNode.New(
+            new IndexFeederOptions { LeastPendingBytes = 32 << 10, PendingBytes = 32 << 10 }
+        );
         Define(
             Cities,
             "from u in docs.Users from t in u.tags let c = LoadDocument<Company>(u.company, \\\"Companies\\\") "

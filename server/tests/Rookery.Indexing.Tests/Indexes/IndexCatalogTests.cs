@@ -31,7 +31,7 @@ public sealed class IndexCatalogTests
         node.Settle();
         node = node.Restart();
         node.SettleAll();
-        Assert.Equal(1, Catalog(node).Pump.DocumentsRead);
+        Assert.Equal(1, Catalog(node).Feeder.DocumentsRead);
         node.Check("a", ByName);
         node.Dispose();
     }
@@ -100,7 +100,7 @@ public sealed class IndexCatalogTests
         node = node.Restart();
         node.SettleAll();
         node.Check("a", ByName);
-        Assert.Equal(30, Catalog(node).Pump.DocumentsRead);
+        Assert.Equal(30, Catalog(node).Feeder.DocumentsRead);
         node.Dispose();
     }
 
@@ -112,7 +112,7 @@ public sealed class IndexCatalogTests
         node.SettleAll();
         node.Run(CommandEncoder.RenewHistory(node.Database().Number, HistoryId.Create()));
         node.SettleAll();
-        Assert.Equal(10, Catalog(node).Pump.DocumentsRead);
+        Assert.Equal(10, Catalog(node).Feeder.DocumentsRead);
         node.Check("a", ByName);
     }
 
@@ -160,7 +160,7 @@ public sealed class IndexCatalogTests
         node.Host.SetPaused(node.Database(), "a", false);
         node.SettleAll();
         node.Check("a", ByName);
-        Assert.InRange(Catalog(node).Pump.DocumentsRead, 105, 190);
+        Assert.InRange(Catalog(node).Feeder.DocumentsRead, 105, 190);
     }
 
     [Fact]
@@ -193,7 +193,7 @@ public sealed class IndexCatalogTests
         node.SettleAll();
         Assert.True(node.Host.Reset(node.Database(), "a"));
         node.SettleAll();
-        Assert.Equal(40, Catalog(node).Pump.DocumentsRead);
+        Assert.Equal(40, Catalog(node).Feeder.DocumentsRead);
         node.Check("a", ByName);
         Assert.False(node.Host.Reset(node.Database(), "none"));
     }
@@ -315,7 +315,7 @@ public sealed class IndexCatalogTests
         node.Time.Advance(IndexedNode.SmallSteps.RestAfterDamage);
         node.SettleAll();
         node.Check("a", ByName);
-        Assert.Equal(0, Catalog(node).Pump.DocumentsRead);
+        Assert.Equal(0, Catalog(node).Feeder.DocumentsRead);
         node.Dispose();
     }
 

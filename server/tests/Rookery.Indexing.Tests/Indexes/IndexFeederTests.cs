@@ -7,7 +7,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
-public sealed class IndexPumpTests
+public sealed class IndexFeederTests
 {
     private static readonly AutoIndexDefinition ByName = Of("Users", "name");
 
@@ -83,21 +83,21 @@ public sealed class IndexPumpTests
         }
 
         node.SettleAll();
-        Assert.Equal(60, Pump(node).DocumentsRead);
+        Assert.Equal(60, Feeder(node).DocumentsRead);
 
         // One that was paused reads what it missed by itself, and from then on with the others.
         node.Host.SetPaused(node.Database(), "index0", true);
         Write(node, 60, 80);
         node.SettleAll();
-        Assert.Equal(80, Pump(node).DocumentsRead);
+        Assert.Equal(80, Feeder(node).DocumentsRead);
         node.Host.SetPaused(node.Database(), "index0", false);
         Write(node, 80, 90);
         node.SettleAll();
-        Assert.InRange(Pump(node).DocumentsRead, 110, 120);
-        long before = Pump(node).DocumentsRead;
+        Assert.InRange(Feeder(node).DocumentsRead, 110, 120);
+        long before = Feeder(node).DocumentsRead;
         Write(node, 90, 100);
         node.SettleAll();
-        Assert.Equal(before + 10, Pump(node).DocumentsRead);
+        Assert.Equal(before + 10, Feeder(node).DocumentsRead);
         Assert.All(names, name => node.Check(name, Of("Users", name, "name")));
     }
 
@@ -114,11 +114,11 @@ public sealed class IndexPumpTests
         node.Host.SetPaused(node.Database(), "behind", true);
         Write(node, 100, 300);
         node.SettleAll();
-        Assert.Equal(100, Pump(node).DocumentsRead);
+        Assert.Equal(100, Feeder(node).DocumentsRead);
 
         node.Host.SetPaused(node.Database(), false);
         node.SettleAll();
-        Assert.InRange(Pump(node).DocumentsRead, 400, 400 + (300 / IndexedNode.SmallSteps.DocumentsPerStep) + 1);
+        Assert.InRange(Feeder(node).DocumentsRead, 400, 400 + (300 / IndexedNode.SmallSteps.DocumentsPerStep) + 1);
         node.Check("far", ByName);
         node.Check("behind", ByName);
     }
@@ -166,7 +166,7 @@ public sealed class IndexPumpTests
         Write(node, 90, 95);
         node = node.Restart(powerLossSeed: 3, options);
         node.SettleAll();
-        Assert.InRange(Pump(node).DocumentsRead, 5, 20);
+        Assert.InRange(Feeder(node).DocumentsRead, 5, 20);
         node.Dispose();
     }
 
@@ -318,7 +318,9 @@ public sealed class IndexPumpTests
     [InlineData(false)]
     public void A_step_ends_when_what_its_documents_give_is_much(bool isBuilt)
     {
-        using var node = IndexedNode.New(new PumpOptions { LeastPendingBytes = 32 << 10, PendingBytes = 32 << 10 });
+        using var node = IndexedNode.New(
+            new IndexFeederOptions { LeastPendingBytes = 32 << 10, PendingBytes = 32 << 10 }
+        );
         var definition = Of("Users", "tags");
         if (!isBuilt)
         {
@@ -345,7 +347,7 @@ public sealed class IndexPumpTests
     [Fact]
     public void A_document_of_too_many_values_is_listed_and_the_others_are_indexed()
     {
-        using var node = IndexedNode.New(new PumpOptions());
+        using var node = IndexedNode.New(new IndexFeederOptions());
         node.Define("tags", Of("Users", "tags"));
         node.Put("many", $"\"tags\":[{string.Join(',', Enumerable.Range(0, 140_000))}]");
         node.Put("few", "\"tags\":[1,2]");
@@ -457,9 +459,9 @@ public sealed class IndexPumpTests
     private static AutoIndexDefinition Of(string? collection, params string[] fields) =>
         new(collection, fields.Select(static field => new AutoIndexField([field], AutoIndexFieldUses.Exact)));
 
-    private static IndexPump Pump(IndexedNode node) =>
+    private static IndexFeeder Feeder(IndexedNode node) =>
         node.Host.TryGetCatalog(node.Database(), out var catalog)
-            ? catalog.Pump
+            ? catalog.Feeder
             : throw new InvalidOperationException();
 
     private static void SetPriorities(IndexedNode node) =>

@@ -23,7 +23,7 @@ internal sealed class IndexedNode : IDisposable
     private IndexedNode(
         SimulatedDisk disk,
         SimulatedTimeProvider time,
-        PumpOptions options,
+        IndexFeederOptions options,
         double shareOfCore = 1,
         long cacheBytes = 1 << 20,
         Func<IIndexStore, IIndexStore>? around = null
@@ -49,13 +49,13 @@ internal sealed class IndexedNode : IDisposable
             TroubleFound = Troubles.Add,
             Memory = Memory,
             Io = new NoRecorder(),
-            Pump = options,
+            Feeder = options,
         };
         around ??= static store => store;
         Host = new IndexHost(Store.Databases, disk, host, time, folder => around(SegmentStore.Open(_context, folder)));
     }
 
-    public static PumpOptions SmallSteps { get; } =
+    public static IndexFeederOptions SmallSteps { get; } =
         new()
         {
             DocumentsPerStep = 7,
@@ -80,7 +80,7 @@ internal sealed class IndexedNode : IDisposable
     public bool HasRoom { get; set; } = true;
 
     public static IndexedNode New(
-        PumpOptions? options = null,
+        IndexFeederOptions? options = null,
         double shareOfCore = 1,
         long cacheBytes = 1 << 20,
         Func<IIndexStore, IIndexStore>? around = null
@@ -97,7 +97,7 @@ internal sealed class IndexedNode : IDisposable
     public static IndexedNode Open(SimulatedDisk disk) => new(disk, new SimulatedTimeProvider(), SmallSteps);
 
     /// <summary>The node after a restart, on what a power cut left of its disk when a seed is given.</summary>
-    public IndexedNode Restart(long? powerLossSeed = null, PumpOptions? options = null)
+    public IndexedNode Restart(long? powerLossSeed = null, IndexFeederOptions? options = null)
     {
         var disk = powerLossSeed is { } seed ? Disk.AfterPowerLoss(seed) : Disk;
         Dispose();
