@@ -98,7 +98,7 @@ export class Network {
   async #removeLeftOver() {
     const links = JSON.parse((await ip("-json", "link", "show", "type", "bridge")).stdout || "[]")
     for (const { ifname } of links) {
-      const owner = /^rk(\d+)$/.exec(ifname ?? "")
+      const owner = /^rk([1-9]\d*)$/.exec(ifname ?? "")
       if (owner && !existsSync(`/proc/${owner[1]}`)) {
         await this.#remove(ifname)
       }
