@@ -172,17 +172,25 @@ public readonly struct DatabaseReader : IDisposable
     /// The last number that an index was given: what has one up to it and is not among the indexes has been deleted or
     /// replaced.
     /// </summary>
-    public long ReadLastIndexNumber()
+    public long ReadLastIndexNumber() => ReadIndexCounts().LastNumber;
+
+    /// <summary>
+    /// The last number that an index was given, and how many indexes there are, without reading them. Both are the same
+    /// as before only while the definitions are: each new one raises the number, and each that is deleted lowers the
+    /// count.
+    /// </summary>
+    public (long LastNumber, int Count) ReadIndexCounts()
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         if (!_snapshot.TryGet(Key.Prefix(key, Database.Number, Table.Indexes), out var row))
         {
-            return 0;
+            return default;
         }
 
         using (row)
         {
-            return IndexCounters.Read(row.Value).LastNumber;
+            var counters = IndexCounters.Read(row.Value);
+            return (counters.LastNumber, counters.Count);
         }
     }
 

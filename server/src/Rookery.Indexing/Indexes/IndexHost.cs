@@ -78,6 +78,9 @@ public sealed class IndexHost : IDisposable
     /// <summary>How many indexes the node keeps.</summary>
     internal IndexQuota Quota { get; }
 
+    /// <summary>How many indexes of each database queries had made.</summary>
+    internal AutomaticCount Automatic { get; } = new();
+
     /// <summary>How much of one core the work may take now.</summary>
     public double ShareOfCore => _options.ShareOfCore() * (_options.Foreground?.Share ?? 1);
 
@@ -121,9 +124,6 @@ public sealed class IndexHost : IDisposable
             _cache = cache,
         };
     }
-
-    /// <summary>Whether a query had an index made.</summary>
-    public static bool IsAutomatic(IndexRecord record) => IndexQuota.PlaceOf(record) == IndexPlace.Automatic;
 
     /// <summary>How the indexes of a database are on this node, by name.</summary>
     public IReadOnlyList<IndexStatus> ReadStatus(Database database) =>
@@ -219,9 +219,9 @@ public sealed class IndexHost : IDisposable
     /// </summary>
     public string? WhyNotKept(Database database, string name) => FindNotKept(database, name)?.Reason;
 
-    /// <summary>Whether this node may have so many automatic indexes defined.</summary>
-    /// <param name="automatic">How many there are of all databases, with those that are being defined.</param>
-    public bool MayDefine(int automatic) => Quota.MayDefine(automatic);
+    /// <summary>Whether this node may have automatic indexes defined beside those of all databases.</summary>
+    /// <param name="defining">How many are being defined.</param>
+    public bool MayDefine(int defining) => Quota.MayDefine(Automatic, _databases.All, defining);
 
     /// <summary>How many indexes there may be, as a sentence for whoever wants one more.</summary>
     public string WhyNoMore => Quota.Reason;

@@ -119,8 +119,18 @@ internal sealed class IndexQuota(long memoryBytes, Action<string> tell)
         Interlocked.Increment(ref _taken[(int)place]);
     }
 
-    /// <summary>Whether so many automatic indexes may be defined, of all databases.</summary>
-    public bool MayDefine(int automatic) => automatic <= MostAutomaticNow;
+    /// <summary>
+    /// Whether automatic indexes may be defined beside those that there are. Definitions are read only where there may
+    /// be no room: while all indexes together have it, the automatic ones have it too.
+    /// </summary>
+    /// <param name="automatic">Counts those that there are.</param>
+    /// <param name="databases">All databases.</param>
+    /// <param name="defining">How many are being defined.</param>
+    public bool MayDefine(AutomaticCount automatic, IReadOnlyList<Database> databases, int defining)
+    {
+        int most = MostAutomaticNow;
+        return databases.Sum(AutomaticCount.OfAll) + defining <= most || databases.Sum(automatic.Of) + defining <= most;
+    }
 
     /// <summary>
     /// A way by which a query can be answered: without an index where it would have to be one too many.

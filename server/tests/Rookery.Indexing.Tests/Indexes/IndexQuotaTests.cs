@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Rookery.Documents.Commands;
 using Rookery.Indexing.Analysis;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Execution;
@@ -159,6 +160,42 @@ public sealed class IndexQuotaTests
         Assert.Contains("keeps 32 indexes", route.Reasons[^1].Text, StringComparison.Ordinal);
         Assert.Equal("i3", Plan(node, "from Users where f3 = 1").IndexName);
         Assert.False(Plan(node, "from Users where search(name, 'a') order by score()").NeedsIndex);
+    }
+
+    [Fact]
+    public void Definitions_are_read_only_where_there_may_be_no_room_and_once_until_they_change()
+    {
+        using var node = IndexedNode.New();
+        node.CreateDatabase("zoo");
+        DefineStatic(node, "s", "o.name", "zoo");
+        for (int i = 0; i < (MostOfALeastNode / 2) - 2; i++)
+        {
+            node.Define($"i{i}", Of($"f{i}"));
+        }
+
+        Assert.True(node.Host.MayDefine(defining: 1));
+        Assert.Equal(0, node.Host.Automatic.DefinitionsRead);
+        Assert.True(node.Host.MayDefine(defining: 2));
+        Assert.False(node.Host.MayDefine(defining: 3));
+        Assert.Equal((MostOfALeastNode / 2) - 1, node.Host.Automatic.DefinitionsRead);
+
+        // One goes and another comes, in one command: as many as before.
+        node.ChangeIndexes(static writer =>
+        {
+            writer.Delete("i0");
+            writer.Put("other", Of("other").ToJson(), default);
+        });
+        Assert.True(node.Host.MayDefine(defining: 2));
+        Assert.False(node.Host.MayDefine(defining: 3));
+        node.ChangeIndexes(static writer => writer.Delete("i1"));
+        Assert.True(node.Host.MayDefine(defining: 3));
+        Assert.False(node.Host.MayDefine(defining: 4));
+
+        // A database of the same name has definitions of its own.
+        node.Run(CommandEncoder.DeleteDatabases(["shop"]));
+        node.CreateDatabase("shop");
+        Assert.True(node.Host.MayDefine(defining: MostOfALeastNode / 2));
+        Assert.False(node.Host.MayDefine(defining: (MostOfALeastNode / 2) + 1));
     }
 
     private static IndexedNode FullNode(out string[] names)

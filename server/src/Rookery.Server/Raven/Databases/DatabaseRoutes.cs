@@ -203,7 +203,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
         try
         {
             using var reader = database.OpenReader();
-            var (documents, indexes) = (reader.ReadStatistics().Documents, reader.ReadIndexes().Count);
+            var (documents, indexes) = (reader.ReadStatistics().Documents, reader.ReadIndexCounts().Count);
             json.WriteStartObject();
             json.WriteString("Name"u8, database.Name);
             json.WriteBoolean("Disabled"u8, false);

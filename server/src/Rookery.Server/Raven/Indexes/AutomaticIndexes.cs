@@ -43,8 +43,9 @@ internal sealed class AutomaticIndexes(ServerContext context)
         try
         {
             // Each that is being defined counts itself and those before it: so many at once are no more than one by
-            // one.
-            var refusal = MayDefine(_defining.Count)
+            // one. Those that are defined are counted last: one that is defined meanwhile counts twice, and never not
+            // at all.
+            var refusal = context.Indexes.MayDefine(_defining.Count)
                 ? await ProposeAsync(database, writer => writer.Put(definition.Name, definition.ToJson(), default))
                 : new Rejection(RejectionKind.Overloaded, context.Indexes.WhyNoMore);
             done.SetResult(refusal);
@@ -73,32 +74,6 @@ internal sealed class AutomaticIndexes(ServerContext context)
             {
                 await ProposeAsync(database, writer => retired.ForEach(writer.Delete));
             }
-        }
-    }
-
-    // Those that are defined are counted last: one that is defined meanwhile counts twice, and never not at all.
-    private bool MayDefine(int defining)
-    {
-        int defined = 0;
-        foreach (var database in context.Node.Databases.All)
-        {
-            defined += CountDefined(database);
-        }
-
-        return context.Indexes.MayDefine(defined + defining);
-    }
-
-    // A database that is deleted meanwhile has none, and must not fail the query of another one.
-    private static int CountDefined(Database database)
-    {
-        try
-        {
-            using var reader = database.OpenReader();
-            return reader.ReadIndexes().Count(IndexHost.IsAutomatic);
-        }
-        catch (DatabaseGoneException)
-        {
-            return 0;
         }
     }
 
