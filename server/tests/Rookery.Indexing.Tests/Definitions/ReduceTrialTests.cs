@@ -171,6 +171,15 @@ public sealed class ReduceTrialTests
         "group r by new { p = r.a, q = r.b } into g select new { a = g.Key.q, b = g.Key.p, " + "n = g.Sum(x => x.n) }"
     )]
     [InlineData("group r by new { r.a, r.b } into g select new { a = g.Key, b = g.Key.b, n = g.Sum(x => x.n) }")]
+    [InlineData("group r by r.a.City into g select new { a = g.Key, n = g.Sum(x => x.n) }")]
+    [InlineData("group r by r.a.City into g select new { a = g.Key, n = g.Sum(x => x.n), m = g.Max(x => x.m) }")]
+    [InlineData("group r by r.a.City.Name into g select new { a = g.Key, n = g.Sum(x => x.n) }")]
+    [InlineData("group r by r.a[0] into g select new { a = g.Key, n = g.Sum(x => x.n) }")]
+    [InlineData("group r by r.a.Length into g select new { a = g.Key, n = g.Sum(x => x.n) }")]
+    [InlineData("group r by r.a.Substring(1) into g select new { a = g.Key, n = g.Sum(x => x.n) }")]
+    [InlineData("group r by new { r.a.City, r.b } into g select new { a = g.Key.City, g.Key.b, n = g.Sum(x => x.n) }")]
+    [InlineData("group r by r.a into g select new { a = 1, n = g.Sum(x => x.n) }")]
+    [InlineData("group r by r.a % 3 into g select new { a = g.Key + 1, n = g.Sum(x => x.n) }")]
     public void A_reduce_whose_row_has_another_key_is_refused(string reduce) =>
         Assert.NotNull(FaultOf("from r in results " + reduce));
 

@@ -334,6 +334,11 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         "OutputReduceToCollection"
     )]
     [InlineData("""{"Indexes":[{"Name":"Auto/A","Maps":["map('Users', u => ({ a: u.a }))"]}]}""", 400, "automatic")]
+    [InlineData(
+        """{"Indexes":[{"Name":"A","Maps":["map('Users', u => ({ a: u.a, c: 1 }))"],"Reduce":"// from results\ngroupBy(r => r.a).aggregate(g => ({ a: g.key, c: g.values.length }))"}]}""",
+        400,
+        "'A' was not defined: The member 'c' of the reduce depends on how often its rows are reduced"
+    )]
     public async Task A_definition_that_is_refused_stores_nothing(string body, int status, string reason)
     {
         string database = await server.CreateDatabaseAsync();

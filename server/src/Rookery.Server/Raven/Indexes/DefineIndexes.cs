@@ -17,16 +17,22 @@ internal sealed class DefineIndexes(ServerContext context)
     /// <summary>PUT indexes and admin/indexes: {"Indexes":[…]}, all or none.</summary>
     public async Task PutAsync(HttpContext http, Database database)
     {
-        List<StaticIndexRequest> requests;
+        var requests = new List<StaticIndexRequest>();
         using (var body = await RequestBody.ReadAsync(http, BodyBytes, context.LargeRequests, BodyUse.Objects))
         {
             using var json = Read(body);
-            requests = [.. IndexesOf(json.RootElement).EnumerateArray().Select(Parse)];
-        }
+            var indexes = IndexesOf(json.RootElement);
+            if (indexes.GetArrayLength() is 0 or > IndexRecord.MaxCount)
+            {
+                throw RefusedException.BadRequest(Shape);
+            }
 
-        if (requests.Count is 0 or > IndexRecord.MaxCount)
-        {
-            throw RefusedException.BadRequest(Shape);
+            foreach (var index in indexes.EnumerateArray())
+            {
+                // A definition with a reduce is tried, which may take seconds.
+                http.RequestAborted.ThrowIfCancellationRequested();
+                requests.Add(Parse(index));
+            }
         }
 
         var outcome = await IndexCommand.ProposeAsync(
