@@ -61,7 +61,7 @@ public static unsafe partial class NativePages
         if (address == -1)
         {
 #pragma warning disable MA0012 // The runtime throws it for the same reason: the system has no memory to give.
-            throw new InsufficientMemoryException($"The system refused {bytes} bytes of memory.");
+            throw new InsufficientMemoryException($"The system refused {Amount.Bytes(bytes)} of memory.");
 #pragma warning restore MA0012
         }
 

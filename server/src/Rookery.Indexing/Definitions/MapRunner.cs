@@ -1,3 +1,4 @@
+using Rookery.Disk;
 using Rookery.Documents.Scripting;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Segments;
@@ -174,7 +175,7 @@ internal sealed class MapRunner : IDisposable
         if (given.Rows > MostRows || given.Bytes > MostBytes)
         {
             throw new IndexMapException(
-                $"A document gives at most {MostRows} rows of {MostBytes} bytes together to an index."
+                $"A document gives at most {MostRows} rows of {Amount.Bytes(MostBytes)} together to an index."
             );
         }
 

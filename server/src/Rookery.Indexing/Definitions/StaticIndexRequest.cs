@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Indexing.Indexes;
 
@@ -145,7 +146,8 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
         return bytes <= IndexRecord.MaxDefinitionBytes
             ? request
             : throw new IndexDefinitionException(
-                $"The definition takes {bytes} bytes, and at most {IndexRecord.MaxDefinitionBytes} are allowed."
+                $"The definition takes {Amount.Number(bytes)} B, and at most "
+                    + $"{Amount.Number(IndexRecord.MaxDefinitionBytes)} B are allowed."
             );
     }
 

@@ -46,8 +46,9 @@ public sealed class MappedRows
         if (key.Length > LongestKeyBytes || row.Length > LongestRowBytes)
         {
             throw new ReduceException(
-                $"A row for a reduce has at most {LongestRowBytes / 1024} KiB and its key "
-                    + $"{LongestKeyBytes / 1024} KiB; here are {row.Length} and {key.Length} bytes."
+                $"A row for a reduce has at most {Amount.Bytes(LongestRowBytes)} and its key "
+                    + $"{Amount.Bytes(LongestKeyBytes)}; this row has {Amount.Number(row.Length)} B, its key "
+                    + $"{Amount.Number(key.Length)} B."
             );
         }
 

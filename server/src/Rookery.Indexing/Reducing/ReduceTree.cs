@@ -294,10 +294,8 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
             reducer.Reduce(new ReduceRows(entries, first, count), _reduced);
             if (_reduced.WrittenCount is 0 or > MappedRows.LongestRowBytes)
             {
-                throw new ReduceException(
-                    $"A reduced row has 1 to {MappedRows.LongestRowBytes} bytes; this one would have "
-                        + $"{_reduced.WrittenCount}."
-                );
+                var (bytes, most) = Amount.BytesOver(_reduced.WrittenCount, MappedRows.LongestRowBytes);
+                throw new ReduceException($"A reduced row has 1 B to {most}; this one would have {bytes}.");
             }
         }
         catch (ReduceException reason)

@@ -39,7 +39,7 @@ internal sealed class RangeExport(EngineContext context)
                     if (writer.EstimatedBytes > MostBytes)
                     {
                         throw new ReceivedStateException(
-                            $"The rows that are wanted are more than {MostBytes} bytes: fetch the whole state instead."
+                            $"The rows that are wanted are more than {Amount.Bytes(MostBytes)}: fetch the whole state instead."
                         );
                     }
                 }

@@ -1,4 +1,5 @@
 using System.Text;
+using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Json;
@@ -299,7 +300,7 @@ internal sealed class QueryWalk : IDisposable
         return bytes.Length <= maxBytes
             ? bytes
             : throw RefusedException.InvalidQuery(
-                $"{what} has at most {maxBytes} bytes of UTF-8; this one has {bytes.Length}."
+                $"{what} has at most {Amount.Number(maxBytes)} B of UTF-8; this one has {Amount.Number(bytes.Length)} B."
             );
     }
 
