@@ -10,6 +10,9 @@ namespace Rookery.Server;
 /// </summary>
 public sealed class Readiness
 {
+    /// <summary>Why a node that stops answers nothing more.</summary>
+    internal const string NodeStops = "The node is stopping.";
+
     private volatile string? _announced = "The node is opening its data.";
     private volatile Node? _node;
     private volatile IndexHost? _indexes;
@@ -37,5 +40,5 @@ public sealed class Readiness
     }
 
     /// <summary>Documents are not served from now on: the process ends.</summary>
-    public void Stopping() => _announced = "The node is stopping.";
+    public void Stopping() => _announced = NodeStops;
 }

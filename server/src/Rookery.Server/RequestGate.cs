@@ -84,6 +84,18 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         return next(http);
     }
 
+    // POST queries reads, and GET hilo/next writes: of routes of documents the scope says it.
+    private static bool IsRead(HttpContext http)
+    {
+        var scope = http.GetEndpoint()?.Metadata.GetMetadata<RouteScope>();
+        return scope == RouteScope.Read
+            || (
+                scope != RouteScope.Write
+                && scope != RouteScope.ReadAndWrite
+                && (HttpMethods.IsGet(http.Request.Method) || HttpMethods.IsHead(http.Request.Method))
+            );
+    }
+
     private static bool IsWrite(HttpContext http, Endpoint endpoint) =>
         !HttpMethods.IsGet(http.Request.Method)
         && !HttpMethods.IsHead(http.Request.Method)
@@ -131,9 +143,26 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
 
     private async Task FinishAsync(HttpContext http, Task handling, RouteMetrics? route, RouteTotal? total, long begun)
     {
+        bool isRead = IsRead(http);
+        var end = isRead ? context.ReadsEnd.UnsafeRegister(static late => ((HttpContext)late!).Abort(), http) : default;
         try
         {
             await handling;
+        }
+        catch (OperationCanceledException)
+            when (isRead
+                && context.Stopping.IsCancellationRequested
+                && !http.RequestAborted.IsCancellationRequested
+                && !http.Response.HasStarted
+            )
+        {
+            http.Response.Headers.ETag = default;
+            await ErrorAnswer.WriteAsync(
+                http,
+                StatusCodes.Status503ServiceUnavailable,
+                ErrorAnswer.RavenException,
+                Readiness.NodeStops
+            );
         }
         catch (OperationCanceledException left)
             when (left.CancellationToken == http.RequestAborted
@@ -190,6 +219,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         }
         finally
         {
+            await end.DisposeAsync();
             context.Metrics.End(route, total, begun, http.Response.StatusCode);
         }
 

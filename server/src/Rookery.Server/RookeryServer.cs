@@ -18,9 +18,17 @@ public static class RookeryServer
     // Their answers take as long as who reads them.
     private static readonly string[] UncountedPatterns = ["/changes", "/streams", "/export"];
 
-    // Long answers end when the node stops. One whose client does not take it holds the node up and is cut; a write
-    // that waits for a card's slow sync, which can take seconds, is still answered.
-    private static readonly TimeSpan StopPatience = TimeSpan.FromSeconds(10);
+    /// <summary>
+    /// How long reads go on once the server stops. Long ones end at once by themselves; what is left after that is
+    /// broken off, because its client does not take it.
+    /// </summary>
+    internal static readonly TimeSpan ReadPatience = TimeSpan.FromSeconds(1);
+
+    /// <summary>
+    /// How long a stop waits for all answers. A write that waits for a card's slow sync, which can take seconds, or for
+    /// a majority is still answered.
+    /// </summary>
+    internal static readonly TimeSpan StopPatience = TimeSpan.FromSeconds(10);
 
     /// <summary>
     /// Builds the application; the caller starts and stops it, and tells <see cref="ServerContext.Readiness"/> when
@@ -39,7 +47,7 @@ public static class RookeryServer
             .SetMinimumLevel(LogLevel.Warning)
             .AddFilter("Microsoft.Extensions.Hosting", LogLevel.None);
         builder.Services.AddRoutingCore();
-        builder.Services.Configure<HostOptions>(static host => host.ShutdownTimeout = StopPatience);
+        builder.Services.Configure<HostOptions>(static host => host.ShutdownTimeout = Timeout.InfiniteTimeSpan);
         builder.Services.AddSingleton<IHostedService>(context.Background);
         builder.Services.AddSingleton<IHostedService>(context.Observation);
         // A request goes on where its bytes arrived: without it each read and write wakes another thread of the pool
@@ -51,7 +59,7 @@ public static class RookeryServer
         configureHost?.Invoke(builder.WebHost);
 
         var app = builder.Build();
-        context.Stopping = app.Lifetime.ApplicationStopping;
+        EndReadsBehindStop(context, app.Lifetime);
         app.UseRouting();
         app.Use(next => new RequestGate(context, next).HandleAsync);
         var routes = app.MapGroup(string.Empty);
@@ -60,6 +68,40 @@ public static class RookeryServer
         context.MemberAlerts ??= context.Options.IsObserved ? () => context.Observation.AlertsOfOthers : null;
         context.PassedOn.MakeRoutes = () => app.Services.GetRequiredService<EndpointDataSource>().Endpoints.Count;
         return app;
+    }
+
+    /// <summary>
+    /// Stops it: reads end within <see cref="ReadPatience"/>, writes have <see cref="StopPatience"/>, and what goes on
+    /// behind answers ends. Whoever was not answered by then is cut off, and the log says so.
+    /// </summary>
+    /// <param name="app">What <see cref="Build"/> made.</param>
+    /// <param name="context">What it was made of.</param>
+    public static async Task StopAsync(WebApplication app, ServerContext context)
+    {
+        using var patience = new CancellationTokenSource(StopPatience, context.Time);
+        await app.StopAsync(patience.Token);
+        if (patience.IsCancellationRequested)
+        {
+            context.Log.LogWarning(
+                LogEvents.StopCutOff,
+                "Some requests had no answer {Seconds} s after the stop began, and were cut off.",
+                StopPatience.TotalSeconds
+            );
+        }
+    }
+
+    private static void EndReadsBehindStop(ServerContext context, IHostApplicationLifetime lifetime)
+    {
+        var end = new CancellationTokenSource();
+        context.Stopping = lifetime.ApplicationStopping;
+        context.ReadsEnd = end.Token;
+        context.Stopping.Register(() => _ = EndAsync());
+
+        async Task EndAsync()
+        {
+            await Task.Delay(ReadPatience, context.Time, CancellationToken.None);
+            await end.CancelAsync();
+        }
     }
 
     // One line a route module.

@@ -139,4 +139,10 @@ public sealed class ServerContext(
 
     /// <summary>Cancelled when the server begins to stop; long answers (streams, feeds) end then.</summary>
     public CancellationToken Stopping { get; internal set; }
+
+    /// <summary>
+    /// Cancelled <see cref="RookeryServer.ReadPatience"/> after <see cref="Stopping"/>: a read that is still answered
+    /// then, as one whose client takes nothing, is broken off.
+    /// </summary>
+    internal CancellationToken ReadsEnd { get; set; }
 }

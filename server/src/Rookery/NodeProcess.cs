@@ -164,7 +164,7 @@ internal static class NodeProcess
             await member.HandOverAsync();
         }
 
-        await app.StopAsync();
+        await RookeryServer.StopAsync(app, context);
         await told;
         await telling;
         await retiring;

@@ -153,6 +153,10 @@ public static class LogEvents
     public static EventId WatchFailed { get; } =
         Add(1507, "watch_failed", LogLevel.Error, "Another member is not watched any more, with the stack.");
 
+    /// <summary>A stop cut requests off.</summary>
+    public static EventId StopCutOff { get; } =
+        Add(1508, "stop_cut_off", LogLevel.Warning, "The node stopped, and cut off requests that had no answer.");
+
     /// <summary>An alert began.</summary>
     public static EventId AlertBegan { get; } =
         Add(1601, "alert_began", LogLevel.Warning, "An alert holds, with its name and what to do.");

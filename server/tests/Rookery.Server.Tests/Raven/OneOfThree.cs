@@ -40,15 +40,19 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
     /// <summary>What becomes of writes instead of being stored.</summary>
     public Rejection? Refuses { get; set; }
 
-    public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken)
+    /// <summary>What writes wait for before they are stored.</summary>
+    public Task WritesGoOn { get; set; } = Task.CompletedTask;
+
+    public async ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken)
     {
+        await WritesGoOn;
         if (Refuses is not { } rejection)
         {
-            return alone.ProposeAsync(command, cancellationToken);
+            return await alone.ProposeAsync(command, cancellationToken);
         }
 
         command.Dispose();
-        return ValueTask.FromResult(new CommandOutcome(rejection));
+        return new CommandOutcome(rejection);
     }
 
     public async ValueTask<bool> ReadBarrierAsync(CancellationToken cancellationToken)

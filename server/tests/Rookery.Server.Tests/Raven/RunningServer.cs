@@ -22,6 +22,7 @@ public sealed class RunningServer : IAsyncLifetime
     private Node? _node;
     private IndexingThread? _indexing;
     private int _databases;
+    private Task? _stopping;
 
     public HttpClient Http { get; } = new() { Timeout = TimeSpan.FromSeconds(60) };
 
@@ -89,12 +90,15 @@ public sealed class RunningServer : IAsyncLifetime
     public async Task DisposeAsync()
     {
         Http.Dispose();
-        await _app!.StopAsync();
-        await _app.DisposeAsync();
+        await (_stopping ?? StopSoonAsync());
+        await _app!.DisposeAsync();
         _indexing!.Dispose();
         _node!.StopCleanly();
         _node.Dispose();
     }
+
+    /// <summary>Stops the server as the process of a node does; the node goes on.</summary>
+    public Task StopAsync() => _stopping ??= RookeryServer.StopAsync(_app!, Context);
 
     /// <summary>Creates a database and gives the beginning of its URLs ("/databases/db7").</summary>
     public async Task<string> CreateDatabaseAsync()
@@ -157,6 +161,13 @@ public sealed class RunningServer : IAsyncLifetime
 
     public async Task<long> CountAsync(string database) =>
         (await SendAsync("GET", database + "/stats/essential")).Json.GetProperty("CountOfDocuments").GetInt64();
+
+    // By the machine's clock: one that stands still would wait for ever for who does not read.
+    private async Task StopSoonAsync()
+    {
+        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(10));
+        await _app!.StopAsync(patience.Token);
+    }
 }
 
 /// <summary>An answer as it came.</summary>

@@ -1,0 +1,265 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Globalization;
+using System.Text;
+using System.Text.Json;
+using Rookery.Server.Tests.Raven;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests;
+
+/// <summary>
+/// How a server stops. Its clock moves only when a test moves it: what ends before the patience of writes is over ends
+/// for another reason.
+/// </summary>
+[SuppressMessage("Design", "CA1001", Justification = "The node disposes what stands before it.")]
+public sealed class StopTests : IAsyncLifetime
+{
+    // 16 MB: more than a connection takes of an answer that nobody reads.
+    private const int Documents = 4000;
+    private const string CutOff = "cut off";
+
+    // A test that would otherwise hang ends; none that passes waits for it.
+    private static readonly TimeSpan Guard = TimeSpan.FromSeconds(30);
+    private static readonly string Text = new('x', 4000);
+
+    private readonly SimulatedTimeProvider _time = new();
+    private readonly WatchedTime _watched;
+    private readonly RunningServer _server;
+    private OneOfThree _member = null!;
+    private string _db = "";
+
+    public StopTests()
+    {
+        _watched = new WatchedTime(_time);
+        _server = new RunningServer
+        {
+            Time = _watched,
+            IndexTime = _time,
+            Before = alone => _member = new OneOfThree(alone, static _ => Task.CompletedTask),
+        };
+    }
+
+    public async Task InitializeAsync()
+    {
+        await _server.InitializeAsync();
+        _db = await _server.CreateDatabaseAsync();
+    }
+
+    public Task DisposeAsync() => _server.DisposeAsync();
+
+    public static TheoryData<string, string?> LongReads { get; } =
+        new()
+        {
+            { "GET /export", null },
+            { "GET /streams/docs?format=jsonl", null },
+            { "GET /streams/docs?startsWith=d", null },
+            { "GET /docs", null },
+            { "GET /changes/stream?since=0", null },
+            { "POST /queries", "from Ds" },
+            { "POST /queries", "from Ds include t" },
+            { "POST /queries", "from Ds where id() != 'x'" },
+            { "POST /queries", "from Ds as d select { n: d.n, t: d.t }" },
+            { "POST /queries", "from Ds order by n as long" },
+            { "POST /streams/queries", "from Ds" },
+            { "POST /streams/queries?format=jsonl", "from Ds where n < 100000 select n, t" },
+        };
+
+    [Theory]
+    [MemberData(nameof(LongReads))]
+    public async Task A_read_that_nobody_takes_is_broken_off_long_before_the_patience_of_writes(
+        string route,
+        string? query
+    )
+    {
+        // Events of the feed have no text: they are many instead.
+        await FillAsync(route.Contains("changes", StringComparison.Ordinal) ? 100_000 : Documents);
+        using var answer = await BeginAsync(route, query);
+        await UntilNothingIsTakenAsync();
+        var stopped = _server.StopAsync();
+        _time.Advance(RookeryServer.ReadPatience);
+        await stopped.WaitAsync(Guard);
+        Assert.DoesNotContain(_server.Log.Lines, IsCutOff);
+        await IsBrokenOffAsync(answer);
+    }
+
+    [Fact]
+    public async Task Parts_of_a_multi_get_that_nobody_takes_are_broken_off_together()
+    {
+        await FillAsync(Documents);
+        string part = $$"""{"Url":"{{_db}}/docs","Query":"?startsWith=d","Method":"GET"}""";
+        using var answer = await BeginAsync("POST /multi_get", body: $$"""{"Requests":[{{part}},{{part}}]}""");
+        await UntilNothingIsTakenAsync();
+        var stopped = _server.StopAsync();
+        _time.Advance(RookeryServer.ReadPatience);
+        await stopped.WaitAsync(Guard);
+        await IsBrokenOffAsync(answer);
+    }
+
+    [Fact]
+    public async Task A_feed_that_is_quiet_ends_at_once()
+    {
+        using var answer = await BeginAsync("GET /changes/stream", null);
+        await _server.StopAsync().WaitAsync(Guard);
+        await IsBrokenOffAsync(answer);
+    }
+
+    [Fact]
+    public async Task A_backup_that_nobody_takes_ends_at_once()
+    {
+        await FillAsync(Documents, isRandom: true);
+        using var answer = await _server.Http.GetAsync("/admin/node/backup", HttpCompletionOption.ResponseHeadersRead);
+        Assert.Equal(200, (int)answer.StatusCode);
+        await _server.StopAsync().WaitAsync(Guard);
+        await IsBrokenOffAsync(answer);
+    }
+
+    [Fact]
+    public async Task A_query_that_waits_for_its_index_is_told_that_the_node_stops()
+    {
+        _server.HoldsIndexing = true;
+        await FillAsync(300);
+        string body = """{"Query":"from Ds where n = 7","WaitForNonStaleResults":true}""";
+        var query = await SendAsync("POST", "/queries", body);
+        var stopped = _server.StopAsync();
+        (await query.WaitAsync(Guard)).IsRefusal(503, "The node is stopping.");
+        await stopped.WaitAsync(Guard);
+    }
+
+    [Theory]
+    [InlineData("PUT", "/docs?id=a", "{}", 201)]
+    [InlineData("POST", "/bulk_docs", """{"Commands":[{"Id":"a","Type":"PUT","Document":{}}]}""", 201)]
+    [InlineData("GET", "/hilo/next?tag=Users", null, 200)]
+    public async Task A_write_in_flight_is_still_acknowledged(string method, string path, string? body, int status)
+    {
+        var goOn = new TaskCompletionSource();
+        _member.WritesGoOn = goOn.Task;
+        var write = await SendAsync(method, path, body);
+        var stopped = _server.StopAsync();
+        _time.Advance(RookeryServer.StopPatience - TimeSpan.FromSeconds(1));
+        Assert.False(stopped.IsCompleted);
+        goOn.SetResult();
+        Assert.Equal(status, (await write.WaitAsync(Guard)).Status);
+        await stopped.WaitAsync(Guard);
+        Assert.DoesNotContain(_server.Log.Lines, IsCutOff);
+    }
+
+    [Fact]
+    public async Task A_write_that_has_no_answer_in_ten_seconds_is_cut_off_and_the_log_says_so()
+    {
+        var goOn = new TaskCompletionSource();
+        _member.WritesGoOn = goOn.Task;
+        var write = await SendAsync("PUT", "/docs?id=a", "{}");
+        var stopped = _server.StopAsync();
+        _time.Advance(RookeryServer.StopPatience);
+        await stopped.WaitAsync(Guard);
+        await Assert.ThrowsAsync<HttpRequestException>(() => write);
+        Assert.Single(_server.Log.Lines, IsCutOff);
+        goOn.SetResult();
+    }
+
+    private static bool IsCutOff(string line) => line.Contains(CutOff, StringComparison.Ordinal);
+
+    /// <summary>Sends a request, and waits until it has come to the routes.</summary>
+    private async Task<Task<Answer>> SendAsync(string method, string path, string? body)
+    {
+        long before = _server.Context.Metrics.DocumentRequests;
+        var answer = _server.SendAsync(method, _db + path, body);
+        while (_server.Context.Metrics.DocumentRequests == before)
+        {
+            await Task.Delay(10);
+        }
+
+        return answer;
+    }
+
+    /// <summary>
+    /// Waits until the connection holds as much of an answer as it can: then its handler, which looks at the clock for
+    /// each document, looks no more.
+    /// </summary>
+    private async Task UntilNothingIsTakenAsync()
+    {
+        long before;
+        do
+        {
+            before = _watched.Looks;
+            await Task.Delay(200);
+        } while (_watched.Looks != before);
+    }
+
+    private async Task FillAsync(int count, bool isRandom = false)
+    {
+        var random = new Random(1);
+        byte[] bytes = new byte[3000];
+        for (int first = 0; first < count; first += 1000)
+        {
+            var commands = Enumerable
+                .Range(first, Math.Min(1000, count - first))
+                .Select(number =>
+                {
+                    random.NextBytes(bytes);
+                    string text =
+                        count > Documents ? ""
+                        : isRandom ? Convert.ToBase64String(bytes)
+                        : Text;
+                    return string.Create(
+                        CultureInfo.InvariantCulture,
+                        $$$"""{"Id":"d{{{number:D6}}}","Type":"PUT","Document":{"n":{{{number}}},"t":"{{{text}}}","@metadata":{"@collection":"Ds"} } }"""
+                    );
+                });
+            var stored = await _server.SendAsync(
+                "POST",
+                _db + "/bulk_docs",
+                $$"""{"Commands":[{{string.Join(',', commands)}}]}"""
+            );
+            Assert.Equal(201, stored.Status);
+        }
+    }
+
+    /// <summary>
+    /// Asks, and reads the head of the answer: what follows is on its way as far as the connection takes it.
+    /// </summary>
+    private async Task<HttpResponseMessage> BeginAsync(string route, string? query = null, string? body = null)
+    {
+        string[] parts = route.Split(' ');
+        using var request = new HttpRequestMessage(new HttpMethod(parts[0]), new Uri(_server.Address, _db + parts[1]));
+        if (query is not null)
+        {
+            body = $$"""{"Query":{{JsonSerializer.Serialize(query)}}}""";
+        }
+
+        request.Content = body is null ? null : new StringContent(body, Encoding.UTF8, "application/json");
+        var answer = await _server.Http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
+        Assert.Equal(200, (int)answer.StatusCode);
+        return answer;
+    }
+
+    /// <summary>Whether the connection ended without the chunk that closes an answer.</summary>
+    private static async Task IsBrokenOffAsync(HttpResponseMessage answer)
+    {
+        Assert.True(answer.Headers.TransferEncodingChunked);
+        await Assert.ThrowsAsync<HttpRequestException>(() => answer.Content.ReadAsStringAsync().WaitAsync(Guard));
+    }
+
+    /// <summary>Counts how often the clock is looked at.</summary>
+    private sealed class WatchedTime(SimulatedTimeProvider time) : TimeProvider
+    {
+        private long _looks;
+
+        public long Looks => Interlocked.Read(ref _looks);
+
+        public override long TimestampFrequency => time.TimestampFrequency;
+
+        public override TimeZoneInfo LocalTimeZone => time.LocalTimeZone;
+
+        public override long GetTimestamp()
+        {
+            Interlocked.Increment(ref _looks);
+            return time.GetTimestamp();
+        }
+
+        public override DateTimeOffset GetUtcNow() => time.GetUtcNow();
+
+        public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period) =>
+            time.CreateTimer(callback, state, dueTime, period);
+    }
+}
