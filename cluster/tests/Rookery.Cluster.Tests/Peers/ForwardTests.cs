@@ -115,14 +115,14 @@ public sealed class ForwardTests : IDisposable
         {
             if (command.Written.Span[0] == 1)
             {
-                mayGoOn.Wait(TimeSpan.FromSeconds(30), CancellationToken.None);
+                mayGoOn.Wait(TimeSpan.FromMinutes(3), CancellationToken.None);
             }
 
             return TestReceiver.Echo(command);
         };
         var first = a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None).AsTask();
         var second = a.Network.ForwardAsync(b.Node, Command([2]), CancellationToken.None).AsTask();
-        (await second.WaitAsync(TimeSpan.FromSeconds(20)))[0].Document!.Dispose();
+        (await second.WaitAsync(TimeSpan.FromMinutes(1)))[0].Document!.Dispose();
         Assert.False(first.IsCompleted);
         mayGoOn.Set();
         (await first)[0].Document!.Dispose();

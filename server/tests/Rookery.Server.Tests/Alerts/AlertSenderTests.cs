@@ -187,13 +187,12 @@ public sealed class AlertSenderTests : IAsyncLifetime
         _active.Add(Hot());
         _node.Time.Advance(TimeSpan.FromSeconds(10));
         Assert.Equal("firing", StateOf((await NextAsync()).Body));
-        for (int tries = 0; _received.Reader.Count == 0; tries++)
+        if (does == Hangs)
         {
-            Assert.True(tries < 3000, "it is not asked again");
-            _node.Time.Advance(TimeSpan.FromSeconds(1));
-            await Task.Delay(10);
+            _node.Time.Advance(TimeSpan.FromSeconds(10));
         }
 
+        await PassUntilAsync(sender, () => _received.Reader.Count > 0);
         Assert.Equal("firing", StateOf((await NextAsync()).Body));
         Assert.Contains(
             said,

@@ -315,6 +315,6 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
         orderby path, method
         select (method, path, parameters);
 
-    [GeneratedRegex(@"^/databases/\{database\}", RegexOptions.None, matchTimeoutMilliseconds: 1000)]
+    [GeneratedRegex(@"^/databases/\{database\}", RegexOptions.None, matchTimeoutMilliseconds: 10_000)]
     private static partial Regex DatabasePattern();
 }
