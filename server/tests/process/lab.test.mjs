@@ -1,0 +1,69 @@
+// The lab of the playbooks takes away what it made, and nothing else. (The playbooks themselves: `server/tests/run e2e`.)
+import assert from "node:assert/strict"
+import { execFileSync, spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { test } from "node:test"
+import { fileURLToPath } from "node:url"
+import { whyNoNamespaces } from "../../../cluster/tests/process/namespaces.mjs"
+import { temporaryDirectory, until } from "./node-process.mjs"
+
+const skip = whyNoNamespaces()
+const sources = fileURLToPath(new URL("../../../ansible", import.meta.url))
+
+/** The scripts in a directory of their own, where they keep what they make in artifacts/. */
+function copyOf(t) {
+  const directory = temporaryDirectory(t)
+  const tests = join(directory, "ansible/tests")
+  mkdirSync(tests, { recursive: true })
+  mkdirSync(join(directory, "artifacts/lab"), { recursive: true })
+  cpSync(join(sources, "ansible.cfg"), join(directory, "ansible/ansible.cfg"))
+  for (const script of ["e2e", "lab"]) {
+    cpSync(join(sources, "tests", script), join(tests, script))
+  }
+
+  return { lab: join(directory, "artifacts/lab"), artifacts: join(directory, "artifacts"), tests }
+}
+
+test("A lab that is taken down leaves another's network", { skip }, t => {
+  const { lab, tests } = copyOf(t)
+  // In a network of its own, where somebody else has the bridge.
+  const commands = `ip link add rklab type bridge; ${join(tests, "lab")} down; ip -brief link show rklab`
+  assert.match(execFileSync("unshare", ["--net", "bash", "-ec", commands], { encoding: "utf8" }), /^rklab /)
+  assert.ok(!existsSync(lab))
+})
+
+test("The playbooks' tests leave machines that run already", { skip, timeout: 60_000 }, async t => {
+  const { lab, tests } = copyOf(t)
+  const machine = join(lab, "pi-1")
+  mkdirSync(machine)
+  const other = spawn("bash", ["-c", "sleep 600; true", "attend", "pi-1", machine], { detached: true, stdio: "ignore" })
+  t.after(() => other.exitCode === null && other.signalCode === null && process.kill(-other.pid, "SIGKILL"))
+  await once(other, "spawn")
+  writeFileSync(join(machine, "pid"), `${other.pid}\n`)
+  const run = spawnSync(join(tests, "e2e"), [], { encoding: "utf8" })
+  assert.equal(run.status, 1, run.stderr)
+  assert.match(run.stdout, /machines run already: pi-1\..*\n0 passed, 1 failed\n$/)
+  process.kill(other.pid, 0)
+})
+
+test("The playbooks' tests take their machines away although they are ended twice", { timeout: 60_000 }, async t => {
+  const { artifacts, tests } = copyOf(t)
+  const [begun, down] = [join(artifacts, "begun"), join(artifacts, "down")]
+  writeFileSync(join(artifacts, "rookery_1_amd64.deb"), "")
+  writeFileSync(join(tests, "lab"), `#!/bin/sh\n[ "$1" != down ] || { : >${begun}.down; sleep 1; : >${down}; }\n`)
+  // The first command of the first step.
+  writeFileSync(join(artifacts, "ansible-galaxy"), `#!/bin/sh\n: >${begun}\nexec sleep 600\n`, { mode: 0o755 })
+  const env = { ...process.env, PATH: `${artifacts}:${process.env.PATH}` }
+  const run = spawn(join(tests, "e2e"), [], { env, stdio: "ignore" })
+  const ended = once(run, "exit")
+  t.after(() => run.kill("SIGKILL"))
+  await until(() => existsSync(begun))
+  run.kill("SIGTERM")
+  await until(() => existsSync(`${begun}.down`))
+  run.kill("SIGTERM")
+  run.kill("SIGINT")
+  assert.deepEqual(await ended, [143, null])
+  assert.ok(existsSync(down))
+})
