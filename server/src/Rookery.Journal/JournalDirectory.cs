@@ -63,7 +63,7 @@ internal sealed class JournalDirectory : IDisposable
                 {
                     found.Sort(new Segment(disk.Open(found.PathOf(name), DiskOpen.ReadWrite), name, slot));
                 }
-                else if (SegmentName.IsPart(name))
+                else if (SegmentName.IsPart(name) || name is NewestNote.PartName)
                 {
                     found._parts.Add(name);
                 }

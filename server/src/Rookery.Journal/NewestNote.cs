@@ -17,8 +17,10 @@ namespace Rookery.Journal;
 /// </remarks>
 internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
 {
+    /// <summary>A note that was not whole yet when power was lost.</summary>
+    public const string PartName = Name + SegmentName.PartSuffix;
+
     private const string Name = "newest";
-    private const string FreshSuffix = ".new";
     private const int BlockBytes = 4096;
     private const int StoreOffset = 24;
     private const int ContentBytes = StoreOffset + 16;
@@ -115,19 +117,19 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
     /// </summary>
     private void Replace(string path, ReadOnlySpan<byte> block)
     {
-        string fresh = path + FreshSuffix;
-        if (disk.Exists(fresh))
+        string part = Path.Join(directory, PartName);
+        if (disk.Exists(part))
         {
-            disk.Delete(fresh);
+            disk.Delete(part);
         }
 
-        using (var file = disk.Open(fresh, DiskOpen.CreateNew))
+        using (var file = disk.Open(part, DiskOpen.CreateNew))
         {
             file.Write(block, _nextBlock * BlockBytes);
             file.Sync();
         }
 
-        disk.Rename(fresh, path);
+        disk.Rename(part, path);
         disk.SyncDirectory(directory);
         _isNameDurable = true;
         Array.Clear(_blocks);

@@ -243,7 +243,14 @@ public sealed class RecoveryTests
                 var image = _disk.CrashAt(operation, seed);
                 image.Delete(image.Files.Last(SegmentFile));
                 Assert.Throws<JournalDamagedException>(() => Open(image));
+                AssertLeavesNoPart(_disk.CrashAt(operation, seed));
             }
+        }
+
+        static void AssertLeavesNoPart(SimulatedDisk image)
+        {
+            Open(image).Dispose();
+            Assert.DoesNotContain(image.Files, static path => path.EndsWith(".part", StringComparison.Ordinal));
         }
     }
 
