@@ -44,6 +44,10 @@ internal sealed class DumpSource : IRecordSource
     /// <summary>Definitions of indexes that somebody wrote, once all is read.</summary>
     public List<JsonElement> Indexes { get; } = [];
 
+    /// <summary>The name of an index, for who reads about it; a dash where its definition has none.</summary>
+    public static string NameOf(JsonElement index) =>
+        index.TryGetProperty("Name", out var name) && name.ValueKind == JsonValueKind.String ? name.GetString()! : "-";
+
     /// <summary>What was left out and how often, by its name in the dump.</summary>
     public IReadOnlyDictionary<string, long> Skipped => _skipped;
 
@@ -211,7 +215,8 @@ internal sealed class DumpSource : IRecordSource
                 when element.TryGetProperty("Key", out var key) && element.TryGetProperty("Value", out var value):
                 // A text in the dumps of today, a number in those of old.
                 string last = value.ValueKind == JsonValueKind.String ? value.GetString()! : value.GetRawText();
-                _identities.Add((key.GetString()!, long.Parse(last, CultureInfo.InvariantCulture)));
+                string name = key.GetString() ?? throw new FormatException("An identity has no name.");
+                _identities.Add((name, long.Parse(last, CultureInfo.InvariantCulture)));
                 break;
             case "Indexes" when element.TryGetProperty("IndexDefinition", out var definition) && IsWritten(element):
                 Keep(definition);
@@ -237,6 +242,11 @@ internal sealed class DumpSource : IRecordSource
 
     private void Keep(JsonElement index)
     {
+        if (index.ValueKind != JsonValueKind.Object)
+        {
+            throw new FormatException("The definition of an index is no object.");
+        }
+
         if (Indexes.Count >= MostIndexes)
         {
             throw new BadInputException($"The dump has more than {MostIndexes} indexes; no database has so many.");

@@ -273,8 +273,8 @@ internal static class ImportCommand
             }
             catch (ImportRefusedException refused) when (refused.Refusal.Code == ExitCode.Configuration)
             {
-                string name = index.TryGetProperty("Name", out var named) ? named.GetString() ?? "-" : "-";
-                progress.Say($"Not taken: the index {VisibleText.OfLine(name)}: {VisibleText.OfLine(refused.Message)}");
+                string name = VisibleText.OfLine(DumpSource.NameOf(index));
+                progress.Say($"Not taken: the index {name}: {VisibleText.OfLine(refused.Message)}");
                 rest = rest with { Refused = rest.Refused + 1 };
             }
         }

@@ -1,4 +1,5 @@
 using System.Text;
+using System.Text.Json;
 using Rookery.Transfer;
 
 namespace Rookery.Server.Tests.CommandLine;
@@ -42,6 +43,8 @@ public sealed class DumpSourceTests
     [InlineData("{\"Identities\":[{\"Key\":\"a|\",\"Value\":\"x\"}]}")]
     [InlineData("{\"Identities\":[{\"Key\":\"a|\",\"Value\":\"99999999999999999999\"}]}")]
     [InlineData("{\"Identities\":[1]}")]
+    [InlineData("{\"Identities\":[{\"Key\":null,\"Value\":\"1\"}]}")]
+    [InlineData("{\"Indexes\":[{\"Type\":\"Map\",\"IndexDefinition\":7}]}")]
     [InlineData("")]
     public void What_is_no_dump_is_refused(string text)
     {
@@ -53,6 +56,17 @@ public sealed class DumpSourceTests
                 // On to what is wrong.
             }
         });
+    }
+
+    [Theory]
+    [InlineData("{\"Name\":\"Orders/ByCompany\"}", "Orders/ByCompany")]
+    [InlineData("{\"Name\":7}", "-")]
+    [InlineData("{\"Name\":null}", "-")]
+    [InlineData("{}", "-")]
+    public void An_index_that_is_refused_has_a_name_to_be_told_by(string definition, string name)
+    {
+        using var index = JsonDocument.Parse(definition);
+        Assert.Equal(name, DumpSource.NameOf(index.RootElement));
     }
 
     [Fact]
