@@ -11,6 +11,9 @@ internal static class NumberText
     /// <summary>Bytes that a number's text takes at most.</summary>
     public const int MostBytes = 32;
 
+    /// <summary>Bytes that a decimal's text takes at most.</summary>
+    public const int MostDecimalBytes = 40;
+
     /// <summary>Digits behind the point that <see cref="FormatFixed"/> writes at most.</summary>
     public const int MostFixedDigits = 50;
 
@@ -51,13 +54,35 @@ internal static class NumberText
         value.TryFormat(shortest, out int written, "R", CultureInfo.InvariantCulture);
         Span<byte> digits = stackalloc byte[MostBytes];
         int count = ReadDigits(shortest[..written], digits, out int point);
+        return Write(value < 0, digits[..count], point, destination);
+    }
+
+    /// <summary>Writes the text of a decimal but 0, with all its digits; returns its bytes.</summary>
+    /// <param name="value">The number.</param>
+    /// <param name="destination">At least <see cref="MostDecimalBytes"/> bytes.</param>
+    public static int Format(decimal value, Span<byte> destination)
+    {
+        Span<byte> text = stackalloc byte[MostBytes];
+        value.TryFormat(text, out int written, default, CultureInfo.InvariantCulture);
+        Span<byte> digits = stackalloc byte[MostBytes];
+        int count = ReadDigits(text[..written], digits, out int point);
+        return Write(value < 0, digits[..count], point, destination);
+    }
+
+    /// <summary>Writes the text of a number of any digits, as that of a double is written; returns its bytes.</summary>
+    /// <param name="isNegative">Whether it is less than 0.</param>
+    /// <param name="digits">Its digits, as characters, without zeros at either end.</param>
+    /// <param name="point">Behind how many of them the decimal point stands; also less than 0.</param>
+    /// <param name="destination">With room for the digits and <see cref="MostBytes"/> more.</param>
+    public static int Write(bool isNegative, ReadOnlySpan<byte> digits, int point, Span<byte> destination)
+    {
         int at = 0;
-        if (value < 0)
+        if (isNegative)
         {
             destination[at++] = (byte)'-';
         }
 
-        return at + Lay(digits[..count], point, destination[at..]);
+        return at + Lay(digits, point, destination[at..]);
     }
 
     /// <summary>

@@ -213,30 +213,46 @@ public sealed partial class ScriptInterpreter
             ? new CSharpNumber(checked((int)sum.Whole + (int)number.Whole))
             : new CSharpNumber(checked(sum.Whole + number.Whole));
 
+    /// <summary>
+    /// The sum of numbers of documents, with all their digits: a whole number where all are written as whole ones, also
+    /// beyond the longs, so that it can be added to others again.
+    /// </summary>
     private ScriptValue SumExactly(ScriptValue sequence, int count, bool isAverage)
     {
-        var sum = default(NumberSum);
+        var sum = default(ExactSum);
+        var average = default(NumberSum);
+        bool isWhole = true;
         Span<byte> digits = stackalloc byte[NumberSum.MostBytes];
         for (int index = 0; index < count; index++)
         {
             var element = _heap.Element(sequence, index);
-            if (element.Kind == ValueKind.StoredNumber)
+            if (element.IsNothing)
             {
-                _heap.SpendOnDigits(element.Length);
-                sum.Add(_heap.Span(element));
+                continue;
             }
-            else if (!element.IsNothing)
+
+            var json = DigitsOf(element, digits);
+            isWhole &= json.IndexOfAny(".eE"u8) < 0;
+            if (isAverage)
             {
-                NumeralOf(element).Whole.TryFormat(digits, out int length, default, CultureInfo.InvariantCulture);
-                sum.Add(digits[..length]);
+                average.Add(json);
+            }
+            else
+            {
+                sum.Add(json);
             }
         }
 
-        int written = isAverage ? sum.WriteAverage(digits) : sum.Write(digits);
-        int start = _heap.Length;
-        _heap.Add(digits[..written]);
-        _heap.Add(digits[..written].IndexOfAny(".eE"u8) < 0 ? ".0"u8 : default);
-        return ScriptValue.InHeap(ValueKind.StoredNumber, start, _heap.Length - start);
+        if (isAverage)
+        {
+            int written = average.WriteAverage(digits);
+            return ScriptValue.OfReal(
+                double.Parse(digits[..written], NumberStyles.Float, CultureInfo.InvariantCulture)
+            );
+        }
+
+        var room = _heap.Reserve(ExactSum.MostBytes);
+        return TakeDigits(isWhole ? sum.WriteWhole(room) : sum.WriteReal(room));
     }
 
     private ScriptValue Picked(ScriptFunction function, ScriptValue sequence, int count)

@@ -1,3 +1,4 @@
+using System.Globalization;
 using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Scripting;
@@ -127,13 +128,13 @@ public sealed partial class ScriptInterpreter
         switch (opcode)
         {
             case Opcode.Add:
-                return left.IsNumber && right.IsNumber ? AddNumbers(left, right)
-                    : left.IsText || right.IsText || left.IsContainer || right.IsContainer ? JoinTexts(left, right)
-                    : ScriptValue.Of(AddReals(ToNumber(left), ToNumber(right)));
+                return left.IsText || right.IsText || left.IsContainer || right.IsContainer
+                    ? JoinTexts(left, right)
+                    : AddNumbers(AsNumber(left), AsNumber(right));
             case Opcode.JoinTexts:
                 return JoinTexts(left, right);
             case Opcode.Subtract:
-                return ScriptValue.Of(ToNumber(left) - ToNumber(right));
+                return AddNumbers(AsNumber(left), AsNumber(right), isMinus: true);
             case Opcode.Multiply:
                 return ScriptValue.Of(ToNumber(left) * ToNumber(right));
             case Opcode.Divide:
@@ -155,37 +156,89 @@ public sealed partial class ScriptInterpreter
         }
     }
 
-    /// <summary>In a reduce the sum has the digits that it needs, also those that a double has not.</summary>
-    private ScriptValue AddNumbers(ScriptValue left, ScriptValue right)
+    private ScriptValue AsNumber(ScriptValue value) => value.IsNumber ? value : ScriptValue.Of(ToNumber(value));
+
+    /// <summary>
+    /// Adds a number, or takes it away. In a reduce the sum has the digits that it needs, also those that a double has
+    /// not: it is added to others again.
+    /// </summary>
+    private ScriptValue AddNumbers(ScriptValue left, ScriptValue right, bool isMinus = false)
     {
-        if (
-            !AddsDecimals
-            || !TryReadDecimal(left, out decimal first)
-            || !TryReadDecimal(right, out decimal second)
-            || !DecimalSum.TryAdd(first, second, out decimal sum)
-        )
+        if (AddsDecimals && TryReadDecimal(left, out decimal first) && TryReadDecimal(right, out decimal second))
         {
-            return ScriptValue.Of(_heap.NumberOf(left) + _heap.NumberOf(right));
+            if (DecimalSum.TryAdd(first, isMinus ? -second : second, out decimal sum))
+            {
+                return DecimalSum.IsShortWhole(sum) ? ScriptValue.Of((long)sum) : WithDigitsOf(sum);
+            }
+        }
+        else if (!AddsDecimals || !HasDigits(left) || !HasDigits(right))
+        {
+            double other = _heap.NumberOf(right);
+            return ScriptValue.Of(_heap.NumberOf(left) + (isMinus ? -other : other));
         }
 
-        if (DecimalSum.IsDouble(sum))
+        return AddDigits(left, right, isMinus);
+    }
+
+    private bool HasDigits(ScriptValue number) =>
+        number.Kind == ValueKind.StoredNumber || double.IsFinite(_heap.NumberOf(number));
+
+    private ScriptValue WithDigitsOf(decimal number)
+    {
+        return TakeDigits(NumberText.Format(number, _heap.Reserve(NumberText.MostDecimalBytes)));
+    }
+
+    private ScriptValue AddDigits(ScriptValue left, ScriptValue right, bool isMinus)
+    {
+        var sum = default(ExactSum);
+        Span<byte> room = stackalloc byte[NumberText.MostDecimalBytes];
+        sum.Add(DigitsOf(left, room));
+        if (isMinus)
         {
-            return ScriptValue.Of((double)sum);
+            sum.Subtract(DigitsOf(right, room));
+        }
+        else
+        {
+            sum.Add(DigitsOf(right, room));
         }
 
-        Span<byte> digits = stackalloc byte[DecimalSum.MostBytes];
-        int length = DecimalSum.Write(sum, digits);
+        return TakeDigits(sum.Write(_heap.Reserve(ExactSum.MostBytes)));
+    }
+
+    /// <summary>The number whose digits were written behind the bytes in use.</summary>
+    private ScriptValue TakeDigits(int length)
+    {
         int start = _heap.Length;
-        _heap.Add(digits[..length]);
+        _heap.SpendOnDigits(length);
+        _heap.Advance(length);
         return ScriptValue.InHeap(ValueKind.StoredNumber, start, length);
     }
 
-    private bool TryReadDecimal(ScriptValue value, out decimal number)
+    /// <summary>The digits of a number of a document; of a computed one 15 where a decimal has them.</summary>
+    private ReadOnlySpan<byte> DigitsOf(ScriptValue number, Span<byte> room)
     {
-        number = 0;
-        return (value.Kind == ValueKind.StoredNumber && DecimalSum.TryRead(_heap.Span(value), out number))
-            || DecimalSum.TryRead(_heap.NumberOf(value), out number);
+        if (number.Kind == ValueKind.StoredNumber)
+        {
+            _heap.SpendOnDigits(number.Length);
+            return _heap.Span(number);
+        }
+
+        if (number.Kind == ValueKind.Whole)
+        {
+            number.Whole.TryFormat(room, out int length, default, CultureInfo.InvariantCulture);
+            return room[..length];
+        }
+
+        double real = _heap.NumberOf(number);
+        return DecimalSum.TryRead(real, out decimal value) && value != 0
+            ? room[..NumberText.Format(value, room)]
+            : room[..NumberText.Format(real, room)];
     }
+
+    private bool TryReadDecimal(ScriptValue value, out decimal number) =>
+        value.Kind == ValueKind.StoredNumber
+            ? DecimalSum.TryRead(_heap.Span(value), out number)
+            : DecimalSum.TryRead(_heap.NumberOf(value), out number);
 
     private double AddReals(double left, double right) => AddsDecimals ? DecimalSum.Add(left, right) : left + right;
 

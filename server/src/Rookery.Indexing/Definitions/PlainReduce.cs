@@ -139,7 +139,7 @@ internal sealed class PlainReduce
 
         for (int i = 0; i < sums.Length; i++)
         {
-            if (!sums[i].TryAdd(members[found[i]], _isCSharp))
+            if (!sums[i].TryAdd(members[found[i]]))
             {
                 return false;
             }

@@ -1,81 +1,62 @@
 using System.Buffers.Text;
 using System.Globalization;
-using Rookery.Documents.Json;
 using Rookery.Documents.Scripting;
 
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// A sum of numbers of rows, exact and in any order: a whole number as long as all are. What the machine adds of
-/// JavaScript is the same in 15 digits.
+/// A sum of numbers of rows with all their digits, in any order, as the machine writes it: of C# a whole number as long
+/// as all are written without point and exponent.
 /// </summary>
 internal struct PlainSum
 {
     /// <summary>Bytes that it takes at most.</summary>
-    public const int MostBytes = NumberSum.MostBytes + 2;
-
-    private const int MostDigits = 20;
+    public const int MostBytes = ExactSum.MostBytes + 2;
 
     private long _whole;
-    private NumberSum _exact;
+    private ExactSum _exact;
+    private bool _isExact;
     private bool _isReal;
 
-    /// <summary>Adds a number; false where the value is none, or the sum is larger than a long of C#.</summary>
-    public bool TryAdd(ReadOnlySpan<byte> json, bool isCSharp)
+    /// <summary>Adds a number; false where the value is none.</summary>
+    public bool TryAdd(ReadOnlySpan<byte> json)
     {
         if (Utf8Parser.TryParse(json, out long whole, out int read) && read == json.Length && read > 0)
         {
             long sum = unchecked(_whole + whole);
-            bool fits = ((_whole ^ sum) & (whole ^ sum)) >= 0;
-            if (fits)
+            if (((_whole ^ sum) & (whole ^ sum)) >= 0)
             {
                 _whole = sum;
+                return true;
             }
-            else if (!isCSharp)
-            {
-                _exact.Add(json);
-                _isReal = true;
-            }
-
-            return fits || !isCSharp;
         }
-
-        if (json.IsEmpty || (json[0] != (byte)'-' && !char.IsAsciiDigit((char)json[0])))
+        else if (json.IsEmpty || (json[0] != (byte)'-' && !char.IsAsciiDigit((char)json[0])))
         {
             return false;
         }
+        else
+        {
+            _isReal |= json.IndexOfAny(".eE"u8) >= 0;
+        }
 
         _exact.Add(json);
-        _isReal = true;
+        _isExact = true;
         return true;
     }
 
     /// <summary>Writes it as the machine writes it; returns its bytes.</summary>
     public readonly int Write(Span<byte> destination, bool isCSharp)
     {
-        if (!_isReal)
+        if (!_isExact)
         {
             _whole.TryFormat(destination, out int digits, default, CultureInfo.InvariantCulture);
             return digits;
         }
 
-        Span<byte> whole = stackalloc byte[MostDigits];
-        _whole.TryFormat(whole, out int wholeLength, default, CultureInfo.InvariantCulture);
         var exact = _exact;
-        exact.Add(whole[..wholeLength]);
-        int length = exact.Write(destination);
-        if (!isCSharp && destination[..length].Contains((byte)'E'))
-        {
-            double number = double.Parse(destination[..length], NumberStyles.Float, CultureInfo.InvariantCulture);
-            return NumberText.Format(number, destination);
-        }
-
-        if (isCSharp && destination[..length].IndexOfAny(".eE"u8) < 0)
-        {
-            ".0"u8.CopyTo(destination[length..]);
-            length += 2;
-        }
-
-        return length;
+        exact.Add(_whole);
+        return !isCSharp ? exact.Write(destination)
+            : _isReal ? exact.WriteReal(destination)
+            : exact.WriteWhole(destination);
     }
 }

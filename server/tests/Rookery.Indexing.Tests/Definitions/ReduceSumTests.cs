@@ -1,0 +1,176 @@
+using System.Buffers;
+using System.Globalization;
+using System.Numerics;
+using System.Text;
+using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Reducing;
+
+namespace Rookery.Indexing.Tests.Definitions;
+
+/// <summary>
+/// A sum of the numbers of documents has all their digits, whether a machine adds them or none is needed, in whatever
+/// order they come, and in whatever parts they are reduced before.
+/// </summary>
+public sealed class ReduceSumTests
+{
+    private const int Rounds = 400;
+
+    // Digits behind the point that the expected sums are kept with: more than any number of the tests has.
+    private const int Places = 400;
+
+    private static readonly string[] JavaScript =
+    [
+        "groupBy(r => r.k).aggregate(g => ({ k: g.key, c: g.values.reduce((n, v) => n + v.c, 0) }))",
+        "groupBy(r => r.k).aggregate(g => ({ k: g.key, c: g.values.reduce((n, v) => v.c + n, 0) }))",
+        "groupBy(r => r.k).aggregate(g => ({ k: g.key, c: g.values.reduce((n, v) => n + (v.c || 0), 0) }))",
+        "groupBy(r => r.k).aggregate(g => ({ k: g.key, c: g.values.map(v => v.c).reduce((n, c) => n + c) + false }))",
+        "groupBy(r => r.k).aggregate(g => { let n = null; for (const v of g.values) { n += v.c; } "
+            + "return { k: g.key, c: n }; })",
+    ];
+
+    private static readonly string[] CSharp =
+    [
+        "from r in results group r by r.k into g select new { k = g.Key, c = g.Sum(x => x.c) }",
+        "from r in results group r by r.k into g select new { k = g.Key, c = g.Sum(x => x.c ?? 0) }",
+        "from r in results group r by r.k into g select new { k = g.Key, c = g.Select(x => x.c).Sum() }",
+    ];
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Sums_are_exact_on_every_path_in_any_order_and_in_any_parts(bool isCSharp)
+    {
+        var reduces = (isCSharp ? CSharp : JavaScript).Select(IndexScript.CompileReduce).ToList();
+        Assert.NotNull(reduces[0].Plain);
+        reduces.Add(reduces[0] with { Plain = null });
+        ReduceRunner[] runners = [.. reduces.Select(static reduce => new ReduceRunner(reduce))];
+        for (int seed = 0; seed < Rounds; seed++)
+        {
+            var random = new Random(seed);
+            string[] numbers = NumbersOf(random);
+            string? expected = null;
+            foreach (var runner in runners)
+            {
+                random.Shuffle(numbers);
+                string atOnce = Reduce(runner, [.. numbers.Select(RowOf)]);
+                expected ??= atOnce;
+                Assert.True(
+                    string.Equals(expected, atOnce, StringComparison.Ordinal),
+                    $"Seed {seed}: {atOnce} instead of {expected} of {string.Join(' ', numbers)}"
+                );
+                random.Shuffle(numbers);
+                string inParts = ReduceInParts(runner, random, [.. numbers.Select(RowOf)]);
+                Assert.True(
+                    string.Equals(expected, inParts, StringComparison.Ordinal),
+                    $"Seed {seed}: {inParts} in parts instead of {expected} of {string.Join(' ', numbers)}"
+                );
+            }
+
+            string sum = expected!["{\"k\":1,\"c\":".Length..^1];
+            Assert.Equal(numbers.Aggregate(BigInteger.Zero, static (all, one) => all + UnitsOf(one)), UnitsOf(sum));
+            if (isCSharp)
+            {
+                // One number with a point or an exponent makes a double of the sum, also where it has no fraction.
+                Assert.Equal(numbers.Any(IsReal), IsReal(sum));
+            }
+        }
+
+        Array.ForEach(runners, static runner => runner.Dispose());
+    }
+
+    [Theory]
+    [InlineData("0.1 0.1 0.1", "-0.3")]
+    [InlineData("9007199254740993 1e-20", "-9007199254740993.00000000000000000001")]
+    [InlineData("1e300 0.5 -1e300", "-0.5")]
+    public void What_JavaScript_takes_away_counts_with_all_its_digits(string numbers, string sum)
+    {
+        const string Text =
+            "groupBy(r => r.k).aggregate(g => ({ k: g.key, c: g.values.reduce((n, v) => n - v.c, null) }))";
+        Assert.Equal(RowOf(sum), DefinitionExample.Reduce(Text, [.. numbers.Split(' ').Select(RowOf)]));
+    }
+
+    private static bool IsReal(string number) => number.AsSpan().IndexOfAny(".eE") >= 0;
+
+    private static string RowOf(string number) => $$"""{"k":1,"c":{{number}}}""";
+
+    private static string ReduceInParts(ReduceRunner runner, Random random, string[] rows)
+    {
+        var left = rows.ToList();
+        while (left.Count > 1)
+        {
+            int count = random.Next(1, left.Count + 1);
+            string part = Reduce(runner, [.. left.Take(count)]);
+            left.RemoveRange(0, count);
+            left.Insert(random.Next(left.Count + 1), part);
+        }
+
+        return Reduce(runner, [.. left]);
+    }
+
+    private static string Reduce(ReduceRunner runner, string[] rows)
+    {
+        var page = new ReducePage();
+        for (int i = 0; i < rows.Length; i++)
+        {
+            page.Add((UInt128)i, Encoding.ASCII.GetBytes(rows[i]));
+        }
+
+        var output = new ArrayBufferWriter<byte>();
+        runner.Reduce(new ReduceRows(page, 0, rows.Length), output);
+        page.Release();
+        return Encoding.ASCII.GetString(output.WrittenSpan);
+    }
+
+    private static string[] NumbersOf(Random random)
+    {
+        // Of one kind or two: all of them together would only meet the widest one.
+        int[] kinds = [random.Next(11), random.Next(11)];
+        var numbers = Enumerable
+            .Range(0, random.Next(1, 20))
+            .Select(_ => NumberOf(random, kinds[random.Next(2)]))
+            .ToList();
+
+        // What is taken away again shows what was lost.
+        foreach (string number in numbers.Where(_ => random.Next(3) == 0).ToList())
+        {
+            numbers.Add(number[0] == '-' ? number[1..] : "-" + number);
+        }
+
+        return [.. numbers];
+    }
+
+    private static string NumberOf(Random random, int kind)
+    {
+        string sign = random.Next(3) == 0 ? "-" : "";
+        return kind switch
+        {
+            0 => sign + random.Next(1000).ToString(CultureInfo.InvariantCulture),
+            1 => sign + (long.MaxValue - random.Next(3)).ToString(CultureInfo.InvariantCulture),
+            2 => sign + random.NextInt64().ToString(CultureInfo.InvariantCulture),
+            3 => $"{sign}{random.Next(1, 10)}{Digits(random, random.Next(40))}",
+            4 => $"{sign}{random.Next(100_000)}.{Digits(random, 2)}",
+            5 => $"{sign}0.{Digits(random, random.Next(1, 60))}",
+            6 => $"{sign}{random.Next(1, 10)}.{Digits(random, random.Next(1, 20))}e{random.Next(-300, 300)}",
+            7 => BitConverter.Int64BitsToDouble(random.NextInt64(0x7FE0_0000_0000_0000)).ToString(
+                "R",
+                CultureInfo.InvariantCulture
+            ),
+            8 => sign + (random.Next(2) == 0 ? "1e300" : "9e307"),
+            9 => sign + (random.Next(2) == 0 ? "5e-324" : "0.000001"),
+            _ => (random.NextDouble() * 3).ToString("R", CultureInfo.InvariantCulture),
+        };
+    }
+
+    private static string Digits(Random random, int count) =>
+        string.Concat(Enumerable.Range(0, count).Select(_ => (char)('0' + random.Next(10))));
+
+    private static BigInteger UnitsOf(string number)
+    {
+        string[] halves = number.Split('e', 'E');
+        string[] parts = halves[0].Split('.');
+        string fraction = parts.ElementAtOrDefault(1) ?? "";
+        int exponent = halves.Length > 1 ? int.Parse(halves[1], CultureInfo.InvariantCulture) : 0;
+        return BigInteger.Parse(parts[0] + fraction, CultureInfo.InvariantCulture)
+            * BigInteger.Pow(10, Places + exponent - fraction.Length);
+    }
+}
