@@ -48,6 +48,7 @@ public static class RookeryServer
             .AddFilter("Microsoft.Extensions.Hosting", LogLevel.None);
         builder.Services.AddRoutingCore();
         builder.Services.Configure<HostOptions>(static host => host.ShutdownTimeout = Timeout.InfiniteTimeSpan);
+        builder.Services.AddSingleton<IHostLifetime>(new StoppedByProcess());
         builder.Services.AddSingleton<IHostedService>(context.Background);
         builder.Services.AddSingleton<IHostedService>(context.Observation);
         // A request goes on where its bytes arrived: without it each read and write wakes another thread of the pool
@@ -207,5 +208,16 @@ public static class RookeryServer
                 }
             }
         );
+    }
+
+    /// <summary>
+    /// Leaves signals to the process. The framework's own lifetime takes them: SIGTERM would stop the server before the
+    /// node says so, and SIGQUIT would end all long reads, for good, of a node that goes on.
+    /// </summary>
+    private sealed class StoppedByProcess : IHostLifetime
+    {
+        public Task WaitForStartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+        public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
     }
 }

@@ -156,7 +156,9 @@ internal static class NodeProcess
             systemd.Stopping();
         }
 
+        // Reads hear of it before leadership is handed over, which takes seconds where nobody can take it.
         context.Readiness.Stopping();
+        app.Lifetime.StopApplication();
         alerts.Dispose();
         await (sender?.DisposeAsync() ?? ValueTask.CompletedTask);
         if (member is not null)

@@ -27,3 +27,11 @@ test("SIGTERM ends an idle node with open connections and feeds", async t => {
   assert.equal((await feed).status, 200)
   assert.equal(await node.terminate(), 0, node.log)
 })
+
+test("SIGQUIT ends a node, and does not leave one that answers no long read", { timeout: 60_000 }, async t => {
+  const node = await NodeProcess.serve({ data: temporaryDirectory(t) })
+  afterwards(t, () => node.kill())
+  await node.createDatabase("quiet")
+  node.child.kill("SIGQUIT")
+  assert.equal(await node.ended, "SIGQUIT", node.log)
+})
