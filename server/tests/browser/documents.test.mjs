@@ -7,7 +7,7 @@ import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { after, before, beforeEach, test } from "node:test"
-import { gunzipSync, gzipSync } from "node:zlib"
+import { constants, gunzipSync, gzipSync } from "node:zlib"
 import { chromium } from "playwright-core"
 import { startNode } from "../client/running-node.mjs"
 
@@ -332,6 +332,34 @@ test("An export is what an import reads", async () => {
   const lines = gunzipSync(readFileSync(await download.path())).toString().trimEnd().split("\n").map(line => JSON.parse(line))
   assert.equal(lines.length, 600)
   assert.ok(lines.some(bird => bird["@metadata"]["@id"] === "birds/599" && bird.home.city === "Ulm"))
+})
+
+test("What stands whole in a packed file that is cut off is stored, however slowly the node takes it", async () => {
+  const administer = (method, path, body) => fetch(`${base}/admin/databases${path}`, { method, body: JSON.stringify(body) })
+  assert.equal((await administer("PUT", "?name=Torn&replicationFactor=1", { DatabaseName: "Torn" })).status, 201)
+  const filler = "x".repeat(2_000)
+  const lines = Array.from({ length: 2_000 }, (_, at) => JSON.stringify({ at, filler }))
+  const packed = gzipSync(lines.join("\n"))
+  const cut = packed.subarray(0, packed.length - 100)
+  const whole = gunzipSync(cut, { finishFlush: constants.Z_SYNC_FLUSH }).toString().split("\n").length - 1
+  assert.ok(whole > 1_000 && whole < 2_000, `${whole} lines are whole`)
+  const file = join(folder, "torn.ndjson.gz")
+  writeFileSync(file, cut)
+  const isImport = url => url.pathname === "/databases/Torn/import"
+  await page.route(isImport, async route => {
+    // So that the file is read to where it is cut off, before the node has taken the first part.
+    await new Promise(done => setTimeout(done, 1_000))
+    await route.continue()
+  })
+  await go("#/documents/Torn")
+  await button("Import").click()
+  await page.getByLabel("File").setInputFiles(file)
+  await page.getByRole("button", { name: /^Import torn\.ndjson\.gz/ }).click()
+  await button(/^Go on behind line/).waitFor()
+  const said = await page.getByText(/documents stored, .* lines read/).innerText()
+  assert.equal(said.replaceAll(",", ""), `${whole} documents stored ${whole} lines read.`)
+  await page.unroute(isImport)
+  assert.equal((await administer("DELETE", "", { DatabaseNames: ["Torn"], HardDelete: true })).status, 200)
 })
 
 test("What becomes known while somebody types is offered then", async () => {

@@ -88,15 +88,21 @@ export async function importFile(
 /** The bytes of a file, unpacked where it is gzip. */
 async function bytesOf(file: Blob, onRead: (bytes: number) => void): Promise<ReadableStream<Uint8Array>> {
   const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer())
+  const isPacked = first === 0x1f && second === 0x8b
   const counted = file.stream().pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
         onRead(chunk.length)
         controller.enqueue(chunk)
       },
+      flush(controller) {
+        // The end of a packed file that is cut off is an error, which drops what was unpacked and not read yet. This is
+        // taken only when that is read.
+        if (isPacked) controller.enqueue(new Uint8Array())
+      },
     }),
   )
-  return first === 0x1f && second === 0x8b
+  return isPacked
     ? counted.pipeThrough(new DecompressionStream("gzip") as unknown as ReadableWritablePair<Uint8Array, Uint8Array>)
     : counted
 }
@@ -133,7 +139,7 @@ export async function documentsOf(bytes: ReadableStream<Uint8Array>): Promise<Do
   const stream = new ReadableStream<Uint8Array>({
     async pull(control) {
       const chunk = chunks.shift() ?? (isEnd ? new Uint8Array() : await next())
-      if (chunk.length > 0 || !isEnd) control.enqueue(chunk)
+      control.enqueue(chunk)
       if (isEnd && chunks.length === 0) control.close()
     },
     cancel: (reason) => reader.cancel(reason),
