@@ -380,6 +380,31 @@ test("What becomes known while somebody types is offered then", async () => {
   await text("Query in RQL").fill("")
 })
 
+test("A list that Escape closed stays closed when more becomes known", async () => {
+  let letGo
+  const held = new Promise(go => { letGo = go })
+  const isSample = url => url.pathname === `/databases/${database}/queries`
+  await page.route(isSample, async route => {
+    await held
+    await route.continue()
+  })
+  await go(`#/query/${database}?q=`)
+  await page.reload()
+  await text("Query in RQL").pressSequentially("from Birds whe")
+  const option = page.getByRole("option", { name: /where/ })
+  await option.waitFor()
+  await page.keyboard.press("Escape")
+  await option.waitFor({ state: "detached" })
+  const answered = page.waitForResponse(response => isSample(new URL(response.url())))
+  letGo()
+  await (await answered).finished()
+  // Time enough to take the answer and to draw.
+  await page.evaluate(() => new Promise(done => setTimeout(done, 300)))
+  assert.equal(await option.count(), 0)
+  await page.unroute(isSample)
+  await text("Query in RQL").fill("")
+})
+
 test("A query is completed, run, and shown as a table and as JSON", async () => {
   await go(`#/query/${database}`)
   const query = text("Query in RQL")

@@ -108,10 +108,10 @@ export function CodeEditor(props: CodeEditorProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     const at = area.current
     if (!at) return
+    // A key that types nothing (an arrow, Escape, Ctrl+Enter) ends the word, whether the list is open or not.
+    isTyping.current = false
     if (offer.value && steer(event)) return
     const isControl = event.ctrlKey || event.metaKey
-    // A key that types nothing (an arrow, Escape, Ctrl+Enter) ends the word.
-    isTyping.current = false
     if (isControl && event.key === "s" && props.onSave) {
       event.preventDefault()
       void props.onSave()
@@ -175,7 +175,12 @@ export function CodeEditor(props: CodeEditorProps) {
           suggest(event.currentTarget.value, false)
         }}
         onKeyDown={onKeyDown}
+        // The caret goes elsewhere.
+        onPointerDown={() => {
+          isTyping.current = false
+        }}
         onBlur={() => {
+          isTyping.current = false
           offer.value = null
         }}
         onScroll={(event) => {
