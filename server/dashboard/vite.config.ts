@@ -49,6 +49,6 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
   },
-  server: { proxy: Object.fromEntries(routes.map((path) => [path, { target: node, changeOrigin: true, secure: false }])) },
+  server: { proxy: Object.fromEntries(routes.map((path) => [path, { target: node, changeOrigin: true, secure: false, headers: { origin: node } }])) },
   test: { include: ["tests/**/*.test.ts"] },
 })
