@@ -18,11 +18,12 @@ internal struct ExactSum
     /// <summary>Bytes that <see cref="Write"/> and its kin need.</summary>
     public const int MostBytes = 768;
 
-    // Numbers with so many digits before the point and twice so many behind it need no large integers: they took 2 µs
-    // each, and 0.0051234567890123456 has 19.
+    // Numbers with so many digits before the point, as a long has, and so many behind it need no large integers: they
+    // took 2 µs each, and 0.0051234567890123456 has 19.
+    private const int WholeDigits = 19;
     private const int PartDigits = 18;
     private const long PartUnits = 1_000_000_000_000_000_000;
-    private const int UsualDigits = 3 * PartDigits;
+    private const int UsualDigits = WholeDigits + (2 * PartDigits);
 
     private const int MostPlaces = 340;
     private const int MostWholeDigits = 330;
@@ -33,11 +34,11 @@ internal struct ExactSum
 
     private static readonly BigInteger FineScale = BigInteger.Pow(10, MostPlaces - (2 * PartDigits));
 
-    private static readonly long[] Powers =
+    private static readonly ulong[] Powers =
     [
         .. Enumerable
             .Range(0, PartDigits)
-            .Aggregate(new List<long> { 1 }, static (powers, _) => [.. powers, powers[^1] * 10]),
+            .Aggregate(new List<ulong> { 1 }, static (powers, _) => [.. powers, powers[^1] * 10]),
     ];
 
     private Int128 _whole;
@@ -114,7 +115,7 @@ internal struct ExactSum
             return;
         }
 
-        if (json.Length > UsualDigits || exponent > PartDigits || count - exponent > 2 * PartDigits)
+        if (json.Length > UsualDigits || exponent > WholeDigits || count - exponent > 2 * PartDigits)
         {
             var units = UnitsOf(json);
             _rest += isTaken ? -units : units;
@@ -122,25 +123,25 @@ internal struct ExactSum
         }
 
         digits = digits[..count];
-        long whole = PartOf(digits, exponent - PartDigits);
-        long fraction = PartOf(digits, exponent);
-        long fine = PartOf(digits, exponent + PartDigits);
+        Int128 whole = PartOf(digits, exponent - WholeDigits, WholeDigits);
+        Int128 fraction = PartOf(digits, exponent, PartDigits);
+        Int128 fine = PartOf(digits, exponent + PartDigits, PartDigits);
         _whole += isLess ? -whole : whole;
         _fraction += isLess ? -fraction : fraction;
         _fine += isLess ? -fine : fine;
     }
 
-    /// <summary>The digits from a place on, as one number; there are zeros on both sides of them.</summary>
-    private static long PartOf(ReadOnlySpan<byte> digits, int first)
+    /// <summary>So many digits from a place on, as one number; there are zeros on both sides of them.</summary>
+    private static ulong PartOf(ReadOnlySpan<byte> digits, int first, int count)
     {
-        int end = Math.Min(first + PartDigits, digits.Length);
-        long part = 0;
+        int end = Math.Min(first + count, digits.Length);
+        ulong part = 0;
         for (int place = Math.Max(first, 0); place < end; place++)
         {
             part = (part * 10) + digits[place];
         }
 
-        return part == 0 ? 0 : part * Powers[first + PartDigits - end];
+        return part == 0 ? 0 : part * Powers[first + count - end];
     }
 
     /// <summary>The parts, each less than one of the part before it, and all with the sign of the sum.</summary>
@@ -214,7 +215,7 @@ internal struct ExactSum
         BigInteger units = 0;
         for (int first = 0; first < count; first += PartDigits)
         {
-            units = (units * PartUnits) + PartOf(digits[..count], first);
+            units = (units * PartUnits) + PartOf(digits[..count], first, PartDigits);
         }
 
         // The last part has zeros behind the digits.

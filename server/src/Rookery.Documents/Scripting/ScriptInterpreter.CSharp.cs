@@ -116,9 +116,12 @@ public sealed partial class ScriptInterpreter
             || (first.Kind == ValueKind.Real && second.Kind == ValueKind.Decimal)
         )
         {
-            throw new ScriptFailure("the script calculates with a decimal and a double, for which C# asks a cast");
+            throw Mixed();
         }
     }
+
+    private static ScriptFailure Mixed() =>
+        new("the script calculates with a decimal and a double, for which C# asks a cast");
 
     private CSharpNumber Calculate(ScriptFunction function, CSharpNumber left, CSharpNumber right)
     {

@@ -78,6 +78,69 @@ public sealed class ReduceSumTests
         Array.ForEach(runners, static runner => runner.Dispose());
     }
 
+    /// <summary>Only the sum has to have room in its type, not what it is on the way.</summary>
+    [Theory]
+    [InlineData("g.Sum(x => (int)x.c)", "2147483647 1 -1 -1", "2147483646")]
+    [InlineData("g.Sum(x => (int)x.c)", "2147483647 1 -2 2", null)]
+    [InlineData("g.Sum(x => (long)x.c)", "9223372036854775807 1 -1 5 -5", "9223372036854775807")]
+    [InlineData("g.Sum(x => (long)x.c)", "9223372036854775807 1", null)]
+    [InlineData("g.Sum(x => (long)x.c)", "-9223372036854775808 -1", null)]
+    [InlineData("g.Sum(x => x.c * 1)", "9223372036854775807 1 -1", "9223372036854775807")]
+    [InlineData("g.Sum(x => x.c > 5 ? x.c : 0)", "9223372036854775807 3 9223372036854775807", "18446744073709551614")]
+    [InlineData(
+        "g.Sum(x => (decimal)x.c)",
+        "79228162514264337593543950335 1 -1 -0.25",
+        "79228162514264337593543950335"
+    )]
+    [InlineData("g.Sum(x => (decimal)x.c)", "79228162514264337593543950335 1", null)]
+    [InlineData(
+        "g.Sum(x => (decimal)x.c)",
+        "1000000000000000000000000000 0.04 0.04 0.04",
+        "1000000000000000000000000000.1"
+    )]
+    [InlineData("\"\" + g.Sum(x => (decimal)x.c)", "1.50 1.5", "\"3.00\"")]
+    [InlineData("g.Sum(x => (double)x.c)", "100000000000000 0.1 0.2 0.3 0.4", "100000000000001.0")]
+    [InlineData("g.Sum(x => (double)x.c)", "1e300 0.5 -1e300", "0.5")]
+    [InlineData("g.Sum(x => x.c > 1 ? (float)x.c : 0.5f)", "16777216 1 1 1 1", "16777218.0")]
+    [InlineData("g.Sum(x => x.c > 1 ? (double)x.c : 1)", "9007199254740992 1 1", "9007199254740994.0")]
+    public void The_type_of_a_sum_bounds_only_the_sum(string aggregate, string numbers, string? sum)
+    {
+        var compiled = IndexScript.CompileReduce(
+            $"from r in results group r by r.k into g select new {{ k = g.Key, c = {aggregate} }}"
+        );
+        using var runner = new ReduceRunner(compiled);
+        string[] rows = [.. numbers.Split(' ').Select(RowOf)];
+        var random = new Random(3);
+        for (int order = 0; order < 24; order++)
+        {
+            random.Shuffle(rows);
+            if (sum is null)
+            {
+                var failed = Assert.Throws<ReduceException>(() => Reduce(runner, rows));
+                Assert.Contains("larger than its type allows", failed.Message, StringComparison.Ordinal);
+            }
+            else
+            {
+                Assert.Equal(RowOf(sum), Reduce(runner, rows));
+            }
+        }
+    }
+
+    [Fact]
+    public void A_decimal_and_a_double_are_not_added_in_any_order()
+    {
+        foreach (string values in (string[])["1m 0.5", "0.5 1m", "1 0.5 1m"])
+        {
+            string[] arrays = [.. values.Split(' ').Select(static value => $"new[] {{ {value} }}")];
+            string joined = string.Join(".Concat(", arrays) + new string(')', arrays.Length - 1);
+            Assert.Contains(
+                "a decimal and a double, for which C# asks a cast",
+                DefinitionExample.Map($"docs.Select(u => new {{ v = {joined}.Sum() }})", "{}"),
+                StringComparison.Ordinal
+            );
+        }
+    }
+
     [Theory]
     [InlineData("0.1 0.1 0.1", "-0.3")]
     [InlineData("9007199254740993 1e-20", "-9007199254740993.00000000000000000001")]
@@ -151,10 +214,9 @@ public sealed class ReduceSumTests
             4 => $"{sign}{random.Next(100_000)}.{Digits(random, 2)}",
             5 => $"{sign}0.{Digits(random, random.Next(1, 60))}",
             6 => $"{sign}{random.Next(1, 10)}.{Digits(random, random.Next(1, 20))}e{random.Next(-300, 300)}",
-            7 => BitConverter.Int64BitsToDouble(random.NextInt64(0x7FE0_0000_0000_0000)).ToString(
-                "R",
-                CultureInfo.InvariantCulture
-            ),
+            7 => BitConverter
+                .Int64BitsToDouble(random.NextInt64(0x7FE0_0000_0000_0000))
+                .ToString("R", CultureInfo.InvariantCulture),
             8 => sign + (random.Next(2) == 0 ? "1e300" : "9e307"),
             9 => sign + (random.Next(2) == 0 ? "5e-324" : "0.000001"),
             _ => (random.NextDouble() * 3).ToString("R", CultureInfo.InvariantCulture),
