@@ -1,6 +1,6 @@
 using Rookery.Cluster.Commit;
 using Rookery.Cluster.Peers;
-using Rookery.Documents;
+using Rookery.Documents.Transfer;
 using Rookery.Raft;
 
 namespace Rookery.Cluster;

@@ -1,6 +1,7 @@
 using Rookery.Cluster.Log;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
 using Rookery.Journal;
 using Rookery.Raft;
 using Rookery.Storage;

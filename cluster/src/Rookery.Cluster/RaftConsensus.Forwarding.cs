@@ -1,5 +1,5 @@
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 using Rookery.Raft;
 
 namespace Rookery.Cluster;

@@ -1,8 +1,8 @@
 using Rookery.Cluster.Log;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Transfer;
 using Rookery.Raft;
-using Rookery.Storage;
+using Rookery.Storage.Install;
 
 namespace Rookery.Cluster;
 

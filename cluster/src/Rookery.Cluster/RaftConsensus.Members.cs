@@ -1,6 +1,6 @@
 using Rookery.Cluster.Log;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 using Rookery.Journal;
 using Rookery.Raft;
 
@@ -31,8 +31,8 @@ public sealed partial class RaftConsensus
     private bool _isInOffice;
     private bool _isTransferring;
 
-    // When this node lost a leadership whose last frames may not be committed; those who wait for them learn what became
-    // of them from the next leader, or after a while that nobody knows.
+    // When this node lost a leadership whose last frames may not be committed. Their callers learn from the next leader
+    // what became of them, or, after a while, that nobody knows.
     private long? _officeLostAt;
 
     /// <summary>Who leads, as far as this node knows.</summary>

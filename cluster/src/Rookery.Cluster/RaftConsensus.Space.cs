@@ -1,6 +1,7 @@
 using System.Globalization;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
 using Rookery.Raft;
 
 namespace Rookery.Cluster;

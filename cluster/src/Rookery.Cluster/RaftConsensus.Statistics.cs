@@ -1,6 +1,6 @@
 using Rookery.Cluster.Membership;
 using Rookery.Cluster.Peers;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
 using Rookery.Raft;
 
 namespace Rookery.Cluster;

@@ -1,6 +1,6 @@
 using Rookery.Cluster.Log;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
 using Rookery.Journal;
 using Rookery.Raft;
 

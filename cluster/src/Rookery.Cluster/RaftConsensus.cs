@@ -3,7 +3,8 @@ using Rookery.Cluster.Log;
 using Rookery.Cluster.Membership;
 using Rookery.Cluster.Peers;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
 using Rookery.Journal;
 using Rookery.Raft;
 

@@ -138,8 +138,8 @@ internal class SafetyRules
     public virtual bool MayBeginReads(bool ownTermCommitted) => ownTermCommitted;
 
     /// <summary>
-    /// Whether a round's reads may be served: when a majority confirmed the leadership in that round (thesis 6.4, step 3).
-    /// Without leases: a pause breaks them.
+    /// Whether a round's reads may be served: when a majority confirmed the leadership in that round (thesis 6.4,
+    /// step 3). Without leases: a pause breaks them.
     /// </summary>
     public virtual bool MayServeReads(bool roundIsConfirmed) => roundIsConfirmed;
 

@@ -1,5 +1,6 @@
 using System.Net;
 using Microsoft.AspNetCore.Http;
+using Rookery.Server.Access;
 
 namespace Rookery.Server;
 

@@ -1,4 +1,4 @@
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 using Rookery.Indexing.Indexes;
 
 namespace Rookery.Server;

@@ -2,7 +2,9 @@ using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
 using Rookery.Disk;
+using Rookery.Server.Access;
 using Rookery.Server.Raven;
+using Rookery.Server.Support;
 using Rookery.Storage;
 
 namespace Rookery.Server;

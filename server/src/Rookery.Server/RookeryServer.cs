@@ -6,6 +6,13 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using Rookery.Disk;
+using Rookery.Server.Access;
+using Rookery.Server.Alerts;
+using Rookery.Server.Dashboard;
+using Rookery.Server.Observation;
+using Rookery.Server.Operations;
+using Rookery.Server.Support;
+using Rookery.Server.Transfer;
 
 namespace Rookery.Server;
 

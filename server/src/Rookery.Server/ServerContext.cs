@@ -1,8 +1,11 @@
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 using Rookery.Indexing.Indexes;
+using Rookery.Server.Access;
+using Rookery.Server.Alerts;
+using Rookery.Server.Support;
 
 namespace Rookery.Server;
 

@@ -1,5 +1,9 @@
 using System.Net;
 using Rookery.Board;
+using Rookery.Server.Access;
+using Rookery.Server.Alerts;
+using Rookery.Server.Configuration;
+using Rookery.Server.Support;
 
 namespace Rookery.Server;
 

@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging;
+using Rookery.Server.Support;
 
 namespace Rookery.Server;
 

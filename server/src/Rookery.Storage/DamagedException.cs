@@ -1,4 +1,5 @@
 using System.Text;
+using Rookery.Storage.Memory;
 
 namespace Rookery.Storage;
 

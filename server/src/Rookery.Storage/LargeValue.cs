@@ -1,6 +1,8 @@
 using System.Buffers;
 using System.Buffers.Binary;
 using Rookery.Disk;
+using Rookery.Storage.Memory;
+using Rookery.Storage.State;
 
 namespace Rookery.Storage;
 

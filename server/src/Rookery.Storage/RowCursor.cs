@@ -1,5 +1,7 @@
 using System.Buffers;
 using Rookery.Disk;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
 
 namespace Rookery.Storage;
 

@@ -1,3 +1,6 @@
+using Rookery.Storage.Memory;
+using Rookery.Storage.State;
+
 namespace Rookery.Storage;
 
 /// <summary>

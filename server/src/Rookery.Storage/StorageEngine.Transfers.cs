@@ -1,4 +1,7 @@
 using Rookery.Disk;
+using Rookery.Storage.Install;
+using Rookery.Storage.Repair;
+using Rookery.Storage.State;
 
 namespace Rookery.Storage;
 

@@ -1,4 +1,10 @@
 using Rookery.Disk;
+using Rookery.Storage.Engine;
+using Rookery.Storage.Manifest;
+using Rookery.Storage.Memory;
+using Rookery.Storage.Repair;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
 
 namespace Rookery.Storage;
 

@@ -1,5 +1,8 @@
 using System.Buffers.Binary;
 using Rookery.Disk;
+using Rookery.Storage.Memory;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
 
 namespace Rookery.Storage;
 

@@ -1,7 +1,7 @@
 using Microsoft.Extensions.Logging;
 using Rookery.Board;
-using Rookery.Documents;
-using Rookery.Server;
+using Rookery.Documents.Nodes;
+using Rookery.Server.Support;
 
 namespace Rookery;
 

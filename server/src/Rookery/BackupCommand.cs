@@ -1,8 +1,9 @@
 using System.CommandLine;
 using Rookery.Access;
 using Rookery.Disk;
-using Rookery.Documents;
-using Rookery.Server;
+using Rookery.Documents.Backups;
+using Rookery.Documents.Nodes;
+using Rookery.Server.Configuration;
 using Rookery.Terminal;
 
 namespace Rookery;

@@ -1,7 +1,7 @@
 using System.Net;
 using System.Text.Json;
 using Rookery.Access;
-using Rookery.Documents;
+using Rookery.Documents.Backups;
 
 namespace Rookery;
 

@@ -2,8 +2,9 @@ using System.Buffers;
 using System.CommandLine;
 using Rookery.Access;
 using Rookery.Disk;
-using Rookery.Documents;
-using Rookery.Server;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Nodes;
+using Rookery.Server.Transfer;
 using Rookery.Terminal;
 using Rookery.Transfer;
 

@@ -3,8 +3,9 @@ using Rookery.Cluster.Forming;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Disk;
-using Rookery.Documents;
-using Rookery.Server;
+using Rookery.Documents.Nodes;
+using Rookery.Server.Configuration;
+using Rookery.Server.Support;
 
 namespace Rookery;
 

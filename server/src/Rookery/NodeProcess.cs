@@ -10,10 +10,17 @@ using Rookery.Cluster.Joining;
 using Rookery.Cluster.Membership;
 using Rookery.Clusters;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Recovery;
 using Rookery.Indexing.Indexes;
 using Rookery.Journal;
 using Rookery.Server;
+using Rookery.Server.Access;
+using Rookery.Server.Alerts;
+using Rookery.Server.Configuration;
+using Rookery.Server.Operations;
+using Rookery.Server.Support;
+using Rookery.Server.Welcome;
 using Rookery.Support;
 
 namespace Rookery;

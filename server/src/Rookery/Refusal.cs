@@ -1,7 +1,8 @@
 using Rookery.Access;
 using Rookery.Cluster.Identity;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Backups;
+using Rookery.Documents.Nodes;
 using Rookery.Journal;
 using Rookery.Terminal;
 

@@ -1,7 +1,8 @@
 using System.CommandLine;
 using Rookery.Disk;
-using Rookery.Documents;
-using Rookery.Server;
+using Rookery.Documents.Backups;
+using Rookery.Documents.Nodes;
+using Rookery.Server.Configuration;
 using Rookery.Terminal;
 
 namespace Rookery;

@@ -1,5 +1,5 @@
 using System.CommandLine;
-using Rookery.Server;
+using Rookery.Server.Configuration;
 
 namespace Rookery;
 

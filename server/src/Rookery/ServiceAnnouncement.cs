@@ -2,8 +2,9 @@ using System.Security;
 using Microsoft.Extensions.Logging;
 using Rookery.Access;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 using Rookery.Server;
+using Rookery.Server.Support;
 
 namespace Rookery;
 

@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Logging;
 using Rookery.Disk;
-using Rookery.Server;
+using Rookery.Server.Support;
 using Rookery.Support;
 using Rookery.Terminal;
 

@@ -2,7 +2,7 @@ using System.CommandLine;
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Clusters;
-using Rookery.Server;
+using Rookery.Server.Operations;
 
 namespace Rookery;
 

@@ -2,8 +2,9 @@ using System.CommandLine;
 using Rookery.Cluster;
 using Rookery.Cluster.Identity;
 using Rookery.Disk;
-using Rookery.Documents;
-using Rookery.Server;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
+using Rookery.Server.Configuration;
 
 namespace Rookery;
 

@@ -22,48 +22,34 @@ public sealed class DependencyRuleTests
 
     public static TheoryData<string> Rooms => [.. House.Rooms];
 
-    public static TheoryData<string> Libraries => [.. House.Rooms[..^1]];
+    public static TheoryData<string> Libraries => [.. House.Libraries];
 
     [Theory]
     [MemberData(nameof(Rooms))]
-    public void A_project_refers_only_to_rooms_below_it(string room)
-    {
-        string project = Path.Join(House.Sources, room, room + ".csproj");
-        var references = XDocument
-            .Load(project)
-            .Descendants("ProjectReference")
-            .Select(reference =>
-                Path.GetFileNameWithoutExtension(reference.Attribute("Include")!.Value.Replace('\\', '/'))
-            );
+    public void A_project_refers_only_to_rooms_that_it_may_know(string room) =>
         Assert.All(
-            references.Where(reference => !(room is "Rookery" && reference is "Rookery.Cluster")),
-            reference => AssertIsBelow(room, reference)
+            XDocument
+                .Load(Path.Join(House.DirectoryOf(room), room + ".csproj"))
+                .Descendants("ProjectReference")
+                .Select(reference =>
+                    Path.GetFileNameWithoutExtension(reference.Attribute("Include")!.Value.Replace('\\', '/'))
+                ),
+            reference => AssertMayKnow(room, reference)
         );
-    }
-
-    /// <summary>
-    /// Consensus orders what Documents carries out. How clients speak to a node is not its affair: the program at the
-    /// top puts both together.
-    /// </summary>
-    [Fact]
-    public void The_cluster_knows_the_core_and_the_rooms_below_the_server()
-    {
-        string[] allowed = [.. House.Rooms.TakeWhile(static room => room is not "Rookery.Server"), "Rookery.Raft"];
-        Assert.All(
-            House
-                .Read("Rookery.Cluster")
-                .Assemblies.Where(static name => name.StartsWith("Rookery", StringComparison.Ordinal)),
-            name => Assert.Contains(name, allowed)
-        );
-        Assert.Empty(House.Read("Rookery.Cluster").Types.Intersect(FileTypes, StringComparer.Ordinal));
-    }
 
     [Theory]
     [MemberData(nameof(Libraries))]
-    public void An_assembly_refers_only_to_rooms_below_it(string room) =>
+    public void An_assembly_refers_only_to_rooms_that_it_may_know(string room) =>
         Assert.All(
             House.Read(room).Assemblies.Where(name => name.StartsWith("Rookery", StringComparison.OrdinalIgnoreCase)),
-            reference => AssertIsBelow(room, reference)
+            reference => AssertMayKnow(room, reference)
+        );
+
+    [Fact]
+    public void Arrows_point_down() =>
+        Assert.All(
+            House.Arrows.Select(static (arrow, place) => (arrow.MayKnow, place)),
+            arrow => Assert.All(arrow.MayKnow, known => Assert.InRange(Place(known), 0, arrow.place - 1))
         );
 
     /// <summary>
@@ -102,9 +88,9 @@ public sealed class DependencyRuleTests
 
     [Theory]
     [MemberData(nameof(Libraries))]
-    public void Only_the_server_knows_HTTP(string room)
+    public void Only_the_server_and_the_peers_know_HTTP(string room)
     {
-        if (room is not "Rookery.Server")
+        if (room is not ("Rookery.Server" or "Rookery.Cluster"))
         {
             Assert.DoesNotContain(
                 House.Read(room).Assemblies,
@@ -117,7 +103,8 @@ public sealed class DependencyRuleTests
     public void Every_room_is_known_here()
     {
         var found = Directory
-            .EnumerateDirectories(House.Sources)
+            .EnumerateDirectories(House.Sources[0])
+            .Concat(Directory.EnumerateDirectories(House.Sources[1]))
             .Where(room => Directory.EnumerateFiles(room, "*.csproj").Any())
             .Select(room => Path.GetFileName(room)!);
         Assert.Equal(House.Rooms.ToHashSet(StringComparer.Ordinal), found.ToHashSet(StringComparer.Ordinal));
@@ -140,17 +127,15 @@ public sealed class DependencyRuleTests
         // This test reads files itself, so its own assembly shows that the search sees them.
         Assert.Contains("System.IO.File", House.Read("Rookery.Architecture.Tests").Types);
         Assert.Contains("Rookery.Disk", House.Read("Rookery.Journal").Assemblies);
-        Assert.ThrowsAny<Exception>(() => AssertIsBelow("Rookery.Journal", "Rookery.Storage"));
-        Assert.ThrowsAny<Exception>(() => AssertIsBelow("Rookery.Journal", "Rookery.Journal"));
-        Assert.ThrowsAny<Exception>(() => AssertIsBelow("Rookery.Server", "rookery"));
+        Assert.ThrowsAny<Exception>(() => AssertMayKnow("Rookery.Journal", "Rookery.Storage"));
+        Assert.ThrowsAny<Exception>(() => AssertMayKnow("Rookery.Journal", "Rookery.Board"));
+        Assert.ThrowsAny<Exception>(() => AssertMayKnow("Rookery.Journal", "Rookery.Journal"));
+        Assert.ThrowsAny<Exception>(() => AssertMayKnow("Rookery.Server", "rookery"));
     }
 
-    private static void AssertIsBelow(string room, string reference)
-    {
-        int below = Array.IndexOf(House.Rooms, reference);
-        Assert.True(
-            below >= 0 && below < Array.IndexOf(House.Rooms, room),
-            $"{room} refers to {reference}, which is not below it"
-        );
-    }
+    private static int Place(string room) =>
+        Array.FindIndex(House.Arrows, arrow => string.Equals(arrow.Room, room, StringComparison.Ordinal));
+
+    private static void AssertMayKnow(string room, string reference) =>
+        Assert.Contains(reference, House.Arrows[Place(room)].MayKnow);
 }

@@ -14,7 +14,7 @@ public sealed partial class DeterminismTests
     public void Nothing_in_apply_depends_on_the_version_of_the_runtime_the_clock_or_chance() =>
         Assert.Empty(
             from folder in Folders
-            from path in House.FilesOf(Path.Join(House.Sources, "Rookery.Documents", folder), "*.cs")
+            from path in House.FilesOf(Path.Join(House.DirectoryOf("Rookery.Documents"), folder), "*.cs")
             from found in Forbidden().Matches(File.ReadAllText(path))
             select $"{Path.GetRelativePath(House.Root, path)}: {found.Value}"
         );

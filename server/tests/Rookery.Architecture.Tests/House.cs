@@ -6,25 +6,78 @@ namespace Rookery.Architecture.Tests;
 /// <summary>The rooms of the house as they lie on disk: sources, projects and what was built from them.</summary>
 internal static class House
 {
-    /// <summary>The rooms of the server from bottom to top. A room may know those before it.</summary>
-    internal static readonly string[] Rooms =
+    /// <summary>
+    /// What each room may refer to: the arrows of docs/explanation/architecture.md, from bottom to top. A new arrow is
+    /// drawn there first.
+    /// </summary>
+    internal static readonly (string Room, string[] MayKnow)[] Arrows =
     [
-        "Rookery.Disk",
-        "Rookery.Board",
-        "Rookery.Journal",
-        "Rookery.Storage",
-        "Rookery.Documents",
-        "Rookery.Indexing",
-        "Rookery.Server",
-        "Rookery",
+        ("Rookery.Disk", []),
+        ("Rookery.Raft", []),
+        ("Rookery.Json", ["Rookery.Disk"]),
+        ("Rookery.Board", ["Rookery.Disk"]),
+        ("Rookery.Journal", ["Rookery.Disk"]),
+        ("Rookery.Storage", ["Rookery.Disk", "Rookery.Journal"]),
+        ("Rookery.Scripting", ["Rookery.Disk", "Rookery.Json"]),
+        (
+            "Rookery.Documents",
+            ["Rookery.Disk", "Rookery.Journal", "Rookery.Json", "Rookery.Scripting", "Rookery.Storage"]
+        ),
+        (
+            "Rookery.Cluster",
+            ["Rookery.Disk", "Rookery.Documents", "Rookery.Journal", "Rookery.Raft", "Rookery.Storage"]
+        ),
+        (
+            "Rookery.Indexing",
+            ["Rookery.Disk", "Rookery.Documents", "Rookery.Json", "Rookery.Scripting", "Rookery.Storage"]
+        ),
+        (
+            "Rookery.Server",
+            [
+                "Rookery.Board",
+                "Rookery.Disk",
+                "Rookery.Documents",
+                "Rookery.Indexing",
+                "Rookery.Journal",
+                "Rookery.Json",
+                "Rookery.Scripting",
+                "Rookery.Storage",
+            ]
+        ),
+        (
+            "Rookery",
+            [
+                "Rookery.Board",
+                "Rookery.Cluster",
+                "Rookery.Disk",
+                "Rookery.Documents",
+                "Rookery.Indexing",
+                "Rookery.Journal",
+                "Rookery.Json",
+                "Rookery.Raft",
+                "Rookery.Server",
+                "Rookery.Storage",
+            ]
+        ),
     ];
+
+    /// <summary>The rooms, from bottom to top.</summary>
+    internal static IEnumerable<string> Rooms => Arrows.Select(static arrow => arrow.Room);
+
+    /// <summary>The rooms that are libraries: tests load those.</summary>
+    internal static IEnumerable<string> Libraries => Rooms.Where(static room => room is not "Rookery");
 
     internal static string Root { get; } = FindRoot();
 
-    internal static string Sources => Path.Join(Root, "server", "src");
+    /// <summary>The directories that rooms stand in.</summary>
+    internal static string[] Sources { get; } = [Path.Join(Root, "server", "src"), Path.Join(Root, "cluster", "src")];
 
-    /// <summary>Every source file of the server, without what the build makes.</summary>
-    internal static IEnumerable<string> SourceFiles => FilesOf(Sources, "*.cs");
+    /// <summary>Every source file of the product, without what the build makes.</summary>
+    internal static IEnumerable<string> SourceFiles => Sources.SelectMany(directory => FilesOf(directory, "*.cs"));
+
+    /// <summary>The directory of a room.</summary>
+    internal static string DirectoryOf(string room) =>
+        Sources.Select(directory => Path.Join(directory, room)).First(Directory.Exists);
 
     internal static IEnumerable<string> FilesOf(string directory, string pattern) =>
         Directory

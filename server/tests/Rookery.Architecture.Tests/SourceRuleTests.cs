@@ -6,6 +6,7 @@ public sealed partial class SourceRuleTests
 {
     private const int MostLines = 550;
     private const int MostColumns = 120;
+    private const int MostFiles = 40;
 
     [Fact]
     public void No_source_file_has_more_than_550_lines() =>
@@ -25,14 +26,23 @@ public sealed partial class SourceRuleTests
     }
 
     [Fact]
-    public void A_file_declares_the_namespace_of_its_room() =>
+    public void A_file_declares_the_namespace_of_its_folder() =>
         Assert.Empty(
             House
                 .SourceFiles.Where(path =>
                     DeclaredNamespace().Match(File.ReadAllText(path)) is { Success: true } found
-                    && !IsOf(Room(path), found.Groups["name"].Value)
+                    && !string.Equals(NamespaceOf(path), found.Groups["name"].Value, StringComparison.Ordinal)
                 )
                 .Select(Name)
+        );
+
+    [Fact]
+    public void No_folder_has_more_than_40_source_files() =>
+        Assert.Empty(
+            House
+                .SourceFiles.CountBy(static path => Path.GetDirectoryName(path)!)
+                .Where(static folder => folder.Value > MostFiles)
+                .Select(static folder => $"{Name(folder.Key)}: {folder.Value}")
         );
 
     /// <summary>
@@ -104,8 +114,11 @@ public sealed partial class SourceRuleTests
 
     private static string Name(string path) => Path.GetRelativePath(House.Root, path);
 
-    private static string Room(string path) =>
-        Path.GetRelativePath(House.Sources, path).Split(Path.DirectorySeparatorChar)[0];
+    private static string NamespaceOf(string path) =>
+        House
+            .Sources.Select(directory => Path.GetRelativePath(directory, Path.GetDirectoryName(path)!))
+            .First(static folder => !folder.StartsWith("..", StringComparison.Ordinal))
+            .Replace(Path.DirectorySeparatorChar, '.');
 
     private static bool IsOf(string room, string name) =>
         string.Equals(name, room, StringComparison.Ordinal) || name.StartsWith(room + ".", StringComparison.Ordinal);

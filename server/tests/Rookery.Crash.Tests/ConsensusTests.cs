@@ -1,6 +1,6 @@
-using Rookery.Documents;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Parsing;
 using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;

@@ -1,5 +1,7 @@
 using System.Text;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Stored;
 
 namespace Rookery.Crash.Tests;
 
@@ -134,7 +136,7 @@ internal static class ModelComparison
         );
     }
 
-    private static ModelDocument Read(in Documents.Json.DocumentView view, long etag) =>
+    private static ModelDocument Read(in DocumentView view, long etag) =>
         new(
             Encoding.UTF8.GetString(view.Id),
             Encoding.UTF8.GetString(view.Collection),

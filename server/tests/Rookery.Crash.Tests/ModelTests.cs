@@ -1,4 +1,4 @@
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
 using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;

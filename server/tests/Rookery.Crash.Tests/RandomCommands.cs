@@ -1,9 +1,10 @@
 using System.Buffers;
 using System.Globalization;
 using System.Text;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Parsing;
+using Rookery.Documents.Records;
 using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;

@@ -1,7 +1,8 @@
 using Rookery.Cluster;
 using Rookery.Disk;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
 
 namespace Rookery.Crash.Tests;
 

@@ -1,4 +1,4 @@
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 
 namespace Rookery.Crash.Tests;
 

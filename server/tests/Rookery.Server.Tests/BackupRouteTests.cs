@@ -1,6 +1,7 @@
 using System.Net.Sockets;
 using System.Text;
-using Rookery.Documents;
+using Rookery.Documents.Backups;
+using Rookery.Documents.Consensus;
 using Rookery.Server.Tests.Raven;
 using Rookery.Simulation;
 

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Text.Json;
 using Rookery.Board;
+using Rookery.Server.Operations;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;

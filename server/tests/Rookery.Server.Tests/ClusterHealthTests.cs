@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Text.Json;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Server.Operations;
 
 namespace Rookery.Server.Tests;
 

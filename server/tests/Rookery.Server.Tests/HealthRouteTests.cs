@@ -5,10 +5,12 @@ using Microsoft.Extensions.Logging.Abstractions;
 using Rookery.Cluster;
 using Rookery.Cluster.Peers;
 using Rookery.Disk;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
 using Rookery.Journal;
 using Rookery.Raft;
+using Rookery.Server.Operations;
 using Rookery.Server.Tests.Raven;
 using Rookery.Simulation;
 

@@ -1,3 +1,4 @@
+using Rookery.Server.Operations;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;

@@ -1,5 +1,5 @@
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 using Rookery.Indexing.Indexes;
 
 namespace Rookery.Server.Tests;

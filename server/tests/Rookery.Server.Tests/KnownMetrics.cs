@@ -1,6 +1,8 @@
 using System.Text.RegularExpressions;
 using Rookery.Board;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Server.Alerts;
+using Rookery.Server.Operations;
 using Rookery.Server.Tests.Access;
 using Rookery.Simulation;
 

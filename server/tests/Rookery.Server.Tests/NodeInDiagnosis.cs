@@ -5,7 +5,7 @@ using Microsoft.AspNetCore.TestHost;
 using Microsoft.Extensions.Logging.Abstractions;
 using Rookery.Cluster;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 using Rookery.Indexing.Indexes;
 using Rookery.Simulation;
 

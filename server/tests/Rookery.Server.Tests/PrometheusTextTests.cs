@@ -1,3 +1,5 @@
+using Rookery.Server.Operations;
+
 namespace Rookery.Server.Tests;
 
 public sealed class PrometheusTextTests

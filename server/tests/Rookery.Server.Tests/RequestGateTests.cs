@@ -6,6 +6,7 @@ using Microsoft.AspNetCore.TestHost;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using Rookery.Disk;
+using Rookery.Server.Access;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;

@@ -1,5 +1,7 @@
 using System.Net;
 using System.Text;
+using Rookery.Server.Access;
+using Rookery.Server.Configuration;
 
 namespace Rookery.Server.Tests;
 

@@ -1,5 +1,8 @@
 using Rookery.Disk;
 using Rookery.Simulation;
+using Rookery.Storage.Install;
+using Rookery.Storage.Manifest;
+using Rookery.Storage.State;
 
 namespace Rookery.Storage.Tests;
 

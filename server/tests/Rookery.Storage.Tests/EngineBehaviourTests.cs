@@ -1,6 +1,7 @@
 using System.Text;
 using Rookery.Disk;
 using Rookery.Simulation;
+using Rookery.Storage.State;
 
 namespace Rookery.Storage.Tests;
 

@@ -1,5 +1,6 @@
 using Rookery.Disk;
 using Rookery.Simulation;
+using Rookery.Storage.Install;
 
 namespace Rookery.Storage.Tests;
 

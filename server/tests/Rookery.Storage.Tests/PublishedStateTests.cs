@@ -1,6 +1,9 @@
 using System.Runtime.CompilerServices;
 using Rookery.Disk;
 using Rookery.Simulation;
+using Rookery.Storage.Memory;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
 
 namespace Rookery.Storage.Tests;
 

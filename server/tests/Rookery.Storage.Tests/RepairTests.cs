@@ -1,4 +1,6 @@
 using Rookery.Simulation;
+using Rookery.Storage.Install;
+using Rookery.Storage.Repair;
 
 namespace Rookery.Storage.Tests;
 

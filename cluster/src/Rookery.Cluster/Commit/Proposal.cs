@@ -1,8 +1,8 @@
 using System.Buffers;
 using System.Collections.Concurrent;
 using System.Threading.Tasks.Sources;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 
 namespace Rookery.Cluster.Commit;
 

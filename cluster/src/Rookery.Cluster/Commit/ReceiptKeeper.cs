@@ -1,5 +1,5 @@
 using Rookery.Cluster.Log;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
 using Rookery.Journal;
 using Rookery.Raft;
 

@@ -1,7 +1,7 @@
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 
 namespace Rookery.Cluster.Forming;
 

@@ -1,7 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using Rookery.Cluster.Identity;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 
 namespace Rookery.Cluster.Forming;
 

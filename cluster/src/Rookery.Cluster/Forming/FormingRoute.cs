@@ -3,8 +3,8 @@ using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Records;
 
 namespace Rookery.Cluster.Forming;
 

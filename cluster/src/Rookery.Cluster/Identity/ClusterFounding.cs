@@ -1,5 +1,5 @@
 using System.Security.Cryptography.X509Certificates;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 
 namespace Rookery.Cluster.Identity;
 

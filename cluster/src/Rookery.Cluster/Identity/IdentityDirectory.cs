@@ -1,7 +1,7 @@
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 
 namespace Rookery.Cluster.Identity;
 

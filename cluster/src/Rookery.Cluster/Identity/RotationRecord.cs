@@ -1,7 +1,7 @@
 using System.Security.Cryptography.X509Certificates;
 using System.Text.Json;
 using Rookery.Cluster.Joining;
-using Rookery.Documents;
+using Rookery.Documents.Records;
 
 namespace Rookery.Cluster.Identity;
 

@@ -1,6 +1,8 @@
 using System.Net;
 using Rookery.Cluster.Identity;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Records;
 
 namespace Rookery.Cluster.Joining;
 

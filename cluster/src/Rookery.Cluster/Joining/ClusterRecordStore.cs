@@ -1,5 +1,6 @@
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Records;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Joining;

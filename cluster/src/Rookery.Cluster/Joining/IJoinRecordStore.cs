@@ -1,4 +1,5 @@
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Records;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Joining;

@@ -1,7 +1,7 @@
 using System.Security.Cryptography;
 using Rookery.Cluster.Identity;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 
 namespace Rookery.Cluster.Joining;
 

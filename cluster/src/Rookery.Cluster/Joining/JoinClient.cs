@@ -7,7 +7,7 @@ using System.Text.Json;
 using Rookery.Cluster.Forming;
 using Rookery.Cluster.Identity;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 
 namespace Rookery.Cluster.Joining;
 

@@ -1,5 +1,6 @@
 using Rookery.Cluster.Identity;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Records;
 
 namespace Rookery.Cluster.Joining;
 

@@ -1,5 +1,6 @@
 using System.Text.Json;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Records;
 
 namespace Rookery.Cluster.Joining;
 

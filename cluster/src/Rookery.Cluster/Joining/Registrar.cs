@@ -1,7 +1,9 @@
 using System.Security.Cryptography.X509Certificates;
 using Rookery.Cluster.Identity;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Records;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Joining;

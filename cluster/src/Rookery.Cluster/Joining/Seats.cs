@@ -1,4 +1,4 @@
-using Rookery.Documents;
+using Rookery.Documents.Records;
 
 namespace Rookery.Cluster.Joining;
 

@@ -1,6 +1,6 @@
 using System.Security.Cryptography;
 using System.Text.Json;
-using Rookery.Documents;
+using Rookery.Documents.Records;
 
 namespace Rookery.Cluster.Joining;
 

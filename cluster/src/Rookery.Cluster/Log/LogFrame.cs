@@ -2,7 +2,9 @@ using System.Buffers;
 using System.Buffers.Binary;
 using Rookery.Cluster.Commit;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Apply;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
 using Rookery.Journal;
 using Rookery.Raft;
 

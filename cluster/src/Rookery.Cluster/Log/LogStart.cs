@@ -1,4 +1,4 @@
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 using Rookery.Journal;
 using Rookery.Raft;
 

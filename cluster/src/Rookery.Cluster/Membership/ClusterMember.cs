@@ -9,7 +9,9 @@ using Rookery.Cluster.Log;
 using Rookery.Cluster.Peers;
 using Rookery.Cluster.Transfer;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Transfer;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Membership;

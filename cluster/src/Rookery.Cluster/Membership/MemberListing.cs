@@ -1,6 +1,6 @@
 using System.Text;
 using System.Text.Json;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
 
 namespace Rookery.Cluster.Membership;
 

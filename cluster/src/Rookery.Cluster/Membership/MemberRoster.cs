@@ -1,5 +1,7 @@
 using Rookery.Cluster.Joining;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Records;
 using Rookery.Raft;
 using Rookery.Storage;
 

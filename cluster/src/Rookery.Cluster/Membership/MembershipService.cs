@@ -1,7 +1,7 @@
 using System.Globalization;
 using Microsoft.AspNetCore.Http;
 using Rookery.Cluster.Joining;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Membership;

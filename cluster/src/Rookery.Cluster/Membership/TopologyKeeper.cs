@@ -1,6 +1,6 @@
 using System.Threading.Channels;
 using Rookery.Cluster.Joining;
-using Rookery.Documents;
+using Rookery.Documents.Records;
 
 namespace Rookery.Cluster.Membership;
 

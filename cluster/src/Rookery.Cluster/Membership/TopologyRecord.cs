@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Rookery.Cluster.Joining;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Records;
 
 namespace Rookery.Cluster.Membership;
 

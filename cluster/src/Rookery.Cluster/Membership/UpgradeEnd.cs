@@ -1,7 +1,8 @@
 using System.Globalization;
 using Microsoft.AspNetCore.Http;
 using Rookery.Cluster.Joining;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Records;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Membership;

@@ -1,7 +1,7 @@
 using System.Buffers;
 using System.Buffers.Binary;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 
 namespace Rookery.Cluster.Peers;
 

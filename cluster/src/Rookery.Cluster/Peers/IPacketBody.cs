@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using System.Text;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 using Rookery.Journal;
 using Rookery.Raft;
 

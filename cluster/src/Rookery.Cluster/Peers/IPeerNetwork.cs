@@ -1,5 +1,5 @@
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 using Rookery.Journal;
 using Rookery.Raft;
 

@@ -1,7 +1,7 @@
 using System.Buffers;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
-using OperationStatus = Rookery.Documents.OperationStatus;
+using Rookery.Documents.Consensus;
+using OperationStatus = Rookery.Documents.Consensus.OperationStatus;
 
 namespace Rookery.Cluster.Peers;
 

@@ -1,5 +1,5 @@
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
 
 namespace Rookery.Cluster.Peers;
 

@@ -7,7 +7,8 @@ using Rookery.Cluster.Log;
 using Rookery.Cluster.Membership;
 using Rookery.Cluster.Peers;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Recovery;
 using Rookery.Journal;
 using Rookery.Raft;
 

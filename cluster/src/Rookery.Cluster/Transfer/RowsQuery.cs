@@ -3,6 +3,7 @@ using System.Globalization;
 using System.Net.Http.Headers;
 using Microsoft.AspNetCore.Http;
 using Rookery.Storage;
+using Rookery.Storage.Repair;
 
 namespace Rookery.Cluster.Transfer;
 

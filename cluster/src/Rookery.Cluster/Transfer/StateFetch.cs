@@ -2,7 +2,7 @@ using System.Buffers;
 using System.Globalization;
 using System.Net;
 using System.Net.Http.Headers;
-using Rookery.Documents;
+using Rookery.Documents.Transfer;
 
 namespace Rookery.Cluster.Transfer;
 

@@ -1,6 +1,7 @@
 using System.Net;
-using Rookery.Documents;
-using Rookery.Storage;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Transfer;
+using Rookery.Storage.Repair;
 
 namespace Rookery.Cluster.Transfer;
 

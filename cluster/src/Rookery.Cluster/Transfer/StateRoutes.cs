@@ -4,8 +4,8 @@ using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
 using Microsoft.Net.Http.Headers;
 using Rookery.Disk;
-using Rookery.Documents;
-using Rookery.Storage;
+using Rookery.Documents.Transfer;
+using Rookery.Storage.Repair;
 
 namespace Rookery.Cluster.Transfer;
 

@@ -7,7 +7,7 @@ using Rookery.Cluster.Tests.Identity;
 using Rookery.Cluster.Tests.Joining;
 using Rookery.Cluster.Tests.Simulation;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Forming;

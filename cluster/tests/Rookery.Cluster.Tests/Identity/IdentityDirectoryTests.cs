@@ -2,7 +2,7 @@ using System.Runtime.Versioning;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Tests.Joining;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 using Rookery.Simulation;
 using static Rookery.Cluster.Tests.Identity.TestAuthority;
 

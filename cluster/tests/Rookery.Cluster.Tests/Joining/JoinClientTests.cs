@@ -8,7 +8,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Tests.Identity;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 using Rookery.Raft;
 using Rookery.Simulation;
 

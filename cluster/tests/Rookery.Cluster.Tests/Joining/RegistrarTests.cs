@@ -4,7 +4,7 @@ using System.Text.Json;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Tests.Identity;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Joining;

@@ -1,7 +1,8 @@
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Tests.Identity;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
 using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Joining;

@@ -7,7 +7,8 @@ using Rookery.Cluster.Membership;
 using Rookery.Cluster.Tests.Identity;
 using Rookery.Cluster.Tests.Simulation;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
 using Rookery.Raft;
 using Rookery.Simulation;
 

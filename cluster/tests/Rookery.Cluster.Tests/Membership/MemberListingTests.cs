@@ -1,6 +1,6 @@
 using System.Text.Json;
 using Rookery.Cluster.Membership;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
 
 namespace Rookery.Cluster.Tests.Membership;
 

@@ -1,6 +1,6 @@
 using Rookery.Cluster.Peers;
 using Rookery.Cluster.Tests.Simulation;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
 
 namespace Rookery.Cluster.Tests.Membership;
 

@@ -4,8 +4,10 @@ using System.Text.Json;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Membership;
 using Rookery.Cluster.Tests.Simulation;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Records;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Membership;

@@ -3,8 +3,8 @@ using System.Collections.Concurrent;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Peers;
 using Rookery.Cluster.Tests.Identity;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Peers;

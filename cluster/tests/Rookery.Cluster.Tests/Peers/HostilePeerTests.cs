@@ -7,7 +7,7 @@ using System.Security.Cryptography.X509Certificates;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Peers;
 using Rookery.Cluster.Tests.Identity;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
 using Rookery.Raft;
 using Rookery.Simulation;
 

@@ -1,8 +1,8 @@
 using System.Buffers;
 using Rookery.Cluster.Peers;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
-using OperationStatus = Rookery.Documents.OperationStatus;
+using Rookery.Documents.Consensus;
+using OperationStatus = Rookery.Documents.Consensus.OperationStatus;
 
 namespace Rookery.Cluster.Tests.Peers;
 

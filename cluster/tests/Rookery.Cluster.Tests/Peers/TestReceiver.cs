@@ -1,8 +1,8 @@
 using System.Buffers;
 using System.Collections.Concurrent;
 using Rookery.Cluster.Peers;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 using Rookery.Journal;
 using Rookery.Raft;
 
@@ -67,7 +67,7 @@ internal sealed class TestReceiver : IPeerReceiver, IDisposable
             2,
             new OperationResult
             {
-                Status = Documents.OperationStatus.Patched,
+                Status = Documents.Consensus.OperationStatus.Patched,
                 Etag = command.Length,
                 Document = document,
             }

@@ -1,6 +1,6 @@
 using System.Text;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 
 namespace Rookery.Cluster.Tests.Simulation;
 

@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 using Rookery.Histories;
 using Operation = Rookery.Histories.Operation;
 using OperationKind = Rookery.Histories.OperationKind;

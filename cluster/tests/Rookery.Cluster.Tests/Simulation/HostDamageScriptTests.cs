@@ -1,5 +1,6 @@
 using Rookery.Cluster.Log;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Transfer;
 using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Simulation;

@@ -1,5 +1,6 @@
-using Rookery.Documents;
+using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 using Rookery.Journal;
 using Rookery.Raft;
 using Rookery.Simulation;

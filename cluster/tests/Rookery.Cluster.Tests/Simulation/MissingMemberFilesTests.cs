@@ -1,7 +1,7 @@
 using Rookery.Cluster.Log;
 using Rookery.Crash.Tests;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 using Rookery.Journal;
 using Rookery.Raft;
 using Rookery.Simulation;

@@ -1,6 +1,6 @@
 using Rookery.Cluster.Peers;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 using Rookery.Journal;
 using Rookery.Raft;
 

@@ -1,5 +1,6 @@
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Transfer;
 using Rookery.Journal;
 using Rookery.Raft;
 

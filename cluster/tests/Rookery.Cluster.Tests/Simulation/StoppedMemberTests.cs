@@ -1,5 +1,5 @@
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 
 namespace Rookery.Cluster.Tests.Simulation;
 

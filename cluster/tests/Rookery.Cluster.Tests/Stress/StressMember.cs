@@ -5,7 +5,8 @@ using Rookery.Cluster.Tests.Simulation;
 using Rookery.Cluster.Tests.Transfer;
 using Rookery.Cluster.Transfer;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Transfer;
 using Rookery.Raft;
 using Rookery.Simulation;
 

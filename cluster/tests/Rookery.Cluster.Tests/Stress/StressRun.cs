@@ -1,8 +1,8 @@
 using System.Collections.Concurrent;
 using Rookery.Cluster.Tests.Simulation;
 using Rookery.Crash.Tests;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 using Rookery.Histories;
 using Rookery.Raft;
 using MemberChange = Rookery.Raft.MemberChange;

@@ -1,5 +1,5 @@
 using Rookery.Cluster.Transfer;
-using Rookery.Documents;
+using Rookery.Documents.Transfer;
 using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Transfer;

@@ -1,8 +1,9 @@
 using System.Text;
 using Rookery.Cluster.Transfer;
 using Rookery.Disk;
-using Rookery.Documents;
 using Rookery.Documents.Apply;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Transfer;
 using Rookery.Journal;
 using Rookery.Simulation;
 

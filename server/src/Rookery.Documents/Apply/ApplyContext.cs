@@ -1,3 +1,5 @@
+using Rookery.Documents.Changes;
+using Rookery.Documents.Databases;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;

@@ -1,6 +1,8 @@
 using System.Globalization;
 using System.Text;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Records;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Text;
+using Rookery.Documents.Databases;
 
 namespace Rookery.Documents.Apply;
 

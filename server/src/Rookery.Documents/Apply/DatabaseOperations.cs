@@ -1,5 +1,7 @@
 using System.Text;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
 
 namespace Rookery.Documents.Apply;
 

@@ -1,4 +1,5 @@
 using Rookery.Disk;
+using Rookery.Documents.Databases;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;

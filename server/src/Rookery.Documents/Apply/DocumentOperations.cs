@@ -1,8 +1,11 @@
 using System.Text;
+using Rookery.Documents.Changes;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
-using Rookery.Documents.Json;
 using Rookery.Documents.Patching;
+using Rookery.Documents.Stored;
 
 namespace Rookery.Documents.Apply;
 

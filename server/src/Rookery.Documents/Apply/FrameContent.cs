@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using Rookery.Documents.Commands;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Apply;
 
 /// <summary>
 /// What the payload of a batch frame holds: <c>[u64 log time][u32 count]([u32 length][command])*</c>, little-endian.

@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Documents.Apply;
 
 /// <summary>Where a frame stands in the log.</summary>
 /// <param name="Index">Its index.</param>

@@ -2,8 +2,12 @@ using System.Buffers.Text;
 using System.Text;
 using System.Text.Json;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
-using Rookery.Documents.Json;
+using Rookery.Documents.Parsing;
+using Rookery.Documents.Stored;
+using Rookery.Json;
 
 namespace Rookery.Documents.Apply;
 
@@ -138,7 +142,7 @@ internal sealed class HiloOperations(DocumentOperations documents)
     private static long MaxOf(in DocumentView document)
     {
         byte[] json = [(byte)'{', .. document.Body, (byte)'}'];
-        var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = DocumentLimits.MaxDepth + 1 });
+        var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = JsonLimits.MaxDepth + 1 });
         reader.Read();
         while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
         {

@@ -1,5 +1,7 @@
 using System.Buffers.Binary;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;

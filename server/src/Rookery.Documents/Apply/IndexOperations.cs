@@ -2,6 +2,9 @@ using System.Globalization;
 using System.Text;
 using Rookery.Disk;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Indexes;
 
 namespace Rookery.Documents.Apply;
 

@@ -1,7 +1,8 @@
 using System.Buffers;
 using System.Buffers.Binary;
 using System.Text;
-using Rookery.Documents.Json;
+using Rookery.Disk;
+using Rookery.Documents.Indexes;
 
 namespace Rookery.Documents.Apply;
 
@@ -32,7 +33,7 @@ internal readonly ref struct IndexValue
     public void Write(IBufferWriter<byte> writer)
     {
         var span = writer.GetSpan(
-            HeadBytes + (3 * Varint.MaxBytes) + Name.Length + Definition.Length + ReplacedDefinition.Length
+            HeadBytes + (3 * Varint.MaxBytes32) + Name.Length + Definition.Length + ReplacedDefinition.Length
         );
         span[0] = Format;
         span[1] = (byte)Settings.LockMode;
@@ -40,9 +41,9 @@ internal readonly ref struct IndexValue
         span[3] = Settings.IsDisabled ? (byte)1 : (byte)0;
         BinaryPrimitives.WriteInt64LittleEndian(span[NumberOffset..], Number);
         BinaryPrimitives.WriteInt64LittleEndian(span[ReplacedOffset..], ReplacedNumber);
-        int at = StoredDocument.WriteBytes(span, HeadBytes, Name);
-        at = StoredDocument.WriteBytes(span, at, Definition);
-        writer.Advance(StoredDocument.WriteBytes(span, at, ReplacedDefinition));
+        int at = HeadBytes + Varint.WriteBytes(span[HeadBytes..], Name);
+        at += Varint.WriteBytes(span[at..], Definition);
+        writer.Advance(at + Varint.WriteBytes(span[at..], ReplacedDefinition));
     }
 
     public static IndexValue Read(ReadOnlySpan<byte> value)

@@ -1,4 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
+using Rookery.Documents.Changes;
+using Rookery.Documents.Databases;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;

@@ -1,3 +1,5 @@
+using Rookery.Documents.Consensus;
+
 namespace Rookery.Documents.Apply;
 
 /// <summary>

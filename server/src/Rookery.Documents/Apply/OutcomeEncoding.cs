@@ -2,6 +2,8 @@ using System.Buffers;
 using System.Buffers.Binary;
 using System.Text;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using OperationStatus = Rookery.Documents.Consensus.OperationStatus;
 
 namespace Rookery.Documents.Apply;
 

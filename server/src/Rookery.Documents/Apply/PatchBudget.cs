@@ -1,5 +1,6 @@
 using Rookery.Disk;
-using Rookery.Documents.Json;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Parsing;
 
 namespace Rookery.Documents.Apply;
 

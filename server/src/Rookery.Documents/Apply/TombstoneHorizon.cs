@@ -1,3 +1,4 @@
+using Rookery.Documents.Consensus;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Text;
+using Rookery.Documents.Changes;
 
 namespace Rookery.Documents.Apply;
 

@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Documents.Backups;
 
 /// <summary>
 /// A backup cannot be taken, is incomplete or is damaged. The message says what, where and what to do.

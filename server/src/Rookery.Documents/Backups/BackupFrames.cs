@@ -3,7 +3,7 @@ using System.Buffers.Binary;
 using Rookery.Disk;
 using Rookery.Journal;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Backups;
 
 /// <summary>
 /// The file <c>frames</c> of a backup: the entries of the journal behind the checkpoint, in order. It begins with

@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Text;
 using Rookery.Disk;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Backups;
 
 /// <summary>A file of a backup.</summary>
 /// <param name="Name">Its path within the backup, with a slash between.</param>

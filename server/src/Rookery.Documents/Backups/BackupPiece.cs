@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Documents.Backups;
 
 /// <summary>What a piece of a backup is. Numbers are part of the stream's format.</summary>
 public enum BackupPieceKind : byte

@@ -2,7 +2,7 @@ using System.Buffers;
 using System.Buffers.Binary;
 using Rookery.Disk;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Backups;
 
 /// <summary>
 /// Pieces of a backup as bytes on a connection: <see cref="Preamble"/>, then <c>[u8 kind][u32 length][u32 CRC-32C of

@@ -1,8 +1,9 @@
 using System.Text;
 using Rookery.Disk;
+using Rookery.Documents.Nodes;
 using Rookery.Storage;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Backups;
 
 /// <summary>
 /// Writes the pieces of a backup into an empty directory. Only when every file is durable and was read back does it

@@ -1,6 +1,6 @@
 using Rookery.Disk;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Backups;
 
 /// <summary>Work with files that backup and restore share.</summary>
 internal static class DurableFiles

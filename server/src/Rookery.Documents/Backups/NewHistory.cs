@@ -1,9 +1,12 @@
 using Rookery.Disk;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Records;
 using Rookery.Journal;
 using Rookery.Storage;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Backups;
 
 /// <summary>
 /// Makes data that was copied from a node those of a new one: a journal that goes on behind them, without the members

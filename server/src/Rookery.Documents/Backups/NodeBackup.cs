@@ -1,9 +1,10 @@
 using System.Buffers;
 using System.Text;
 using Rookery.Disk;
+using Rookery.Documents.Nodes;
 using Rookery.Journal;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Backups;
 
 /// <summary>
 /// A backup of an opened node while it is read: a checkpoint of the storage (runs by hard links, in the data directory)

@@ -1,6 +1,8 @@
 using Rookery.Disk;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Nodes;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Backups;
 
 /// <summary>
 /// Makes a data directory from a backup: files copied and checked, a journal that goes on behind them, and a new

@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Documents.Changes;
 
 /// <summary>Hands every change to all subscribers. Publishing costs one volatile read when nobody listens.</summary>
 /// <typeparam name="TChange">The kind of change.</typeparam>

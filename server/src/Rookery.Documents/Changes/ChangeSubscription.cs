@@ -1,6 +1,7 @@
 using System.Threading.Channels;
+using Rookery.Documents.Databases;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Changes;
 
 /// <summary>
 /// A bounded stream of changes to one subscriber. The writer never waits for it: a subscriber that does not keep up

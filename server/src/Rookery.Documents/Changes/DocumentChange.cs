@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Documents.Changes;
 
 /// <summary>What happened to a document.</summary>
 public enum DocumentChangeKind : byte

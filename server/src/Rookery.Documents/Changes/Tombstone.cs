@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Documents.Changes;
 
 /// <summary>A remembered deletion.</summary>
 /// <param name="Id">The id as it was stored.</param>

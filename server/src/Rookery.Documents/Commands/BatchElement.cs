@@ -1,8 +1,9 @@
 using System.Text;
 using Rookery.Disk;
 using Rookery.Documents.Ids;
-using Rookery.Documents.Json;
+using Rookery.Documents.Parsing;
 using Rookery.Documents.Patching;
+using Rookery.Json;
 
 namespace Rookery.Documents.Commands;
 
@@ -266,7 +267,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         if (member.SequenceEqual("CreateIfMissing"u8))
         {
             _createIfMissingAt = next == (byte)'n' ? -1 : scanner.Position;
-            return scanner.TrySkipValue(DocumentLimits.MaxDepth);
+            return scanner.TrySkipValue(JsonLimits.MaxDepth);
         }
 
         if (member.SequenceEqual("ReturnDocument"u8))
@@ -281,7 +282,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
 
         // What a session read it as: only cluster-wide transactions compare it.
         return member.SequenceEqual("OriginalChangeVector"u8)
-            ? scanner.TrySkipValue(DocumentLimits.MaxDepth)
+            ? scanner.TrySkipValue(JsonLimits.MaxDepth)
             : TryPassOver(ref scanner, member);
     }
 
@@ -297,7 +298,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             _unknownAt = scanner.Position;
         }
 
-        return scanner.TrySkipValue(DocumentLimits.MaxDepth);
+        return scanner.TrySkipValue(JsonLimits.MaxDepth);
     }
 
     private bool TryReadFlag(scoped ref JsonScanner scanner, string name, out bool flag)

@@ -2,8 +2,10 @@ using System.Text;
 using System.Text.Unicode;
 using Rookery.Disk;
 using Rookery.Documents.Ids;
-using Rookery.Documents.Json;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Parsing;
 using Rookery.Documents.Patching;
+using Rookery.Json;
 
 namespace Rookery.Documents.Commands;
 

@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
 using Rookery.Disk;
-using Rookery.Documents.Json;
+using Rookery.Documents.Parsing;
 
 namespace Rookery.Documents.Commands;
 

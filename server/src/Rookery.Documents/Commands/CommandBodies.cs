@@ -1,3 +1,5 @@
+using Rookery.Documents.Indexes;
+
 namespace Rookery.Documents.Commands;
 
 /// <summary>A client's HiLo generator asks for a range.</summary>

@@ -1,5 +1,6 @@
 using System.Buffers;
 using Rookery.Disk;
+using Rookery.Documents.Consensus;
 
 namespace Rookery.Documents.Commands;
 

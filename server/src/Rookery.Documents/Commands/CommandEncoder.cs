@@ -3,8 +3,9 @@ using System.Buffers.Text;
 using System.Security.Cryptography;
 using System.Text;
 using Rookery.Disk;
+using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
-using Rookery.Documents.Json;
+using Rookery.Documents.Parsing;
 
 namespace Rookery.Documents.Commands;
 
@@ -208,7 +209,7 @@ public static class CommandEncoder
     }
 
     private static void WriteBytes(CommandBuffer buffer, ReadOnlySpan<byte> bytes) =>
-        buffer.Advance(StoredDocument.WriteBytes(buffer.GetSpan(Varint.MaxBytes + bytes.Length), 0, bytes));
+        buffer.Advance(Varint.WriteBytes(buffer.GetSpan(Varint.MaxBytes32 + bytes.Length), bytes));
 }
 
 /// <summary>The random name of one history of a database: 22 characters of base64url, 128 bits.</summary>

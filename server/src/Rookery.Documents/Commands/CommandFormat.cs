@@ -1,7 +1,8 @@
 using System.Buffers.Binary;
 using Rookery.Disk;
 using Rookery.Documents.Ids;
-using Rookery.Documents.Json;
+using Rookery.Documents.Parsing;
+using Rookery.Documents.Stored;
 
 namespace Rookery.Documents.Commands;
 

@@ -1,3 +1,5 @@
+using Rookery.Documents.Nodes;
+
 namespace Rookery.Documents.Commands;
 
 /// <summary>What a command does. Numbers are part of the journal's format.</summary>

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
-using Rookery.Documents.Json;
+using Rookery.Disk;
+using Rookery.Documents.Indexes;
 using Rookery.Documents.Patching;
 
 namespace Rookery.Documents.Commands;

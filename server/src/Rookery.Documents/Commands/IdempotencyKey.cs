@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Security.Cryptography;
-using Rookery.Documents.Json;
+using Rookery.Documents.Parsing;
+using Rookery.Json;
 
 namespace Rookery.Documents.Commands;
 

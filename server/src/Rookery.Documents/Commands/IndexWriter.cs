@@ -1,7 +1,8 @@
 using System.Buffers.Binary;
 using System.Text;
 using Rookery.Disk;
-using Rookery.Documents.Json;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Indexes;
 
 namespace Rookery.Documents.Commands;
 
@@ -96,5 +97,5 @@ public sealed class IndexWriter : IDisposable
     }
 
     private void WriteBytes(ReadOnlySpan<byte> bytes) =>
-        Buffer.Advance(StoredDocument.WriteBytes(Buffer.GetSpan(Varint.MaxBytes + bytes.Length), 0, bytes));
+        Buffer.Advance(Varint.WriteBytes(Buffer.GetSpan(Varint.MaxBytes32 + bytes.Length), bytes));
 }

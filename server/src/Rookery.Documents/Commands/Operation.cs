@@ -17,7 +17,7 @@ public readonly ref struct Operation
     /// <summary>What is expected of it.</summary>
     public ExpectedChangeVector Expected { get; init; }
 
-    /// <summary>Put: what follows the head of the stored value (see <see cref="Json.StoredDocument"/>).</summary>
+    /// <summary>Put: what follows the head of the stored value (see <see cref="Stored.StoredDocument"/>).</summary>
     public ReadOnlySpan<byte> Content { get; init; }
 
     /// <summary>Put: the collection's name inside <see cref="Content"/>.</summary>

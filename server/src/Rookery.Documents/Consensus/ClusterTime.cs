@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Documents.Consensus;
 
 /// <summary>What time it is for a cluster.</summary>
 /// <param name="UtcTicks">UTC ticks; 0 when it is not known.</param>

@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Documents.Consensus;
 
 /// <summary>Who belongs to the cluster and who leads, as the members agreed to tell clients.</summary>
 /// <param name="Etag">Grows with every change of leader, members, their addresses, starts or health. Nodes with the

@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Documents.Consensus;
 
 /// <summary>What became of a proposed command.</summary>
 public readonly struct CommandOutcome

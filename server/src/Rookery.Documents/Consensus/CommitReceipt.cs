@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Documents.Consensus;
 
 /// <summary>
 /// Which members had a write on their disks when it was committed, for a client that asked

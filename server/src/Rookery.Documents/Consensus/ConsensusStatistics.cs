@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Documents.Consensus;
 
 /// <summary>How a node stands in its cluster, for owners to see.</summary>
 /// <param name="Role">"Leader", "Candidate", "Follower" or the like, as consensus calls it; "Learner" for a member that

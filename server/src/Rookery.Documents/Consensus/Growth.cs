@@ -1,6 +1,6 @@
 using Rookery.Documents.Commands;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Consensus;
 
 /// <summary>Tells commands that grow the data from those that must go on when space runs out.</summary>
 internal static class Growth

@@ -1,6 +1,6 @@
 using Rookery.Documents.Commands;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Consensus;
 
 /// <summary>
 /// The way of every write, and the fence of every read. One node alone commits by its own journal ;

@@ -1,4 +1,6 @@
-namespace Rookery.Documents;
+using Rookery.Documents.Nodes;
+
+namespace Rookery.Documents.Consensus;
 
 /// <summary>
 /// Consensus as the node that runs it sees it. Made by an <see cref="OpenConsensus"/>, begun by <see cref="Start"/>,

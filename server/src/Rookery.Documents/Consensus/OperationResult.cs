@@ -1,6 +1,6 @@
 using Rookery.Documents.Commands;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Consensus;
 
 /// <summary>What one operation of a command did.</summary>
 public enum OperationStatus : byte

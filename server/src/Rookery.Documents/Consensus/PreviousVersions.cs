@@ -1,8 +1,9 @@
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Databases;
 using Rookery.Storage;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Consensus;
 
 /// <summary>
 /// Reads the blocks of the rows that a command looks up, on the caller's thread, before the command is queued: apply,

@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Documents.Consensus;
 
 /// <summary>Why a command or a read was refused. Each maps to one answer over HTTP.</summary>
 public enum RejectionKind : byte

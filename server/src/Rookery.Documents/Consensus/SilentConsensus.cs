@@ -1,6 +1,6 @@
 using Rookery.Documents.Commands;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Consensus;
 
 /// <summary>The consensus of a node whose data could not be opened: it refuses everything, and says why.</summary>
 internal sealed class SilentConsensus(Rejection refusal, string nodeTag) : IConsensus

@@ -1,8 +1,9 @@
 using Rookery.Documents.Apply;
-using Rookery.Documents.Json;
+using Rookery.Documents.Changes;
+using Rookery.Documents.Stored;
 using Rookery.Storage;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Databases;
 
 /// <summary>
 /// Walks over the changes that one reader sees, in etag order: stored documents, each in its newest state, and

@@ -1,6 +1,9 @@
+using Rookery.Documents.Changes;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Indexes;
 using Rookery.Storage;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Databases;
 
 /// <summary>
 /// One database of the node: its name and its history. Reads go through <see cref="OpenReader"/>, writes through

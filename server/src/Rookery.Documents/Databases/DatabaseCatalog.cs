@@ -1,8 +1,9 @@
 using System.Collections.Frozen;
 using System.Diagnostics.CodeAnalysis;
+using Rookery.Documents.Changes;
 using Rookery.Storage;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Databases;
 
 /// <summary>
 /// The databases of the node. Readers see one state or the next, never a half; apply publishes a new state when a

@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Documents.Databases;
 
 /// <summary>
 /// A database that was found before is not to be read any more: an answer from it would lack all or some of what it

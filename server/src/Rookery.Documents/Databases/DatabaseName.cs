@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Documents.Databases;
 
 /// <summary>
 /// The rules for names of databases: 1 to 128 letters, digits, <c>_</c>, <c>-</c> and <c>.</c>, not beginning or ending

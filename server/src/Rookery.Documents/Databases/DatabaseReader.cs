@@ -3,9 +3,10 @@ using System.Text;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Ids;
+using Rookery.Documents.Indexes;
 using Rookery.Storage;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Databases;
 
 /// <summary>
 /// A database as it was at one moment. Ids are UTF-8 in any case. Documents and walks that a method hands out must be

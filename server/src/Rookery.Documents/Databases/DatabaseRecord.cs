@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 using System.Text;
 using Rookery.Documents.Apply;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Databases;
 
 /// <summary>
 /// What the node keeps about a database, apart from its contents. Stored as

@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Documents.Databases;
 
 /// <summary>Counts of a database as one snapshot saw them.</summary>
 /// <param name="Documents">Documents that exist.</param>

@@ -1,9 +1,9 @@
 using System.Buffers;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
+using Rookery.Documents.Stored;
 using Rookery.Storage;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Databases;
 
 /// <summary>
 /// A document that was read. It keeps memory alive: dispose it once, when the answer is written. The default value is

@@ -2,10 +2,11 @@ using System.Buffers;
 using Rookery.Disk;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Ids;
-using Rookery.Documents.Json;
+using Rookery.Documents.Parsing;
+using Rookery.Documents.Stored;
 using Rookery.Storage;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Databases;
 
 /// <summary>
 /// Walks over the documents of one reader, which must stay open: all of the walk is of its moment, however long it

@@ -1,8 +1,8 @@
 using System.Buffers;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
+using Rookery.Documents.Stored;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Databases;
 
 /// <summary>Copies a part of a large value, checked, to a writer.</summary>
 internal delegate void ValueCopy(IBufferWriter<byte> target, long offset, long count);

@@ -1,6 +1,7 @@
 using System.Text;
 using System.Text.Unicode;
-using Rookery.Documents.Json;
+using Rookery.Documents.Parsing;
+using Rookery.Json;
 using Decoding = System.Buffers.OperationStatus;
 
 namespace Rookery.Documents.Ids;

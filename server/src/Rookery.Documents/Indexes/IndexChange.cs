@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Documents.Indexes;
 
 /// <summary>What became of an index in the log.</summary>
 public enum IndexChangeKind : byte

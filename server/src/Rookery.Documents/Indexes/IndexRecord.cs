@@ -1,7 +1,7 @@
 using System.Text;
 using Rookery.Documents.Ids;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Indexes;
 
 /// <summary>
 /// What the log says of one index of a database: its definition, which only its reader understands, and how it is kept.

@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Documents.Indexes;
 
 /// <summary>How an index is kept, beside what it indexes.</summary>
 /// <param name="LockMode">Whether another definition may take its place.</param>

@@ -1,6 +1,6 @@
 using Rookery.Disk;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Nodes;
 
 /// <summary>
 /// What is asked to be done between two steps of background work, first come first served. Asked from any thread, done

@@ -1,9 +1,11 @@
 using System.Text;
 using Rookery.Disk;
+using Rookery.Documents.Backups;
+using Rookery.Documents.Recovery;
 using Rookery.Journal;
 using Rookery.Storage;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Nodes;
 
 /// <summary>
 /// The layout of a data directory: <c>lock</c>, <c>format</c> (one line each: format version, node id, cluster id,

@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Documents.Nodes;
 
 /// <summary>Another process works in a directory that this node was given.</summary>
 /// <param name="directory">The directory.</param>

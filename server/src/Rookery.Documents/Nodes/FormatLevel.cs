@@ -1,8 +1,9 @@
 using System.Globalization;
 using System.Text;
 using Rookery.Disk;
+using Rookery.Documents.Records;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Nodes;
 
 /// <summary>
 /// What the members of a cluster may write: one number over all formats. A new program writes by the level that it

@@ -1,6 +1,6 @@
 using Rookery.Storage;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Nodes;
 
 /// <summary>
 /// What the maintenance thread does four times a minute: a piece of the scrub, and giving idle memory back. A node that

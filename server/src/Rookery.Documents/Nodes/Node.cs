@@ -1,8 +1,12 @@
 using Rookery.Disk;
+using Rookery.Documents.Backups;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Records;
 using Rookery.Journal;
 using Rookery.Storage;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Nodes;
 
 /// <summary>
 /// An opened node: its data directory is locked, its journal replayed, its databases readable. When its data cannot be

@@ -1,7 +1,7 @@
 using Rookery.Disk;
 using Rookery.Documents.Commands;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Nodes;
 
 /// <summary>Whose data a directory holds. Both are 22 random characters.</summary>
 /// <param name="NodeId">The node's identity: given once, never used again for other data.</param>

@@ -1,7 +1,7 @@
 using Rookery.Disk;
 using Rookery.Storage;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Nodes;
 
 /// <summary>
 /// The one low-priority thread behind a node: flushes, compacts, prepares journal segments; four times a minute it

@@ -1,6 +1,6 @@
 using Rookery.Disk;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Nodes;
 
 /// <summary>What a node needs to know to open its data.</summary>
 public sealed record NodeOptions

@@ -1,7 +1,7 @@
 using Rookery.Disk;
 using Rookery.Journal;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Nodes;
 
 /// <summary>
 /// What stays free on the file systems of a node: that of the data and, where the journal lies on one of its own, that

@@ -1,7 +1,9 @@
 using Rookery.Disk;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Transfer;
 using Rookery.Storage;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Nodes;
 
 /// <summary>Figures of a running node.</summary>
 public sealed record NodeStatistics

@@ -1,9 +1,13 @@
 using Rookery.Disk;
 using Rookery.Documents.Apply;
+using Rookery.Documents.Backups;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Records;
+using Rookery.Documents.Transfer;
 using Rookery.Journal;
 using Rookery.Storage;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Nodes;
 
 /// <summary>How a directory is opened: in which order its parts are, and what is refused.</summary>
 public sealed partial class NodeStore

@@ -1,10 +1,17 @@
 using Rookery.Disk;
 using Rookery.Documents.Apply;
+using Rookery.Documents.Backups;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Records;
+using Rookery.Documents.Transfer;
 using Rookery.Journal;
 using Rookery.Storage;
+using Rookery.Storage.Install;
+using Rookery.Storage.Repair;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Nodes;
 
 /// <summary>
 /// An opened data directory without threads: storage, journal, and what apply knows. It holds what consensus needs to

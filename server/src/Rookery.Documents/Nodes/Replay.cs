@@ -2,7 +2,7 @@ using Rookery.Disk;
 using Rookery.Documents.Apply;
 using Rookery.Journal;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Nodes;
 
 /// <summary>Applies frames as the journal holds them.</summary>
 internal static class Replay

@@ -1,6 +1,7 @@
 using Rookery.Disk;
+using Rookery.Documents.Backups;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Nodes;
 
 /// <summary>
 /// A data directory that no node runs on, held so that none starts meanwhile: for what is done to a node before its

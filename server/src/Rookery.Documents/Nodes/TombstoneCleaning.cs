@@ -1,7 +1,9 @@
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Nodes;
 
 /// <summary>
 /// Finds deletions that are old enough to be forgotten and proposes a new tombstone horizon, by etag. Nothing is

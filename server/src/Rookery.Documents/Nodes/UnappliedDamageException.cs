@@ -1,6 +1,6 @@
 using Rookery.Storage;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Nodes;
 
 /// <summary>
 /// A write that is durable in the journal needs a stored version that is damaged: it can be neither applied nor left

@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Documents.Nodes;
 
 /// <summary>
 /// The node is one of several, and stopped: which entries of its journal behind its tables were committed, only a

@@ -1,6 +1,8 @@
 using System.Buffers.Binary;
+using Rookery.Disk;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
+using Rookery.Documents.Parsing;
+using Rookery.Documents.Stored;
 
 namespace Rookery.Documents.Patching;
 

@@ -1,5 +1,5 @@
 using System.Text;
-using Rookery.Documents.Json;
+using Rookery.Json;
 
 namespace Rookery.Documents.Patching;
 
@@ -27,7 +27,7 @@ internal sealed class PatchArguments
         {
             scanner.Peek();
             int start = scanner.Position;
-            if (!scanner.TrySkipValue(DocumentLimits.MaxDepth))
+            if (!scanner.TrySkipValue(JsonLimits.MaxDepth))
             {
                 return false;
             }

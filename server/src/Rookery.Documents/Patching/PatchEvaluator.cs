@@ -1,8 +1,10 @@
 using System.Buffers.Binary;
 using Rookery.Disk;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
-using Rookery.Documents.Scripting;
+using Rookery.Documents.Parsing;
+using Rookery.Documents.Stored;
+using Rookery.Json;
+using Rookery.Scripting.Running;
 
 namespace Rookery.Documents.Patching;
 
@@ -75,7 +77,7 @@ public sealed class PatchEvaluator : IDisposable
                 break;
             case ProgramKind.Compiled:
                 BeginCompiled(patch.Bytes[1..], out ReadOnlySpan<byte> program, out ReadOnlySpan<byte> arguments);
-                _interpreter.AddDocument(document);
+                _interpreter.AddDocument(document.ToScript());
                 _interpreter.AddJson(arguments);
                 applied = TryRunCompiled(program, document.Collection, document.Metadata);
                 break;
@@ -240,9 +242,9 @@ public sealed class PatchEvaluator : IDisposable
         {
             Failure = $"the patched document would be larger than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}";
         }
-        else if (StoredJson.Depth(json, 0) > DocumentLimits.MaxDepth)
+        else if (StoredJson.Depth(json, 0) > JsonLimits.MaxDepth)
         {
-            Failure = $"the patched document would be nested deeper than {DocumentLimits.MaxDepth} levels";
+            Failure = $"the patched document would be nested deeper than {JsonLimits.MaxDepth} levels";
         }
         else
         {
@@ -253,7 +255,7 @@ public sealed class PatchEvaluator : IDisposable
     }
 
     private void AppendBytes(ReadOnlySpan<byte> bytes) =>
-        _content.Advance(StoredDocument.WriteBytes(_content.Reserve(Varint.MaxBytes + bytes.Length), 0, bytes));
+        _content.Advance(Varint.WriteBytes(_content.Reserve(Varint.MaxBytes32 + bytes.Length), bytes));
 
     private static ProgramKind KindOf(in PatchProgram patch) =>
         patch.Bytes.IsEmpty

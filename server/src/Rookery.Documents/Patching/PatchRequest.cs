@@ -1,6 +1,10 @@
 using System.Buffers.Binary;
 using System.Text;
-using Rookery.Documents.Json;
+using Rookery.Disk;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Parsing;
+using Rookery.Documents.Stored;
+using Rookery.Json;
 
 namespace Rookery.Documents.Patching;
 
@@ -63,9 +67,7 @@ internal sealed class PatchRequest(int formatLevel)
         else
         {
             _program.Append((byte)ProgramKind.Script);
-            _program.Advance(
-                StoredDocument.WriteBytes(_program.Reserve(Varint.MaxBytes + _script.Length), 0, _script.Written)
-            );
+            _program.Advance(Varint.WriteBytes(_program.Reserve(Varint.MaxBytes32 + _script.Length), _script.Written));
         }
 
         if (createIfMissing.IsRead)

@@ -1,5 +1,8 @@
-using Rookery.Documents.Json;
-using Rookery.Documents.Scripting;
+using Rookery.Disk;
+using Rookery.Documents.Nodes;
+using Rookery.Json;
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Syntax;
 
 namespace Rookery.Documents.Patching;
 
@@ -73,10 +76,10 @@ public static class PatchScript
 
         error = default;
         var program = script.Bytes.Span;
-        output.Advance(StoredDocument.WriteBytes(output.Reserve(Varint.MaxBytes + program.Length), 0, program));
+        output.Advance(Varint.WriteBytes(output.Reserve(Varint.MaxBytes32 + program.Length), program));
         byte[] minimised = arguments.ToArray();
         var values = minimised.AsSpan(0, JsonText.Minimise(minimised, minimised));
-        output.Advance(StoredDocument.WriteBytes(output.Reserve(Varint.MaxBytes + values.Length), 0, values));
+        output.Advance(Varint.WriteBytes(output.Reserve(Varint.MaxBytes32 + values.Length), values));
         return true;
     }
 }

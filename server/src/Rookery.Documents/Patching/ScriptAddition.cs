@@ -1,5 +1,5 @@
 using System.Globalization;
-using Rookery.Documents.Json;
+using Rookery.Disk;
 
 namespace Rookery.Documents.Patching;
 

@@ -1,7 +1,8 @@
 using System.Globalization;
 using System.Text;
 using Rookery.Disk;
-using Rookery.Documents.Json;
+using Rookery.Documents.Parsing;
+using Rookery.Json;
 
 namespace Rookery.Documents.Patching;
 
@@ -227,7 +228,7 @@ internal ref struct ScriptCompiler
 
         _endsWithIndex = true;
         _path.Append(IndexSegment);
-        _path.Advance(Varint.Write(_path.Reserve(Varint.MaxBytes), (uint)index));
+        _path.Advance(Varint.Write(_path.Reserve(Varint.MaxBytes32), (uint)index));
         return true;
     }
 
@@ -320,7 +321,7 @@ internal ref struct ScriptCompiler
     {
         _endsWithIndex = false;
         _path.Append(NameSegment);
-        _path.Advance(StoredDocument.WriteBytes(_path.Reserve(Varint.MaxBytes + name.Length), 0, name));
+        _path.Advance(Varint.WriteBytes(_path.Reserve(Varint.MaxBytes32 + name.Length), name));
     }
 
     /// <summary>Whether the path leads into the metadata, which scripts cannot change here.</summary>
@@ -348,8 +349,8 @@ internal ref struct ScriptCompiler
         }
 
         _output.Append((byte)operation);
-        _output.Advance(StoredDocument.WriteBytes(_output.Reserve(Varint.MaxBytes + _path.Length), 0, _path.Written));
-        _output.Advance(StoredDocument.WriteBytes(_output.Reserve(Varint.MaxBytes + value.Length), 0, value));
+        _output.Advance(Varint.WriteBytes(_output.Reserve(Varint.MaxBytes32 + _path.Length), _path.Written));
+        _output.Advance(Varint.WriteBytes(_output.Reserve(Varint.MaxBytes32 + value.Length), value));
         return true;
     }
 

@@ -1,6 +1,7 @@
 using System.Globalization;
+using Rookery.Disk;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
+using Rookery.Json;
 
 namespace Rookery.Documents.Patching;
 

@@ -1,3 +1,5 @@
+using Rookery.Documents.Nodes;
+
 namespace Rookery.Documents.Patching;
 
 /// <summary>What one line of a patch script does. Numbers are part of the journal's format.</summary>

@@ -1,6 +1,6 @@
 using System.Globalization;
 using System.Text;
-using Rookery.Documents.Json;
+using Rookery.Disk;
 
 namespace Rookery.Documents.Patching;
 

@@ -1,7 +1,9 @@
 using Rookery.Disk;
+using Rookery.Documents.Backups;
+using Rookery.Documents.Nodes;
 using Rookery.Journal;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Recovery;
 
 /// <summary>
 /// Makes the data of a stopped node, the last that is left of a cluster, those of a new node of a new cluster, in the

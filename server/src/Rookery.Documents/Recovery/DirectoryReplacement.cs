@@ -1,7 +1,9 @@
 using Rookery.Disk;
+using Rookery.Documents.Backups;
+using Rookery.Documents.Nodes;
 using Rookery.Journal;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Recovery;
 
 /// <summary>
 /// Replaces the data in a data directory by that which a recovery made beside it. One file decides: while

@@ -2,10 +2,14 @@ using System.Text;
 using Rookery.Disk;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Records;
+using Rookery.Documents.Transfer;
 using Rookery.Journal;
 using Rookery.Storage;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Recovery;
 
 /// <summary>
 /// The data of a node that does not run, opened to see how far they reach and to recover from them. Nothing in them

@@ -1,7 +1,8 @@
 using Rookery.Disk;
-using Rookery.Storage;
+using Rookery.Documents.Backups;
+using Rookery.Storage.Install;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Transfer;
 
 /// <summary>
 /// An offer that can be fetched, or will be: the directory that its files lie in, and the journal behind it, which is

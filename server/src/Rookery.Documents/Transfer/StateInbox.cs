@@ -1,8 +1,11 @@
 using System.Globalization;
 using Rookery.Disk;
+using Rookery.Documents.Backups;
+using Rookery.Documents.Nodes;
 using Rookery.Storage;
+using Rookery.Storage.Install;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Transfer;
 
 /// <summary>
 /// Where the files of an offer are gathered, beside the storage's own: in a directory that survives a restart, so that

@@ -2,8 +2,9 @@ using System.Buffers.Binary;
 using Rookery.Documents.Apply;
 using Rookery.Journal;
 using Rookery.Storage;
+using Rookery.Storage.Install;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Transfer;
 
 /// <summary>
 /// Puts a fetched state in the place of a node's own: storage first, with a mark in its manifest, then the journal,

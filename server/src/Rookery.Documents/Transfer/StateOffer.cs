@@ -2,7 +2,7 @@ using System.Text.Json;
 using System.Text.Json.Serialization;
 using Rookery.Journal;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Transfer;
 
 /// <summary>
 /// The state of a whole node at one place of the log, or what changed of it, as files that can be fetched until the

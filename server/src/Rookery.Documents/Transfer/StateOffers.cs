@@ -1,10 +1,13 @@
 using System.Globalization;
 using Rookery.Disk;
+using Rookery.Documents.Backups;
 using Rookery.Documents.Commands;
 using Rookery.Journal;
 using Rookery.Storage;
+using Rookery.Storage.Install;
+using Rookery.Storage.Repair;
 
-namespace Rookery.Documents;
+namespace Rookery.Documents.Transfer;
 
 /// <summary>
 /// What members get that fell behind the first entry of this node's journal: what changed since the last etag that they

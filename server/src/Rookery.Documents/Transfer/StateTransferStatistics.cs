@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Documents.Transfer;
 
 /// <summary>What goes from one member to another beside the log.</summary>
 public enum StateTransferKind

@@ -1,9 +1,9 @@
 using System.Text;
 using Rookery.Disk;
-using Rookery.Documents.Json;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Values;
+using Rookery.Json;
 
 namespace Rookery.Indexing.Analysis;
 

@@ -1,4 +1,5 @@
-using Rookery.Documents.Json;
+using Rookery.Disk;
+using Rookery.Json;
 
 namespace Rookery.Indexing.Analysis;
 

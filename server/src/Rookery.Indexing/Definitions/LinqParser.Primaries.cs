@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text;
-using Rookery.Documents.Scripting;
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 

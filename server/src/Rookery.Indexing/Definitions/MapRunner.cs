@@ -1,8 +1,8 @@
 using Rookery.Disk;
-using Rookery.Documents.Scripting;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Format;
 using Rookery.Indexing.Values;
+using Rookery.Scripting.Running;
 
 namespace Rookery.Indexing.Definitions;
 
@@ -117,7 +117,7 @@ internal sealed class MapRunner : IDisposable
         try
         {
             interpreter.Begin();
-            interpreter.AddDocument(document.View);
+            interpreter.AddDocument(document.View.ToScript());
             if (!interpreter.TryRun())
             {
                 throw Failed(interpreter);

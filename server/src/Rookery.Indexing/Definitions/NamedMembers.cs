@@ -1,5 +1,5 @@
 using System.Text;
-using Rookery.Documents.Json;
+using Rookery.Json;
 
 namespace Rookery.Indexing.Definitions;
 

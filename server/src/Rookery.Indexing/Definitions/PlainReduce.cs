@@ -1,8 +1,8 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Documents.Json;
 using Rookery.Indexing.Reducing;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Json;
 
 namespace Rookery.Indexing.Definitions;
 

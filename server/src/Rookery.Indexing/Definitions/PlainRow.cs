@@ -1,5 +1,5 @@
 using System.Text;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Format;
 
 namespace Rookery.Indexing.Definitions;
 

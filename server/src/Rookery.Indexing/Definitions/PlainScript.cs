@@ -1,7 +1,9 @@
 using System.Globalization;
 using System.Text;
-using Rookery.Documents.Json;
-using Rookery.Documents.Scripting;
+using Rookery.Json;
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Syntax;
+using Rookery.Scripting.Values;
 
 namespace Rookery.Indexing.Definitions;
 

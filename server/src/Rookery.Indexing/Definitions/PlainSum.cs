@@ -1,6 +1,6 @@
 using System.Buffers.Text;
 using System.Globalization;
-using Rookery.Documents.Scripting;
+using Rookery.Scripting.Values;
 
 namespace Rookery.Indexing.Definitions;
 

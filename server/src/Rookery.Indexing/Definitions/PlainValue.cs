@@ -1,6 +1,6 @@
 using System.Globalization;
-using Rookery.Documents.Json;
-using Rookery.Documents.Scripting;
+using Rookery.Json;
+using Rookery.Scripting.Compiling;
 
 namespace Rookery.Indexing.Definitions;
 

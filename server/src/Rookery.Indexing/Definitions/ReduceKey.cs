@@ -1,7 +1,8 @@
 using System.Buffers.Binary;
 using System.Security.Cryptography;
-using Rookery.Documents.Json;
+using Rookery.Disk;
 using Rookery.Indexing.Values;
+using Rookery.Json;
 
 namespace Rookery.Indexing.Definitions;
 

@@ -1,6 +1,7 @@
 using System.Text;
-using Rookery.Documents.Json;
-using Rookery.Documents.Scripting;
+using Rookery.Disk;
+using Rookery.Json;
+using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 

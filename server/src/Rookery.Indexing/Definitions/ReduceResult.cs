@@ -1,4 +1,5 @@
-using Rookery.Documents.Scripting;
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 

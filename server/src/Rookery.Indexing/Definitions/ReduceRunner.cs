@@ -1,7 +1,7 @@
 using System.Buffers;
-using Rookery.Documents.Scripting;
 using Rookery.Indexing.Reducing;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Scripting.Running;
 
 namespace Rookery.Indexing.Definitions;
 

@@ -2,9 +2,10 @@ using System.Buffers;
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
-using Rookery.Documents.Json;
-using Rookery.Documents.Scripting;
 using Rookery.Indexing.Reducing;
+using Rookery.Json;
+using Rookery.Scripting.Running;
+using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 

@@ -1,8 +1,8 @@
 using System.Buffers;
 using System.Text.Json;
-using Rookery.Documents.Scripting;
 using Rookery.Indexing.Analysis;
 using Rookery.Indexing.Indexes;
+using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 

@@ -1,4 +1,4 @@
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Reducing;
 using Rookery.Indexing.Values;

@@ -1,6 +1,6 @@
 using System.Text.Json;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Indexes;
 using Rookery.Indexing.Indexes;
 
 namespace Rookery.Indexing.Definitions;

@@ -1,7 +1,7 @@
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
-using Rookery.Documents.Scripting;
 using Rookery.Indexing.Indexes;
+using Rookery.Scripting.Running;
 
 namespace Rookery.Indexing.Definitions;
 
@@ -42,7 +42,7 @@ internal sealed class TrackedLoads(Database database, IReadOnlyList<string> coll
                 LowerNames.Collection(document.View.Collection, room)
             );
             Entry!.AddLoaded(LowerNames.Id(id, room), isElsewhere);
-            receiver(document.View, default);
+            receiver(document.View.ToScript());
         }
     }
 }

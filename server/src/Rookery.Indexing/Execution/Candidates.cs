@@ -1,4 +1,4 @@
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Postings;
 
 namespace Rookery.Indexing.Execution;
 

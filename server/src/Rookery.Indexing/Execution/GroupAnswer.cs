@@ -2,7 +2,9 @@ using Rookery.Disk;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Reducing;
 using Rookery.Indexing.Scanning;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Postings;
+using Rookery.Indexing.Segments.Reading;
+using Rookery.Indexing.Segments.Store;
 
 namespace Rookery.Indexing.Execution;
 

@@ -1,5 +1,5 @@
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;

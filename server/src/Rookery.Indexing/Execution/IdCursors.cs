@@ -1,5 +1,5 @@
 using Rookery.Indexing.Scanning;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Reading;
 using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Execution;

@@ -1,7 +1,8 @@
 using Rookery.Disk;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Scanning;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Reading;
+using Rookery.Indexing.Segments.Store;
 using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Execution;

@@ -1,11 +1,11 @@
 using System.Text;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
-using Rookery.Documents.Scripting;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Values;
+using Rookery.Scripting.Running;
 
 namespace Rookery.Indexing.Execution;
 
@@ -67,7 +67,7 @@ public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
         using (document)
         {
             Span<byte> vector = stackalloc byte[ChangeVector.MaxBytes];
-            receiver(document.View, vector[..ChangeVector.Write(vector, document.Etag, _historyId)]);
+            receiver(document.View.ToScript(vector[..ChangeVector.Write(vector, document.Etag, _historyId)]));
         }
     }
 

@@ -1,6 +1,6 @@
-using Rookery.Documents.Json;
+using Rookery.Disk;
 using Rookery.Indexing.Scanning;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Postings;
 
 namespace Rookery.Indexing.Execution;
 

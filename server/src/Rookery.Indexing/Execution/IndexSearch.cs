@@ -1,7 +1,9 @@
-using Rookery.Documents.Json;
+using Rookery.Disk;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Postings;
+using Rookery.Indexing.Segments.Reading;
+using Rookery.Indexing.Segments.Store;
 
 namespace Rookery.Indexing.Execution;
 

@@ -1,7 +1,9 @@
 using System.Numerics;
 using Rookery.Indexing.Analysis;
 using Rookery.Indexing.Scanning;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Postings;
+using Rookery.Indexing.Segments.Reading;
+using Rookery.Indexing.Segments.Store;
 
 namespace Rookery.Indexing.Execution;
 

@@ -1,7 +1,8 @@
 using System.Buffers;
 using System.Text;
 using System.Text.Json;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Reading;
+using Rookery.Indexing.Segments.Store;
 using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Execution;

@@ -1,5 +1,5 @@
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Indexing.Analysis;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;

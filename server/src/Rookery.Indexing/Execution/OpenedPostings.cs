@@ -1,4 +1,5 @@
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Postings;
+using Rookery.Indexing.Segments.Reading;
 
 namespace Rookery.Indexing.Execution;
 

@@ -1,5 +1,5 @@
 using Rookery.Indexing.Analysis;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Postings;
 
 namespace Rookery.Indexing.Execution;
 

@@ -2,12 +2,12 @@ using System.Buffers;
 using System.Text;
 using System.Text.Json;
 using Rookery.Disk;
-using Rookery.Documents;
-using Rookery.Documents.Json;
+using Rookery.Documents.Databases;
 using Rookery.Indexing.Analysis;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Values;
+using Rookery.Json;
 
 namespace Rookery.Indexing.Execution;
 

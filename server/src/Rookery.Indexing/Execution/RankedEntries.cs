@@ -1,6 +1,6 @@
-using Rookery.Documents.Json;
+using Rookery.Disk;
 using Rookery.Indexing.Scanning;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Reading;
 
 namespace Rookery.Indexing.Execution;
 

@@ -1,8 +1,8 @@
 using System.Buffers.Binary;
-using Rookery.Documents.Json;
+using Rookery.Disk;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Reading;
 
 namespace Rookery.Indexing.Execution;
 

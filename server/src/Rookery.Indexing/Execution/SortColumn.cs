@@ -1,6 +1,7 @@
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Indexing.Segments.Reading;
 using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Execution;
@@ -125,7 +126,7 @@ internal sealed class FieldSortColumn : SortColumn
         {
             low = _leastTerms!.SeekExact(KeyAt(_greatestTerms!, (long)high - 1))
                 ? _leastTerms.Ordinal + 1
-                : throw Varint.Malformed();
+                : throw SegmentFormat.Malformed();
         }
 
         // What is null or spoken of by another order stands where a missing value does.
@@ -205,7 +206,7 @@ internal sealed class FieldSortColumn : SortColumn
     private ReadOnlySpan<byte> KeyAt(TermCursor terms, long ordinal)
     {
         _work.CountSortKey();
-        return terms.SeekOrdinal(ordinal) ? terms.Term : throw Varint.Malformed();
+        return terms.SeekOrdinal(ordinal) ? terms.Term : throw SegmentFormat.Malformed();
     }
 
     /// <summary>The value that comes first of several, of which the least and the greatest are known.</summary>

@@ -1,6 +1,7 @@
 using Rookery.Indexing.Analysis;
 using Rookery.Indexing.Scanning;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Postings;
+using Rookery.Indexing.Segments.Reading;
 using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Execution;

@@ -1,4 +1,6 @@
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Indexing.Segments.Postings;
+using Rookery.Indexing.Segments.Reading;
 
 namespace Rookery.Indexing.Execution;
 
@@ -87,7 +89,7 @@ internal sealed class TermsInOrder(
         bool isThere = terms.SeekOrdinal(from);
         foreach (ref var one in postings)
         {
-            one = isThere ? terms.Postings : throw Varint.Malformed();
+            one = isThere ? terms.Postings : throw SegmentFormat.Malformed();
             isThere = terms.MoveNext();
         }
     }

@@ -1,5 +1,6 @@
 using Rookery.Indexing.Analysis;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Postings;
+using Rookery.Indexing.Segments.Reading;
 
 namespace Rookery.Indexing.Execution;
 

@@ -2,7 +2,7 @@ using System.Buffers;
 using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
-using Rookery.Documents;
+using Rookery.Documents.Indexes;
 
 namespace Rookery.Indexing.Indexes;
 

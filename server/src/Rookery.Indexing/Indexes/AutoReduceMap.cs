@@ -1,4 +1,4 @@
-using Rookery.Documents.Json;
+using Rookery.Disk;
 using Rookery.Indexing.Reducing;
 using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Values;

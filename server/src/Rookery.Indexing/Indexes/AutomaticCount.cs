@@ -1,5 +1,5 @@
 using System.Runtime.CompilerServices;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 
 namespace Rookery.Indexing.Indexes;
 

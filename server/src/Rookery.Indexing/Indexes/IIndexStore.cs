@@ -1,4 +1,5 @@
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Indexing.Segments.Store;
 
 namespace Rookery.Indexing.Indexes;
 

@@ -1,5 +1,5 @@
 using System.Text;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Indexes;

@@ -2,7 +2,9 @@ using System.Collections.Concurrent;
 using System.Collections.Frozen;
 using System.Diagnostics.CodeAnalysis;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Changes;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Indexes;
 
 namespace Rookery.Indexing.Indexes;
 

@@ -1,5 +1,6 @@
 using Rookery.Indexing.Reducing;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Indexing.Segments.Writing;
 
 namespace Rookery.Indexing.Indexes;
 

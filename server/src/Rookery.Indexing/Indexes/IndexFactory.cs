@@ -1,5 +1,6 @@
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Indexes;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Reducing;
 using Rookery.Storage;

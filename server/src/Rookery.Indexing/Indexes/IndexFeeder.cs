@@ -1,6 +1,7 @@
 using System.Text;
-using Rookery.Documents;
-using Rookery.Documents.Json;
+using Rookery.Documents.Changes;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Stored;
 using Rookery.Indexing.Values;
 using Rookery.Storage;
 

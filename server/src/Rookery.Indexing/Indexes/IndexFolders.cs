@@ -1,7 +1,8 @@
 using System.Globalization;
 using System.Text;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Nodes;
 
 namespace Rookery.Indexing.Indexes;
 

@@ -1,8 +1,11 @@
 using System.Diagnostics.CodeAnalysis;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Changes;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Nodes;
 using Rookery.Indexing.Reducing;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Reading;
+using Rookery.Indexing.Segments.Store;
 using Rookery.Storage;
 
 namespace Rookery.Indexing.Indexes;

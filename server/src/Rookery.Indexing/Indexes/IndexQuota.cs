@@ -1,5 +1,6 @@
 using System.Globalization;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Indexes;
 using Rookery.Indexing.Execution;
 
 namespace Rookery.Indexing.Indexes;

@@ -1,4 +1,4 @@
-using Rookery.Documents;
+using Rookery.Documents.Indexes;
 
 namespace Rookery.Indexing.Indexes;
 

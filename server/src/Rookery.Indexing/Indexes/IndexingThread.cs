@@ -1,4 +1,4 @@
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Storage;
 
 namespace Rookery.Indexing.Indexes;

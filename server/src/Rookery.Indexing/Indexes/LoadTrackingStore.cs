@@ -1,5 +1,6 @@
 using System.Text;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Postings;
+using Rookery.Indexing.Segments.Store;
 
 namespace Rookery.Indexing.Indexes;
 

@@ -1,7 +1,7 @@
 using System.Text;
-using Rookery.Documents;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Ids;
+using Rookery.Documents.Indexes;
 
 namespace Rookery.Indexing.Indexes;
 

@@ -1,10 +1,10 @@
 using System.Text;
 using Rookery.Disk;
-using Rookery.Documents;
-using Rookery.Documents.Json;
+using Rookery.Documents.Indexes;
+using Rookery.Documents.Stored;
 using Rookery.Indexing.Analysis;
 using Rookery.Indexing.Execution;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Format;
 using Rookery.Indexing.Values;
 using Rookery.Storage;
 

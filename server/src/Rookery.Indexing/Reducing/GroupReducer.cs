@@ -1,5 +1,5 @@
 using System.Buffers;
-using Rookery.Documents.Json;
+using Rookery.Disk;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
 

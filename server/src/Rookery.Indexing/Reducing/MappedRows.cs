@@ -1,5 +1,4 @@
 using Rookery.Disk;
-using Rookery.Documents.Json;
 
 namespace Rookery.Indexing.Reducing;
 

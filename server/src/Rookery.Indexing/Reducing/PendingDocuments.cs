@@ -1,4 +1,4 @@
-using Rookery.Documents.Json;
+using Rookery.Disk;
 using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Reducing;

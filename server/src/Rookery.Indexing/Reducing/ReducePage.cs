@@ -1,6 +1,5 @@
 using System.Buffers.Binary;
 using Rookery.Disk;
-using Rookery.Documents.Json;
 
 namespace Rookery.Indexing.Reducing;
 

@@ -1,6 +1,6 @@
 using Rookery.Disk;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Store;
 
 namespace Rookery.Indexing.Reducing;
 

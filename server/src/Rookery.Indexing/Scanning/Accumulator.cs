@@ -1,6 +1,7 @@
-using Rookery.Documents.Json;
+using Rookery.Disk;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Values;
+using Rookery.Json;
 
 namespace Rookery.Indexing.Scanning;
 

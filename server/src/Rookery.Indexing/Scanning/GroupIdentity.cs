@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
 using System.Security.Cryptography;
-using Rookery.Documents.Json;
+using Rookery.Disk;
 using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Scanning;

@@ -1,7 +1,9 @@
 using System.Buffers;
 using System.Buffers.Text;
 using System.Text;
-using Rookery.Documents.Json;
+using Rookery.Disk;
+using Rookery.Documents.Stored;
+using Rookery.Json;
 
 namespace Rookery.Indexing.Scanning;
 

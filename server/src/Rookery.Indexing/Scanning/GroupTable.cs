@@ -1,7 +1,8 @@
 using System.Buffers;
-using Rookery.Documents.Json;
+using Rookery.Disk;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Values;
+using Rookery.Json;
 
 namespace Rookery.Indexing.Scanning;
 

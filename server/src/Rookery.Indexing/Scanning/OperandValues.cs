@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
-using Rookery.Documents.Json;
 using Rookery.Indexing.Language;
+using Rookery.Json;
 
 namespace Rookery.Indexing.Scanning;
 

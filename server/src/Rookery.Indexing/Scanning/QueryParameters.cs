@@ -1,7 +1,9 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Documents.Json;
+using Rookery.Documents.Parsing;
+using Rookery.Documents.Stored;
 using Rookery.Indexing.Language;
+using Rookery.Json;
 
 namespace Rookery.Indexing.Scanning;
 

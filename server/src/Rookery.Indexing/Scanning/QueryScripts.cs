@@ -1,6 +1,7 @@
 using System.Text.Encodings.Web;
-using Rookery.Documents.Scripting;
 using Rookery.Indexing.Language;
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Scanning;
 

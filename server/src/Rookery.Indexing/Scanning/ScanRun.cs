@@ -2,9 +2,9 @@ using System.Buffers;
 using System.Buffers.Binary;
 using System.Security.Cryptography;
 using Rookery.Disk;
-using Rookery.Documents.Json;
 using Rookery.Indexing.Summaries;
 using Rookery.Indexing.Values;
+using Rookery.Json;
 
 namespace Rookery.Indexing.Scanning;
 

@@ -1,4 +1,4 @@
-using Rookery.Documents.Scripting;
+using Rookery.Scripting.Compiling;
 
 namespace Rookery.Indexing.Scanning;
 

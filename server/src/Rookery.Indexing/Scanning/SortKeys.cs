@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using System.Security.Cryptography;
+using Rookery.Disk;
 using Rookery.Documents.Ids;
-using Rookery.Documents.Json;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Values;
 

@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
-using Rookery.Documents.Json;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Values;
+using Rookery.Json;
 
 namespace Rookery.Indexing.Scanning;
 

@@ -2,7 +2,7 @@ using System.Buffers;
 using System.Globalization;
 using System.Text;
 using Rookery.Disk;
-using Rookery.Documents.Json;
+using Rookery.Documents.Stored;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Values;

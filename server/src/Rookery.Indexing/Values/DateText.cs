@@ -1,4 +1,4 @@
-using Rookery.Documents.Json;
+using Rookery.Json;
 
 namespace Rookery.Indexing.Values;
 

@@ -1,6 +1,6 @@
 using System.Buffers;
-using Rookery.Documents.Json;
 using Rookery.Indexing.Language;
+using Rookery.Json;
 
 namespace Rookery.Indexing.Values;
 

@@ -1,6 +1,8 @@
 using System.Buffers;
 using Rookery.Documents.Ids;
-using Rookery.Documents.Json;
+using Rookery.Documents.Parsing;
+using Rookery.Documents.Stored;
+using Rookery.Json;
 
 namespace Rookery.Indexing.Values;
 

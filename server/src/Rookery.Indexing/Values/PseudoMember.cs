@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
-using Rookery.Documents.Json;
-using Rookery.Documents.Scripting;
+using Rookery.Json;
+using Rookery.Scripting.Values;
 
 namespace Rookery.Indexing.Values;
 

@@ -1,4 +1,4 @@
-using Rookery.Documents.Json;
+using Rookery.Documents.Stored;
 
 namespace Rookery.Indexing.Values;
 

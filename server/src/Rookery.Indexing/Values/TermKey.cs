@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Security.Cryptography;
-using Rookery.Documents.Json;
+using Rookery.Documents.Stored;
+using Rookery.Json;
 
 namespace Rookery.Indexing.Values;
 

@@ -1,10 +1,10 @@
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 using Rookery.Server.Raven;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Access;
 
 /// <summary>What the routes of access have in common: small bodies read, records committed, tokens written.</summary>
 internal static class AccessAnswer

@@ -2,9 +2,10 @@ using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using Microsoft.AspNetCore.Connections.Features;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
+using Rookery.Server.Dashboard;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Access;
 
 /// <summary>A request that its sender may not make.</summary>
 /// <param name="Status">The status.</param>

@@ -1,7 +1,7 @@
 using System.Buffers;
-using Rookery.Documents;
+using Rookery.Documents.Records;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Access;
 
 /// <summary>How tokens and certificates may be called.</summary>
 internal static class AccessNames

@@ -1,7 +1,7 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Access;
 
 /// <summary>What is kept of a bearer token under <c>access/HASH</c>: never the token.</summary>
 /// <param name="Name">As its owner called it.</param>

@@ -1,4 +1,4 @@
-namespace Rookery.Server;
+namespace Rookery.Server.Access;
 
 /// <summary>What a client may do. The names, lower-cased, are those that owners write.</summary>
 [Flags]

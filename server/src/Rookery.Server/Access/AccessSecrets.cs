@@ -1,7 +1,7 @@
 using System.Security.Cryptography;
 using System.Text;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Access;
 
 /// <summary>
 /// What a node makes for its own machine when it starts: a token that may do everything, and a code by which it is
@@ -11,7 +11,7 @@ public sealed class AccessSecrets
 {
     private AccessSecrets(string? presetClaimCode) =>
         (ClaimCode, IsClaimCodePreset) = (
-            presetClaimCode ?? Rookery.Server.ClaimCode.Create(),
+            presetClaimCode ?? Rookery.Server.Access.ClaimCode.Create(),
             presetClaimCode is not null
         );
 

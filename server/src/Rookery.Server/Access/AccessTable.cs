@@ -2,9 +2,9 @@ using System.Buffers.Binary;
 using System.Collections.Frozen;
 using System.Diagnostics.CodeAnalysis;
 using System.Security.Cryptography;
-using Rookery.Documents;
+using Rookery.Documents.Records;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Access;
 
 /// <summary>
 /// Whom the cluster knows: every token and certificate, as the records were at one

@@ -1,8 +1,9 @@
 using System.Buffers.Text;
 using System.Security.Cryptography;
 using System.Text;
+using Rookery.Documents.Records;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Access;
 
 /// <summary>
 /// Bearer tokens (RFC 6750): <c>rookery_</c> and 32 random bytes in base64url. The prefix lets scanners for leaked
@@ -51,14 +52,13 @@ internal static class AccessToken
     }
 
     /// <summary>A hash as it stands in the key of a cluster record.</summary>
-    public static string KeyOf(ReadOnlySpan<byte> hash) =>
-        Documents.ClusterRecordPrefix.Access + Base64Url.EncodeToString(hash);
+    public static string KeyOf(ReadOnlySpan<byte> hash) => ClusterRecordPrefix.Access + Base64Url.EncodeToString(hash);
 
     /// <summary>The hash in the key of a cluster record; null when it is none.</summary>
     public static byte[]? HashIn(string key)
     {
         byte[] hash = new byte[HashBytes];
-        var text = key.AsSpan(Documents.ClusterRecordPrefix.Access.Length);
+        var text = key.AsSpan(ClusterRecordPrefix.Access.Length);
         return
             text.Length == Base64Url.GetEncodedLength(HashBytes)
             && Base64Url.IsValid(text)

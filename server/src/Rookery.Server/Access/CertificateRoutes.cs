@@ -5,11 +5,13 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.Logging;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Records;
 using Rookery.Server.Raven;
+using Rookery.Server.Support;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Access;
 
 /// <summary>
 /// /admin/access/certificates: GET lists the certificates of clients, POST {"Name","Request","Admin","Databases"} signs

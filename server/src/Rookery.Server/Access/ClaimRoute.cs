@@ -2,9 +2,11 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.Logging;
+using Rookery.Documents.Records;
 using Rookery.Server.Raven;
+using Rookery.Server.Support;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Access;
 
 /// <summary>
 /// POST /claim {"Code","Name"}: gives the first admin token of a node without an owner to whoever knows its
@@ -17,7 +19,7 @@ internal sealed class ClaimRoute(ServerContext context)
     /// Stored with the first admin token, and never deleted: who withdraws the last one must not open the node to the
     /// next who comes.
     /// </summary>
-    public const string OwnerKey = Documents.ClusterRecordPrefix.Access + "owner";
+    public const string OwnerKey = ClusterRecordPrefix.Access + "owner";
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
         routes
@@ -59,7 +61,7 @@ internal sealed class ClaimRoute(ServerContext context)
         var made = await new TokenMaker(context).MakeAsync(
             new TokenRequest(name, ["admin"], null, null),
             taken: null,
-            writer => writer.Set(OwnerKey, "{}"u8, Documents.ClusterRecord.Absent)
+            writer => writer.Set(OwnerKey, "{}"u8, ClusterRecord.Absent)
         );
         context.Log.LogInformation(
             LogEvents.Claimed,

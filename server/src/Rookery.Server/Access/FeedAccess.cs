@@ -1,6 +1,6 @@
 using Microsoft.AspNetCore.Http;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Access;
 
 /// <summary>
 /// Whether whoever listens to a feed still may: it goes on for as long as he likes, and his credential may be withdrawn

@@ -1,4 +1,4 @@
-namespace Rookery.Server;
+namespace Rookery.Server.Access;
 
 /// <summary>What a refusal adds for who came without a credential that is known.</summary>
 public static class HowToGetIn

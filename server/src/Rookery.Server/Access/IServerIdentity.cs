@@ -1,7 +1,7 @@
 using System.Security.Cryptography.X509Certificates;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Access;
 
 /// <summary>
 /// What this node shows of itself over TLS, and whom it vouches for. Immutable: a certificate that is renewed makes a

@@ -1,8 +1,8 @@
 using System.Collections.Frozen;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Access;
 
 /// <summary>Who sent a request, and what he may do. Immutable.</summary>
 internal sealed class Principal

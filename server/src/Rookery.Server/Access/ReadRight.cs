@@ -1,8 +1,8 @@
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Server.Raven;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Access;
 
 /// <summary>What routes that need only <c>write</c> keep from whoever may not read in the database too.</summary>
 internal static class ReadRight

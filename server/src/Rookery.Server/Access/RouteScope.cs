@@ -1,6 +1,6 @@
 using Microsoft.AspNetCore.Builder;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Access;
 
 /// <summary>
 /// Endpoint metadata: who may use a route. Every route carries one; the server does not start when one lacks it.

@@ -1,9 +1,12 @@
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Records;
 using Rookery.Server.Raven;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Access;
 
 /// <summary>What somebody asks of a new token.</summary>
 /// <param name="Name">What to call it.</param>

@@ -5,8 +5,9 @@ using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.Logging;
 using Rookery.Documents.Commands;
 using Rookery.Server.Raven;
+using Rookery.Server.Support;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Access;
 
 /// <summary>
 /// /admin/access/tokens: GET lists what is kept of tokens, POST {"Name","Scopes","Databases","LifetimeSeconds"} makes

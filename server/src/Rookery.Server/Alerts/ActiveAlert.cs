@@ -1,4 +1,4 @@
-namespace Rookery.Server;
+namespace Rookery.Server.Alerts;
 
 /// <summary>Something that its owner should know of this node, or of the cluster as this node sees it.</summary>
 /// <param name="Name">As in the list of alerts and in Prometheus' rules ("sync_slow").</param>

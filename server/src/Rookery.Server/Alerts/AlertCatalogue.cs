@@ -1,8 +1,8 @@
 using Rookery.Board;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Alerts;
 
 /// <summary>
 /// All alerts: one list for the product, for Prometheus' rules (ansible/roles/monitoring/files/rookery.rules.yml) and

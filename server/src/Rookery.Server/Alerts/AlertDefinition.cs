@@ -1,6 +1,6 @@
 using System.Text;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Alerts;
 
 /// <summary>
 /// One thing that may be wrong: how this node finds it out, how Prometheus does, and what to do.

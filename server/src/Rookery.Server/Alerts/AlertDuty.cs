@@ -1,4 +1,4 @@
-namespace Rookery.Server;
+namespace Rookery.Server.Alerts;
 
 /// <summary>
 /// What is to be told to the webhook, and by whom. A node whose turn it is not remembers what another has told, so that

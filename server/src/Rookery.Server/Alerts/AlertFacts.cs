@@ -1,8 +1,8 @@
 using Rookery.Board;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Alerts;
 
 /// <summary>
 /// What alerts are judged by: this node, and of the cluster what it sees, at one moment. What is not known is null, and

@@ -1,7 +1,7 @@
 using System.Buffers;
 using System.Text.Json;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Alerts;
 
 /// <summary>What the webhook is told of one alert.</summary>
 /// <param name="State">"firing", "resolved" or "test".</param>

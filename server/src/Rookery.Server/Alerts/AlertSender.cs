@@ -3,8 +3,10 @@ using System.Net.Http.Headers;
 using System.Threading.Channels;
 using Microsoft.Extensions.Logging;
 using Rookery.Disk;
+using Rookery.Server.Configuration;
+using Rookery.Server.Support;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Alerts;
 
 /// <summary>
 /// Sends beginning and end of alerts to a webhook, each once for the cluster: the leader sends those of all members it

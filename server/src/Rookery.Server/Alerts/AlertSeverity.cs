@@ -1,4 +1,4 @@
-namespace Rookery.Server;
+namespace Rookery.Server.Alerts;
 
 /// <summary>How soon an alert wants its owner.</summary>
 public static class AlertSeverity

@@ -1,8 +1,9 @@
 using System.Collections.Immutable;
 using Microsoft.Extensions.Logging;
 using Rookery.Disk;
+using Rookery.Server.Support;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Alerts;
 
 /// <summary>
 /// Judges every ten seconds which alerts hold on this node. One that holds for as long as its definition says becomes

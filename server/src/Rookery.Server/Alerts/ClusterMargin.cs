@@ -1,6 +1,6 @@
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Alerts;
 
 /// <summary>How many more voters may fail before writes stop.</summary>
 internal static class ClusterMargin

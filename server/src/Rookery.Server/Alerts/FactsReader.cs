@@ -1,7 +1,7 @@
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Alerts;
 
 /// <summary>Reads from a node what its alerts are judged by. One caller at a time.</summary>
 /// <param name="context">The node.</param>

@@ -1,6 +1,7 @@
 using System.Globalization;
+using Rookery.Server.Operations;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Alerts;
 
 /// <summary>
 /// What programs beside the node noted on this machine for Prometheus, as text files for node_exporter: the backup

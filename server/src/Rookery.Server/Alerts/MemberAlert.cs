@@ -1,4 +1,4 @@
-namespace Rookery.Server;
+namespace Rookery.Server.Alerts;
 
 /// <summary>An alert of another member, as this node was told.</summary>
 /// <param name="Node">The member's letter.</param>

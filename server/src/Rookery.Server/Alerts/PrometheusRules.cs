@@ -1,6 +1,6 @@
 using System.Text;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Alerts;
 
 /// <summary>
 /// Writes the catalogue as a file of rules for Prometheus, 2.42 or later. `rookery alerts --prometheus` prints it;

@@ -1,4 +1,4 @@
-namespace Rookery.Server;
+namespace Rookery.Server.Configuration;
 
 /// <summary>
 /// The node was asked to run in a way it cannot. The message is one sentence that says what is wrong and where.

@@ -1,6 +1,6 @@
 using System.Text.Json;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Configuration;
 
 /// <summary>
 /// Reads a configuration file: one JSON object whose members are named like the options of <c>rookery serve</c>.

@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Configuration;
 
 /// <summary>
 /// Amounts of memory as owners write them: a number of bytes, or a number with K, M or G (powers of 1024; "KiB" and

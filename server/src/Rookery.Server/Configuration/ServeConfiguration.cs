@@ -1,6 +1,6 @@
 using System.Net;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Configuration;
 
 /// <summary>How a node runs, checked.</summary>
 /// <param name="DataDirectory">Absolute.</param>

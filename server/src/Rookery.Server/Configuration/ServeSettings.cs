@@ -1,4 +1,4 @@
-namespace Rookery.Server;
+namespace Rookery.Server.Configuration;
 
 /// <summary>What the owner asked for, as written; null where nothing was said.</summary>
 public sealed record ServeSettings

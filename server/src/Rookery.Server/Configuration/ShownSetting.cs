@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Configuration;
 
 /// <summary>A setting as its owner may see it, and a helper.</summary>
 /// <param name="Name">As in docs/reference/configuration.md.</param>

@@ -1,4 +1,4 @@
-namespace Rookery.Server;
+namespace Rookery.Server.Configuration;
 
 /// <summary>Where alerts are sent, as written.</summary>
 /// <param name="Url">The URL, to be posted to.</param>

@@ -2,7 +2,7 @@ using System.IO.Compression;
 using System.Security.Cryptography;
 using Microsoft.AspNetCore.Http;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Dashboard;
 
 /// <summary>
 /// A file of the dashboard. It lies in the executable once, Brotli-compressed, as nearly all browsers take it; for the

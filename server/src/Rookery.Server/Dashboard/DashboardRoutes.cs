@@ -1,8 +1,9 @@
 using System.Net;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
+using Rookery.Server.Access;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Dashboard;
 
 /// <summary>
 /// / is the dashboard's page, /assets/NAME what belongs to it; /studio leads there, because that is where RavenDB's

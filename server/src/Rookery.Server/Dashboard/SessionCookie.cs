@@ -1,6 +1,6 @@
 using Microsoft.AspNetCore.Http;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Dashboard;
 
 /// <summary>
 /// The cookie by which a browser shows its session. No script reads it, and no page of another site makes a browser

@@ -2,9 +2,10 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
+using Rookery.Server.Access;
 using Rookery.Server.Raven;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Dashboard;
 
 /// <summary>
 /// /session: POST {"Token"} signs a browser in and gives it a cookie, GET says who it is and what it may do here, and

@@ -4,7 +4,7 @@ using System.Runtime.InteropServices;
 using System.Security.Cryptography;
 using System.Text;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Dashboard;
 
 /// <summary>
 /// Who signed in with a browser. A session is a random name for a token that was shown once: it gives what that token

@@ -1,5 +1,5 @@
 using System.Text.Json;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
 
 namespace Rookery.Server.Observation;
 

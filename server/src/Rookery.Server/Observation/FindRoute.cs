@@ -3,7 +3,9 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.Logging;
+using Rookery.Server.Access;
 using Rookery.Server.Raven;
+using Rookery.Server.Support;
 
 namespace Rookery.Server.Observation;
 

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Rookery.Server.Alerts;
 
 namespace Rookery.Server.Observation;
 

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Rookery.Server.Alerts;
 using Rookery.Server.Raven.Documents;
 using Rookery.Server.Raven.Indexes;
 using Rookery.Storage;
@@ -167,7 +168,10 @@ internal sealed class LiveState(ServerContext context)
     }
 
     // One database that cannot be read keeps nobody from seeing the rest.
-    private static List<ShownIndex> IndexesOf(Indexing.Indexes.IndexHost host, Rookery.Documents.Database database)
+    private static List<ShownIndex> IndexesOf(
+        Indexing.Indexes.IndexHost host,
+        Rookery.Documents.Databases.Database database
+    )
     {
         try
         {

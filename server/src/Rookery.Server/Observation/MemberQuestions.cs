@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
+using Rookery.Server.Alerts;
 using Rookery.Server.Raven;
 
 namespace Rookery.Server.Observation;

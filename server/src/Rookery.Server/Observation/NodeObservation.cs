@@ -2,7 +2,9 @@ using System.Collections.Concurrent;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Server.Alerts;
+using Rookery.Server.Support;
 
 namespace Rookery.Server.Observation;
 

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Rookery.Board;
+using Rookery.Server.Operations;
 
 namespace Rookery.Server.Observation;
 

@@ -1,6 +1,7 @@
 using Rookery.Board;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
+using Rookery.Server.Operations;
 using Rookery.Storage;
 
 namespace Rookery.Server.Observation;

@@ -1,4 +1,6 @@
 using System.Text.Json;
+using Rookery.Server.Alerts;
+using Rookery.Server.Operations;
 
 namespace Rookery.Server.Observation;
 

@@ -1,4 +1,5 @@
 using Rookery.Disk;
+using Rookery.Server.Alerts;
 
 namespace Rookery.Server.Observation;
 

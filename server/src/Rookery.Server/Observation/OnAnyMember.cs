@@ -1,6 +1,6 @@
 using Microsoft.AspNetCore.Builder;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Observation;
 
 /// <summary>
 /// Endpoint metadata: the route tells of one node, or does something there, and <c>node=TAG</c> in the query says
@@ -20,5 +20,5 @@ public static class OnAnyMemberRoutes
 {
     /// <summary>Lets any member be asked for this route of any other.</summary>
     public static TBuilder OnAnyMember<TBuilder>(this TBuilder route)
-        where TBuilder : IEndpointConventionBuilder => route.WithMetadata(Server.OnAnyMember.Instance);
+        where TBuilder : IEndpointConventionBuilder => route.WithMetadata(Observation.OnAnyMember.Instance);
 }

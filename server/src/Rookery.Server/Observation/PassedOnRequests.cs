@@ -4,8 +4,10 @@ using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Primitives;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Server.Access;
 using Rookery.Server.Raven;
+using Rookery.Server.Support;
 
 namespace Rookery.Server.Observation;
 

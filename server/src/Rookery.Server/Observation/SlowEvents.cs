@@ -1,4 +1,5 @@
 using Rookery.Disk;
+using Rookery.Server.Operations;
 
 namespace Rookery.Server.Observation;
 

@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Text.Json;
 using Rookery.Board;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Operations;
 
 /// <summary>
 /// How the machine below does, in <c>/readyz?verbose</c> and <c>/metrics</c>. What it does not tell is left out, and

@@ -1,7 +1,7 @@
 using System.Globalization;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Operations;
 
 /// <summary>
 /// How far a reader of the changes feed has come: an etag, and the history it belongs to. Written as the change vector

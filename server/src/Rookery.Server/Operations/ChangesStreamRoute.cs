@@ -3,12 +3,14 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
-using Rookery.Documents;
+using Rookery.Documents.Changes;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
+using Rookery.Server.Access;
 using Rookery.Server.Raven;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Operations;
 
 /// <summary>
 /// GET /databases/{database}/changes/stream?since=POSITION: Server-Sent Events of every change after a

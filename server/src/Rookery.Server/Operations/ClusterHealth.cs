@@ -1,9 +1,10 @@
 using System.Text.Json;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Server.Alerts;
 using Rookery.Server.Observation;
 using Rookery.Server.Raven.Documents;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Operations;
 
 /// <summary>
 /// How the node stands in its cluster, for whoever watches it: in <c>/readyz?verbose</c> and <c>/metrics</c>. Members

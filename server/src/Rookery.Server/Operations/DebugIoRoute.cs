@@ -3,8 +3,10 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Rookery.Disk;
+using Rookery.Server.Access;
+using Rookery.Server.Observation;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Operations;
 
 /// <summary>
 /// /debug/io?since=&amp;until=&amp;span=&amp;node=: the disk work of this node. Raw events and slow ones between two

@@ -2,11 +2,12 @@ using System.Globalization;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Server.Access;
 using Rookery.Server.Raven;
 using Rookery.Server.Raven.Cluster;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Operations;
 
 /// <summary>
 /// GET /sd/prometheus: where Prometheus finds all members (its HTTP service discovery), each with what Rookery and what

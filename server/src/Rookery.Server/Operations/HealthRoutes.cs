@@ -2,9 +2,10 @@ using System.Buffers;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
+using Rookery.Server.Access;
 using Rookery.Server.Observation;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Operations;
 
 /// <summary>
 /// /livez: the process runs. /readyz: documents are served, if only to reads with consistency=local, and by a member

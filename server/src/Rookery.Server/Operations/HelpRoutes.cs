@@ -2,8 +2,9 @@ using System.Net;
 using System.Text;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
+using Rookery.Server.Access;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Operations;
 
 /// <summary>
 /// /help lists the documents that belong to this version, /help/{path} shows one: they are inside the executable, so a

@@ -1,4 +1,4 @@
-namespace Rookery.Server;
+namespace Rookery.Server.Operations;
 
 /// <summary>
 /// Gives memory back when work has ended, between 10 and 20 seconds after the last of it, and again whenever the idle

@@ -1,8 +1,8 @@
 using System.Text.Json;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 using Rookery.Indexing.Indexes;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Operations;
 
 /// <summary>How the indexes of all databases of a node are together.</summary>
 internal static class IndexMetrics

@@ -1,6 +1,6 @@
 using Rookery.Disk;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Operations;
 
 /// <summary>Kinds of disk work by the names that metrics and /debug/io use.</summary>
 internal static class IoKindName

@@ -2,8 +2,9 @@ using System.Net;
 using System.Net.Http.Headers;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
+using Rookery.Server.Access;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Operations;
 
 /// <summary>
 /// /metrics/machine: what node_exporter tells of this machine, passed on as it came. It asks nobody for a credential,

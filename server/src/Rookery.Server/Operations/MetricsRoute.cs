@@ -2,8 +2,10 @@ using System.Globalization;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Rookery.Disk;
+using Rookery.Server.Access;
+using Rookery.Server.Alerts;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Operations;
 
 /// <summary>
 /// /metrics: every counter of this process in Prometheus' text format. docs/reference/metrics.md lists them.

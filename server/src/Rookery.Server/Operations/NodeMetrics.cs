@@ -1,8 +1,9 @@
 using System.Globalization;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Transfer;
 using Rookery.Storage;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Operations;
 
 /// <summary>What journal, storage and queue say about themselves.</summary>
 internal static class NodeMetrics

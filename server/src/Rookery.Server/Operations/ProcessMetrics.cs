@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Operations;
 
 /// <summary>The process by the names that Prometheus' client libraries agreed on, and the garbage collector.</summary>
 internal static class ProcessMetrics

@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Operations;
 
 /// <summary>
 /// Writes the text format of Prometheus, version 0.0.4: families with help and type, samples with labels. Values are in

@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Text.Json;
 using Rookery.Disk;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Operations;
 
 /// <summary>
 /// What <c>rookery status</c> says, in lines, of the answer to <c>/readyz?verbose</c>: said by the node itself to who

@@ -1,7 +1,7 @@
 using System.Text;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Databases;
 using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven;

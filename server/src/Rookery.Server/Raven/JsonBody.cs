@@ -1,5 +1,5 @@
 using System.Text.Json;
-using Rookery.Documents.Json;
+using Rookery.Json;
 
 namespace Rookery.Server.Raven;
 
@@ -20,7 +20,7 @@ internal static class JsonBody
     {
         try
         {
-            var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = DocumentLimits.MaxEnvelopeDepth });
+            var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = JsonLimits.MaxEnvelopeDepth });
             json.Read();
             var result = read(ref json);
             return json.Read()

@@ -1,7 +1,8 @@
 using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
+using Rookery.Server.Access;
 using Rookery.Server.Raven.Documents;
 using Rookery.Server.Raven.Queries;
 

@@ -1,6 +1,7 @@
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
-using Rookery.Documents.Json;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Json;
 using Rookery.Storage;
 
 namespace Rookery.Server.Raven;

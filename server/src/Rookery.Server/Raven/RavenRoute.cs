@@ -1,6 +1,8 @@
 using System.Globalization;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Server.Dashboard;
 
 namespace Rookery.Server.Raven;
 

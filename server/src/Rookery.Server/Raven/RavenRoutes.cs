@@ -1,6 +1,7 @@
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
+using Rookery.Server.Access;
 using Rookery.Server.Raven.Batches;
 using Rookery.Server.Raven.BulkInsert;
 using Rookery.Server.Raven.Changes;

@@ -1,8 +1,8 @@
 using System.Globalization;
 using System.Text;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 
 namespace Rookery.Server.Raven;
 

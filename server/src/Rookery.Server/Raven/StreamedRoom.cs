@@ -1,6 +1,6 @@
 using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents.Json;
+using Rookery.Documents.Parsing;
 
 namespace Rookery.Server.Raven;
 

@@ -4,8 +4,10 @@ using System.IO.Compression;
 using System.Text;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
+using Rookery.Server.Access;
+using Rookery.Server.Observation;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Support;
 
 /// <summary>
 /// GET /admin/node/debug-package: all that a helper wants to know of this node, as one .tar.gz of texts and JSON. It

@@ -2,7 +2,7 @@ using System.Text;
 using System.Text.Encodings.Web;
 using System.Text.Json;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Support;
 
 /// <summary>One file of a debug package.</summary>
 /// <param name="Name">Its path in the package.</param>

@@ -2,10 +2,12 @@ using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Text;
 using System.Text.Json;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
+using Rookery.Server.Alerts;
 using Rookery.Server.Observation;
+using Rookery.Server.Operations;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Support;
 
 /// <summary>
 /// What a debug package of a node holds, file by file. Whoever keeps something that helps adds a line here, or to

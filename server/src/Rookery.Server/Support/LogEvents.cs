@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Logging;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Support;
 
 /// <summary>
 /// What the log tells, by number: whoever watches it goes by these and not by sentences. docs/reference/log-events.md

@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Logging;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Support;
 
 /// <summary>
 /// The last lines of the log, in bounded memory: whoever cannot reach the machine's journal reads them through the

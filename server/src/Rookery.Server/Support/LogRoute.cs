@@ -3,9 +3,11 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.Logging;
+using Rookery.Server.Access;
+using Rookery.Server.Observation;
 using Rookery.Server.Raven;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Support;
 
 /// <summary>
 /// GET /admin/logs?after=SEQUENCE&amp;limit=500: the last lines of this node's log, oldest first. Answers without data,

@@ -1,7 +1,7 @@
 using System.Collections.Immutable;
 using System.Text.RegularExpressions;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Support;
 
 /// <summary>
 /// Takes secrets out of texts that leave the node for a helper's eyes: those that this process knows by their words,

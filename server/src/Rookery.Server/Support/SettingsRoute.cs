@@ -1,8 +1,11 @@
 using System.Text.Json;
 using Microsoft.AspNetCore.Routing;
+using Rookery.Server.Access;
+using Rookery.Server.Configuration;
+using Rookery.Server.Observation;
 using Rookery.Server.Raven;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Support;
 
 /// <summary>
 /// GET /admin/node/settings: what this node was started with, and who said so. Of what is secret only where it lies.

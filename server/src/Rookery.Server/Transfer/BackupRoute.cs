@@ -3,10 +3,12 @@ using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
 using Microsoft.Extensions.Logging;
-using Rookery.Documents;
+using Rookery.Documents.Backups;
+using Rookery.Server.Access;
 using Rookery.Server.Raven;
+using Rookery.Server.Support;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Transfer;
 
 /// <summary>
 /// GET /admin/node/backup: the whole node as a stream of pieces (<see cref="BackupWire"/>), for `rookery backup`. While

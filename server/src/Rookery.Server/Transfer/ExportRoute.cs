@@ -2,10 +2,11 @@ using System.Globalization;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
+using Rookery.Server.Access;
 using Rookery.Server.Raven;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Transfer;
 
 /// <summary>
 /// GET /databases/{database}/export: all documents of one moment, one a line. A header says how many they are, so that

@@ -2,7 +2,7 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Server.Raven;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Transfer;
 
 /// <summary>The answer to an import, line by line.</summary>
 internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonImport import)

@@ -2,10 +2,11 @@ using System.IO.Pipelines;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
+using Rookery.Server.Access;
 using Rookery.Server.Raven;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Transfer;
 
 /// <summary>
 /// POST /databases/{database}/import: reads lines of JSON, stores the good ones and reports each bad one by number and

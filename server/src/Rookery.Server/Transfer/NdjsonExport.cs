@@ -1,9 +1,9 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Storage;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Transfer;
 
 /// <summary>
 /// Writes the documents of a database as lines of JSON, in the order of their ids, as an import reads them back.

@@ -1,12 +1,13 @@
 using System.Buffers;
 using System.IO.Pipelines;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
-using Rookery.Documents.Json;
+using Rookery.Documents.Parsing;
 using Rookery.Server.Raven;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Transfer;
 
 /// <summary>
 /// Turns fed bytes into bulk commands and proposes them. While one command is on its way to the disk the next is

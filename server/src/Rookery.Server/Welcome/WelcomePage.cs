@@ -6,7 +6,7 @@ using System.Text;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Http.Features;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Welcome;
 
 /// <summary>
 /// What a node shows over plain HTTP, to people who do not know it yet: what it is, the certificate of the cluster's

@@ -8,7 +8,7 @@ using Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 
-namespace Rookery.Server;
+namespace Rookery.Server.Welcome;
 
 /// <summary>
 /// Serves <see cref="WelcomePage"/>: a server of its own beside that of clients, so that whoever fills this one, which

@@ -1,6 +1,8 @@
 using Rookery.Disk;
+using Rookery.Storage.Manifest;
+using Rookery.Storage.State;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Engine;
 
 /// <summary>Makes a second directory with what is durable, sharing the runs by hard links.</summary>
 internal sealed class Checkpointer(EngineContext context)

@@ -1,4 +1,6 @@
-namespace Rookery.Storage;
+using Rookery.Storage.State;
+
+namespace Rookery.Storage.Engine;
 
 /// <summary>
 /// A merge under way. It is done in parts, each of which ends in a manifest: keys below the end of a part are in the

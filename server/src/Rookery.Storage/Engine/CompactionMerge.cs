@@ -1,6 +1,9 @@
 using Rookery.Disk;
+using Rookery.Storage.Memory;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Engine;
 
 /// <summary>Merges what inputs have below some key into one output file, or as much as fits one.</summary>
 internal sealed class CompactionMerge(

@@ -1,4 +1,6 @@
-namespace Rookery.Storage;
+using Rookery.Storage.State;
+
+namespace Rookery.Storage.Engine;
 
 /// <summary>
 /// The next part of a merge, in key order: either files that nothing else overlaps and that are kept as they are, or a

@@ -1,4 +1,6 @@
-namespace Rookery.Storage;
+using Rookery.Storage.State;
+
+namespace Rookery.Storage.Engine;
 
 /// <summary>
 /// Chooses which neighbouring sorted runs of a group to merge (size-tiered). Reasons and figures:

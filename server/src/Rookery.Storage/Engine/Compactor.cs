@@ -1,6 +1,8 @@
 using Rookery.Disk;
+using Rookery.Storage.Memory;
+using Rookery.Storage.State;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Engine;
 
 /// <summary>Chooses compactions and does them, a part at a time. Used by the background thread.</summary>
 internal sealed class Compactor

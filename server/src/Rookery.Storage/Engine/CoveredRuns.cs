@@ -1,4 +1,7 @@
-namespace Rookery.Storage;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
+
+namespace Rookery.Storage.Engine;
 
 /// <summary>
 /// What range tombstones make of runs: those that are covered whole go without being read, and tombstones that cover

@@ -1,6 +1,8 @@
 using System.Buffers.Binary;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Engine;
 
 /// <summary>
 /// How much of each chunk file is dead. Chunks lie where they are until over half of their file is: that is counted

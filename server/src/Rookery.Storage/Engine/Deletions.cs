@@ -1,4 +1,7 @@
-namespace Rookery.Storage;
+using Rookery.Storage.Manifest;
+using Rookery.Storage.Runs;
+
+namespace Rookery.Storage.Engine;
 
 /// <summary>
 /// What a store knows of deletions. Who asks for all that changed since a sequence gets a complete answer when it is

@@ -1,6 +1,11 @@
 using Rookery.Disk;
+using Rookery.Storage.Install;
+using Rookery.Storage.Manifest;
+using Rookery.Storage.Memory;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Engine;
 
 /// <summary>
 /// The manifest as it is on disk, and the only way to change it. Used by the background thread; what others read of it

@@ -1,6 +1,9 @@
 using Rookery.Disk;
+using Rookery.Storage.Memory;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Engine;
 
 /// <summary>What the parts of an engine share.</summary>
 internal sealed class EngineContext

@@ -1,7 +1,11 @@
 using System.Security.Cryptography;
 using Rookery.Disk;
+using Rookery.Storage.Manifest;
+using Rookery.Storage.Memory;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Engine;
 
 /// <summary>The way from a directory to an open engine.</summary>
 internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecorder io, TimeProvider time)

@@ -1,4 +1,6 @@
-namespace Rookery.Storage;
+using Rookery.Storage.State;
+
+namespace Rookery.Storage.Engine;
 
 /// <summary>Gathers what an engine says about itself.</summary>
 internal static class EngineStatistics

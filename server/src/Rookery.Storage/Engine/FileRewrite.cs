@@ -1,4 +1,8 @@
-namespace Rookery.Storage;
+using Rookery.Storage.Memory;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
+
+namespace Rookery.Storage.Engine;
 
 /// <summary>
 /// Writes one file again without the rows that are dead: chunks of released values, ranges that were deleted.

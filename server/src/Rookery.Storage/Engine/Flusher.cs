@@ -1,6 +1,9 @@
 using Rookery.Disk;
+using Rookery.Storage.Memory;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Engine;
 
 /// <summary>
 /// Writes a frozen memtable into one sorted run for each group, once and in order, and then flips the manifest.

@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Engine;
 
 /// <summary>
 /// Files that nothing refers to any more. Any thread may throw one in (often a reader that held the last reference);

@@ -1,4 +1,7 @@
-namespace Rookery.Storage;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
+
+namespace Rookery.Storage.Engine;
 
 /// <summary>
 /// Which deletions stay in runs although nothing is left that they hide: the newest of each group, up to a number. It

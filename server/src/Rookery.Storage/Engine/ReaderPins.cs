@@ -1,6 +1,8 @@
 using Rookery.Disk;
+using Rookery.Storage.Memory;
+using Rookery.Storage.State;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Engine;
 
 /// <summary>
 /// What readers of older states keep from being given back: memtables that were flushed, and runs that no manifest

@@ -1,6 +1,9 @@
 using System.Buffers.Binary;
+using Rookery.Storage.Memory;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Engine;
 
 /// <summary>
 /// Says which rows of a flush or compaction need not be written, and why not. It looks only at what the next manifest

@@ -1,6 +1,8 @@
 using Rookery.Disk;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Engine;
 
 /// <summary>
 /// Rows in key order on their way into files of at most <see cref="StorageOptions.RunBytes"/>. Disposing it deletes

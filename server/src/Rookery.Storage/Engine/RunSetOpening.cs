@@ -1,6 +1,9 @@
 using Rookery.Disk;
+using Rookery.Storage.Manifest;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Engine;
 
 /// <summary>Opens the runs that a manifest names. What is missing or damaged is noted and has no reader.</summary>
 internal sealed class RunSetOpening(IDisk disk, string directory, IIoRecorder io, BlockCache cache)

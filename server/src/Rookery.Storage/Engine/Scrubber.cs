@@ -1,4 +1,7 @@
-namespace Rookery.Storage;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
+
+namespace Rookery.Storage.Engine;
 
 /// <summary>
 /// Walks over all runs and checks every byte against its checksum, a budget at a time. Where it is, is not kept over a

@@ -1,4 +1,7 @@
-namespace Rookery.Storage;
+using Rookery.Storage.Engine;
+using Rookery.Storage.Runs;
+
+namespace Rookery.Storage.Install;
 
 /// <summary>
 /// The rows of one group on their way into files of a directory that is not the store's. Disposing it deletes a file

@@ -1,4 +1,4 @@
-namespace Rookery.Storage;
+namespace Rookery.Storage.Install;
 
 /// <summary>
 /// What a manifest carries from the moment that an installed state counts until the journal has followed.

@@ -1,4 +1,6 @@
-namespace Rookery.Storage;
+using Rookery.Storage.Manifest;
+
+namespace Rookery.Storage.Install;
 
 /// <summary>
 /// The state of a store, or what changed of it since a sequence, made by another node and fetched into a directory:

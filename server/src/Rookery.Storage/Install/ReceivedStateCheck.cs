@@ -1,6 +1,10 @@
 using Rookery.Disk;
+using Rookery.Storage.Engine;
+using Rookery.Storage.Manifest;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Install;
 
 /// <summary>Reads every byte of a received state and makes it durable. Any thread, beside all other work.</summary>
 internal sealed class ReceivedStateCheck(EngineContext context, string directory)

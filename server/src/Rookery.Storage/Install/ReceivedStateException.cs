@@ -1,4 +1,4 @@
-namespace Rookery.Storage;
+namespace Rookery.Storage.Install;
 
 /// <summary>
 /// A state that was fetched is not one that can be installed: incomplete, damaged, of a newer version, or behind what

@@ -1,6 +1,10 @@
 using Rookery.Disk;
+using Rookery.Storage.Engine;
+using Rookery.Storage.Manifest;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Install;
 
 /// <summary>
 /// All rows of a sequence and above, and all that was deleted since, as of one manifest: for a store that has applied

@@ -1,6 +1,10 @@
 using Rookery.Disk;
+using Rookery.Storage.Engine;
+using Rookery.Storage.Manifest;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Install;
 
 /// <summary>
 /// Puts a received state in the place of all there is, or what changed on top of it. Its files get a second name in the

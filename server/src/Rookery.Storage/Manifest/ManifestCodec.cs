@@ -1,7 +1,9 @@
 using System.Buffers;
 using System.Buffers.Binary;
+using Rookery.Storage.Install;
+using Rookery.Storage.Runs;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Manifest;
 
 /// <summary>
 /// A manifest's bytes, all numbers little-endian: [i64 index][i64 term][i64 sequence][i64 next file][blob store id: 16

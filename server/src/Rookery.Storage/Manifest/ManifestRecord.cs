@@ -1,4 +1,7 @@
-namespace Rookery.Storage;
+using Rookery.Storage.Install;
+using Rookery.Storage.Runs;
+
+namespace Rookery.Storage.Manifest;
 
 /// <summary>What is on disk for good: everything that an open engine starts from.</summary>
 internal sealed record ManifestRecord

@@ -2,7 +2,7 @@ using System.Buffers;
 using System.Buffers.Binary;
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Manifest;
 
 /// <summary>
 /// The two files that hold manifests in turn, so that the last good one is never written over. Within a slot the

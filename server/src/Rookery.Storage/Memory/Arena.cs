@@ -1,6 +1,6 @@
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Memory;
 
 /// <summary>
 /// Memory that only grows and is given back as a whole. One thread allocates; what it handed out stays where it is

@@ -1,6 +1,6 @@
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Memory;
 
 /// <summary>
 /// Chunks of native memory for arenas, straight from the system (mmap), because malloc keeps what it was given back

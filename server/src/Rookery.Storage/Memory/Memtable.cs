@@ -1,6 +1,7 @@
 using Rookery.Disk;
+using Rookery.Storage.Runs;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Memory;
 
 /// <summary>
 /// Rows that are applied but not yet in a run. One thread writes, in batches that readers see whole or not at all; any

@@ -1,4 +1,6 @@
-namespace Rookery.Storage;
+using Rookery.Storage.Runs;
+
+namespace Rookery.Storage.Memory;
 
 /// <summary>
 /// Walks the newest visible version of each key of a memtable, tombstones included. The memtable is kept alive by

@@ -1,8 +1,9 @@
 using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using Rookery.Storage.Runs;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Memory;
 
 /// <summary>
 /// A row version in a memtable's arena: this header, then <see cref="Height"/> links, the key and the value. Everything

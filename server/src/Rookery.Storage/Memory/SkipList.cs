@@ -1,7 +1,8 @@
 using System.Numerics;
 using Rookery.Disk;
+using Rookery.Storage.Runs;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Memory;
 
 /// <summary>
 /// The row versions of one keyspace in order of key, newest version first (Pugh, "Skip lists", 1990). One thread

@@ -1,6 +1,11 @@
 using Rookery.Disk;
+using Rookery.Storage.Engine;
+using Rookery.Storage.Install;
+using Rookery.Storage.Memory;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Repair;
 
 /// <summary>
 /// Writes a damaged file again: its good rows, and for the range in doubt the rows of another node. Repair is logical,

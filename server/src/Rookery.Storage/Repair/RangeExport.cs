@@ -1,6 +1,11 @@
 using Rookery.Disk;
+using Rookery.Storage.Engine;
+using Rookery.Storage.Install;
+using Rookery.Storage.Memory;
+using Rookery.Storage.Runs;
+using Rookery.Storage.State;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Repair;
 
 /// <summary>
 /// Writes the rows of a range, as they are applied, into a run for a node that lost them. Any thread.
@@ -39,7 +44,8 @@ internal sealed class RangeExport(EngineContext context)
                     if (writer.EstimatedBytes > MostBytes)
                     {
                         throw new ReceivedStateException(
-                            $"The rows that are wanted are more than {Amount.Bytes(MostBytes)}: fetch the whole state instead."
+                            $"The rows that are wanted are more than {Amount.Bytes(MostBytes)}: fetch the whole state "
+                                + "instead."
                         );
                     }
                 }

@@ -1,4 +1,4 @@
-namespace Rookery.Storage;
+namespace Rookery.Storage.Repair;
 
 /// <summary>
 /// What has to be fetched from another node so that a damaged run can be written again without the damage.

@@ -1,7 +1,7 @@
 using System.Numerics;
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// Native memory for blocks: segments of 1 MiB cut into units of 4 KiB, a bit each. A block takes as many neighbouring

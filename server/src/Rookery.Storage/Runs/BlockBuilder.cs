@@ -1,7 +1,8 @@
 using System.Buffers.Binary;
 using System.Runtime.InteropServices;
+using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// Gathers the rows of one block and encodes it. Every key of a block leaves out the prefix that all of them share.
@@ -85,7 +86,7 @@ internal sealed class BlockBuilder(int targetBytes)
 
     /// <summary>Room that is enough for <see cref="Encode"/>.</summary>
     public int EncodedLimitBytes =>
-        RunFormat.RawHeaderBytes + _pendingBytes + _sharedPrefix + (_rows.Count * 3 * Varint.LimitBytes);
+        RunFormat.RawHeaderBytes + _pendingBytes + _sharedPrefix + (_rows.Count * 3 * Varint.MaxBytes64);
 
     public void Clear()
     {

@@ -1,7 +1,7 @@
 using System.Runtime.CompilerServices;
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// Decompressed blocks of runs in native memory. A hit takes no lock and no hash: every run keeps the number of the

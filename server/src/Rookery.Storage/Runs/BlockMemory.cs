@@ -1,7 +1,7 @@
 using System.Runtime.CompilerServices;
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// The frames of the cache, their memory, and who has to go when it runs out. New blocks wait in a small queue (a tenth

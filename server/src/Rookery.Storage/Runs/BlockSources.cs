@@ -1,6 +1,6 @@
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>Where a cursor gets its blocks from. Holds one block at a time.</summary>
 internal interface IBlockSource : IDisposable

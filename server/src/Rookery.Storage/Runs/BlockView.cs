@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
+using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>One row inside a block that is in memory.</summary>
 internal readonly unsafe struct BlockRow(

@@ -1,6 +1,6 @@
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// A blocked Bloom filter (Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007): 10 bits a

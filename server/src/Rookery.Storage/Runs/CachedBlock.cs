@@ -1,7 +1,7 @@
 using System.Runtime.CompilerServices;
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// A frame of the cache: one block in memory, or none. Whoever has pinned it may use it until unpinning; only an

@@ -1,4 +1,4 @@
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// Remembers 4 bytes of every key's hash until the filter's size is known. In pieces, so that growing copies nothing

@@ -1,4 +1,4 @@
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// A walk over rows in key order. Made with no position; a seek chooses the direction that <see cref="Move"/> goes on

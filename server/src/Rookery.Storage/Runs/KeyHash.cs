@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// The hash of a key that Bloom filters use: computed once per lookup, asked of every run. Part of the run format.

@@ -1,4 +1,4 @@
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>One source of a merge.</summary>
 /// <param name="Rows">Its rows, at most one per key (a memtable's cursor shows the newest version that its snapshot may

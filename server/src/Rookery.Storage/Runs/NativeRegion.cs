@@ -1,6 +1,6 @@
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>A piece of <see cref="NativePages"/> with an owner. Aligned to pages; zeroed.</summary>
 internal sealed unsafe class NativeRegion : IDisposable

@@ -1,4 +1,4 @@
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// Says that every row of another source with a key in [From, ToExclusive) and a lower sequence is deleted.

@@ -1,4 +1,4 @@
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// Range tombstones of one source, cut into pieces that do not overlap, each with the highest sequence that covers it.

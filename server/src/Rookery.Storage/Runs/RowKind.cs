@@ -1,4 +1,4 @@
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>What a row says about its key. The numbers are part of the run format.</summary>
 internal enum RowKind : byte

@@ -1,6 +1,6 @@
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// What an open run keeps in memory: footer, index, filter, key range and range tombstones, all of them checked.

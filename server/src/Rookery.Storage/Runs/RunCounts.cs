@@ -1,4 +1,4 @@
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>What a writer counts for the footer.</summary>
 internal struct RunCounts

@@ -1,6 +1,6 @@
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>Walks the rows of one run, tombstones included. No allocation per row.</summary>
 internal sealed unsafe class RunCursor : IRowCursor

@@ -1,4 +1,6 @@
-namespace Rookery.Storage;
+using Rookery.Storage.State;
+
+namespace Rookery.Storage.Runs;
 
 /// <summary>Bytes of a run that cannot be trusted: what a reader gets instead of a wrong answer.</summary>
 /// <param name="Path">The run's file.</param>

@@ -1,6 +1,6 @@
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// The way of a run's bytes to disk: in writes of 256 KiB, because a card erases in such units, and synced in between

@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// The last bytes of a run: where its parts lie and what it holds. Layout: magic "RKRYEND\n", then the fields below in

@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// Format version 1 of a run, all numbers little-endian:
@@ -29,7 +29,7 @@ internal static class RunFormat
 
     /// <summary>The largest raw block: one row of the longest key and value.</summary>
     public const int RawLimitBytes =
-        RawHeaderBytes + RunWriter.KeyLimitBytes + RunWriter.ValueLimitBytes + (3 * Varint.LimitBytes);
+        RawHeaderBytes + RunWriter.KeyLimitBytes + RunWriter.ValueLimitBytes + (3 * Varint.MaxBytes64);
 
     private static ReadOnlySpan<byte> Magic => "RKRYRUN\n"u8;
 

@@ -1,6 +1,6 @@
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// Which block of a run may hold a key: the separators of all blocks, in native memory. About 40 bytes per block, so

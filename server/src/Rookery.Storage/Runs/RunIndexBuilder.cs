@@ -1,4 +1,6 @@
-namespace Rookery.Storage;
+using Rookery.Disk;
+
+namespace Rookery.Storage.Runs;
 
 /// <summary>Gathers the index of a run while its blocks are written.</summary>
 internal sealed class RunIndexBuilder
@@ -22,7 +24,7 @@ internal sealed class RunIndexBuilder
         // The first block keeps its whole first key: what is below it is surely absent.
         int separatorLength =
             Blocks == 0 ? firstKey.Length : _lastKey.AsSpan(0, _lastKeyLength).CommonPrefixLength(firstKey) + 1;
-        if (_bytes.Length - Length < separatorLength + (2 * Varint.LimitBytes))
+        if (_bytes.Length - Length < separatorLength + (2 * Varint.MaxBytes64))
         {
             Array.Resize(ref _bytes, (_bytes.Length * 2) + separatorLength);
         }

@@ -1,4 +1,6 @@
-namespace Rookery.Storage;
+using Rookery.Disk;
+
+namespace Rookery.Storage.Runs;
 
 /// <summary>The part of a run that names its key range and its range tombstones.</summary>
 internal static unsafe class RunProperties
@@ -70,7 +72,7 @@ internal static unsafe class RunProperties
 
     private static void AppendNumber(List<byte> bytes, ulong number)
     {
-        Span<byte> encoded = stackalloc byte[Varint.LimitBytes];
+        Span<byte> encoded = stackalloc byte[Varint.MaxBytes64];
         bytes.AddRange(encoded[..Varint.Write(encoded, number)]);
     }
 

@@ -1,7 +1,7 @@
 using System.Buffers;
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// One open run. Any number of threads may read at once. Reference counted: made with one reference; when the last is

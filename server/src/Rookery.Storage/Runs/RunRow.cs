@@ -1,4 +1,4 @@
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>What a look into one run found.</summary>
 internal enum RunLookup : byte

@@ -1,4 +1,4 @@
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>What a run holds, as its footer says and the manifest repeats.</summary>
 /// <param name="FileId">The number in its name, never used again in this data directory. Its checksums name it too,

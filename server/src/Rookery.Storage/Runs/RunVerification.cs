@@ -1,6 +1,6 @@
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// Walks a run part by part (header, every block, index, filter, properties and footer) and checks what lies on disk

@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>How a run is written.</summary>
 /// <param name="BlockBytes">A block is closed when its rows reach this many uncompressed bytes; 256 bytes to 32 KiB.

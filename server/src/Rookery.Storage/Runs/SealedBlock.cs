@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.Runs;
 
 /// <summary>A block as it lies on disk, after its checksum was found right.</summary>
 internal readonly unsafe ref struct SealedBlock

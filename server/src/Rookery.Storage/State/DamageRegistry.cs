@@ -1,4 +1,6 @@
-namespace Rookery.Storage;
+using Rookery.Storage.Runs;
+
+namespace Rookery.Storage.State;
 
 /// <summary>The damaged places that were found since the engine was opened, each once. Thread-safe.</summary>
 internal sealed class DamageRegistry(Action<DamageEvent> found)

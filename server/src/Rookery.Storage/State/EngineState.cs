@@ -1,6 +1,8 @@
 using Rookery.Disk;
+using Rookery.Storage.Memory;
+using Rookery.Storage.Runs;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.State;
 
 /// <summary>
 /// What readers see: an immutable record. Publishing is one swap of a reference to it; a reader keeps the record that

@@ -1,6 +1,8 @@
 using System.Runtime.CompilerServices;
+using Rookery.Storage.Memory;
+using Rookery.Storage.Runs;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.State;
 
 /// <summary>
 /// Finds the newest version of a key in a state: memtables first, then the group's runs, newest first.

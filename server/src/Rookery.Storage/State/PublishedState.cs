@@ -1,4 +1,4 @@
-namespace Rookery.Storage;
+namespace Rookery.Storage.State;
 
 /// <summary>The newest state, and the older ones that readers still hold.</summary>
 internal sealed class PublishedState(EngineState first, TimeProvider time)

@@ -1,6 +1,7 @@
 using Rookery.Disk;
+using Rookery.Storage.Runs;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.State;
 
 /// <summary>
 /// Walks upwards over what can be read in a state and goes past damage: through a damaged stretch without the file that

@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
+using Rookery.Storage.Runs;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.State;
 
 /// <summary>
 /// A run's file as the manifest names it: immutable; what changes about it is a new record over the same reader.

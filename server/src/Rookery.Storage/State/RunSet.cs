@@ -1,6 +1,6 @@
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.State;
 
 /// <summary>
 /// The sorted runs of every group, newest first within a group. Immutable and reference counted: holds a reference to

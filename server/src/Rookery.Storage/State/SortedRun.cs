@@ -1,6 +1,6 @@
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.State;
 
 /// <summary>Files of one group that do not overlap, in key order: to a reader one run. Immutable.</summary>
 internal sealed class SortedRun

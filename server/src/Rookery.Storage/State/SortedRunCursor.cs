@@ -1,4 +1,6 @@
-namespace Rookery.Storage;
+using Rookery.Storage.Runs;
+
+namespace Rookery.Storage.State;
 
 /// <summary>Walks a sorted run file by file; opens a file when the walk comes to it.</summary>
 internal sealed class SortedRunCursor(

@@ -1,4 +1,7 @@
-namespace Rookery.Storage;
+using Rookery.Storage.Memory;
+using Rookery.Storage.Runs;
+
+namespace Rookery.Storage.State;
 
 /// <summary>Opens one cursor over everything in a state that may hold rows of a range.</summary>
 internal static class StateCursor

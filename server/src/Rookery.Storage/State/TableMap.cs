@@ -1,6 +1,6 @@
 using Rookery.Disk;
 
-namespace Rookery.Storage;
+namespace Rookery.Storage.State;
 
 /// <summary>Which table belongs to which group, the engine's own tables included.</summary>
 internal sealed class TableMap

@@ -4,6 +4,9 @@ using Microsoft.Extensions.Logging;
 using Rookery.Cluster.Identity;
 using Rookery.Disk;
 using Rookery.Server;
+using Rookery.Server.Access;
+using Rookery.Server.Configuration;
+using Rookery.Server.Support;
 
 namespace Rookery.Access;
 

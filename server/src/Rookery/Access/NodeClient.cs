@@ -1,7 +1,7 @@
 using System.Net;
 using System.Net.Http.Headers;
 using System.Text.Json;
-using Rookery.Documents.Json;
+using Rookery.Json;
 
 namespace Rookery.Access;
 
@@ -22,7 +22,7 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
     private HttpClient _client = node.NewClient(Timeout.InfiniteTimeSpan);
 
     /// <summary>How an answer is read that may carry documents.</summary>
-    public static JsonDocumentOptions Parsing => new() { MaxDepth = DocumentLimits.MaxEnvelopeDepth };
+    public static JsonDocumentOptions Parsing => new() { MaxDepth = JsonLimits.MaxEnvelopeDepth };
 
     /// <summary>Where it answers.</summary>
     public Uri Address => _node.Address;

@@ -1,4 +1,4 @@
-using Rookery.Server;
+using Rookery.Server.Access;
 using Rookery.Server.Raven;
 
 namespace Rookery.Access;

@@ -1,8 +1,10 @@
 using System.Security.Cryptography.X509Certificates;
 using Rookery.Cluster.Identity;
 using Rookery.Disk;
-using Rookery.Documents;
-using Rookery.Server;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
+using Rookery.Server.Access;
+using Rookery.Server.Configuration;
 
 namespace Rookery.Access;
 

@@ -2,7 +2,7 @@ using System.CommandLine;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Nodes;
 
 namespace Rookery.Clusters;
 

@@ -6,9 +6,11 @@ using Rookery.Cluster;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Membership;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Records;
 using Rookery.Raft;
 using Rookery.Server;
+using Rookery.Server.Support;
 
 namespace Rookery.Clusters;
 

@@ -4,8 +4,8 @@ using System.Net;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Disk;
-using Rookery.Documents;
-using Rookery.Server;
+using Rookery.Documents.Nodes;
+using Rookery.Server.Configuration;
 
 namespace Rookery.Clusters;
 

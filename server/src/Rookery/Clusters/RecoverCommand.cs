@@ -4,8 +4,9 @@ using System.Text;
 using System.Text.Json;
 using Rookery.Cluster.Recovery;
 using Rookery.Disk;
-using Rookery.Documents;
-using Rookery.Server;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Recovery;
+using Rookery.Server.Configuration;
 
 namespace Rookery.Clusters;
 

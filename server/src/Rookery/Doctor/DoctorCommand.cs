@@ -4,7 +4,7 @@ using System.Text.Encodings.Web;
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Board.Doctor;
-using Rookery.Server;
+using Rookery.Server.Configuration;
 
 namespace Rookery.Doctor;
 

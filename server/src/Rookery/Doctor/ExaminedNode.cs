@@ -1,7 +1,7 @@
 using Rookery.Access;
 using Rookery.Cluster.Identity;
 using Rookery.Disk;
-using Rookery.Server;
+using Rookery.Server.Configuration;
 
 namespace Rookery.Doctor;
 

@@ -1,6 +1,6 @@
 using System.CommandLine;
 using Rookery.Access;
-using Rookery.Server;
+using Rookery.Server.Alerts;
 
 namespace Rookery.Support;
 

@@ -1,6 +1,6 @@
 using System.Text;
 using Rookery.Disk;
-using Rookery.Server;
+using Rookery.Server.Alerts;
 
 namespace Rookery.Support;
 

@@ -3,7 +3,8 @@ using System.Text;
 using Rookery.Board.Doctor;
 using Rookery.Disk;
 using Rookery.Doctor;
-using Rookery.Server;
+using Rookery.Server.Configuration;
+using Rookery.Server.Support;
 
 namespace Rookery.Support;
 

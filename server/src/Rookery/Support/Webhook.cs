@@ -1,4 +1,5 @@
-using Rookery.Server;
+using Rookery.Server.Configuration;
+using Rookery.Server.Support;
 
 namespace Rookery.Support;
 

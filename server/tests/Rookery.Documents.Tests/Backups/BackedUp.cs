@@ -1,4 +1,5 @@
 using Rookery.Disk;
+using Rookery.Documents.Backups;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Simulation;
 

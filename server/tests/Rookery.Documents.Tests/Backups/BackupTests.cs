@@ -1,4 +1,6 @@
 using Rookery.Disk;
+using Rookery.Documents.Backups;
+using Rookery.Documents.Nodes;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Simulation;
 

@@ -1,5 +1,6 @@
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
+using Rookery.Documents.Parsing;
+using Rookery.Json;
 using static Rookery.Documents.Tests.Json.Parsing;
 
 namespace Rookery.Documents.Tests.Commands;

@@ -1,7 +1,9 @@
 using System.Text.RegularExpressions;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Ids;
-using Rookery.Documents.Json;
+using Rookery.Documents.Parsing;
+using Rookery.Documents.Stored;
+using Rookery.Json;
 using static Rookery.Documents.Tests.Json.Parsing;
 
 namespace Rookery.Documents.Tests.Commands;

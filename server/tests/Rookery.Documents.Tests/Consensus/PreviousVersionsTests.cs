@@ -1,7 +1,8 @@
 using System.Text;
 using Rookery.Disk;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Parsing;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Simulation;
 

@@ -1,6 +1,6 @@
 using System.Text;
 using Rookery.Documents.Ids;
-using Rookery.Documents.Json;
+using Rookery.Json;
 using static Rookery.Documents.Tests.Json.Parsing;
 
 namespace Rookery.Documents.Tests.Ids;

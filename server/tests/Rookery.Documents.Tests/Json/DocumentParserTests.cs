@@ -1,6 +1,7 @@
 using System.Text;
 using System.Text.Json;
-using Rookery.Documents.Json;
+using Rookery.Documents.Parsing;
+using Rookery.Json;
 using static Rookery.Documents.Tests.Json.Parsing;
 
 namespace Rookery.Documents.Tests.Json;

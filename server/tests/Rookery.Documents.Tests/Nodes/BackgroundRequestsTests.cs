@@ -1,4 +1,5 @@
 using Rookery.Disk;
+using Rookery.Documents.Nodes;
 
 namespace Rookery.Documents.Tests.Nodes;
 

@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Text;
 using Rookery.Disk;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
+using Rookery.Documents.Parsing;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;

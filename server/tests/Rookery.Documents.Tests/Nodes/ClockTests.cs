@@ -1,6 +1,8 @@
 using System.Text;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Parsing;
 using Rookery.Raft;
 using Rookery.Simulation;
 

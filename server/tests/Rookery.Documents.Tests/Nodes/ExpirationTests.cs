@@ -1,3 +1,4 @@
+using Rookery.Documents.Nodes;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;

@@ -4,7 +4,9 @@ using System.Runtime.CompilerServices;
 using System.Text;
 using Rookery.Disk;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Parsing;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;

@@ -1,5 +1,6 @@
 using Rookery.Disk;
 using Rookery.Documents.Apply;
+using Rookery.Documents.Nodes;
 using Rookery.Simulation;
 using Rookery.Storage;
 

@@ -1,7 +1,8 @@
 using System.Text;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Parsing;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;

@@ -1,5 +1,6 @@
 using System.Text;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;

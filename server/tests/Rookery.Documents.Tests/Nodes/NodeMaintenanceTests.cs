@@ -4,7 +4,8 @@ using System.Text;
 using Rookery.Cluster;
 using Rookery.Disk;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Parsing;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;

@@ -1,5 +1,6 @@
 using Rookery.Cluster;
 using Rookery.Disk;
+using Rookery.Documents.Nodes;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;

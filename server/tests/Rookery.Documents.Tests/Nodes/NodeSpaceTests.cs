@@ -1,4 +1,5 @@
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;

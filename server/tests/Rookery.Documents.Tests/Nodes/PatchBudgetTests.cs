@@ -1,6 +1,7 @@
 using System.Text;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;

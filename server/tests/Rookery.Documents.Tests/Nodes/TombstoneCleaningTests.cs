@@ -1,4 +1,6 @@
 using Rookery.Documents.Commands;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Nodes;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;

@@ -1,8 +1,10 @@
 using System.Text.Json;
+using Rookery.Disk;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
 using Rookery.Documents.Patching;
+using Rookery.Documents.Stored;
 using Rookery.Documents.Tests.Json;
+using Rookery.Json;
 using static Rookery.Documents.Tests.Json.Parsing;
 
 namespace Rookery.Documents.Tests.Patching;

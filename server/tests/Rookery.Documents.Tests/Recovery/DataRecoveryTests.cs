@@ -1,4 +1,6 @@
 using Rookery.Disk;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Recovery;
 using Rookery.Documents.Tests.Backups;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Simulation;

@@ -1,9 +1,12 @@
 using System.Text.Json;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
 using Rookery.Documents.Patching;
+using Rookery.Documents.Stored;
 using Rookery.Documents.Tests.Json;
 using Rookery.Documents.Tests.Nodes;
+using Rookery.Json;
 using Rookery.Simulation;
 using static Rookery.Documents.Tests.Json.Parsing;
 

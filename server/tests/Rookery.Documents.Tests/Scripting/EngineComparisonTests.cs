@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Text;
 using System.Text.Encodings.Web;
 using System.Text.Json;
-using Rookery.Documents.Scripting;
+using Rookery.Scripting.Syntax;
 
 namespace Rookery.Documents.Tests.Scripting;
 

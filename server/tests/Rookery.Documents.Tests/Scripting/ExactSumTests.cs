@@ -1,5 +1,5 @@
 using System.Text;
-using Rookery.Documents.Scripting;
+using Rookery.Scripting.Values;
 
 namespace Rookery.Documents.Tests.Scripting;
 

@@ -1,7 +1,10 @@
 using System.Text;
-using Rookery.Documents.Json;
-using Rookery.Documents.Scripting;
+using Rookery.Documents.Parsing;
+using Rookery.Documents.Stored;
 using Rookery.Documents.Tests.Json;
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Running;
+using Rookery.Scripting.Syntax;
 using static Rookery.Documents.Tests.Json.Parsing;
 
 namespace Rookery.Documents.Tests.Scripting;
@@ -238,7 +241,7 @@ public class HostileScriptTests
     {
         interpreter.Load(program);
         interpreter.Begin();
-        interpreter.AddDocument(new DocumentView(document));
+        interpreter.AddDocument(new DocumentView(document).ToScript());
         interpreter.AddJson("""{"v":7}"""u8);
         return interpreter.TryRun() && interpreter.TryWriteParameter(0, out var json)
             ? Text(json)

@@ -1,6 +1,6 @@
 using System.Globalization;
 using System.Numerics;
-using Rookery.Documents.Scripting;
+using Rookery.Scripting.Values;
 
 namespace Rookery.Documents.Tests.Scripting;
 

@@ -1,6 +1,8 @@
-using Rookery.Documents.Json;
-using Rookery.Documents.Scripting;
+using Rookery.Documents.Stored;
 using Rookery.Documents.Tests.Json;
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Running;
+using Rookery.Scripting.Syntax;
 using static Rookery.Documents.Tests.Json.Parsing;
 
 namespace Rookery.Documents.Tests.Scripting;
@@ -115,7 +117,7 @@ public class QueryScriptTests
             interpreter.Trim();
             interpreter.Load(program);
             interpreter.Begin();
-            interpreter.AddDocument(new DocumentView(StoredDocumentTests.Store("{}", "a")));
+            interpreter.AddDocument(new DocumentView(StoredDocumentTests.Store("{}", "a")).ToScript());
             interpreter.AddJson(Bytes($$"""{"by":{{count}}}"""));
             return interpreter.TryRun() && interpreter.TryWriteResult(out _);
         }
@@ -132,7 +134,9 @@ public class QueryScriptTests
     private static void Begin(ScriptInterpreter interpreter)
     {
         interpreter.Begin();
-        interpreter.AddDocument(new DocumentView(StoredDocumentTests.Store("""{"n":5,"friend":"b"}""", "a")));
+        interpreter.AddDocument(
+            new DocumentView(StoredDocumentTests.Store("""{"n":5,"friend":"b"}""", "a")).ToScript()
+        );
         interpreter.AddJson("""{"by":7}"""u8);
     }
 
@@ -144,7 +148,7 @@ public class QueryScriptTests
             if (Text(id) is var name && name is ("a" or "b"))
             {
                 string json = name is "a" ? """{"n":5,"friend":"b"}""" : """{"n":6,"friend":"a"}""";
-                receiver(new DocumentView(StoredDocumentTests.Store(json, name)), default);
+                receiver(new DocumentView(StoredDocumentTests.Store(json, name)).ToScript());
             }
         }
     }

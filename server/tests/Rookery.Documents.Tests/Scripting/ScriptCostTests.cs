@@ -1,7 +1,10 @@
 using System.Text;
-using Rookery.Documents.Json;
-using Rookery.Documents.Scripting;
+using Rookery.Documents.Ids;
+using Rookery.Documents.Parsing;
+using Rookery.Documents.Stored;
 using Rookery.Documents.Tests.Json;
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Running;
 using static Rookery.Documents.Tests.Json.Parsing;
 
 namespace Rookery.Documents.Tests.Scripting;
@@ -13,6 +16,14 @@ namespace Rookery.Documents.Tests.Scripting;
 public class ScriptCostTests
 {
     private static readonly ScriptLimits Wide = new() { Steps = 1 << 28, MostSteps = 1 << 28 };
+
+    /// <summary>Scripts know no documents: their limits are numbers of their own, and the same.</summary>
+    [Fact]
+    public void A_script_may_load_any_id_and_yield_the_largest_document()
+    {
+        Assert.Equal(DocumentId.MaxBytes, ScriptLimits.MaxIdBytes);
+        Assert.Equal(DocumentLimits.MaxDocumentBytes, ScriptLimits.Default.OutputBytes);
+    }
 
     [Fact]
     public void Memory_fits_the_smallest_member()
@@ -39,7 +50,7 @@ public class ScriptCostTests
         using var interpreter = new ScriptInterpreter();
         interpreter.Load(JavaScript.CompilePatch("this.n = 1"));
         interpreter.Begin();
-        interpreter.AddDocument(new DocumentView(StoredDocumentTests.Store("""{"n":0}""", "users/1")));
+        interpreter.AddDocument(new DocumentView(StoredDocumentTests.Store("""{"n":0}""", "users/1")).ToScript());
         interpreter.AddJson(Bytes($$"""{"v":"{{new string('x', 13 << 20)}}"}"""));
         Assert.False(interpreter.TryRun());
         Assert.Contains("B of memory", interpreter.Failure, StringComparison.Ordinal);
@@ -170,7 +181,7 @@ public class ScriptCostTests
         interpreter.Load(JavaScript.CompilePatch(script));
         long before = GC.GetAllocatedBytesForCurrentThread();
         interpreter.Begin();
-        interpreter.AddDocument(new DocumentView(stored));
+        interpreter.AddDocument(new DocumentView(stored).ToScript());
         interpreter.AddJson("{}"u8);
         bool succeeded = TryRunAndWrite(interpreter, out var json);
         allocatedBytes = GC.GetAllocatedBytesForCurrentThread() - before;

@@ -1,6 +1,7 @@
-using Rookery.Documents.Json;
-using Rookery.Documents.Scripting;
+using Rookery.Documents.Stored;
 using Rookery.Documents.Tests.Json;
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Running;
 using static Rookery.Documents.Tests.Json.Parsing;
 
 namespace Rookery.Documents.Tests.Scripting;
@@ -14,7 +15,7 @@ internal static class Scripts
         using var interpreter = new ScriptInterpreter();
         interpreter.Load(JavaScript.CompileProjection(expression, ["u", "args"], functions));
         interpreter.Begin();
-        interpreter.AddDocument(new DocumentView(StoredDocumentTests.Store(document, "users/1")));
+        interpreter.AddDocument(new DocumentView(StoredDocumentTests.Store(document, "users/1")).ToScript());
         interpreter.AddJson(Bytes(args));
         return Result(interpreter);
     }
@@ -25,7 +26,7 @@ internal static class Scripts
         using var interpreter = new ScriptInterpreter(limits);
         interpreter.Load(JavaScript.CompilePatch(script));
         interpreter.Begin();
-        interpreter.AddDocument(new DocumentView(StoredDocumentTests.Store(document, "users/1")));
+        interpreter.AddDocument(new DocumentView(StoredDocumentTests.Store(document, "users/1")).ToScript());
         interpreter.AddJson(Bytes(args));
         return interpreter.TryRun() && interpreter.TryWriteParameter(0, out var json)
             ? Text(json)

@@ -4,8 +4,10 @@ using System.Text;
 using Rookery.Disk;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Parsing;
 using Rookery.Documents.Tests.Nodes;
+using Rookery.Documents.Transfer;
 using Rookery.Journal;
 using Rookery.Simulation;
 

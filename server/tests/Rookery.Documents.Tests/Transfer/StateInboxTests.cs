@@ -1,4 +1,5 @@
 using Rookery.Documents.Tests.Nodes;
+using Rookery.Documents.Transfer;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Transfer;

@@ -1,5 +1,8 @@
+using Rookery.Documents.Changes;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Nodes;
 using Rookery.Documents.Tests.Nodes;
+using Rookery.Documents.Transfer;
 using Rookery.Journal;
 using Rookery.Simulation;
 using Rookery.Storage;

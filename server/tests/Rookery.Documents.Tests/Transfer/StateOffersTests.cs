@@ -1,5 +1,6 @@
 using Rookery.Disk;
 using Rookery.Documents.Tests.Nodes;
+using Rookery.Documents.Transfer;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Transfer;

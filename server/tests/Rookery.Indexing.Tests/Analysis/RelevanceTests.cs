@@ -1,7 +1,7 @@
 using System.Text;
 using System.Text.Json;
 using Rookery.Disk;
-using Rookery.Documents.Json;
+using Rookery.Documents.Stored;
 using Rookery.Indexing.Analysis;
 using Rookery.Indexing.Execution;
 using Rookery.Indexing.Indexes;

@@ -1,11 +1,11 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Documents.Json;
-using Rookery.Documents.Scripting;
+using Rookery.Documents.Stored;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Tests.Values;
 using Rookery.Indexing.Values;
+using Rookery.Scripting.Running;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
@@ -101,7 +101,7 @@ internal static class DefinitionExample
             string name = Encoding.UTF8.GetString(id);
             if (Others.TryGetValue(name, out string? json))
             {
-                receiver(new DocumentView(StoredExample.Store(name, json)), default);
+                receiver(new DocumentView(StoredExample.Store(name, json)).ToScript());
             }
         }
     }

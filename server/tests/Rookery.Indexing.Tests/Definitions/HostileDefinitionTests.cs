@@ -2,10 +2,11 @@ using System.Buffers;
 using System.Globalization;
 using System.Text;
 using Rookery.Disk;
-using Rookery.Documents.Scripting;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Reducing;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Scripting.Running;
+using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Tests.Definitions;
 

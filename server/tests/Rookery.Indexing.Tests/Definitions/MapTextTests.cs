@@ -1,5 +1,5 @@
-using Rookery.Documents.Scripting;
 using Rookery.Indexing.Definitions;
+using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Tests.Definitions;
 

@@ -1,11 +1,12 @@
 using System.Buffers;
 using System.Globalization;
 using System.Text;
-using Rookery.Documents.Json;
+using Rookery.Documents.Stored;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Reducing;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Format;
 using Rookery.Indexing.Tests.Values;
+using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
@@ -57,7 +58,7 @@ public sealed class PlainScriptTests
             {
                 Assert.Null(IndexScript.CompileMap(text).Plain);
             }
-            catch (Documents.Scripting.ScriptException)
+            catch (ScriptException)
             {
                 // Refused.
             }

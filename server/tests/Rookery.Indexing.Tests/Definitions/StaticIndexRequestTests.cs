@@ -1,6 +1,6 @@
 using System.Text;
 using System.Text.Json;
-using Rookery.Documents;
+using Rookery.Documents.Indexes;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
 

@@ -5,7 +5,7 @@ using System.Text.Json;
 using Rookery.Disk;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Format;
 using Rookery.Indexing.Tests.Indexes;
 using Rookery.Simulation;
 
@@ -608,7 +608,7 @@ public sealed class StaticIndexTests
         node.Disk.Delete(identity);
         using (var file = node.Disk.Open(identity, DiskOpen.CreateNew))
         {
-            file.Write(Encoding.ASCII.GetBytes(said + Rookery.Documents.DataDirectory.CheckLine(said)), 0);
+            file.Write(Encoding.ASCII.GetBytes(said + Rookery.Documents.Nodes.DataDirectory.CheckLine(said)), 0);
             file.Sync();
         }
 

@@ -1,5 +1,5 @@
 using Rookery.Indexing.Execution;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Postings;
 
 namespace Rookery.Indexing.Tests.Execution;
 

@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Runtime.CompilerServices;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Indexes;
 using Rookery.Indexing.Analysis;
 using Rookery.Indexing.Execution;
 using Rookery.Indexing.Indexes;

@@ -1,5 +1,4 @@
 using Rookery.Disk;
-using Rookery.Documents.Json;
 using Rookery.Indexing.Execution;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Language;

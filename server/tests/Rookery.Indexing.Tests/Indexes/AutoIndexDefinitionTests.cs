@@ -1,5 +1,5 @@
 using System.Text;
-using Rookery.Documents;
+using Rookery.Documents.Indexes;
 using Rookery.Indexing.Indexes;
 
 namespace Rookery.Indexing.Tests.Indexes;

@@ -1,7 +1,7 @@
 using System.Text;
 using Rookery.Indexing.Execution;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Store;
 using Rookery.Indexing.Values;
 using Rookery.Storage;
 

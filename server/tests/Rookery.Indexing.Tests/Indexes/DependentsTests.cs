@@ -1,6 +1,6 @@
 using System.Text;
 using System.Text.Json;
-using Rookery.Documents.Json;
+using Rookery.Documents.Stored;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
 

@@ -1,7 +1,7 @@
 using System.Globalization;
 using Rookery.Disk;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Indexes;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Tests.Segments;
 using Rookery.Simulation;

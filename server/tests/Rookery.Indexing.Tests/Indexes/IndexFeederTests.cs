@@ -1,6 +1,6 @@
 using Rookery.Disk;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Indexes;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Tests.Segments;
 using Rookery.Simulation;

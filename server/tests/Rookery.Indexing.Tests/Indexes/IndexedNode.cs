@@ -1,10 +1,12 @@
 using System.Text;
 using Rookery.Disk;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Parsing;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Store;
 using Rookery.Indexing.Tests.Segments;
 using Rookery.Indexing.Values;
 using Rookery.Simulation;

@@ -1,7 +1,7 @@
 using System.Globalization;
-using Rookery.Documents;
+using Rookery.Documents.Indexes;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Store;
 using Rookery.Indexing.Tests.Segments;
 using Rookery.Indexing.Values;
 using Rookery.Simulation;

@@ -1,5 +1,6 @@
 using System.Text;
-using Rookery.Documents.Json;
+using Rookery.Disk;
+using Rookery.Json;
 
 namespace Rookery.Indexing.Tests.Scanning;
 

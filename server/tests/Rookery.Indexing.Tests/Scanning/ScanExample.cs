@@ -1,7 +1,7 @@
 using System.Buffers;
 using System.Text;
 using Rookery.Disk;
-using Rookery.Documents.Json;
+using Rookery.Documents.Stored;
 using Rookery.Indexing.Analysis;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;

@@ -1,5 +1,5 @@
 using Rookery.Disk;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Writing;
 
 namespace Rookery.Indexing.Tests.Segments;
 

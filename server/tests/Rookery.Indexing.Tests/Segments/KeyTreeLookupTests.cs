@@ -2,7 +2,10 @@ using System.Buffers.Binary;
 using System.Text;
 using Rookery.Disk;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Indexing.Segments.Reading;
+using Rookery.Indexing.Segments.Store;
+using Rookery.Indexing.Segments.Writing;
 using Rookery.Indexing.Tests.Reducing;
 using Rookery.Simulation;
 

@@ -2,7 +2,9 @@ using System.Globalization;
 using System.Text;
 using Rookery.Disk;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Indexing.Segments.Reading;
+using Rookery.Indexing.Segments.Store;
 using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Segments;

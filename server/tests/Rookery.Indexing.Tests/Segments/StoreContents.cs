@@ -2,7 +2,9 @@ using System.Globalization;
 using System.Text;
 using Rookery.Disk;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Postings;
+using Rookery.Indexing.Segments.Reading;
+using Rookery.Indexing.Segments.Store;
 
 namespace Rookery.Indexing.Tests.Segments;
 

@@ -1,6 +1,6 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Documents.Json;
+using Rookery.Documents.Stored;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Values;
 

@@ -1,6 +1,8 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Documents.Json;
+using Rookery.Documents.Parsing;
+using Rookery.Documents.Stored;
+using Rookery.Json;
 
 namespace Rookery.Indexing.Tests.Values;
 

@@ -1,6 +1,7 @@
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using Rookery.Documents.Commands;
+using Rookery.Server.Access;
 
 namespace Rookery.Server.Tests.Access;
 

@@ -2,6 +2,7 @@ using System.Net.Security;
 using System.Net.Sockets;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using Rookery.Server.Access;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Access;

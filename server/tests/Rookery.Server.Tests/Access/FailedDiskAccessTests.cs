@@ -1,5 +1,6 @@
 using Rookery.Disk;
 using Rookery.Documents.Commands;
+using Rookery.Server.Access;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Access;

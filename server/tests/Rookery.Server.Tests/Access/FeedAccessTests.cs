@@ -1,5 +1,6 @@
 using System.Net.WebSockets;
 using System.Text;
+using Rookery.Server.Access;
 
 namespace Rookery.Server.Tests.Access;
 

@@ -3,6 +3,7 @@ using System.Text.RegularExpressions;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.Logging.Abstractions;
 using Rookery.Clusters;
+using Rookery.Server.Access;
 using Rookery.Server.Raven;
 
 namespace Rookery.Server.Tests.Access;

@@ -1,4 +1,5 @@
 using Microsoft.AspNetCore.Routing;
+using Rookery.Server.Access;
 
 namespace Rookery.Server.Tests.Access;
 

@@ -7,9 +7,15 @@ using Microsoft.AspNetCore.Builder;
 using Rookery.Board;
 using Rookery.Cluster;
 using Rookery.Disk;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Records;
 using Rookery.Indexing.Indexes;
+using Rookery.Server.Access;
+using Rookery.Server.Alerts;
+using Rookery.Server.Configuration;
+using Rookery.Server.Support;
 using Rookery.Server.Tests.Raven;
 using Rookery.Simulation;
 

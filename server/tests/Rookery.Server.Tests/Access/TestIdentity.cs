@@ -1,7 +1,8 @@
 using System.Net;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Server.Access;
 
 namespace Rookery.Server.Tests.Access;
 

@@ -3,6 +3,7 @@ using System.Net.Sockets;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
+using Rookery.Server.Welcome;
 
 namespace Rookery.Server.Tests.Access;
 

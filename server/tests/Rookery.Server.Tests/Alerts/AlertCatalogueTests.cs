@@ -2,7 +2,8 @@ using System.Globalization;
 using System.Text.RegularExpressions;
 using Rookery.Board;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Server.Alerts;
 
 namespace Rookery.Server.Tests.Alerts;
 

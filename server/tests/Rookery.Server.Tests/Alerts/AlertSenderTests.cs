@@ -3,6 +3,8 @@ using System.Text.Json;
 using System.Threading.Channels;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
+using Rookery.Server.Alerts;
+using Rookery.Server.Configuration;
 using Rookery.Server.Tests.Access;
 
 namespace Rookery.Server.Tests.Alerts;

@@ -1,7 +1,8 @@
 using Microsoft.Extensions.Logging.Abstractions;
 using Rookery.Board;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Server.Alerts;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Alerts;

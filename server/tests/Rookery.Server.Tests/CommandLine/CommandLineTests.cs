@@ -4,6 +4,7 @@ using System.Text.Json;
 using Rookery.Access;
 using Rookery.Data;
 using Rookery.Live;
+using Rookery.Server.Access;
 using Rookery.Server.Raven;
 using Rookery.Terminal;
 using Rookery.Transfer;

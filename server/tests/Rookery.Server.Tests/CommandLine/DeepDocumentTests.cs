@@ -1,6 +1,6 @@
 using Rookery.Access;
 using Rookery.Data;
-using Rookery.Documents.Json;
+using Rookery.Json;
 using Rookery.Server.Tests.Raven;
 
 namespace Rookery.Server.Tests.CommandLine;
@@ -9,7 +9,7 @@ public sealed class DeepDocumentTests(RunningServer server) : IClassFixture<Runn
 {
     [Theory]
     [InlineData(65)]
-    [InlineData(DocumentLimits.MaxDepth)]
+    [InlineData(JsonLimits.MaxDepth)]
     public async Task A_document_as_deep_as_can_be_stored_can_be_read(int levels)
     {
         string db = await server.CreateDatabaseAsync();

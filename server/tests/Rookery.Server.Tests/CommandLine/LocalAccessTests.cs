@@ -2,6 +2,8 @@ using Microsoft.Extensions.Logging.Abstractions;
 using Rookery.Access;
 using Rookery.Disk;
 using Rookery.Doctor;
+using Rookery.Server.Access;
+using Rookery.Server.Configuration;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.CommandLine;

@@ -3,6 +3,7 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.TestHost;
 using Microsoft.Extensions.Logging.Abstractions;
 using Rookery.Disk;
+using Rookery.Server.Dashboard;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Dashboard;

@@ -1,3 +1,4 @@
+using Rookery.Server.Dashboard;
 using Rookery.Server.Tests.Access;
 using Rookery.Server.Tests.Raven;
 using Rookery.Simulation;

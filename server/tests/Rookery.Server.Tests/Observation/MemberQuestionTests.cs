@@ -1,6 +1,8 @@
 using System.Text.Json;
 using Rookery.Disk;
+using Rookery.Server.Alerts;
 using Rookery.Server.Observation;
+using Rookery.Server.Operations;
 
 namespace Rookery.Server.Tests.Observation;
 

@@ -1,8 +1,8 @@
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.TestHost;
 using Rookery.Board;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 using Rookery.Server.Tests.Raven;
 
 namespace Rookery.Server.Tests.Observation;

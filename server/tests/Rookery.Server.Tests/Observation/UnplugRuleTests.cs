@@ -1,3 +1,4 @@
+using Rookery.Server.Alerts;
 using Rookery.Server.Observation;
 
 namespace Rookery.Server.Tests.Observation;

@@ -2,7 +2,7 @@ using System.Globalization;
 using System.IO.Compression;
 using System.Net.Sockets;
 using System.Text;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
 
 namespace Rookery.Server.Tests.Raven;
 

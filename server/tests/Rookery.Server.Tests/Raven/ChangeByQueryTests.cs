@@ -1,5 +1,5 @@
 using System.Text.Json;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
 using Rookery.Server.Tests.Access;
 
 namespace Rookery.Server.Tests.Raven;

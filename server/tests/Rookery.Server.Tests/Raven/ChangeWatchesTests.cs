@@ -1,4 +1,4 @@
-using Rookery.Documents;
+using Rookery.Documents.Changes;
 using Rookery.Server.Raven.Changes;
 
 namespace Rookery.Server.Tests.Raven;

@@ -1,4 +1,4 @@
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
 
 namespace Rookery.Server.Tests.Raven;
 

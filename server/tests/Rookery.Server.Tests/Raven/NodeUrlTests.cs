@@ -1,5 +1,5 @@
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
 using Rookery.Server.Raven.Cluster;
 
 namespace Rookery.Server.Tests.Raven;

@@ -1,5 +1,5 @@
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 
 namespace Rookery.Server.Tests.Raven;
 

@@ -5,6 +5,10 @@ using System.Net.Http.Headers;
 using System.Text;
 using System.Text.Json;
 using Microsoft.Extensions.Logging;
+using Rookery.Server.Access;
+using Rookery.Server.Alerts;
+using Rookery.Server.Configuration;
+using Rookery.Server.Support;
 using Rookery.Server.Tests.Access;
 
 namespace Rookery.Server.Tests.Support;

@@ -2,6 +2,9 @@ using System.Globalization;
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using Microsoft.Extensions.Logging;
+using Rookery.Server.Access;
+using Rookery.Server.Configuration;
+using Rookery.Server.Support;
 using Rookery.Server.Tests.Access;
 using Rookery.Support;
 

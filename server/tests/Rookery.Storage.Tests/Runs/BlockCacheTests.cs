@@ -1,4 +1,5 @@
 using Rookery.Disk;
+using Rookery.Storage.Runs;
 
 namespace Rookery.Storage.Tests.Runs;
 

@@ -1,5 +1,6 @@
 using Rookery.Disk;
 using Rookery.Simulation;
+using Rookery.Storage.Runs;
 
 namespace Rookery.Storage.Tests.Runs;
 

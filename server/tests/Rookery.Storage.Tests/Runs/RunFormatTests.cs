@@ -1,3 +1,5 @@
+using Rookery.Storage.Runs;
+
 namespace Rookery.Storage.Tests.Runs;
 
 /// <summary>

@@ -1,4 +1,6 @@
-namespace Rookery.Indexing.Segments;
+using Rookery.Disk;
+
+namespace Rookery.Indexing.Segments.Format;
 
 /// <summary>Bytes that are put together piece by piece and used again for the next.</summary>
 internal sealed class ByteSink(int capacity = 256)
@@ -23,7 +25,7 @@ internal sealed class ByteSink(int capacity = 256)
     /// <summary>Appends a number in 7-bit groups.</summary>
     public void WriteVarint(ulong value)
     {
-        Ensure(Varint.LimitBytes);
+        Ensure(Varint.MaxBytes64);
         Length += Varint.Write(_bytes.AsSpan(Length), value);
     }
 

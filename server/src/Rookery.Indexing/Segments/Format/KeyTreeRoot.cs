@@ -1,4 +1,6 @@
-namespace Rookery.Indexing.Segments;
+using Rookery.Disk;
+
+namespace Rookery.Indexing.Segments.Format;
 
 /// <summary>Where a tree begins.</summary>
 /// <param name="Address">Its root's address; meaningless when it is empty.</param>
@@ -28,6 +30,6 @@ internal readonly record struct KeyTreeRoot(long Address, int Height, long Count
         return
             root.Height <= HeightLimit && root.Count >= 0 && root.Address >= 0 && root.Height == 0 == (root.Count == 0)
             ? root
-            : throw Varint.Malformed();
+            : throw SegmentFormat.Malformed();
     }
 }

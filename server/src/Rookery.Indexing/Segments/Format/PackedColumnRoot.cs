@@ -1,4 +1,6 @@
-namespace Rookery.Indexing.Segments;
+using Rookery.Disk;
+
+namespace Rookery.Indexing.Segments.Format;
 
 /// <summary>Where a column begins.</summary>
 /// <param name="Directory">The address of its directory; 0 when there is no column.</param>
@@ -31,6 +33,6 @@ internal readonly record struct PackedColumnRoot(long Directory, int Count)
     public static PackedColumnRoot Read(ReadOnlySpan<byte> from, ref int at)
     {
         var root = new PackedColumnRoot((long)Varint.Read(from, ref at), Varint.ReadInt(from, ref at));
-        return root.Count <= SegmentFormat.EntryLimit && root.Directory >= 0 ? root : throw Varint.Malformed();
+        return root.Count <= SegmentFormat.EntryLimit && root.Directory >= 0 ? root : throw SegmentFormat.Malformed();
     }
 }

@@ -1,4 +1,4 @@
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Format;
 
 /// <summary>
 /// Bytes of an index are not what was written, or no program of this version wrote them. Nothing of a user's is lost:

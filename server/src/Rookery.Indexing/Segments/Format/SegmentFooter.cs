@@ -1,4 +1,6 @@
-namespace Rookery.Indexing.Segments;
+using Rookery.Disk;
+
+namespace Rookery.Indexing.Segments.Format;
 
 /// <summary>
 /// What a segment holds and where, at its end: numbers as varints in the order of the properties; fields as count, then
@@ -57,7 +59,7 @@ internal sealed record SegmentFooter
         int fieldCount = Varint.ReadInt(from, ref at);
         if (entries > SegmentFormat.EntryLimit || fieldCount > FieldLimit)
         {
-            throw Varint.Malformed();
+            throw SegmentFormat.Malformed();
         }
 
         var fields = new List<SegmentFieldFooter>();
@@ -79,7 +81,7 @@ internal sealed record SegmentFooter
                 PackedColumnRoot.Read(from, ref at)
             ),
         };
-        return at == from.Length ? footer : throw Varint.Malformed();
+        return at == from.Length ? footer : throw SegmentFormat.Malformed();
     }
 }
 

@@ -1,7 +1,8 @@
 using System.Buffers.Binary;
 using Rookery.Disk;
+using Rookery.Indexing.Segments.Writing;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Format;
 
 /// <summary>
 /// Format version 2 of a segment; in version 1 some terms could not be found (<see cref="KeyTreeWriter"/>). The file is
@@ -20,6 +21,10 @@ namespace Rookery.Indexing.Segments;
 /// </summary>
 internal static class SegmentFormat
 {
+    /// <summary>What a decoder throws on bytes that no encoder made.</summary>
+    public static InvalidDataException Malformed() =>
+        new("Bytes of an index passed their checksum and are not what a segment holds.");
+
     public const int Version = 2;
 
     /// <summary>Bytes of the joined run in a page. Also the longest unit.</summary>

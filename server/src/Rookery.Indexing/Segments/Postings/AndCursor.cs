@@ -1,4 +1,4 @@
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Postings;
 
 /// <summary>Entries that all cursors have. The rarest leads, the others leap behind it.</summary>
 internal sealed class AndCursor : EntryCursor

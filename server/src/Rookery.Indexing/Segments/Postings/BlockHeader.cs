@@ -1,4 +1,8 @@
-namespace Rookery.Indexing.Segments;
+using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Indexing.Segments.Reading;
+
+namespace Rookery.Indexing.Segments.Postings;
 
 /// <summary>
 /// What stands before the postings of a block, and so where the next one begins. A value: a copy can look ahead.
@@ -107,7 +111,7 @@ internal struct BlockHeader
             && PositionsOffset >= 0;
         if (!isSane)
         {
-            throw Varint.Malformed();
+            throw SegmentFormat.Malformed();
         }
 
         LastEntry = LastBefore + (int)distance;

@@ -1,4 +1,4 @@
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Postings;
 
 /// <summary>A walk over entries of one segment, ascending, each once. One thread.</summary>
 internal abstract class EntryCursor

@@ -1,6 +1,6 @@
 using Rookery.Disk;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Postings;
 
 /// <summary>
 /// What no posting of a block can count for more than: the highest frequency together with the smallest length, though

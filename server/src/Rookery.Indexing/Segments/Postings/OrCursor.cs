@@ -1,4 +1,4 @@
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Postings;
 
 /// <summary>Entries that any cursor has: a heap with the one that stands lowest on top.</summary>
 internal sealed class OrCursor : EntryCursor

@@ -1,4 +1,8 @@
-namespace Rookery.Indexing.Segments;
+using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Indexing.Segments.Reading;
+
+namespace Rookery.Indexing.Segments.Postings;
 
 /// <summary>The positions of one block: read when the first is asked for. One thread.</summary>
 internal sealed class PostingPositions(SegmentPages pages)
@@ -19,7 +23,7 @@ internal sealed class PostingPositions(SegmentPages pages)
         {
             if ((uint)at >= (uint)encoded.Length)
             {
-                throw Varint.Malformed();
+                throw SegmentFormat.Malformed();
             }
 
             count -= encoded[at++] < 0x80 ? 1 : 0;
@@ -32,7 +36,8 @@ internal sealed class PostingPositions(SegmentPages pages)
         if (target.Length < count)
         {
             // No more positions than bytes: a wrong count cannot ask for any amount of memory.
-            target = count <= encoded.Length ? new int[Math.Max(count, 2 * target.Length)] : throw Varint.Malformed();
+            target =
+                count <= encoded.Length ? new int[Math.Max(count, 2 * target.Length)] : throw SegmentFormat.Malformed();
         }
 
         int read = 0;

@@ -1,6 +1,8 @@
 using System.Runtime.CompilerServices;
+using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Postings;
 
 /// <summary>
 /// One block of postings that was reached: its entries are decoded, its frequencies when first asked for.
@@ -89,7 +91,7 @@ internal sealed class PostingsBlock(bool isText)
             _hasFrequencies = true;
         }
 
-        return entries[header.Count - 1] == (uint)header.LastEntry ? header.Count : throw Varint.Malformed();
+        return entries[header.Count - 1] == (uint)header.LastEntry ? header.Count : throw SegmentFormat.Malformed();
     }
 
     /// <summary>How often the term stands in the entry at this place.</summary>
@@ -121,7 +123,7 @@ internal sealed class PostingsBlock(bool isText)
         int frequency = !isText || (head & 1) != 0 ? 1 : Varint.ReadInt(bytes, ref read);
         if (gap >= SegmentFormat.EntryLimit || frequency < 1)
         {
-            throw Varint.Malformed();
+            throw SegmentFormat.Malformed();
         }
 
         entry += (int)gap + 1;

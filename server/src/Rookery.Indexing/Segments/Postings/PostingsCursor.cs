@@ -1,4 +1,8 @@
-namespace Rookery.Indexing.Segments;
+using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Indexing.Segments.Reading;
+
+namespace Rookery.Indexing.Segments.Postings;
 
 /// <summary>
 /// The postings of one term. To be used for one term after the other (<see cref="Open"/>). Decodes a block when it is
@@ -51,7 +55,7 @@ internal sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCur
         var bytes = payload.Span;
         int read = 0;
         ulong head = Varint.Read(bytes, ref read);
-        Count = head <= (ulong)SegmentFormat.EntryLimit * 2 + 1 ? (long)(head >> 1) : throw Varint.Malformed();
+        Count = head <= (ulong)SegmentFormat.EntryLimit * 2 + 1 ? (long)(head >> 1) : throw SegmentFormat.Malformed();
         _isInline = (head & 1) != 0;
         Current = -1;
         _at = -1;
@@ -68,7 +72,7 @@ internal sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCur
         {
             if (Count > PostingsFormat.InlineLimit)
             {
-                throw Varint.Malformed();
+                throw SegmentFormat.Malformed();
             }
 
             _block.OpenInline(payload[read..], (int)Count, _entries);

@@ -1,4 +1,6 @@
-namespace Rookery.Indexing.Segments;
+using Rookery.Disk;
+
+namespace Rookery.Indexing.Segments.Postings;
 
 /// <summary>
 /// Postings of a term: the entries in which it stands, ascending, and in a field of text how often and where. What
@@ -48,5 +50,5 @@ internal static class PostingsFormat
     public const int GroupBytes = 28;
 
     /// <summary>No block is longer, in bytes.</summary>
-    public const int BlockLimitBytes = 1 + 1 + (6 * Varint.LimitBytes) + (2 * 128 * 5);
+    public const int BlockLimitBytes = 1 + 1 + (6 * Varint.MaxBytes64) + (2 * 128 * 5);
 }

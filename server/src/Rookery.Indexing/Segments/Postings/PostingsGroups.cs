@@ -1,6 +1,9 @@
 using System.Buffers.Binary;
+using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Indexing.Segments.Reading;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Postings;
 
 /// <summary>
 /// The blocks of one term's postings: the place of the one that is read, and of one ahead that was only looked at.
@@ -55,7 +58,7 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
         _groupCount = Varint.ReadInt(payload, ref at);
         if (_groupCount < 2 || _groupCount > _count)
         {
-            throw Varint.Malformed();
+            throw SegmentFormat.Malformed();
         }
 
         int bytes = checked(_groupCount * PostingsFormat.GroupBytes);

@@ -1,7 +1,9 @@
 using System.Buffers.Binary;
 using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Indexing.Segments.Writing;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Postings;
 
 /// <summary>Writes the postings of one term after the other, as <see cref="PostingsFormat"/> says.</summary>
 /// <param name="output">Where to.</param>

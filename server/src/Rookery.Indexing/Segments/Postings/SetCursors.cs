@@ -1,6 +1,7 @@
 using System.Numerics;
+using Rookery.Indexing.Segments.Reading;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Postings;
 
 /// <summary>No entry.</summary>
 internal sealed class EmptyCursor : EntryCursor

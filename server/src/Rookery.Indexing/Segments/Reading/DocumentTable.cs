@@ -1,4 +1,8 @@
-namespace Rookery.Indexing.Segments;
+using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Indexing.Segments.Writing;
+
+namespace Rookery.Indexing.Segments.Reading;
 
 /// <summary>
 /// Ids and etags by entry. A reader of it has memory of its own for the id: one thread each. Going forward within a
@@ -52,7 +56,7 @@ internal sealed class DocumentTable(SegmentPages pages, PackedColumn addresses, 
             if (shared > _idLength || further > SegmentFormat.KeyLimitBytes - shared || further > bytes.Length - _at)
             {
                 _block = -1;
-                throw Varint.Malformed();
+                throw SegmentFormat.Malformed();
             }
 
             if (shared + further > _id.Length)

@@ -1,4 +1,7 @@
-namespace Rookery.Indexing.Segments;
+using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
+
+namespace Rookery.Indexing.Segments.Reading;
 
 /// <summary>
 /// A walk over the keys of a tree, forwards, from any key or ordinal. To be used again for any number of seeks. One
@@ -153,14 +156,14 @@ internal sealed class KeyCursor
         var payload = block.Payload;
         long address = (long)Varint.Read(payload, ref at);
         long keys = (long)Varint.Read(payload, ref at);
-        return keys > 0 ? (address, keys) : throw Varint.Malformed();
+        return keys > 0 ? (address, keys) : throw SegmentFormat.Malformed();
     }
 
     private static void Require(bool isThere)
     {
         if (!isThere)
         {
-            throw Varint.Malformed();
+            throw SegmentFormat.Malformed();
         }
     }
 

@@ -1,4 +1,7 @@
-namespace Rookery.Indexing.Segments;
+using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
+
+namespace Rookery.Indexing.Segments.Reading;
 
 /// <summary>
 /// A place in one block of a tree: the item that it stands on, and how to come to the next. Keys are put together in
@@ -51,7 +54,7 @@ internal sealed class KeyTreeBlock
         int further = Varint.ReadInt(_page, ref _next);
         if (shared > _keyLength || further > SegmentFormat.KeyLimitBytes - shared || further > _page.Length - _next)
         {
-            throw Varint.Malformed();
+            throw SegmentFormat.Malformed();
         }
 
         if (shared + further > _key.Length)
@@ -66,7 +69,7 @@ internal sealed class KeyTreeBlock
         _payloadStart = _next;
         if (_payloadLength > _page.Length - _next)
         {
-            throw Varint.Malformed();
+            throw SegmentFormat.Malformed();
         }
 
         _next += _payloadLength;

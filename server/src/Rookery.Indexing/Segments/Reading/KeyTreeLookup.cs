@@ -1,4 +1,7 @@
-namespace Rookery.Indexing.Segments;
+using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
+
+namespace Rookery.Indexing.Segments.Reading;
 
 /// <summary>
 /// Finds one key of a tree without putting keys together: of each it is known how many bytes it shares with the one
@@ -60,11 +63,11 @@ internal static class KeyTreeLookup
             keys = (long)Varint.Read(child, ref at);
             if (keys <= 0 || address < 0)
             {
-                throw Varint.Malformed();
+                throw SegmentFormat.Malformed();
             }
         }
 
-        return address >= 0 ? address : throw Varint.Malformed();
+        return address >= 0 ? address : throw SegmentFormat.Malformed();
     }
 
     /// <summary>The items of one block, as they lie to a key.</summary>
@@ -103,7 +106,7 @@ internal static class KeyTreeLookup
             int further = Varint.ReadInt(_page, ref _next);
             if (shared > _length || further > SegmentFormat.KeyLimitBytes - shared || further > _page.Length - _next)
             {
-                throw Varint.Malformed();
+                throw SegmentFormat.Malformed();
             }
 
             _length = shared + further;
@@ -113,7 +116,7 @@ internal static class KeyTreeLookup
             _payloadStart = _next;
             if (_payloadLength > _page.Length - _next)
             {
-                throw Varint.Malformed();
+                throw SegmentFormat.Malformed();
             }
 
             _next += _payloadLength;

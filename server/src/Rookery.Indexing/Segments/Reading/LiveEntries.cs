@@ -1,6 +1,6 @@
 using System.Numerics;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Reading;
 
 /// <summary>
 /// Which entries of a segment are live, at one moment: it never changes, a later moment has one of its own.

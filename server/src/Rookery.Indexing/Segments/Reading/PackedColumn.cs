@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
+using Rookery.Indexing.Segments.Format;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Reading;
 
 /// <summary>
 /// A column of numbers, by place. Its directory (17 bytes per 1024 values) is in memory; any number of threads may
@@ -31,7 +32,7 @@ internal sealed class PackedColumn
             );
             _addresses[i] = BinaryPrimitives.ReadInt64LittleEndian(entry);
             _smallest[i] = BinaryPrimitives.ReadUInt64LittleEndian(entry[8..]);
-            _bits[i] = entry[16] <= PackedColumnRoot.BitsLimit ? entry[16] : throw Varint.Malformed();
+            _bits[i] = entry[16] <= PackedColumnRoot.BitsLimit ? entry[16] : throw SegmentFormat.Malformed();
         }
     }
 

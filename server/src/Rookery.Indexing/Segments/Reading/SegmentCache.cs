@@ -1,6 +1,6 @@
 using Rookery.Disk;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Reading;
 
 /// <summary>
 /// Pages of segments in memory, of all indexes of a node together, within one share of the budget. A hit takes no lock.

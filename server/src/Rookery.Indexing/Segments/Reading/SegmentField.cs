@@ -1,4 +1,7 @@
-namespace Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Indexing.Segments.Postings;
+
+namespace Rookery.Indexing.Segments.Reading;
 
 /// <summary>One field of a segment. Any number of threads may read; cursors are each one's own.</summary>
 internal sealed class SegmentField

@@ -1,8 +1,9 @@
 using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
 using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Reading;
 
 /// <summary>
 /// The bytes of a segment by address. Every page is checked against its checksum each time it comes from disk.
@@ -19,7 +20,7 @@ internal abstract class SegmentPages
     {
         offset = (int)(address & (SegmentFormat.PageBytes - 1));
         long number = address >> SegmentFormat.PageShift;
-        return number is >= 0 and <= int.MaxValue ? Page((int)number) : throw Varint.Malformed();
+        return number is >= 0 and <= int.MaxValue ? Page((int)number) : throw SegmentFormat.Malformed();
     }
 
     /// <summary>
@@ -35,7 +36,7 @@ internal abstract class SegmentPages
 
         if (length < 0 || address + length > Length)
         {
-            throw Varint.Malformed();
+            throw SegmentFormat.Malformed();
         }
 
         if (scratch.Length < length)

@@ -1,7 +1,8 @@
 using System.Buffers.Binary;
 using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Reading;
 
 /// <summary>
 /// One segment, open. Any number of threads may read; what they walk with (cursors, tables) is each one's own. Every
@@ -113,7 +114,7 @@ internal sealed class SegmentReader : IDisposable
         var payload = ids.Payload;
         int first = Varint.ReadInt(payload, ref at);
         int count = Varint.ReadInt(payload, ref at);
-        return count > 0 && first <= Entries - count ? (first, count) : throw Varint.Malformed();
+        return count > 0 && first <= Entries - count ? (first, count) : throw SegmentFormat.Malformed();
     }
 
     /// <summary>Reads every page that is not in memory and checks it.</summary>

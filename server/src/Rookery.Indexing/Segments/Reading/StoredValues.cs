@@ -1,6 +1,7 @@
 using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Reading;
 
 /// <summary>
 /// The stored values of a segment, by entry. A reader keeps the group that it expanded last: one thread each, and to be
@@ -46,12 +47,12 @@ internal sealed class StoredValues(
         int length = Varint.ReadInt(bytes, ref at);
         for (; _entryAt < entry; _entryAt++)
         {
-            at = length <= _rawLength - at ? at + length : throw Varint.Malformed();
+            at = length <= _rawLength - at ? at + length : throw SegmentFormat.Malformed();
             _offset = at;
             length = Varint.ReadInt(bytes, ref at);
         }
 
-        return length <= _rawLength - at ? bytes.Slice(at, length) : throw Varint.Malformed();
+        return length <= _rawLength - at ? bytes.Slice(at, length) : throw SegmentFormat.Malformed();
     }
 
     /// <inheritdoc/>
@@ -90,7 +91,7 @@ internal sealed class StoredValues(
         }
         else if (_rawLength < stored || !Lz4.TryDecompress(bytes, _raw.Span[.._rawLength]))
         {
-            throw Varint.Malformed();
+            throw SegmentFormat.Malformed();
         }
 
         _group = wanted;

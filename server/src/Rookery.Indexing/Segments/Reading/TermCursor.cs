@@ -1,4 +1,7 @@
-namespace Rookery.Indexing.Segments;
+using Rookery.Disk;
+using Rookery.Indexing.Segments.Postings;
+
+namespace Rookery.Indexing.Segments.Reading;
 
 /// <summary>
 /// A walk over the terms of a field in one segment, in the order of their bytes. Those that are only sort keys have no

@@ -1,6 +1,10 @@
 using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Indexing.Segments.Postings;
+using Rookery.Indexing.Segments.Reading;
+using Rookery.Indexing.Segments.Writing;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Store;
 
 /// <summary>
 /// Merges one field: its terms in order, with the postings of live entries, and its columns. A term that stands nowhere
@@ -41,7 +45,7 @@ internal sealed class FieldMerge : IDisposable
         bool isText = _parts[0].Field.IsText;
         if (_parts.Exists(part => part.Field.IsText != isText))
         {
-            throw Varint.Malformed();
+            throw SegmentFormat.Malformed();
         }
 
         _writer.BeginField(_number, isText);

@@ -1,4 +1,6 @@
-namespace Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Reading;
+
+namespace Rookery.Indexing.Segments.Store;
 
 /// <summary>
 /// What an index holds at one moment. Its files stay until it is disposed, whatever is merged meanwhile. Any number of

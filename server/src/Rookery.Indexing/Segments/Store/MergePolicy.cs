@@ -1,6 +1,7 @@
 using System.Numerics;
+using Rookery.Indexing.Segments.Format;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Store;
 
 /// <summary>
 /// Which segments are merged next. Segments of like size (within a factor of eight) are merged when there are eight of

@@ -1,6 +1,7 @@
 using System.Numerics;
+using Rookery.Indexing.Segments.Reading;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Store;
 
 /// <summary>A segment that is merged, as it was when the merge began: where its live entries come to stand.</summary>
 internal sealed class MergeSource

@@ -1,7 +1,7 @@
 using System.Numerics;
 using Rookery.Disk;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Store;
 
 /// <summary>
 /// A growing row of bits; once it is frozen, it tells at once how many ones stand before a place and where one stands:

@@ -1,6 +1,8 @@
 using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Indexing.Segments.Reading;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Store;
 
 /// <summary>
 /// An open segment of a store, which its file outlives nobody: it is closed, and deleted when a merge took its place,

@@ -1,8 +1,10 @@
 using System.Buffers.Binary;
 using System.Numerics;
 using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Indexing.Segments.Reading;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Store;
 
 /// <summary>A segment as the manifest has it.</summary>
 /// <param name="Summary">What never changes.</param>
@@ -174,13 +176,15 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
                 || deadDocuments > summary.Entries
             )
             {
-                throw Varint.Malformed();
+                throw SegmentFormat.Malformed();
             }
 
             segments.Add(new ManifestSegment(summary, ReadDead(bytes, ref at, summary.Entries), deadDocuments));
         }
 
-        return at == bytes.Length ? new SegmentManifest(watermark, nextFileId, segments) : throw Varint.Malformed();
+        return at == bytes.Length
+            ? new SegmentManifest(watermark, nextFileId, segments)
+            : throw SegmentFormat.Malformed();
     }
 
     private static LiveEntries ReadDead(ReadOnlySpan<byte> bytes, ref int at, int entries)
@@ -194,7 +198,7 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
 
         if (count > entries || at >= bytes.Length)
         {
-            throw Varint.Malformed();
+            throw SegmentFormat.Malformed();
         }
 
         var dead = new List<int>(count);
@@ -204,7 +208,7 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
             for (int i = 0; i < count; i++)
             {
                 before += (long)Varint.Read(bytes, ref at) + 1;
-                dead.Add(before >= 0 && before < entries ? (int)before : throw Varint.Malformed());
+                dead.Add(before >= 0 && before < entries ? (int)before : throw SegmentFormat.Malformed());
             }
         }
         else
@@ -214,17 +218,17 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
                 ulong word =
                     at <= bytes.Length - sizeof(ulong)
                         ? BinaryPrimitives.ReadUInt64LittleEndian(bytes[at..])
-                        : throw Varint.Malformed();
+                        : throw SegmentFormat.Malformed();
                 at += sizeof(ulong);
                 for (; word != 0; word &= word - 1)
                 {
                     int entry = first + BitOperations.TrailingZeroCount(word);
-                    dead.Add(entry < entries ? entry : throw Varint.Malformed());
+                    dead.Add(entry < entries ? entry : throw SegmentFormat.Malformed());
                 }
             }
         }
 
         var live = all.Without(dead);
-        return live.DeadCount == count ? live : throw Varint.Malformed();
+        return live.DeadCount == count ? live : throw SegmentFormat.Malformed();
     }
 }

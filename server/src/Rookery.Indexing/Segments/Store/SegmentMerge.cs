@@ -1,6 +1,9 @@
 using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Indexing.Segments.Reading;
+using Rookery.Indexing.Segments.Writing;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Store;
 
 /// <summary>
 /// Makes one segment of the live entries of some, a piece at a time. What dies meanwhile is carried over at the end

@@ -1,8 +1,11 @@
 using System.Globalization;
 using Rookery.Disk;
 using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Indexing.Segments.Reading;
+using Rookery.Indexing.Segments.Writing;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Store;
 
 /// <summary>
 /// A segment that the store holds, and what counts of it. Never changes: a later moment has one of its own.

@@ -1,4 +1,4 @@
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Writing;
 
 /// <summary>What a batch keeps of a field beside its terms.</summary>
 internal sealed class BatchField

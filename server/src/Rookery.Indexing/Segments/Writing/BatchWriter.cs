@@ -1,4 +1,8 @@
-namespace Rookery.Indexing.Segments;
+using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Indexing.Segments.Postings;
+
+namespace Rookery.Indexing.Segments.Writing;
 
 /// <summary>
 /// Writes a batch as one segment: what was replaced within the batch is left out, and terms come into order.

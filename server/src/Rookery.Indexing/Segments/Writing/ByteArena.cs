@@ -1,6 +1,6 @@
 using Rookery.Disk;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Writing;
 
 /// <summary>
 /// Bytes of one batch: pieces that never move, by address, all forgotten together. Its memory is kept for the next

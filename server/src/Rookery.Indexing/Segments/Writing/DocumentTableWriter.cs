@@ -1,4 +1,6 @@
-namespace Rookery.Indexing.Segments;
+using Rookery.Indexing.Segments.Format;
+
+namespace Rookery.Indexing.Segments.Writing;
 
 /// <summary>
 /// Writes ids and etags by entry: blocks of 32, in each varint shared bytes with the id before, varint further bytes,

@@ -1,6 +1,7 @@
 using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Writing;
 
 /// <summary>
 /// Writes a tree of ascending keys, each with a payload, in one pass from the leaves up. A leaf is about 1 KiB: [varint
@@ -22,7 +23,7 @@ internal sealed class KeyTreeWriter
     private readonly ByteSink _sealedBlocks = new();
     private readonly List<(byte[] Separator, int Start, long Keys)> _run = [];
     private readonly byte[] _lastKey = new byte[SegmentFormat.KeyLimitBytes];
-    private readonly ByteSink _childPayload = new(2 * Varint.LimitBytes);
+    private readonly ByteSink _childPayload = new(2 * Varint.MaxBytes64);
     private KeyTreeWriter? _parent;
     private byte[] _separator = [];
     private int _lastKeyLength;

@@ -1,8 +1,9 @@
 using System.Buffers.Binary;
 using System.Numerics;
 using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Writing;
 
 /// <summary>
 /// Writes a column of numbers in chunks of 1024, each as the difference to the smallest of its chunk, with as many bits

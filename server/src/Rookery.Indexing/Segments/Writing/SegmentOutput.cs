@@ -1,7 +1,8 @@
 using System.Buffers.Binary;
 using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Writing;
 
 /// <summary>
 /// The way of a segment's bytes to disk: from the first to the last, in writes of 16 pages, synced each 512 KiB so that

@@ -1,7 +1,9 @@
 using System.Buffers.Binary;
 using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
+using Rookery.Indexing.Segments.Postings;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Writing;
 
 /// <summary>
 /// Writes one segment: fields by ascending number, each with its terms in order and then its columns; then all document

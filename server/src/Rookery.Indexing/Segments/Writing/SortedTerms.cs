@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Writing;
 
 /// <summary>
 /// Numbers of terms of a batch in the order of their bytes. Eight bytes of each at a time are sorted as a number, from

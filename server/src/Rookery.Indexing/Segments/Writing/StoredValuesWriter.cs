@@ -1,6 +1,7 @@
 using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Writing;
 
 /// <summary>
 /// Writes values by entry in groups of about 4 KiB, compressed where that saves an eighth: per entry varint bytes, then

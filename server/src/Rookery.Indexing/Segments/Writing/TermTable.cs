@@ -2,8 +2,9 @@ using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
 using System.Security.Cryptography;
 using Rookery.Disk;
+using Rookery.Indexing.Segments.Format;
 
-namespace Rookery.Indexing.Segments;
+namespace Rookery.Indexing.Segments.Writing;
 
 /// <summary>
 /// The terms of a batch and what belongs to each, by field. The bytes of a term lie in slices that double from 8 bytes

@@ -1,5 +1,5 @@
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Indexing.Indexes;
 using Rookery.Server.Raven.Indexes;
 using Rookery.Server.Raven.Queries;

@@ -1,8 +1,8 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Disk;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Parsing;
 
 namespace Rookery.Server.Raven.Batches;
 

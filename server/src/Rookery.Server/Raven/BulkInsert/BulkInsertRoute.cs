@@ -1,7 +1,8 @@
 using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
-using Rookery.Documents.Json;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Parsing;
+using Rookery.Server.Access;
 using Rookery.Server.Raven.LongOperations;
 
 namespace Rookery.Server.Raven.BulkInsert;

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Rookery.Documents;
+using Rookery.Documents.Changes;
 
 namespace Rookery.Server.Raven.Changes;
 

@@ -1,8 +1,12 @@
 using System.Net.WebSockets;
 using System.Text.Json;
 using System.Threading.Channels;
-using Rookery.Documents;
+using Rookery.Documents.Changes;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Indexes;
 using Rookery.Indexing.Indexes;
+using Rookery.Server.Access;
+using Rookery.Server.Raven.Documents;
 using Rookery.Server.Raven.LongOperations;
 
 namespace Rookery.Server.Raven.Changes;
@@ -260,7 +264,7 @@ internal sealed class ChangesConnection(
             json.WriteStartObject("Value"u8);
             json.WriteString("Type"u8, change.Kind == DocumentChangeKind.Put ? "Put"u8 : "Delete"u8);
             json.WriteString("Id"u8, change.Id);
-            json.WriteString("CollectionName"u8, Documents.DocumentJson.CollectionName(change.Collection));
+            json.WriteString("CollectionName"u8, DocumentJson.CollectionName(change.Collection));
             json.WriteString("ChangeVector"u8, database.ChangeVectorOf(change.Etag));
             json.WriteEndObject();
             json.WriteEndObject();

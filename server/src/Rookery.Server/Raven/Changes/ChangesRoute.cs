@@ -1,5 +1,6 @@
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
+using Rookery.Server.Access;
 using Rookery.Server.Raven.LongOperations;
 
 namespace Rookery.Server.Raven.Changes;

@@ -1,6 +1,6 @@
 using System.Net;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
 
 namespace Rookery.Server.Raven.Cluster;
 

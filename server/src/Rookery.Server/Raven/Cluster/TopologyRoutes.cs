@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
 
 namespace Rookery.Server.Raven.Cluster;
 

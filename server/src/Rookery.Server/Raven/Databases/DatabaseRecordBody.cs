@@ -1,5 +1,5 @@
 using System.Text.Json;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 
 namespace Rookery.Server.Raven.Databases;
 

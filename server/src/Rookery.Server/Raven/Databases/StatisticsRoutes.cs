@@ -1,7 +1,8 @@
 using System.Globalization;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
+using Rookery.Server.Raven.Documents;
 using Rookery.Server.Raven.Indexes;
 
 namespace Rookery.Server.Raven.Databases;
@@ -39,7 +40,7 @@ internal sealed class StatisticsRoutes(ServerContext context)
                 WriteCollectionsHead(json, statistics);
                 foreach (var collection in reader.ReadCollections())
                 {
-                    json.WriteNumber(Documents.DocumentJson.CollectionName(collection.Name), collection.Documents);
+                    json.WriteNumber(DocumentJson.CollectionName(collection.Name), collection.Documents);
                 }
 
                 json.WriteEndObject();
@@ -55,7 +56,7 @@ internal sealed class StatisticsRoutes(ServerContext context)
                 WriteCollectionsHead(json, statistics);
                 foreach (var collection in reader.ReadCollections())
                 {
-                    string name = Documents.DocumentJson.CollectionName(collection.Name);
+                    string name = DocumentJson.CollectionName(collection.Name);
                     json.WriteStartObject(name);
                     json.WriteString("Name"u8, name);
                     json.WriteNumber("CountOfDocuments"u8, collection.Documents);
@@ -129,9 +130,7 @@ internal sealed class StatisticsRoutes(ServerContext context)
         json.WriteString("Pager"u8, "Rookery"u8);
         json.WriteString(
             "LastIndexingTime"u8,
-            indexes.Max(static index => index.Status?.LastIndexed) is { } last
-                ? Documents.DocumentJson.Date(last.UtcTicks)
-                : null
+            indexes.Max(static index => index.Status?.LastIndexed) is { } last ? DocumentJson.Date(last.UtcTicks) : null
         );
         long bytes = 0;
         foreach (var collection in reader.ReadCollections())

@@ -1,6 +1,6 @@
 using System.Text;
 using Rookery.Documents.Ids;
-using Rookery.Documents.Json;
+using Rookery.Json;
 
 namespace Rookery.Server.Raven.Documents;
 

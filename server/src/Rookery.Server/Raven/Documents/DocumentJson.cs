@@ -1,7 +1,8 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Documents;
-using Rookery.Documents.Json;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Stored;
+using Rookery.Json;
 
 namespace Rookery.Server.Raven.Documents;
 

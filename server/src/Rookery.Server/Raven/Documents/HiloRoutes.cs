@@ -1,8 +1,8 @@
 using System.Text;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
+using Rookery.Documents.Databases;
+using Rookery.Json;
 
 namespace Rookery.Server.Raven.Documents;
 

@@ -1,7 +1,8 @@
 using System.Text;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 
 namespace Rookery.Server.Raven.Documents;

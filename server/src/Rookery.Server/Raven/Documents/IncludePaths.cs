@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 using System.Text;
 using System.Text.Json;
 using Rookery.Disk;
-using Rookery.Documents.Json;
+using Rookery.Documents.Stored;
 
 namespace Rookery.Server.Raven.Documents;
 

@@ -1,6 +1,6 @@
 using System.Text;
 using System.Text.Json;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 
 namespace Rookery.Server.Raven.Documents;
 

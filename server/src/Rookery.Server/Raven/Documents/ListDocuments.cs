@@ -1,5 +1,5 @@
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 
 namespace Rookery.Server.Raven.Documents;
 

@@ -1,8 +1,10 @@
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
+using Rookery.Server.Access;
 using Rookery.Server.Raven.Batches;
 
 namespace Rookery.Server.Raven.Documents;

@@ -1,7 +1,8 @@
 using System.Text;
 using System.Text.Json;
-using Rookery.Documents;
-using Rookery.Documents.Json;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Stored;
 
 namespace Rookery.Server.Raven.Documents;
 

@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
 using Rookery.Indexing.Indexes;
 
 namespace Rookery.Server.Raven.Indexes;

@@ -1,6 +1,8 @@
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Indexes;
 using Rookery.Indexing.Execution;
 
 namespace Rookery.Server.Raven.Indexes;

@@ -1,5 +1,7 @@
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Indexes;
 
 namespace Rookery.Server.Raven.Indexes;
 

@@ -1,6 +1,6 @@
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Indexing.Execution;
 using Rookery.Indexing.Indexes;
 using Rookery.Server.Raven.Documents;

@@ -1,5 +1,6 @@
 using System.Text.Json;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Indexes;
 using Rookery.Indexing.Indexes;
 
 namespace Rookery.Server.Raven.Indexes;

@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
+using Rookery.Server.Access;
 
 namespace Rookery.Server.Raven.LongOperations;
 

@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
+using Rookery.Server.Access;
 
 namespace Rookery.Server.Raven.LongOperations;
 

@@ -1,5 +1,5 @@
 using System.Buffers;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Indexing.Execution;
 using Rookery.Indexing.Scanning;
 using Rookery.Server.Raven.Documents;

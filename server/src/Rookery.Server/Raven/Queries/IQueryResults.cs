@@ -1,4 +1,4 @@
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Indexing.Execution;
 using Rookery.Server.Raven.Documents;
 

@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text.Json;
-using Rookery.Documents.Json;
 using Rookery.Indexing.Language;
+using Rookery.Json;
 
 namespace Rookery.Server.Raven.Queries;
 
@@ -99,7 +99,7 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
     private static ReadOnlySpan<byte> Unwrap(ReadOnlySpan<byte> body)
     {
         Range inner = default;
-        var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = DocumentLimits.MaxEnvelopeDepth });
+        var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = JsonLimits.MaxEnvelopeDepth });
         json.Read();
         while (json.Read() && json.TokenType == JsonTokenType.PropertyName)
         {
@@ -134,7 +134,7 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
         var projecting = ProjectionBehavior.Default;
         var timeout = UsualWait;
         byte[] parameters = NoParameters;
-        var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = DocumentLimits.MaxEnvelopeDepth });
+        var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = JsonLimits.MaxEnvelopeDepth });
         if (!json.Read() || json.TokenType != JsonTokenType.StartObject)
         {
             throw RefusedException.BadRequest("The body of a query must be an object: {\"Query\":\"from Users\"}.");

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Indexing.Analysis;
 using Rookery.Indexing.Execution;
 using Rookery.Indexing.Language;

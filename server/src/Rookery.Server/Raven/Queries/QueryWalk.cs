@@ -1,8 +1,9 @@
 using System.Text;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
-using Rookery.Documents.Json;
+using Rookery.Documents.Parsing;
+using Rookery.Documents.Stored;
 using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Queries;
@@ -300,7 +301,8 @@ internal sealed class QueryWalk : IDisposable
         return bytes.Length <= maxBytes
             ? bytes
             : throw RefusedException.InvalidQuery(
-                $"{what} has at most {Amount.Number(maxBytes)} B of UTF-8; this one has {Amount.Number(bytes.Length)} B."
+                $"{what} has at most {Amount.Number(maxBytes)} B of UTF-8; this one has "
+                    + $"{Amount.Number(bytes.Length)} B."
             );
     }
 

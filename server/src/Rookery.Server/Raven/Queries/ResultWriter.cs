@@ -1,6 +1,6 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Values;
@@ -76,7 +76,7 @@ internal sealed class ResultWriter(
                 ? "\"@metadata\":{\"@projection\":true,\"@id\":"u8
                 : ",\"@metadata\":{\"@projection\":true,\"@id\":"u8
         );
-        Rookery.Documents.Json.DocumentWriter.WriteString(answer, walk.Head.Id);
+        Rookery.Documents.Stored.DocumentWriter.WriteString(answer, walk.Head.Id);
         answer.Write("}}"u8);
         WriteScore(answer, walk);
     }

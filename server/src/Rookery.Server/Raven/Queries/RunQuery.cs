@@ -2,10 +2,10 @@ using System.Buffers.Text;
 using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
-using Rookery.Documents.Json;
+using Rookery.Documents.Databases;
 using Rookery.Indexing.Execution;
 using Rookery.Indexing.Language;
+using Rookery.Json;
 using Rookery.Server.Raven.Documents;
 using Rookery.Server.Raven.Indexes;
 

@@ -1,12 +1,13 @@
 using System.Text;
 using System.Text.Json;
 using Rookery.Disk;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
-using Rookery.Documents.Json;
-using Rookery.Documents.Scripting;
+using Rookery.Documents.Stored;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
+using Rookery.Json;
+using Rookery.Scripting.Running;
 
 namespace Rookery.Server.Raven.Queries;
 
@@ -56,7 +57,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
         {
             Span<byte> vector = stackalloc byte[ChangeVector.MaxBytes];
             Begin();
-            _interpreter.AddDocument(walk.View, vector[..ChangeVector.Write(vector, walk.Etag, _historyId)]);
+            _interpreter.AddDocument(walk.View.ToScript(vector[..ChangeVector.Write(vector, walk.Etag, _historyId)]));
             Run(answer);
         }
         finally
@@ -167,7 +168,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
     private void Give(ScriptDocumentReceiver receiver, in Document document)
     {
         Span<byte> vector = stackalloc byte[ChangeVector.MaxBytes];
-        receiver(document.View, vector[..ChangeVector.Write(vector, document.Etag, _historyId)]);
+        receiver(document.View.ToScript(vector[..ChangeVector.Write(vector, document.Etag, _historyId)]));
     }
 
     /// <summary>The members of the result, each with a comma behind it; its metadata is the server's.</summary>
@@ -180,7 +181,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
             return;
         }
 
-        var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = DocumentLimits.MaxDepth + 1 });
+        var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = JsonLimits.MaxDepth + 1 });
         reader.Read();
         while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
         {

@@ -1,12 +1,12 @@
 using System.Buffers;
 using System.Text;
 using System.Text.Json;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
-using Rookery.Documents.Json;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Summaries;
+using Rookery.Json;
 using Rookery.Server.Raven.Documents;
 using QueryValues = Rookery.Indexing.Scanning.QueryParameters;
 
@@ -75,7 +75,7 @@ internal static class StoredSetups
             DocumentJson.Write(json, document, database);
             using var parsed = JsonDocument.Parse(
                 json.WrittenMemory,
-                new JsonDocumentOptions { MaxDepth = DocumentLimits.MaxEnvelopeDepth }
+                new JsonDocumentOptions { MaxDepth = JsonLimits.MaxEnvelopeDepth }
             );
             return FacetSetup.Read(parsed.RootElement, setup.Position);
         }

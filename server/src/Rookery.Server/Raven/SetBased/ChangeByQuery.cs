@@ -1,7 +1,8 @@
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Indexing.Execution;
 using Rookery.Indexing.Language;
+using Rookery.Server.Access;
 using Rookery.Server.Raven.Indexes;
 using Rookery.Server.Raven.LongOperations;
 using Rookery.Server.Raven.Queries;

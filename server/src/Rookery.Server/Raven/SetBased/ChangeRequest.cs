@@ -1,5 +1,5 @@
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Documents.Patching;
 using Rookery.Indexing.Execution;
 using Rookery.Indexing.Language;

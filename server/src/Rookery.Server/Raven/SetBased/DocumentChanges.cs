@@ -1,7 +1,8 @@
 using System.Text;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
 using Rookery.Server.Raven.BulkInsert;
 using Rookery.Server.Raven.Documents;
 using Rookery.Server.Raven.LongOperations;

@@ -1,5 +1,5 @@
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents;
+using Rookery.Documents.Databases;
 using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Streams;

@@ -1,0 +1,178 @@
+using System.Text;
+using Rookery.Disk;
+using Rookery.Documents.Ids;
+using Rookery.Json;
+
+namespace Rookery.Documents.Parsing;
+
+/// <summary>
+/// Reads one element of a bulk insert: <c>{"Id":"users/1","Type":"PUT","Document":{…}}</c> or
+/// <c>{"Type":"HeartBeat"}</c>, members in any order.
+/// </summary>
+internal sealed class BulkInsertElement : IDisposable
+{
+    private readonly DocumentParser _parser = DocumentParser.Rent();
+    private readonly PooledBytes _id = new();
+    private InputError _refusal;
+    private string? _unknown;
+    private int _unknownAt;
+
+    /// <summary>Whether the element was a put; else a heartbeat.</summary>
+    public bool IsPut { get; private set; }
+
+    /// <summary>The id, escapes resolved.</summary>
+    public ReadOnlySpan<byte> Id => _id.Written;
+
+    /// <summary>A scanner over text that begins with an element.</summary>
+    public JsonScanner Scan(ReadOnlySpan<byte> json)
+    {
+        _parser.Keys.Reset();
+        return new JsonScanner(json, 0, _parser.Keys);
+    }
+
+    /// <summary>Reads the element at the scanner's next token, in text whose UTF-8 the caller checks.</summary>
+    public bool TryRead(scoped ref JsonScanner scanner, out ParsedDocument document)
+    {
+        document = default;
+        _refusal = default;
+        _unknown = null;
+        _id.Clear();
+        IsPut = false;
+        bool isHeartBeat = false,
+            hasDocument = false,
+            first = true;
+        int start = scanner.Position;
+        if (!scanner.TryOpenObject())
+        {
+            return false;
+        }
+
+        while (scanner.TryNextMember(ref first, out JsonSlice name))
+        {
+            ReadOnlySpan<byte> text = scanner.Text(name);
+            bool read;
+            if (text.SequenceEqual("Document"u8))
+            {
+                hasDocument = read = _parser.TryRead(ref scanner, MetadataUse.Document, out document);
+            }
+            else if (text.SequenceEqual("Id"u8))
+            {
+                read = TryReadId(ref scanner);
+            }
+            else if (text.SequenceEqual("Type"u8))
+            {
+                read = TryReadType(ref scanner, out isHeartBeat);
+            }
+            else
+            {
+                read = TryPassOver(ref scanner, text);
+            }
+
+            if (!read)
+            {
+                return false;
+            }
+        }
+
+        if (scanner.Error != InputErrorCode.None)
+        {
+            return false;
+        }
+
+        if (_unknown is not null && (isHeartBeat || IsPut))
+        {
+            return Refuse(
+                InputErrorCode.NotSupported,
+                scanner,
+                _unknownAt,
+                $"Bulk insert: the member '{_unknown}' of an element is not supported",
+                "Leave it out"
+            );
+        }
+
+        return isHeartBeat
+            || (IsPut && hasDocument)
+            || Refuse(
+                InputErrorCode.MissingMember,
+                scanner,
+                start,
+                IsPut ? "The element has no Document" : "The element has no Type",
+                "Send {\"Id\":…,\"Type\":\"PUT\",\"Document\":{…}}"
+            );
+    }
+
+    /// <summary>Says why the element was refused.</summary>
+    public InputError Explain(JsonScanner scanner) => _refusal.IsError ? _refusal : _parser.Explain(scanner);
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _parser.Dispose();
+        _id.Release();
+    }
+
+    // Noted and not refused at once, because the type, which may follow, says more of what was asked for.
+    private bool TryPassOver(scoped ref JsonScanner scanner, ReadOnlySpan<byte> member)
+    {
+        if (scanner.Peek() != (byte)'n' && _unknown is null)
+        {
+            _unknown = Encoding.UTF8.GetString(member[..Math.Min(member.Length, 64)]);
+            _unknownAt = scanner.Position;
+        }
+
+        return scanner.TrySkipValue(JsonLimits.MaxDepth);
+    }
+
+    private bool TryReadId(scoped ref JsonScanner scanner)
+    {
+        if (scanner.Peek() == (byte)'n')
+        {
+            return scanner.TryTakeLiteral("null"u8);
+        }
+
+        int start = scanner.Position;
+        if (!scanner.TryReadString(out JsonSlice slice))
+        {
+            return false;
+        }
+
+        _id.Append(scanner.Text(slice));
+        if (DocumentId.TryValidateForStore(_id.Written, out InputError error))
+        {
+            return true;
+        }
+
+        // UTF-8 is checked for the whole element afterwards; then that error, with its place, is the better one.
+        return Refuse(error.Code, scanner, start, error.What, error.Advice);
+    }
+
+    private bool TryReadType(scoped ref JsonScanner scanner, out bool isHeartBeat)
+    {
+        isHeartBeat = false;
+        scanner.Peek();
+        int start = scanner.Position;
+        if (!scanner.TryReadString(out JsonSlice slice))
+        {
+            return false;
+        }
+
+        ReadOnlySpan<byte> type = scanner.Text(slice);
+        IsPut = type.SequenceEqual("PUT"u8);
+        isHeartBeat = type.SequenceEqual("HeartBeat"u8);
+        return IsPut
+            || isHeartBeat
+            || Refuse(
+                InputErrorCode.NotSupported,
+                scanner,
+                start,
+                UnsupportedCommand.Describe("Bulk insert", type),
+                "Store documents only"
+            );
+    }
+
+    private bool Refuse(InputErrorCode code, JsonScanner scanner, int at, string what, string advice)
+    {
+        _refusal = InputErrors.InJson(code, scanner.Json, at, what, advice);
+        return false;
+    }
+}

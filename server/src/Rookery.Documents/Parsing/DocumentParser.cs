@@ -1,0 +1,192 @@
+using System.Text.Unicode;
+using Rookery.Disk;
+using Rookery.Json;
+
+namespace Rookery.Documents.Parsing;
+
+/// <summary>
+/// Validates documents and splits them into body and metadata, in one pass over their bytes. Not thread-safe: rent one,
+/// use it, dispose it.
+/// </summary>
+/// <remarks>
+/// Whitespace between tokens is not stored: it would be paid on the card, in the cache and on every answer. Clients
+/// send none, so the parser only counts it, and copies without it when there was some; else the stored members are
+/// spans of the input.
+/// </remarks>
+public sealed class DocumentParser : IDisposable
+{
+    [ThreadStatic]
+    private static DocumentParser? _idle;
+
+    private readonly ObjectKeys _keys = new();
+    private readonly MetadataReader _metadata = new();
+    private readonly PooledBytes _minimised = new();
+
+    private DocumentParser() { }
+
+    /// <summary>
+    /// The keys of open objects, for a <see cref="JsonScanner"/> that hands documents to this parser.
+    /// </summary>
+    internal ObjectKeys Keys => _keys;
+
+    /// <summary>A parser from the pool.</summary>
+    public static DocumentParser Rent()
+    {
+        DocumentParser parser = _idle ?? new DocumentParser();
+        _idle = null;
+        return parser;
+    }
+
+    /// <summary>Parses one document that fills <paramref name="json"/>.</summary>
+    /// <returns>False when it is refused; then <paramref name="error"/> says why and nothing of the document may be
+    /// used.</returns>
+    public bool TryParse(ReadOnlySpan<byte> json, out ParsedDocument document, out InputError error)
+    {
+        document = default;
+        if (json.Length > DocumentLimits.MaxDocumentBytes)
+        {
+            error = InputErrors.InJson(InputErrorCode.DocumentTooLarge, json, DocumentLimits.MaxDocumentBytes);
+            return false;
+        }
+
+        if (!Utf8.IsValid(json))
+        {
+            error = InputErrors.InJson(InputErrorCode.InvalidUtf8, json, InputErrors.FirstInvalidUtf8(json));
+            return false;
+        }
+
+        _keys.Reset();
+        var scanner = new JsonScanner(json, 0, _keys);
+        if (!TryRead(ref scanner, MetadataUse.Document, out document) || !scanner.TryEnd())
+        {
+            error = Explain(scanner);
+            return false;
+        }
+
+        error = default;
+        return true;
+    }
+
+    /// <summary>Gives the parser back.</summary>
+    public void Dispose()
+    {
+        _keys.Reset();
+        _metadata.Clear();
+        _minimised.Clear();
+        _idle ??= this;
+    }
+
+    /// <summary>
+    /// Reads a document or merge patch that begins at the scanner's next token, in text whose UTF-8 the caller checks.
+    /// </summary>
+    /// <returns>False when it is refused: see <see cref="Explain"/>.</returns>
+    internal bool TryRead(scoped ref JsonScanner scanner, MetadataUse use, out ParsedDocument document)
+    {
+        document = default;
+        _metadata.Clear();
+        if (scanner.Peek() is not ((byte)'{' or 0))
+        {
+            return scanner.Fail(InputErrorCode.NotAnObject, scanner.Position);
+        }
+
+        int start = scanner.Position;
+        int whitespace = scanner.WhitespaceBytes;
+        if (!TryReadMembers(ref scanner, use, out Range head, out Range tail))
+        {
+            return false;
+        }
+
+        if (scanner.Position - start > DocumentLimits.MaxDocumentBytes)
+        {
+            return scanner.Fail(InputErrorCode.DocumentTooLarge, start);
+        }
+
+        document =
+            scanner.WhitespaceBytes == whitespace
+                ? Assemble(scanner.Json[head], scanner.Json[tail], _metadata.Members(scanner.Json))
+                : Minimise(scanner.Json[head], scanner.Json[tail], _metadata.Members(scanner.Json));
+        return true;
+    }
+
+    /// <summary>
+    /// Says why the scanner stopped. Apart from reading, because a stream asks for more bytes without needing the
+    /// words.
+    /// </summary>
+    internal InputError Explain(JsonScanner scanner) =>
+        _metadata.Error.IsError ? _metadata.Error : InputErrors.InJson(scanner.Error, scanner.Json, scanner.Position);
+
+    /// <summary>
+    /// Walks over the members; <paramref name="head"/> and <paramref name="tail"/> are those before and after
+    /// <c>@metadata</c>.
+    /// </summary>
+    private bool TryReadMembers(scoped ref JsonScanner scanner, MetadataUse use, out Range head, out Range tail)
+    {
+        head = tail = default;
+        if (!scanner.TryOpenObject())
+        {
+            return false;
+        }
+
+        bool first = true,
+            afterMetadata = false;
+        int from = -1,
+            to = -1;
+        while (scanner.TryNextMember(ref first, out JsonSlice name))
+        {
+            if (
+                name.Length >= MetadataReader.MemberName.Length
+                && scanner.Text(name).SequenceEqual(MetadataReader.MemberName)
+            )
+            {
+                if (!_metadata.TryRead(ref scanner, use))
+                {
+                    return false;
+                }
+
+                head = from < 0 ? default : from..to;
+                (from, afterMetadata) = (-1, true);
+                continue;
+            }
+
+            if (!scanner.TrySkipValue(JsonLimits.MaxDepth - 1))
+            {
+                return false;
+            }
+
+            from = from < 0 ? name.Start - 1 : from;
+            to = scanner.Position;
+        }
+
+        Range last = from < 0 ? default : from..to;
+        (head, tail) = afterMetadata ? (head, last) : (last, default);
+        return scanner.Error == InputErrorCode.None;
+    }
+
+    private ParsedDocument Minimise(ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail, ReadOnlySpan<byte> members)
+    {
+        _minimised.Clear();
+        Span<byte> room = _minimised.Reserve(head.Length + tail.Length + members.Length);
+        int headLength = JsonText.Minimise(head, room);
+        int tailLength = JsonText.Minimise(tail, room[headLength..]);
+        int membersLength = JsonText.Minimise(members, room[(headLength + tailLength)..]);
+        return Assemble(
+            room[..headLength],
+            room.Slice(headLength, tailLength),
+            room.Slice(headLength + tailLength, membersLength)
+        );
+    }
+
+    private ParsedDocument Assemble(ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail, ReadOnlySpan<byte> members) =>
+        new()
+        {
+            IsRead = true,
+            BodyHead = head,
+            BodyTail = tail,
+            Metadata = members,
+            Collection = _metadata.Collection,
+            CollectionChange = _metadata.CollectionChange,
+            MetadataId = _metadata.Id,
+            ExpiresAtTicks = _metadata.ExpiresAtTicks,
+            ExpiryChange = _metadata.ExpiryChange,
+        };
+}

@@ -1,0 +1,104 @@
+using System.Text;
+using Rookery.Disk;
+using Rookery.Json;
+using Decoding = System.Buffers.OperationStatus;
+
+namespace Rookery.Documents.Parsing;
+
+/// <summary>The words of refusals, in one place.</summary>
+internal static class InputErrors
+{
+    /// <summary>A refusal of JSON text at an offset.</summary>
+    public static InputError InJson(InputErrorCode code, ReadOnlySpan<byte> json, int offset)
+    {
+        (string what, string advice) = Words(code, json, offset);
+        return new InputError(code, what, JsonPlace.Locate(json, offset), advice);
+    }
+
+    /// <summary>A refusal with words of its own.</summary>
+    public static InputError InJson(
+        InputErrorCode code,
+        ReadOnlySpan<byte> json,
+        int offset,
+        string what,
+        string advice
+    ) => new(code, what, JsonPlace.Locate(json, offset), advice);
+
+    /// <summary>A refusal of a parameter.</summary>
+    public static InputError InParameter(InputErrorCode code, string name, string what, string advice) =>
+        new(code, what, new InputPlace(-1, 0, name), advice);
+
+    /// <summary>The first byte that is not part of valid UTF-8.</summary>
+    public static int FirstInvalidUtf8(ReadOnlySpan<byte> text)
+    {
+        int at = 0;
+        while (at < text.Length && Rune.DecodeFromUtf8(text[at..], out _, out int length) == Decoding.Done)
+        {
+            at += length;
+        }
+
+        return at;
+    }
+
+    private static (string What, string Advice) Words(InputErrorCode code, ReadOnlySpan<byte> json, int offset) =>
+        code switch
+        {
+            InputErrorCode.UnexpectedEnd => (
+                "The JSON ends before it is complete",
+                "Send the whole value; check that the body was not cut"
+            ),
+            InputErrorCode.UnexpectedCharacter => (
+                $"{Character(json, offset)} is not allowed here",
+                "Send JSON as RFC 8259 defines it: no comments, no trailing commas, names in double quotes"
+            ),
+            InputErrorCode.TrailingData => (
+                $"{Character(json, offset)} follows the end of the value",
+                "Send exactly one JSON value"
+            ),
+            InputErrorCode.ControlCharacterInString => (
+                $"A string holds {Character(json, offset)} unescaped",
+                "Write control characters as \\u escapes"
+            ),
+            InputErrorCode.InvalidEscape => (
+                "A string holds an escape that JSON does not have",
+                "Use \\\" \\\\ \\/ \\b \\f \\n \\r \\t or \\u with four hexadecimal digits"
+            ),
+            InputErrorCode.LoneSurrogate => (
+                "A string holds half of a surrogate pair",
+                "Write characters beyond U+FFFF as two \\u escapes, or as UTF-8"
+            ),
+            InputErrorCode.InvalidNumber => (
+                "A number is not written as JSON writes numbers",
+                "Write digits, optionally a fraction and an exponent; no leading zeros, no plus sign"
+            ),
+            InputErrorCode.InvalidUtf8 => ("The bytes are not valid UTF-8", "Encode the text as UTF-8"),
+            InputErrorCode.DuplicateKey => (
+                $"An object names the key {Key(json, offset)} twice",
+                "Give each key of an object once"
+            ),
+            InputErrorCode.TooDeep => (
+                $"Objects and arrays are nested deeper than {JsonLimits.MaxDepth} levels",
+                "Flatten the document"
+            ),
+            InputErrorCode.DocumentTooLarge => (
+                $"The document is larger than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}",
+                "Split it into several documents"
+            ),
+            InputErrorCode.NotAnObject => ("A document must be a JSON object", "Send {…}"),
+            _ => (code.ToString(), "Correct the request"),
+        };
+
+    /// <summary>The string whose opening quote is at the offset, shortened for reading.</summary>
+    private static string Key(ReadOnlySpan<byte> json, int offset)
+    {
+        const int MostBytes = 64;
+        ReadOnlySpan<byte> key = json[offset..JsonText.SkipString(json, offset)];
+        return key.Length <= MostBytes ? Encoding.UTF8.GetString(key) : Encoding.UTF8.GetString(key[..MostBytes]) + "…";
+    }
+
+    private static string Character(ReadOnlySpan<byte> json, int offset)
+    {
+        byte value = json[offset];
+        return value is > 0x20 and < 0x7F ? $"'{(char)value}'" : $"byte 0x{value:X2}";
+    }
+}

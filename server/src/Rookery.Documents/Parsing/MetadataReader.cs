@@ -1,0 +1,288 @@
+using Rookery.Disk;
+using Rookery.Json;
+
+namespace Rookery.Documents.Parsing;
+
+/// <summary>What a <c>@metadata</c> object is part of.</summary>
+internal enum MetadataUse
+{
+    /// <summary>A document: what the server owns is dropped.</summary>
+    Document,
+
+    /// <summary>A merge patch: null removes a member.</summary>
+    MergePatch,
+}
+
+/// <summary>What a merge patch says about one of the values kept outside of the metadata members.</summary>
+internal enum MemberChange : byte
+{
+    /// <summary>It is not named.</summary>
+    Unchanged = 0,
+
+    /// <summary>It is null.</summary>
+    Removed = 1,
+
+    /// <summary>It has a value.</summary>
+    Set = 2,
+}
+
+/// <summary>
+/// Reads a <c>@metadata</c> object: keeps the user's members, takes collection and expiry out, drops what the server
+/// computes.
+/// </summary>
+internal sealed class MetadataReader
+{
+    private readonly PooledBytes _kept = new();
+    private readonly PooledBytes _collection = new();
+    private readonly PooledBytes _id = new();
+    private int _runStart;
+    private int _runEnd;
+    private bool _isCopied;
+
+    /// <summary>The member's name.</summary>
+    public static ReadOnlySpan<byte> MemberName => "@metadata"u8;
+
+    /// <summary>Set when a member has a wrong type or value; the scanner then has no error.</summary>
+    public InputError Error { get; private set; }
+
+    /// <summary>The collection's name; empty without one.</summary>
+    public ReadOnlySpan<byte> Collection => _collection.Written;
+
+    /// <summary>Whether the collection was named.</summary>
+    public MemberChange CollectionChange { get; private set; }
+
+    /// <summary>The id the metadata names; empty without one.</summary>
+    public ReadOnlySpan<byte> Id => _id.Written;
+
+    /// <summary>UTC ticks; 0 = never.</summary>
+    public long ExpiresAtTicks { get; private set; }
+
+    /// <summary>Whether the expiry was named.</summary>
+    public MemberChange ExpiryChange { get; private set; }
+
+    /// <summary>The members kept, without braces.</summary>
+    public ReadOnlySpan<byte> Members(ReadOnlySpan<byte> json) => _isCopied ? _kept.Written : json[_runStart.._runEnd];
+
+    /// <summary>Forgets the last metadata.</summary>
+    public void Clear()
+    {
+        _kept.Clear();
+        _collection.Clear();
+        _id.Clear();
+        (_runStart, _runEnd, _isCopied) = (0, 0, false);
+        (CollectionChange, ExpiryChange, ExpiresAtTicks) = (MemberChange.Unchanged, MemberChange.Unchanged, 0);
+        Error = default;
+    }
+
+    /// <summary>Reads the object at the scanner's next token.</summary>
+    public bool TryRead(ref JsonScanner scanner, MetadataUse use)
+    {
+        if (scanner.Peek() is not ((byte)'{' or 0))
+        {
+            return Refuse(
+                InputErrorCode.WrongType,
+                scanner,
+                scanner.Position,
+                "@metadata must be an object",
+                "Send \"@metadata\":{…}, or leave it out"
+            );
+        }
+
+        if (!scanner.TryOpenObject())
+        {
+            return false;
+        }
+
+        bool first = true;
+        bool gap = false; // something was dropped since the last kept member
+        while (scanner.TryNextMember(ref first, out JsonSlice name))
+        {
+            if (!TryReadMember(ref scanner, name, use, out bool keep))
+            {
+                return false;
+            }
+
+            if (keep)
+            {
+                Keep(scanner.Json, name.Start - 1, scanner.Position, gap);
+            }
+
+            gap = !keep;
+        }
+
+        if (_isCopied)
+        {
+            _kept.Append(scanner.Json[_runStart.._runEnd]);
+        }
+
+        return scanner.Error == InputErrorCode.None;
+    }
+
+    /// <summary>
+    /// Members that follow each other stay one span of the input; a second run of them begins a copy.
+    /// </summary>
+    private void Keep(ReadOnlySpan<byte> json, int from, int to, bool gap)
+    {
+        if (_runEnd == 0)
+        {
+            _runStart = from;
+        }
+        else if (gap)
+        {
+            _kept.Append(json[_runStart.._runEnd]);
+            _kept.Append((byte)',');
+            _runStart = from;
+            _isCopied = true;
+        }
+
+        _runEnd = to;
+    }
+
+    private bool TryReadMember(ref JsonScanner scanner, JsonSlice name, MetadataUse use, out bool keep)
+    {
+        keep = true;
+        ReadOnlySpan<byte> text = scanner.Text(name);
+        if (text.IsEmpty || text[0] != (byte)'@')
+        {
+            return scanner.TrySkipValue(JsonLimits.MaxDepth - 2);
+        }
+
+        if (text.SequenceEqual("@collection"u8))
+        {
+            keep = false;
+            return TryReadCollection(ref scanner);
+        }
+
+        if (text.SequenceEqual("@expires"u8))
+        {
+            return TryReadExpiry(ref scanner, use, out keep);
+        }
+
+        if (text.SequenceEqual("@id"u8) && scanner.Peek() == (byte)'"')
+        {
+            keep = false;
+            if (!scanner.TryReadString(out JsonSlice slice))
+            {
+                return false;
+            }
+
+            _id.Append(scanner.Text(slice));
+            return true;
+        }
+
+        keep = !IsComputed(text);
+        return scanner.TrySkipValue(JsonLimits.MaxDepth - 2);
+    }
+
+    private bool TryReadCollection(ref JsonScanner scanner)
+    {
+        byte next = scanner.Peek();
+        int at = scanner.Position;
+        if (next == (byte)'n')
+        {
+            CollectionChange = MemberChange.Removed;
+            return scanner.TryTakeLiteral("null"u8);
+        }
+
+        if (next is not ((byte)'"' or 0))
+        {
+            return Refuse(
+                InputErrorCode.WrongType,
+                scanner,
+                at,
+                "@collection must be a string",
+                "Send the collection's name, or leave @collection out"
+            );
+        }
+
+        if (!scanner.TryReadString(out JsonSlice slice))
+        {
+            return false;
+        }
+
+        ReadOnlySpan<byte> name = scanner.Text(slice);
+        if (
+            name.Length > DocumentLimits.MaxCollectionBytes
+            || name.ContainsAnyInRange((byte)0, (byte)0x1F)
+            || name.Contains((byte)0x7F)
+        )
+        {
+            return Refuse(
+                InputErrorCode.InvalidCollection,
+                scanner,
+                at,
+                $"A collection's name takes at most {DocumentLimits.MaxCollectionBytes} bytes and no control "
+                    + $"characters",
+                "Choose a shorter, printable name"
+            );
+        }
+
+        bool isNone = name.IsEmpty || name.SequenceEqual("@empty"u8);
+        CollectionChange = isNone ? MemberChange.Removed : MemberChange.Set;
+        _collection.Append(isNone ? default : name);
+        return true;
+    }
+
+    private bool TryReadExpiry(ref JsonScanner scanner, MetadataUse use, out bool keep)
+    {
+        keep = true;
+        byte next = scanner.Peek();
+        int at = scanner.Position;
+        if (next == (byte)'n')
+        {
+            keep = use == MetadataUse.MergePatch;
+            ExpiryChange = MemberChange.Removed;
+            return scanner.TryTakeLiteral("null"u8);
+        }
+
+        if (next is not ((byte)'"' or 0))
+        {
+            return Refuse(
+                InputErrorCode.WrongType,
+                scanner,
+                at,
+                "@expires must be a date in a string",
+                "Send \"@expires\":\"2026-11-21T09:49:45.0000000Z\""
+            );
+        }
+
+        if (!scanner.TryReadString(out JsonSlice date))
+        {
+            return false;
+        }
+
+        ExpiryChange = MemberChange.Set;
+        if (WireDate.TryParse(scanner.Text(date), out long ticks))
+        {
+            ExpiresAtTicks = ticks;
+            return true;
+        }
+
+        return Refuse(
+            InputErrorCode.InvalidDate,
+            scanner,
+            at,
+            "@expires is not a date",
+            "Write it as 2026-11-21T09:49:45.0000000Z; without Z it is taken as UTC"
+        );
+    }
+
+    /// <summary>Members of the wire's metadata that the server computes when it answers.</summary>
+    private static bool IsComputed(ReadOnlySpan<byte> name) =>
+        name.SequenceEqual("@id"u8)
+        || name.SequenceEqual("@change-vector"u8)
+        || name.SequenceEqual("@last-modified"u8)
+        || name.SequenceEqual("@flags"u8)
+        || name.SequenceEqual("@index-score"u8)
+        || name.SequenceEqual("@projection"u8)
+        || name.SequenceEqual("@attachments"u8)
+        || name.SequenceEqual("@counters"u8)
+        || name.SequenceEqual("@timeseries"u8)
+        || name.SequenceEqual("@spatial"u8);
+
+    private bool Refuse(InputErrorCode code, JsonScanner scanner, int at, string what, string advice)
+    {
+        Error = InputErrors.InJson(code, scanner.Json, at, what, advice);
+        return false;
+    }
+}

@@ -1,0 +1,134 @@
+using Rookery.Disk;
+using Rookery.Json;
+
+namespace Rookery.Documents.Parsing;
+
+/// <summary>
+/// Reads newline-delimited documents, fed in arbitrary chunks. A bad line is an <see cref="StreamRead.Error"/> with its
+/// number, and reading goes on behind it.
+/// </summary>
+public sealed class NdjsonReader : IDisposable
+{
+    private readonly DocumentParser _parser = DocumentParser.Rent();
+    private readonly PooledBytes _collected = new();
+    private ReadOnlyMemory<byte> _chunk;
+    private int _position;
+    private bool _isComplete;
+    private bool _isTooLong;
+    private bool _isConsumed;
+
+    /// <summary>The number of the line last read, from 1.</summary>
+    public long Line { get; private set; }
+
+    /// <summary>Bytes of a line that came cut and is not whole yet; 0 between lines.</summary>
+    public int CollectedBytes => _isConsumed ? 0 : _collected.Length;
+
+    private static ReadOnlySpan<byte> ByteOrderMark => [0xEF, 0xBB, 0xBF];
+
+    /// <summary>
+    /// Gives the reader its next bytes; they must stay unchanged until it has answered
+    /// <see cref="StreamRead.NeedMore"/>.
+    /// </summary>
+    public void Feed(ReadOnlyMemory<byte> chunk)
+    {
+        _chunk = chunk;
+        _position = 0;
+    }
+
+    /// <summary>Says that no further bytes come, so that a last line without newline is read.</summary>
+    public void Complete() => _isComplete = true;
+
+    /// <summary>
+    /// Reads the next line that is not blank. <see cref="StreamRead.End"/> only after <see cref="Complete"/>.
+    /// </summary>
+    /// <param name="document">The document, its id in <see cref="ParsedDocument.MetadataId"/>; valid until the next
+    /// call.</param>
+    /// <param name="error">Set with <see cref="StreamRead.Error"/>.</param>
+    public StreamRead Read(out ParsedDocument document, out InputError error)
+    {
+        document = default;
+        error = default;
+        while (TryTakeLine(out ReadOnlySpan<byte> line))
+        {
+            Line++;
+            line = Line == 1 && line.StartsWith(ByteOrderMark) ? line[ByteOrderMark.Length..] : line;
+            if (_isTooLong)
+            {
+                _isTooLong = false;
+                error = Place(
+                    new InputError(
+                        InputErrorCode.DocumentTooLarge,
+                        $"The document is larger than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}",
+                        new InputPlace(0),
+                        "Split it into several documents"
+                    )
+                );
+                return StreamRead.Error;
+            }
+
+            if (line.IndexOfAnyExcept(" \t\r"u8) < 0)
+            {
+                continue;
+            }
+
+            if (_parser.TryParse(line, out document, out error))
+            {
+                return StreamRead.Item;
+            }
+
+            error = Place(error);
+            return StreamRead.Error;
+        }
+
+        return _isComplete ? StreamRead.End : StreamRead.NeedMore;
+    }
+
+    /// <summary>Gives the buffers back.</summary>
+    public void Dispose()
+    {
+        _parser.Dispose();
+        _collected.Release();
+        _chunk = default;
+    }
+
+    /// <summary>Takes the next line, without its newline.</summary>
+    private bool TryTakeLine(out ReadOnlySpan<byte> line)
+    {
+        if (_isConsumed)
+        {
+            _collected.Clear();
+            _isConsumed = false;
+        }
+
+        ReadOnlySpan<byte> bytes = _chunk.Span[_position..];
+        int newline = bytes.IndexOf((byte)'\n');
+        int length = newline < 0 ? bytes.Length : newline;
+        _position += newline < 0 ? length : length + 1;
+        if (newline >= 0 && _collected.Length == 0 && !_isTooLong)
+        {
+            line = bytes[..length];
+            return true;
+        }
+
+        Collect(bytes[..length]);
+        line = _collected.Written;
+        _isConsumed = newline >= 0 || (_isComplete && (_collected.Length > 0 || _isTooLong));
+        return _isConsumed;
+    }
+
+    /// <summary>Keeps a piece of a line; of one that is too long, nothing.</summary>
+    private void Collect(ReadOnlySpan<byte> bytes)
+    {
+        _isTooLong |= _collected.Length + bytes.Length > DocumentLimits.MaxDocumentBytes + 1;
+        if (_isTooLong)
+        {
+            _collected.Clear();
+        }
+        else
+        {
+            _collected.Append(bytes);
+        }
+    }
+
+    private InputError Place(InputError error) => error with { Where = error.Where with { Line = Line } };
+}

@@ -1,0 +1,29 @@
+using System.Text;
+
+namespace Rookery.Documents.Parsing;
+
+/// <summary>Names the feature behind a command type of RavenDB that this server does not have.</summary>
+internal static class UnsupportedCommand
+{
+    private const int MostBytes = 64;
+
+    /// <summary>One sentence that names the feature.</summary>
+    /// <param name="where">What holds the command ("Bulk insert").</param>
+    /// <param name="type">The command's type.</param>
+    public static string Describe(string where, ReadOnlySpan<byte> type)
+    {
+        string name = Encoding.UTF8.GetString(type[..Math.Min(type.Length, MostBytes)]);
+        string feature = name switch
+        {
+            "Counters" => "counters",
+            "TimeSeries" or "TimeSeriesBulkInsert" or "TimeSeriesWithIncrements" or "TimeSeriesCopy" => "time series",
+            "AttachmentPUT" or "AttachmentDELETE" or "AttachmentMOVE" or "AttachmentCOPY" => "attachments",
+            "CompareExchangePUT" or "CompareExchangeDELETE" => "compare-exchange values",
+            "ForceRevisionCreation" => "revisions",
+            "BatchPATCH" => "one patch for many documents",
+            "PATCH" => "patches",
+            _ => "an unknown command",
+        };
+        return $"{where}: commands of type '{name}' ({feature}) are not supported";
+    }
+}

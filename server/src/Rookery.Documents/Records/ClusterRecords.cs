@@ -1,0 +1,160 @@
+using System.Buffers;
+using System.Diagnostics.CodeAnalysis;
+using System.Text;
+using Rookery.Disk;
+using Rookery.Documents.Apply;
+using Rookery.Documents.Changes;
+using Rookery.Documents.Nodes;
+using Rookery.Storage;
+
+namespace Rookery.Documents.Records;
+
+/// <summary>
+/// The records that the members agree on, as applied on this node: a small ordered table beside the databases, written
+/// by <see cref="Commands.ClusterRecordWriter"/>. They travel in backups. Safe from any thread; reading takes no lock.
+/// </summary>
+public sealed class ClusterRecords
+{
+    private readonly ChangeHub<ClusterRecordChange> _changes = new();
+    private StorageEngine? _storage;
+    private long _revision;
+
+    internal ClusterRecords() { }
+
+    /// <summary>
+    /// Changes whenever a record does, after the change can be read: who keeps something that he made of records reads
+    /// this first, then the records, and does so again when this is not what it was. Costs one volatile read. Means
+    /// nothing across a restart.
+    /// </summary>
+    public long Revision => Volatile.Read(ref _revision);
+
+    /// <summary>Finds a record.</summary>
+    /// <param name="key">Its key; a text that is none is found nowhere.</param>
+    /// <param name="record">The record.</param>
+    /// <exception cref="DamagedException">It cannot be read.</exception>
+    public bool TryGet(string key, [NotNullWhen(true)] out ClusterRecord? record)
+    {
+        record = null;
+        if (_storage is null || !ClusterRecord.IsKey(key))
+        {
+            return false;
+        }
+
+        Span<byte> buffer = stackalloc byte[Key.MaxBytes];
+        using var snapshot = _storage.OpenSnapshot();
+        if (!snapshot.TryGet(RowKey(buffer, key), out var row))
+        {
+            return false;
+        }
+
+        using (row)
+        {
+            var value = new ArrayBufferWriter<byte>((int)Math.Max(row.Length, 1));
+            row.CopyTo(value, 0, row.Length);
+            record = Decode(key, value.WrittenMemory, row.Sequence);
+            return true;
+        }
+    }
+
+    /// <summary>
+    /// All records whose keys begin with <paramref name="prefix"/>, in the order of their keys, as they were at one
+    /// moment. An empty prefix means all.
+    /// </summary>
+    /// <exception cref="DamagedException">One cannot be read.</exception>
+    public IReadOnlyList<ClusterRecord> List(string prefix)
+    {
+        Invariant.Holds(
+            prefix.Length == 0 || ClusterRecord.IsKey(prefix),
+            "the prefix of a cluster record's key is itself a key"
+        );
+        var found = new List<ClusterRecord>();
+        if (_storage is null)
+        {
+            return found;
+        }
+
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        var first = RowKey(from, prefix);
+        using var snapshot = _storage.OpenSnapshot();
+        using var rows = snapshot.Seek(first, Key.After(to, first));
+        while (rows.MoveNext())
+        {
+            var value = new ArrayBufferWriter<byte>((int)Math.Max(rows.Length, 1));
+            rows.CopyTo(value, 0, rows.Length);
+            found.Add(Decode(Encoding.ASCII.GetString(Key.TextOf(rows.Key)), value.WrittenMemory, rows.Sequence));
+        }
+
+        return found;
+    }
+
+    /// <summary>A stream of the records that change from now on.</summary>
+    public ChangeSubscription<ClusterRecordChange> Subscribe() => _changes.Subscribe();
+
+    /// <summary>
+    /// Called when the record of the format level has changed and can be read, before anything that was committed after
+    /// it is applied.
+    /// </summary>
+    internal Action? FormatLevelChanged { get; set; }
+
+    /// <summary>Reads from a storage that was opened. Before that there are no records.</summary>
+    internal void Open(StorageEngine storage) => _storage = storage;
+
+    /// <summary>Tells of a change that can be read now; never waits.</summary>
+    internal void Announce(in ClusterRecordChange change)
+    {
+        Volatile.Write(ref _revision, _revision + 1);
+        if (string.Equals(change.Key, FormatLevel.RecordKey, StringComparison.Ordinal))
+        {
+            FormatLevelChanged?.Invoke();
+        }
+
+        _changes.Publish(change);
+    }
+
+    /// <summary>
+    /// The version of each record, to be compared when all of them were replaced. Where they cannot be read there are
+    /// none: then each that there is afterwards counts as changed.
+    /// </summary>
+    internal IReadOnlyDictionary<string, long> ReadVersions()
+    {
+        try
+        {
+            return List(string.Empty)
+                .ToDictionary(static record => record.Key, static record => record.Version, StringComparer.Ordinal);
+        }
+        catch (DamagedException)
+        {
+            return new Dictionary<string, long>(StringComparer.Ordinal);
+        }
+    }
+
+    /// <summary>Tells of each record that differs from before.</summary>
+    internal void AnnounceChangesSince(IReadOnlyDictionary<string, long> before)
+    {
+        var now = ReadVersions();
+        foreach (string key in before.Keys.Union(now.Keys, StringComparer.Ordinal).Order(StringComparer.Ordinal))
+        {
+            long version = now.GetValueOrDefault(key, ClusterRecord.Absent);
+            if (version != before.GetValueOrDefault(key, ClusterRecord.Absent))
+            {
+                Announce(new ClusterRecordChange(key, version));
+            }
+        }
+    }
+
+    /// <summary>Ends all subscriptions.</summary>
+    internal void Complete() => _changes.Complete();
+
+    private static ReadOnlySpan<byte> RowKey(Span<byte> buffer, string key)
+    {
+        Key.Prefix(buffer, 0, Table.ClusterRecords);
+        return buffer[..(Key.PrefixBytes + Encoding.ASCII.GetBytes(key, buffer[Key.PrefixBytes..]))];
+    }
+
+    private static ClusterRecord Decode(string key, ReadOnlyMemory<byte> stored, long version)
+    {
+        ClusterRecordValue.Check(stored.Span);
+        return new ClusterRecord(key, stored[ClusterRecordValue.HeadBytes..], version);
+    }
+}

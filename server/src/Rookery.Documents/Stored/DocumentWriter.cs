@@ -1,0 +1,150 @@
+using System.Buffers;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
+using Rookery.Json;
+
+namespace Rookery.Documents.Stored;
+
+/// <summary>Writes stored documents as a client reads them, by copying spans.</summary>
+public static class DocumentWriter
+{
+    /// <summary>Up to here a document is written into one span of the output, which saves calls.</summary>
+    private const int OneSpanBytes = 4096;
+
+    /// <summary>Names, punctuation, change vector and date of a computed metadata.</summary>
+    private const int ComputedBytes = 192;
+
+    /// <summary>Writes <c>{body,"@metadata":{…}}</c>.</summary>
+    /// <param name="output">Where to.</param>
+    /// <param name="document">The stored document.</param>
+    /// <param name="etag">The row's sequence.</param>
+    /// <param name="historyId">The database's history id, 22 ASCII characters.</param>
+    public static void Write(
+        IBufferWriter<byte> output,
+        in DocumentView document,
+        long etag,
+        ReadOnlySpan<byte> historyId
+    )
+    {
+        ReadOnlySpan<byte> body = document.Body;
+        int most = body.Length + TailBytes(document) + 1;
+        if (most > OneSpanBytes)
+        {
+            output.GetSpan(most); // once: memory that grows by doubling takes three times as much on the way
+            output.Write("{"u8);
+            output.Write(body);
+            WriteTail(output, document, !body.IsEmpty, etag, historyId);
+            return;
+        }
+
+        Span<byte> span = output.GetSpan(most);
+        span[0] = (byte)'{';
+        body.CopyTo(span[1..]);
+        int at = 1 + body.Length;
+        output.Advance(at + FillTail(span[at..], document, !body.IsEmpty, etag, historyId));
+    }
+
+    /// <summary>Writes the same of a document that lies in chunks.</summary>
+    internal static void Write(
+        IBufferWriter<byte> output,
+        long length,
+        LargeDocument document,
+        long etag,
+        ReadOnlySpan<byte> historyId
+    )
+    {
+        var head = new DocumentView(document.Head);
+        // once: memory that grows by doubling takes three times as much on the way
+        output.GetSpan(checked((int)length) + TailBytes(head) + 1);
+        output.Write("{"u8);
+        document.WriteBody(output);
+        WriteTail(output, head, afterBody: length > document.Head.Length, etag, historyId);
+    }
+
+    /// <summary>Writes <c>{"@metadata":{…}}</c>.</summary>
+    /// <inheritdoc cref="Write(IBufferWriter{byte}, in DocumentView, long, ReadOnlySpan{byte})"/>
+    public static void WriteMetadataOnly(
+        IBufferWriter<byte> output,
+        in DocumentView document,
+        long etag,
+        ReadOnlySpan<byte> historyId
+    )
+    {
+        output.Write("{"u8);
+        WriteTail(output, document, false, etag, historyId);
+    }
+
+    /// <summary>
+    /// Writes what follows the body of a large document, whose opening brace and body the caller has copied:
+    /// <c>,"@metadata":{…}}</c>.
+    /// </summary>
+    /// <param name="output">Where to.</param>
+    /// <param name="document">The stored document; its body is not looked at.</param>
+    /// <param name="afterBody">Whether the body has members.</param>
+    /// <param name="etag">The row's sequence.</param>
+    /// <param name="historyId">The database's history id, 22 ASCII characters.</param>
+    public static void WriteTail(
+        IBufferWriter<byte> output,
+        in DocumentView document,
+        bool afterBody,
+        long etag,
+        ReadOnlySpan<byte> historyId
+    )
+    {
+        Span<byte> span = output.GetSpan(TailBytes(document));
+        output.Advance(FillTail(span, document, afterBody, etag, historyId));
+    }
+
+    /// <summary>Writes text as a JSON string, quotes included.</summary>
+    public static void WriteString(IBufferWriter<byte> output, ReadOnlySpan<byte> text)
+    {
+        Span<byte> span = output.GetSpan(EscapedBytes(text) + 2);
+        output.Advance(FillString(span, 0, text));
+    }
+
+    private static int FillTail(
+        Span<byte> span,
+        in DocumentView document,
+        bool afterBody,
+        long etag,
+        ReadOnlySpan<byte> historyId
+    )
+    {
+        int at = Fill(span, 0, afterBody ? ",\"@metadata\":{"u8 : "\"@metadata\":{"u8);
+        if (!document.Metadata.IsEmpty)
+        {
+            at = Fill(span, at, document.Metadata);
+            span[at++] = (byte)',';
+        }
+
+        at = Fill(span, at, "\"@collection\":"u8);
+        at = FillString(span, at, document.Collection.IsEmpty ? "@empty"u8 : document.Collection);
+        at = Fill(span, at, ",\"@id\":"u8);
+        at = FillString(span, at, document.Id);
+        at = Fill(span, at, ",\"@change-vector\":\""u8);
+        at += ChangeVector.Write(span[at..], etag, historyId);
+        at = Fill(span, at, "\",\"@last-modified\":\""u8);
+        WireDate.Write(span[at..], document.LastModifiedTicks);
+        return Fill(span, at + WireDate.Length, "\"}}"u8);
+    }
+
+    private static int TailBytes(in DocumentView document) =>
+        ComputedBytes + document.Metadata.Length + EscapedBytes(document.Collection) + EscapedBytes(document.Id);
+
+    /// <summary>The most bytes text can take as the inside of a JSON string.</summary>
+    private static int EscapedBytes(ReadOnlySpan<byte> text) => JsonText.IsPlain(text) ? text.Length : text.Length * 6;
+
+    private static int Fill(Span<byte> span, int at, ReadOnlySpan<byte> bytes)
+    {
+        bytes.CopyTo(span[at..]);
+        return at + bytes.Length;
+    }
+
+    private static int FillString(Span<byte> span, int at, ReadOnlySpan<byte> text)
+    {
+        span[at++] = (byte)'"';
+        at += JsonText.Escape(text, span[at..]);
+        span[at++] = (byte)'"';
+        return at;
+    }
+}

@@ -1,0 +1,92 @@
+using System.Buffers.Binary;
+using Rookery.Disk;
+using Rookery.Documents.Parsing;
+
+namespace Rookery.Documents.Stored;
+
+/// <summary>
+/// The stored form: a head that apply writes (format, flags, last-modified ticks, expiry, id) and the content exactly
+/// as the command carries it (collection, metadata, body), so that apply copies and never parses.
+/// </summary>
+/// <remarks>
+/// Head: <c>[format u8 = 1][flags u8][last-modified i64][expires i64 if flag 1][id length u16][id]</c>.
+/// Content: <c>[length varint][collection][length varint][metadata members][body members]</c>. Integers are
+/// little-endian.
+/// </remarks>
+public static class StoredDocument
+{
+    /// <summary>Bytes a head can take at most.</summary>
+    public const int MaxHeadBytes = 1 + 1 + 8 + 8 + 2 + Ids.DocumentId.MaxBytes;
+
+    internal const byte Format = 1;
+    internal const byte HasExpiry = 1;
+
+    /// <summary>Writes the head of a stored document.</summary>
+    /// <param name="destination">At least <see cref="MaxHeadBytes"/> bytes.</param>
+    /// <param name="id">The id as written.</param>
+    /// <param name="lastModifiedTicks">The log entry's time, UTC ticks.</param>
+    /// <param name="expiresAtTicks">UTC ticks, 0 = never.</param>
+    /// <returns>Bytes written.</returns>
+    public static int WriteHead(
+        Span<byte> destination,
+        ReadOnlySpan<byte> id,
+        long lastModifiedTicks,
+        long expiresAtTicks
+    )
+    {
+        destination[0] = Format;
+        destination[1] = expiresAtTicks == 0 ? (byte)0 : HasExpiry;
+        BinaryPrimitives.WriteInt64LittleEndian(destination[2..], lastModifiedTicks);
+        int at = 10;
+        if (expiresAtTicks != 0)
+        {
+            BinaryPrimitives.WriteInt64LittleEndian(destination[at..], expiresAtTicks);
+            at += 8;
+        }
+
+        BinaryPrimitives.WriteUInt16LittleEndian(destination[at..], (ushort)id.Length);
+        id.CopyTo(destination[(at + 2)..]);
+        return at + 2 + id.Length;
+    }
+
+    /// <summary>
+    /// How many of a value's first bytes a <see cref="DocumentView"/> without body needs, from a prefix of the value.
+    /// </summary>
+    /// <param name="prefix">The value's first bytes; 1200 always say it.</param>
+    /// <returns>The offset of the body: read that many bytes of a large value, copy the rest.</returns>
+    /// <exception cref="StoredDocumentException">The bytes are no stored document, or of a newer format.</exception>
+    public static int BodyOffset(ReadOnlySpan<byte> prefix)
+    {
+        int at = DocumentView.ReadHead(prefix, out _, out _, out _);
+        if (Varint.TryReadBytes(prefix, ref at, out _) && Varint.TryRead(prefix, ref at, out int metadataLength))
+        {
+            return at + metadataLength;
+        }
+
+        throw DocumentView.Broken();
+    }
+
+    /// <summary>Bytes the content of a document takes.</summary>
+    internal static int ContentBytes(in ParsedDocument document) =>
+        Varint.Size((uint)document.Collection.Length)
+        + document.Collection.Length
+        + Varint.Size((uint)document.Metadata.Length)
+        + document.Metadata.Length
+        + document.BodyLength;
+
+    /// <summary>Writes the content of a document; returns its bytes.</summary>
+    internal static int WriteContent(Span<byte> destination, in ParsedDocument document)
+    {
+        int at = Varint.WriteBytes(destination, document.Collection);
+        at += Varint.WriteBytes(destination[at..], document.Metadata);
+        document.BodyHead.CopyTo(destination[at..]);
+        at += document.BodyHead.Length;
+        if (!document.BodyHead.IsEmpty && !document.BodyTail.IsEmpty)
+        {
+            destination[at++] = (byte)',';
+        }
+
+        document.BodyTail.CopyTo(destination[at..]);
+        return at + document.BodyTail.Length;
+    }
+}

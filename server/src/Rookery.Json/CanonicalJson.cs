@@ -1,0 +1,191 @@
+using Rookery.Disk;
+
+namespace Rookery.Json;
+
+/// <summary>
+/// One form for values that are equal however they are written: numbers as <see cref="NumberKey"/> writes them, texts
+/// with no more escapes than JSON needs, members of objects in the order of their names. Elements of arrays keep their
+/// order.
+/// </summary>
+public static class CanonicalJson
+{
+    private const int MostBytesOfEscape = 6;
+    private const int BytesPerPiece = 1024;
+
+    /// <summary>Appends the one form of a value.</summary>
+    /// <param name="json">The value: valid JSON without whitespace between its tokens.</param>
+    /// <param name="output">Takes it. It is not where <paramref name="json"/> lies.</param>
+    public static void Append(ReadOnlySpan<byte> json, PooledBytes output)
+    {
+        switch (json[0])
+        {
+            case (byte)'"':
+                AppendText(json, output);
+                break;
+            case (byte)'[':
+                AppendArray(json, output);
+                break;
+            case (byte)'{':
+                AppendObject(json, output);
+                break;
+            case (byte)'-' or (>= (byte)'0' and <= (byte)'9'):
+                Span<byte> key = stackalloc byte[NumberKey.MaxBytes];
+                output.Advance(
+                    NumberKey.WriteJson(key[..NumberKey.Write(json, key)], output.Reserve(NumberKey.MaxJsonBytes))
+                );
+                break;
+            default:
+                output.Append(json);
+                break;
+        }
+    }
+
+    /// <summary>Appends JSON with its texts in one form and all else as it is written.</summary>
+    /// <param name="json">One value, or members of an object without braces.</param>
+    /// <param name="output">Takes it.</param>
+    public static void AppendWithPlainTexts(ReadOnlySpan<byte> json, PooledBytes output)
+    {
+        while (json.IndexOf((byte)'"') is >= 0 and int quote)
+        {
+            int end = JsonText.SkipString(json, quote);
+            output.Append(json[..quote]);
+            AppendText(json[quote..end], output);
+            json = json[end..];
+        }
+
+        output.Append(json);
+    }
+
+    private static void AppendText(ReadOnlySpan<byte> json, PooledBytes output)
+    {
+        if (!json.Contains((byte)'\\'))
+        {
+            output.Append(json);
+            return;
+        }
+
+        var memory = PooledMemory.Rent(json.Length);
+        ReadOnlySpan<byte> text = memory.Span[..JsonText.Unescape(json[1..^1], memory.Span)];
+        output.Append((byte)'"');
+
+        // In pieces: room for the worst of a whole text would be six times its length.
+        while (!text.IsEmpty)
+        {
+            var piece = text[..Math.Min(text.Length, BytesPerPiece)];
+            output.Advance(JsonText.Escape(piece, output.Reserve(piece.Length * MostBytesOfEscape)));
+            text = text[piece.Length..];
+        }
+
+        output.Append((byte)'"');
+        memory.Return();
+    }
+
+    private static void AppendArray(ReadOnlySpan<byte> json, PooledBytes output)
+    {
+        output.Append((byte)'[');
+        for (int at = 1; json[at] != (byte)']'; )
+        {
+            if (json[at] == (byte)',')
+            {
+                output.Append((byte)',');
+                at++;
+            }
+
+            int end = StoredJson.SkipValue(json, at);
+            Append(json[at..end], output);
+            at = end;
+        }
+
+        output.Append((byte)']');
+    }
+
+    private static void AppendObject(ReadOnlySpan<byte> json, PooledBytes output)
+    {
+        var members = new List<Range>();
+        output.Append((byte)'{');
+        int start = output.Length;
+        for (int at = 1; json[at] != (byte)'}'; )
+        {
+            at += json[at] == (byte)',' ? 1 : 0;
+            int nameEnd = JsonText.SkipString(json, at);
+            int end = StoredJson.SkipValue(json, nameEnd + 1);
+            if (members.Count > 0)
+            {
+                output.Append((byte)',');
+            }
+
+            int member = output.Length;
+            AppendText(json[at..nameEnd], output);
+            output.Append((byte)':');
+            Append(json[(nameEnd + 1)..end], output);
+            members.Add(member..output.Length);
+            at = end;
+        }
+
+        Order(members, start, output);
+        output.Append((byte)'}');
+    }
+
+    /// <summary>Puts members into the order of their bytes, of which the name's come first.</summary>
+    private static void Order(List<Range> members, int start, PooledBytes output)
+    {
+        if (IsOrdered(members, output.Written))
+        {
+            return;
+        }
+
+        var copy = PooledMemory.Rent(output.Length - start);
+        var unordered = copy.Span[..(output.Length - start)];
+        output.Written[start..].CopyTo(unordered);
+        Range[] order = [.. members.Select(member => (member.Start.Value - start)..(member.End.Value - start))];
+        Sort(order, new Range[order.Length], unordered);
+        output.Truncate(start);
+        foreach (var member in order)
+        {
+            if (output.Length > start)
+            {
+                output.Append((byte)',');
+            }
+
+            output.Append(unordered[member]);
+        }
+
+        copy.Return();
+    }
+
+    private static bool IsOrdered(List<Range> members, ReadOnlySpan<byte> json)
+    {
+        for (int i = 1; i < members.Count; i++)
+        {
+            if (json[members[i - 1]].SequenceCompareTo(json[members[i]]) > 0)
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    private static void Sort(Span<Range> members, Span<Range> room, ReadOnlySpan<byte> json)
+    {
+        if (members.Length < 2)
+        {
+            return;
+        }
+
+        int middle = members.Length / 2;
+        Sort(members[..middle], room, json);
+        Sort(members[middle..], room, json);
+        int left = 0,
+            right = middle;
+        for (int at = 0; at < members.Length; at++)
+        {
+            bool isLeft =
+                right == members.Length
+                || (left < middle && json[members[left]].SequenceCompareTo(json[members[right]]) <= 0);
+            room[at] = members[isLeft ? left++ : right++];
+        }
+
+        room[..members.Length].CopyTo(members);
+    }
+}

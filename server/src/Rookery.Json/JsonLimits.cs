@@ -1,0 +1,11 @@
+namespace Rookery.Json;
+
+/// <summary>How deep JSON may be nested. Deeper text is refused, so that no reader recurses without a bound.</summary>
+public static class JsonLimits
+{
+    /// <summary>Levels of objects and arrays in a document.</summary>
+    public const int MaxDepth = 128;
+
+    /// <summary>Levels of a body or an answer that carries documents: it puts a few around them.</summary>
+    public const int MaxEnvelopeDepth = MaxDepth + 8;
+}

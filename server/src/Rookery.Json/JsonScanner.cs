@@ -1,0 +1,501 @@
+using System.Numerics;
+using System.Runtime.InteropServices;
+using System.Runtime.Intrinsics;
+
+namespace Rookery.Json;
+
+/// <summary>
+/// Walks over JSON text and checks it: grammar, escapes, surrogates, depth, duplicate keys. UTF-8 validity of strings
+/// is checked by the caller, at once for the whole text.
+/// </summary>
+/// <remarks>
+/// Why not Utf8JsonReader: it reports errors only by exceptions, accepts lone surrogates and duplicate keys, and cannot
+/// say how much of the text was whitespace. The tests hold both to the same verdicts.
+/// </remarks>
+public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys keys)
+{
+    private static readonly Vector128<byte> Quotes = Vector128.Create((byte)'"');
+    private static readonly Vector128<byte> Backslashes = Vector128.Create((byte)'\\');
+    private static readonly Vector128<byte> Spaces = Vector128.Create((byte)' ');
+
+    /// <summary>The text.</summary>
+    public readonly ReadOnlySpan<byte> Json { get; } = json;
+
+    /// <summary>Where the scanner is; after an error, where that is.</summary>
+    public int Position { get; private set; } = position;
+
+    /// <summary>Bytes of whitespace passed between tokens.</summary>
+    public int WhitespaceBytes { get; private set; }
+
+    /// <summary>What is wrong, when something is.</summary>
+    public InputErrorCode Error { get; private set; }
+
+    private readonly ObjectKeys _keys = keys;
+
+    /// <summary>The next token's first byte, or 0 at the end; the scanner then stands before it.</summary>
+    public byte Peek()
+    {
+        SkipWhitespace();
+        return Position < Json.Length ? Json[Position] : (byte)0;
+    }
+
+    /// <summary>Records an error at <paramref name="position"/>.</summary>
+    /// <returns>False, for the caller to return.</returns>
+    public bool Fail(InputErrorCode error, int position)
+    {
+        Error = error;
+        Position = position;
+        return false;
+    }
+
+    /// <summary>Passes whitespace up to the end of the text; an error when there is more.</summary>
+    public bool TryEnd()
+    {
+        SkipWhitespace();
+        return Position == Json.Length || Fail(InputErrorCode.TrailingData, Position);
+    }
+
+    /// <summary>Steps into an object; members follow by <see cref="TryNextMember"/>.</summary>
+    public bool TryOpenObject()
+    {
+        if (!TryTake((byte)'{'))
+        {
+            return false;
+        }
+
+        _keys.Open();
+        return true;
+    }
+
+    /// <summary>
+    /// Reads the next member's name and colon. False at the object's end, which is passed, and on an error.
+    /// </summary>
+    /// <param name="first">True before the first member; set to false.</param>
+    /// <param name="name">The name.</param>
+    public bool TryNextMember(ref bool first, out JsonSlice name)
+    {
+        name = default;
+        byte next = Peek();
+        if (next == (byte)'}')
+        {
+            Position++;
+            _keys.Close();
+            return false;
+        }
+
+        if (!first && !TryTake((byte)','))
+        {
+            return false;
+        }
+
+        first = false;
+        return TryReadString(out name)
+            && (_keys.TryAdd(Json, name) || Fail(InputErrorCode.DuplicateKey, name.Start - 1))
+            && TryTake((byte)':');
+    }
+
+    /// <summary>
+    /// Steps to the next element of an array that <see cref="TryTake"/> opened. False at the array's end, which is
+    /// passed, and on an error.
+    /// </summary>
+    public bool TryNextElement(ref bool first)
+    {
+        if (Peek() == (byte)']')
+        {
+            Position++;
+            return false;
+        }
+
+        bool ready = first || TryTake((byte)',');
+        first = false;
+        return ready;
+    }
+
+    /// <summary>The text of a name: escapes resolved. Valid until the next call.</summary>
+    public readonly ReadOnlySpan<byte> Text(JsonSlice slice) => _keys.Resolve(Json, slice);
+
+    /// <summary>Passes one punctuation character.</summary>
+    public bool TryTake(byte punctuation)
+    {
+        SkipWhitespace();
+        if (Position < Json.Length && Json[Position] == punctuation)
+        {
+            Position++;
+            return true;
+        }
+
+        return Unexpected(Position);
+    }
+
+    /// <summary>Reads a string.</summary>
+    public bool TryReadString(out JsonSlice text)
+    {
+        text = default;
+        if (!TryTake((byte)'"'))
+        {
+            return false;
+        }
+
+        int start = Position;
+        if (!TryFinishString(out bool escaped))
+        {
+            return false;
+        }
+
+        text = new JsonSlice(start, Position - start - 1, escaped);
+        return true;
+    }
+
+    /// <summary>Passes a literal such as <c>null</c>.</summary>
+    public bool TryTakeLiteral(ReadOnlySpan<byte> literal)
+    {
+        ReadOnlySpan<byte> rest = Json[Position..];
+        if (rest.StartsWith(literal))
+        {
+            Position += literal.Length;
+            return true;
+        }
+
+        int same = rest.CommonPrefixLength(literal);
+        return Unexpected(Position + same);
+    }
+
+    /// <summary>Passes one value and checks all of it.</summary>
+    /// <param name="levels">Levels of objects and arrays it may have.</param>
+    public bool TrySkipValue(int levels)
+    {
+        UInt128 inObject = 0; // one bit per open container, the innermost lowest
+        int depth = 0;
+        while (true)
+        {
+            switch (Peek())
+            {
+                case (byte)'"':
+                    Position++;
+                    if (!TryFinishString(out _))
+                    {
+                        return false;
+                    }
+
+                    break;
+                case (byte)'{':
+                    if (++depth > levels)
+                    {
+                        return Fail(InputErrorCode.TooDeep, Position);
+                    }
+
+                    Position++;
+                    inObject = (inObject << 1) | 1;
+                    _keys.Open();
+                    if (Peek() != (byte)'}')
+                    {
+                        if (!TryName())
+                        {
+                            return false;
+                        }
+
+                        continue;
+                    }
+
+                    break;
+                case (byte)'[':
+                    if (++depth > levels)
+                    {
+                        return Fail(InputErrorCode.TooDeep, Position);
+                    }
+
+                    Position++;
+                    inObject <<= 1;
+                    if (Peek() != (byte)']')
+                    {
+                        continue;
+                    }
+
+                    break;
+                case (byte)'t':
+                    if (!TryTakeLiteral("true"u8))
+                    {
+                        return false;
+                    }
+
+                    break;
+                case (byte)'f':
+                    if (!TryTakeLiteral("false"u8))
+                    {
+                        return false;
+                    }
+
+                    break;
+                case (byte)'n':
+                    if (!TryTakeLiteral("null"u8))
+                    {
+                        return false;
+                    }
+
+                    break;
+                case (byte)'-' or (>= (byte)'0' and <= (byte)'9'):
+                    if (!TrySkipNumber())
+                    {
+                        return false;
+                    }
+
+                    break;
+                default:
+                    return Unexpected(Position);
+            }
+
+            // Behind a value: close what ends here, then go on behind a comma.
+            while (true)
+            {
+                if (depth == 0)
+                {
+                    return true;
+                }
+
+                byte next = Peek();
+                bool isObject = ((ulong)inObject & 1) != 0;
+                if (next == (byte)',')
+                {
+                    Position++;
+                    if (isObject && !TryName())
+                    {
+                        return false;
+                    }
+
+                    break;
+                }
+
+                if (next != (isObject ? (byte)'}' : (byte)']'))
+                {
+                    return Unexpected(Position);
+                }
+
+                Position++;
+                depth--;
+                inObject >>= 1;
+                if (isObject)
+                {
+                    _keys.Close();
+                }
+            }
+        }
+    }
+
+    private bool TryName() =>
+        TryReadString(out JsonSlice name)
+        && (_keys.TryAdd(Json, name) || Fail(InputErrorCode.DuplicateKey, name.Start - 1))
+        && TryTake((byte)':');
+
+    private void SkipWhitespace()
+    {
+        int at = Position;
+        ReadOnlySpan<byte> text = Json;
+        while (
+            (uint)at < (uint)text.Length
+            && text[at] <= (byte)' '
+            && text[at] is (byte)' ' or (byte)'\n' or (byte)'\r' or (byte)'\t'
+        )
+        {
+            at++;
+        }
+
+        WhitespaceBytes += at - Position;
+        Position = at;
+    }
+
+    /// <summary>Passes the rest of a string, its closing quote included.</summary>
+    private bool TryFinishString(out bool escaped)
+    {
+        escaped = false;
+        while (true)
+        {
+            int at = IndexOfSpecial(Json, Position);
+            if (at == Json.Length)
+            {
+                return Fail(InputErrorCode.UnexpectedEnd, at);
+            }
+
+            if (Json[at] == (byte)'"')
+            {
+                Position = at + 1;
+                return true;
+            }
+
+            if (Json[at] != (byte)'\\')
+            {
+                return Fail(InputErrorCode.ControlCharacterInString, at);
+            }
+
+            escaped = true;
+            Position = at;
+            if (!TrySkipEscape())
+            {
+                return false;
+            }
+        }
+    }
+
+    /// <summary>The index of the next quote, backslash or control character, or the text's length.</summary>
+    private static int IndexOfSpecial(ReadOnlySpan<byte> json, int from)
+    {
+        ref byte start = ref MemoryMarshal.GetReference(json);
+        int at = from;
+        for (; at <= json.Length - Vector128<byte>.Count; at += Vector128<byte>.Count)
+        {
+            Vector128<byte> bytes = Vector128.LoadUnsafe(ref start, (nuint)at);
+            Vector128<byte> hits =
+                Vector128.Equals(bytes, Quotes)
+                | Vector128.Equals(bytes, Backslashes)
+                | Vector128.LessThan(bytes, Spaces);
+            if (hits != Vector128<byte>.Zero)
+            {
+                return at + BitOperations.TrailingZeroCount(hits.ExtractMostSignificantBits());
+            }
+        }
+
+        while (at < json.Length && json[at] is >= (byte)' ' and not (byte)'"' and not (byte)'\\')
+        {
+            at++;
+        }
+
+        return at;
+    }
+
+    private bool TrySkipEscape()
+    {
+        int at = Position;
+        if (at + 1 >= Json.Length)
+        {
+            return Fail(InputErrorCode.UnexpectedEnd, Json.Length);
+        }
+
+        switch (Json[at + 1])
+        {
+            case (byte)'"' or (byte)'\\' or (byte)'/' or (byte)'b' or (byte)'f' or (byte)'n' or (byte)'r' or (byte)'t':
+                Position = at + 2;
+                return true;
+            case (byte)'u':
+                break;
+            default:
+                return Fail(InputErrorCode.InvalidEscape, at);
+        }
+
+        if (!TryReadHex(at, out int first))
+        {
+            return false;
+        }
+
+        Position = at + 6;
+        if (first is < 0xD800 or > 0xDFFF)
+        {
+            return true;
+        }
+
+        // Half of a pair: the other half must follow, else no UTF-8 can hold this text.
+        ReadOnlySpan<byte> rest = Json[Position..];
+        if (first > 0xDBFF || (rest.Length >= 1 && rest[0] != (byte)'\\') || (rest.Length >= 2 && rest[1] != (byte)'u'))
+        {
+            return Fail(InputErrorCode.LoneSurrogate, at);
+        }
+
+        if (!TryReadHex(Position, out int second))
+        {
+            return false;
+        }
+
+        Position += 6;
+        return second is >= 0xDC00 and <= 0xDFFF || Fail(InputErrorCode.LoneSurrogate, at);
+    }
+
+    private bool TryReadHex(int escape, out int value)
+    {
+        value = 0;
+        for (int at = escape + 2; at < escape + 6; at++)
+        {
+            if (at >= Json.Length)
+            {
+                return Fail(InputErrorCode.UnexpectedEnd, Json.Length);
+            }
+
+            if (!char.IsAsciiHexDigit((char)Json[at]))
+            {
+                return Fail(InputErrorCode.InvalidEscape, escape);
+            }
+
+            int digit = Json[at] | 0x20;
+            value = (value << 4) | (digit <= '9' ? digit - '0' : digit - 'a' + 10);
+        }
+
+        return true;
+    }
+
+    private bool TrySkipNumber()
+    {
+        ReadOnlySpan<byte> text = Json;
+        int at = Position;
+        if (text[at] == (byte)'-')
+        {
+            at++;
+        }
+
+        if (at < text.Length && text[at] == (byte)'0')
+        {
+            at++;
+            if (at < text.Length && char.IsAsciiDigit((char)text[at]))
+            {
+                return Fail(InputErrorCode.InvalidNumber, Position);
+            }
+        }
+        else if (!TrySkipDigits(ref at))
+        {
+            return false;
+        }
+
+        if (at < text.Length && text[at] == (byte)'.')
+        {
+            at++;
+            if (!TrySkipDigits(ref at))
+            {
+                return false;
+            }
+        }
+
+        if (at < text.Length && (text[at] | 0x20) == 'e')
+        {
+            at++;
+            if (at < text.Length && text[at] is (byte)'+' or (byte)'-')
+            {
+                at++;
+            }
+
+            if (!TrySkipDigits(ref at))
+            {
+                return false;
+            }
+        }
+
+        Position = at;
+        return true;
+    }
+
+    /// <summary>Passes at least one digit.</summary>
+    private bool TrySkipDigits(ref int at)
+    {
+        int start = at;
+        ReadOnlySpan<byte> text = Json;
+        while ((uint)at < (uint)text.Length && (uint)(text[at] - '0') <= 9)
+        {
+            at++;
+        }
+
+        if (at > start)
+        {
+            return true;
+        }
+
+        return at < text.Length ? Fail(InputErrorCode.InvalidNumber, Position) : Fail(InputErrorCode.UnexpectedEnd, at);
+    }
+
+    private bool Unexpected(int position) =>
+        Fail(position < Json.Length ? InputErrorCode.UnexpectedCharacter : InputErrorCode.UnexpectedEnd, position);
+}

@@ -1,0 +1,195 @@
+using System.Buffers;
+using System.Buffers.Text;
+using System.Globalization;
+using System.Text;
+
+namespace Rookery.Json;
+
+/// <summary>Escapes of JSON strings and whitespace between tokens. Inputs are valid unless said otherwise.</summary>
+public static class JsonText
+{
+    private static readonly SearchValues<byte> NeedsEscape = SearchValues.Create([
+        .. Enumerable.Range(0, 0x20).Select(value => (byte)value),
+        (byte)'"',
+        (byte)'\\',
+    ]);
+
+    private static readonly SearchValues<byte> QuoteOrWhitespace = SearchValues.Create("\" \t\r\n"u8);
+
+    /// <summary>Resolves the escapes of a valid string.</summary>
+    /// <param name="raw">The inside of the string.</param>
+    /// <param name="destination">At least as long as <paramref name="raw"/>: resolving never lengthens.</param>
+    /// <returns>Bytes written.</returns>
+    public static int Unescape(ReadOnlySpan<byte> raw, Span<byte> destination)
+    {
+        int written = 0;
+        while (true)
+        {
+            int escape = raw.IndexOf((byte)'\\');
+            if (escape < 0)
+            {
+                raw.CopyTo(destination[written..]);
+                return written + raw.Length;
+            }
+
+            raw[..escape].CopyTo(destination[written..]);
+            written += escape;
+            raw = raw[escape..];
+            raw = raw[UnescapeOne(raw, destination[written..], out int count)..];
+            written += count;
+        }
+    }
+
+    /// <summary>
+    /// Whether the inside of a valid string, with escapes, is a text. Reads no further than they are the same, and
+    /// takes no memory.
+    /// </summary>
+    public static bool IsText(ReadOnlySpan<byte> raw, ReadOnlySpan<byte> text)
+    {
+        const int MostBytesOfCharacter = 4;
+        Span<byte> character = stackalloc byte[MostBytesOfCharacter];
+        while (true)
+        {
+            int escape = raw.IndexOf((byte)'\\');
+            if (escape < 0)
+            {
+                return raw.SequenceEqual(text);
+            }
+
+            if (!text.StartsWith(raw[..escape]))
+            {
+                return false;
+            }
+
+            text = text[escape..];
+            raw = raw[escape..];
+            raw = raw[UnescapeOne(raw, character, out int count)..];
+            if (!text.StartsWith(character[..count]))
+            {
+                return false;
+            }
+
+            text = text[count..];
+        }
+    }
+
+    /// <summary>Whether two valid strings, at least one with escapes, are the same text.</summary>
+    public static bool AreEqual(ReadOnlySpan<byte> a, ReadOnlySpan<byte> b)
+    {
+        byte[] buffer = ArrayPool<byte>.Shared.Rent(a.Length + b.Length);
+        int lengthA = Unescape(a, buffer);
+        int lengthB = Unescape(b, buffer.AsSpan(lengthA));
+        bool equal = buffer.AsSpan(0, lengthA).SequenceEqual(buffer.AsSpan(lengthA, lengthB));
+        ArrayPool<byte>.Shared.Return(buffer);
+        return equal;
+    }
+
+    /// <summary>Writes text as the inside of a JSON string.</summary>
+    /// <param name="text">Any UTF-8.</param>
+    /// <param name="destination">At least six times the text's bytes, or as many when <see cref="IsPlain"/>.</param>
+    /// <returns>Bytes written.</returns>
+    public static int Escape(ReadOnlySpan<byte> text, Span<byte> destination)
+    {
+        int written = 0;
+        while (true)
+        {
+            int plain = text.IndexOfAny(NeedsEscape);
+            if (plain < 0)
+            {
+                text.CopyTo(destination[written..]);
+                return written + text.Length;
+            }
+
+            text[..plain].CopyTo(destination[written..]);
+            written += plain;
+            destination[written++] = (byte)'\\';
+            byte value = text[plain];
+            if (value is (byte)'"' or (byte)'\\')
+            {
+                destination[written++] = value;
+            }
+            else
+            {
+                "u00"u8.CopyTo(destination[written..]);
+                written += 3;
+                Utf8Formatter.TryFormat(value, destination[written..], out int digits, new StandardFormat('x', 2));
+                written += digits;
+            }
+
+            text = text[(plain + 1)..];
+        }
+    }
+
+    /// <summary>Whether text is its own JSON string.</summary>
+    public static bool IsPlain(ReadOnlySpan<byte> text) => !text.ContainsAny(NeedsEscape);
+
+    /// <summary>Copies valid JSON without the whitespace between its tokens.</summary>
+    /// <param name="json">Valid tokens.</param>
+    /// <param name="destination">At least as long as <paramref name="json"/>.</param>
+    /// <returns>Bytes written.</returns>
+    public static int Minimise(ReadOnlySpan<byte> json, Span<byte> destination)
+    {
+        int written = 0;
+        while (true)
+        {
+            int at = json.IndexOfAny(QuoteOrWhitespace);
+            if (at < 0)
+            {
+                json.CopyTo(destination[written..]);
+                return written + json.Length;
+            }
+
+            int kept = json[at] == (byte)'"' ? SkipString(json, at) : at;
+            json[..kept].CopyTo(destination[written..]);
+            written += kept;
+            json = json[(kept == at ? at + 1 : kept)..];
+        }
+    }
+
+    /// <summary>The index behind the string whose opening quote is at <paramref name="quote"/>.</summary>
+    public static int SkipString(ReadOnlySpan<byte> json, int quote)
+    {
+        int at = quote + 1;
+        while (true)
+        {
+            at += json[at..].IndexOfAny((byte)'"', (byte)'\\');
+            if (json[at] == (byte)'"')
+            {
+                return at + 1;
+            }
+
+            at += 2;
+        }
+    }
+
+    /// <summary>Resolves the escape at the beginning of <paramref name="raw"/>; returns its bytes.</summary>
+    private static int UnescapeOne(ReadOnlySpan<byte> raw, Span<byte> destination, out int written)
+    {
+        byte kind = raw[1];
+        if (kind != (byte)'u')
+        {
+            destination[0] = kind switch
+            {
+                (byte)'b' => (byte)'\b',
+                (byte)'f' => (byte)'\f',
+                (byte)'n' => (byte)'\n',
+                (byte)'r' => (byte)'\r',
+                (byte)'t' => (byte)'\t',
+                _ => kind,
+            };
+            written = 1;
+            return 2;
+        }
+
+        char first = (char)ushort.Parse(raw.Slice(2, 4), NumberStyles.AllowHexSpecifier);
+        if (!char.IsHighSurrogate(first))
+        {
+            written = new Rune(first).EncodeToUtf8(destination);
+            return 6;
+        }
+
+        char second = (char)ushort.Parse(raw.Slice(8, 4), NumberStyles.AllowHexSpecifier);
+        written = new Rune(first, second).EncodeToUtf8(destination);
+        return 12;
+    }
+}

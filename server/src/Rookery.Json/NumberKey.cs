@@ -1,0 +1,249 @@
+using System.Buffers.Binary;
+using System.Text;
+
+namespace Rookery.Json;
+
+/// <summary>
+/// Numbers as bytes whose order is that of the numbers. They are kept as decimal digits, as JSON writes them, and not
+/// as doubles: whole numbers beyond 2^53 stay apart from their neighbours, <c>1</c>, <c>1.0</c> and <c>1e0</c> are one,
+/// and so are <c>-0</c> and <c>0</c>.
+/// </summary>
+/// <remarks>
+/// A number is <c>0.d1d2d3… × 10^exponent</c> with d1 not 0. Key: <c>[sign u8][exponent u16, biased, high byte
+/// first][pairs of digits, 1 to 100]</c>; of a negative number all bytes behind the sign are complemented and 0xFF ends
+/// it, so that more digits mean less. The first 40 significant digits count; above 1e16382 all numbers are one, below
+/// 1e-16384 all are 0.
+/// </remarks>
+public static class NumberKey
+{
+    /// <summary>Bytes a key can take.</summary>
+    public const int MaxBytes = 1 + 2 + (MaxDigits / 2) + 1;
+
+    /// <summary>Bytes of the JSON text of a key.</summary>
+    public const int MaxJsonBytes = MaxDigits + 16;
+
+    /// <summary>First byte of a negative number's key.</summary>
+    public const byte Negative = 0x30;
+
+    /// <summary>The key of 0.</summary>
+    public const byte Zero = 0x31;
+
+    /// <summary>First byte of a positive number's key.</summary>
+    public const byte Positive = 0x32;
+
+    private const int MaxDigits = 40;
+    private const int MaxExponent = 16383;
+    private const int ExponentBias = 16384;
+
+    /// <summary>Writes the key of a number.</summary>
+    /// <param name="text">A number as JSON writes it.</param>
+    /// <param name="destination">At least <see cref="MaxBytes"/> bytes.</param>
+    /// <returns>Bytes written.</returns>
+    public static int Write(ReadOnlySpan<byte> text, Span<byte> destination)
+    {
+        Span<byte> digits = stackalloc byte[MaxDigits];
+        int count = Read(text, digits, out bool isNegative, out int exponent);
+        return Write(digits[..count], isNegative, exponent, destination);
+    }
+
+    /// <summary>Writes the key of a number without its fraction.</summary>
+    /// <inheritdoc cref="Write(ReadOnlySpan{byte}, Span{byte})"/>
+    public static int WriteWhole(ReadOnlySpan<byte> text, Span<byte> destination)
+    {
+        Span<byte> digits = stackalloc byte[MaxDigits];
+        int count = Math.Min(Read(text, digits, out bool isNegative, out int exponent), Math.Max(exponent, 0));
+        return Write(digits[..count].TrimEnd((byte)0), isNegative, exponent, destination);
+    }
+
+    /// <summary>
+    /// Writes the number of a key as JSON, in the one form that stands for all: no more digits than it needs, an
+    /// exponent only for very large and very small ones.
+    /// </summary>
+    /// <param name="key">A number's key.</param>
+    /// <param name="destination">At least <see cref="MaxJsonBytes"/> bytes.</param>
+    /// <returns>Bytes written.</returns>
+    public static int WriteJson(ReadOnlySpan<byte> key, Span<byte> destination)
+    {
+        if (key[0] == Zero)
+        {
+            destination[0] = (byte)'0';
+            return 1;
+        }
+
+        bool isNegative = key[0] == Negative;
+        Span<byte> digits = stackalloc byte[MaxDigits];
+        int count = 0;
+        foreach (byte pair in isNegative ? key[3..^1] : key[3..])
+        {
+            (int high, int low) = Math.DivRem((isNegative ? (byte)~pair : pair) - 1, 10);
+            digits[count++] = (byte)('0' + high);
+            digits[count++] = (byte)('0' + low);
+        }
+
+        ushort biased = BinaryPrimitives.ReadUInt16BigEndian(key[1..]);
+        int exponent = (isNegative ? (ushort)~biased : biased) - ExponentBias;
+        if (count == 0)
+        {
+            digits[count++] = (byte)'1';
+        }
+        else if (digits[count - 1] == (byte)'0')
+        {
+            count--;
+        }
+
+        int at = 0;
+        if (isNegative)
+        {
+            destination[at++] = (byte)'-';
+        }
+
+        return at + WriteDecimal(digits[..count], exponent, destination[at..]);
+    }
+
+    /// <summary>Reads the significant digits of a number, without zeros at either end.</summary>
+    /// <param name="text">A number as JSON writes it.</param>
+    /// <param name="digits">Takes the digits, 0 to 9; further ones are dropped.</param>
+    /// <param name="isNegative">Whether it begins with a minus sign.</param>
+    /// <param name="exponent">The power of ten that <c>0.digits</c> is multiplied with.</param>
+    /// <returns>How many digits there are; 0 for the number 0.</returns>
+    public static int Read(ReadOnlySpan<byte> text, Span<byte> digits, out bool isNegative, out int exponent)
+    {
+        isNegative = text[0] == (byte)'-';
+        int count = 0;
+        int significant = 0;
+        long point = 0;
+        bool isFraction = false;
+        int at = isNegative ? 1 : 0;
+        for (; at < text.Length && text[at] is not ((byte)'e' or (byte)'E'); at++)
+        {
+            if (text[at] == (byte)'.')
+            {
+                isFraction = true;
+                continue;
+            }
+
+            int digit = text[at] - '0';
+            if (significant == 0 && digit == 0)
+            {
+                point -= isFraction ? 1 : 0;
+                continue;
+            }
+
+            point += isFraction ? 0 : 1;
+            if (significant++ < digits.Length)
+            {
+                digits[count++] = (byte)digit;
+            }
+        }
+
+        while (count > 0 && digits[count - 1] == 0)
+        {
+            count--;
+        }
+
+        exponent = (int)Math.Clamp(point + ReadExponent(text[at..]), -1_000_000_000, 1_000_000_000);
+        return count;
+    }
+
+    private static int Write(ReadOnlySpan<byte> digits, bool isNegative, int exponent, Span<byte> destination)
+    {
+        int count = digits.Length;
+        if (count == 0 || exponent < -MaxExponent)
+        {
+            destination[0] = Zero;
+            return 1;
+        }
+
+        if (exponent > MaxExponent)
+        {
+            (count, exponent) = (0, MaxExponent + 1);
+        }
+
+        destination[0] = isNegative ? Negative : Positive;
+        BinaryPrimitives.WriteUInt16BigEndian(destination[1..], (ushort)(exponent + ExponentBias));
+        int at = 3;
+        for (int digit = 0; digit < count; digit += 2)
+        {
+            destination[at++] = (byte)((digits[digit] * 10) + (digit + 1 < count ? digits[digit + 1] : 0) + 1);
+        }
+
+        if (isNegative)
+        {
+            foreach (ref byte value in destination[1..at])
+            {
+                value = (byte)~value;
+            }
+
+            destination[at++] = 0xFF;
+        }
+
+        return at;
+    }
+
+    private static long ReadExponent(ReadOnlySpan<byte> text)
+    {
+        if (text.IsEmpty)
+        {
+            return 0;
+        }
+
+        long value = 0;
+        bool isNegative = text[1] == (byte)'-';
+        foreach (byte digit in text[(text[1] is (byte)'-' or (byte)'+' ? 2 : 1)..])
+        {
+            value = Math.Min((value * 10) + (digit - '0'), 1_000_000_000_000);
+        }
+
+        return isNegative ? -value : value;
+    }
+
+    private static int WriteDecimal(ReadOnlySpan<byte> digits, int exponent, Span<byte> destination)
+    {
+        const int MostPlainDigits = 21;
+        const int MostLeadingZeros = 6;
+        if (exponent is > MostPlainDigits or <= -MostLeadingZeros)
+        {
+            return WriteScientific(digits, exponent - 1, destination);
+        }
+
+        int at = 0;
+        if (exponent <= 0)
+        {
+            "0."u8.CopyTo(destination);
+            destination.Slice(2, -exponent).Fill((byte)'0');
+            at = 2 - exponent;
+            digits.CopyTo(destination[at..]);
+            return at + digits.Length;
+        }
+
+        int whole = Math.Min(exponent, digits.Length);
+        digits[..whole].CopyTo(destination);
+        destination[whole..exponent].Fill((byte)'0');
+        at = exponent;
+        if (digits.Length > exponent)
+        {
+            destination[at++] = (byte)'.';
+            digits[exponent..].CopyTo(destination[at..]);
+            at += digits.Length - exponent;
+        }
+
+        return at;
+    }
+
+    private static int WriteScientific(ReadOnlySpan<byte> digits, int exponent, Span<byte> destination)
+    {
+        destination[0] = digits[0];
+        int at = 1;
+        if (digits.Length > 1)
+        {
+            destination[at++] = (byte)'.';
+            digits[1..].CopyTo(destination[at..]);
+            at += digits.Length - 1;
+        }
+
+        destination[at++] = (byte)'e';
+        destination[at++] = exponent < 0 ? (byte)'-' : (byte)'+';
+        Encoding.UTF8.TryGetBytes(Math.Abs(exponent).ToString(), destination[at..], out int written);
+        return at + written;
+    }
+}

@@ -1,0 +1,306 @@
+using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
+using System.Security.Cryptography;
+
+namespace Rookery.Json;
+
+/// <summary>
+/// The keys of all objects open at one point of a parse, to find a key that one object names twice. Keys lie on a
+/// stack, so those of one object are neighbours; the hashes of a small object are searched with vector instructions, a
+/// large one gets a hash table.
+/// </summary>
+/// <remarks>Hashing is seeded per process: a document made to collide is made for one process.</remarks>
+public sealed class ObjectKeys
+{
+    /// <summary>Up to here a linear search over the hashes is cheaper than a table.</summary>
+    private const int LinearKeys = 32;
+
+    /// <summary>Keys kept allocated between parses; what a larger document needed is dropped.</summary>
+    private const int IdleKeys = 4096;
+
+    private static readonly ulong SeedA =
+        BinaryPrimitives.ReadUInt64LittleEndian(RandomNumberGenerator.GetBytes(8)) | 1;
+    private static readonly ulong SeedB =
+        BinaryPrimitives.ReadUInt64LittleEndian(RandomNumberGenerator.GetBytes(8)) | 1;
+
+    private uint[] _hashes = new uint[64];
+    private JsonSlice[] _keys = new JsonSlice[64];
+    private int[] _frames = new int[16];
+    private bool[] _frameHasTable = new bool[16];
+    private int _keyCount;
+    private int _frameCount;
+
+    /// <summary>
+    /// Open addressing over the keys of large objects: index + 1, 0 = empty. Entries leave in the reverse order of
+    /// their coming, which linear probing allows without marks.
+    /// </summary>
+    private int[] _table = [];
+    private int _tableCount;
+    private byte[] _unescaped = new byte[64];
+
+    /// <summary>Index of the first key of the innermost object.</summary>
+    public int FrameStart => _frames[_frameCount - 1];
+
+    /// <summary>Keys of the innermost object.</summary>
+    public int FrameLength => _keyCount - _frames[_frameCount - 1];
+
+    /// <summary>The text of a key: escapes resolved. Valid until the next call.</summary>
+    public ReadOnlySpan<byte> Resolve(ReadOnlySpan<byte> json, JsonSlice key)
+    {
+        ReadOnlySpan<byte> raw = json.Slice(key.Start, key.Length);
+        if (!key.Escaped)
+        {
+            return raw;
+        }
+
+        if (_unescaped.Length < raw.Length)
+        {
+            _unescaped = new byte[Math.Max(raw.Length, _unescaped.Length * 2)];
+        }
+
+        return _unescaped.AsSpan(0, JsonText.Unescape(raw, _unescaped));
+    }
+
+    /// <summary>Forgets everything.</summary>
+    public void Reset()
+    {
+        if (_tableCount > 0)
+        {
+            Array.Clear(_table);
+            _tableCount = 0;
+        }
+
+        if (_hashes.Length > IdleKeys)
+        {
+            _hashes = new uint[64];
+            _keys = new JsonSlice[64];
+            _table = [];
+        }
+
+        if (_unescaped.Length > IdleKeys)
+        {
+            _unescaped = new byte[64];
+        }
+
+        _keyCount = 0;
+        _frameCount = 0;
+    }
+
+    /// <summary>An object begins.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Open()
+    {
+        if (_frameCount == _frames.Length)
+        {
+            Array.Resize(ref _frames, _frameCount * 2);
+            Array.Resize(ref _frameHasTable, _frameCount * 2);
+        }
+
+        _frames[_frameCount] = _keyCount;
+        _frameHasTable[_frameCount++] = false;
+    }
+
+    /// <summary>The innermost object ends.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Close()
+    {
+        int start = _frames[--_frameCount];
+        if (_frameHasTable[_frameCount])
+        {
+            RemoveFromTable(start);
+        }
+
+        _keyCount = start;
+    }
+
+    /// <summary>Adds a key to the innermost object.</summary>
+    /// <returns>False when the object has it already.</returns>
+    public bool TryAdd(ReadOnlySpan<byte> json, JsonSlice key)
+    {
+        uint hash = Hash(Resolve(json, key));
+        int start = _frames[_frameCount - 1];
+        if (Find(json, hash, json, key, start) >= 0)
+        {
+            return false;
+        }
+
+        if (_keyCount == _keys.Length)
+        {
+            Array.Resize(ref _hashes, _keyCount * 2);
+            Array.Resize(ref _keys, _keyCount * 2);
+        }
+
+        _hashes[_keyCount] = hash;
+        _keys[_keyCount++] = key;
+        if (_frameHasTable[_frameCount - 1])
+        {
+            AddToTable(_keyCount - 1);
+        }
+        else if (_keyCount - start > LinearKeys)
+        {
+            _frameHasTable[_frameCount - 1] = true;
+            for (int index = start; index < _keyCount; index++)
+            {
+                AddToTable(index);
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>Finds a key of other text in the innermost object.</summary>
+    /// <param name="json">The text of the object's keys.</param>
+    /// <param name="otherJson">The text of <paramref name="key"/>.</param>
+    /// <param name="key">What is looked for.</param>
+    /// <returns>The key's number in the object, or -1.</returns>
+    public int Find(ReadOnlySpan<byte> json, ReadOnlySpan<byte> otherJson, JsonSlice key)
+    {
+        int start = _frames[_frameCount - 1];
+        int found = Find(json, Hash(Resolve(otherJson, key)), otherJson, key, start);
+        return found < 0 ? -1 : found - start;
+    }
+
+    private int Find(ReadOnlySpan<byte> json, uint hash, ReadOnlySpan<byte> otherJson, JsonSlice key, int start)
+    {
+        if (_frameHasTable[_frameCount - 1])
+        {
+            int mask = _table.Length - 1;
+            for (int slot = (int)hash & mask; _table[slot] != 0; slot = (slot + 1) & mask)
+            {
+                int index = _table[slot] - 1;
+                if (index >= start && _hashes[index] == hash && AreEqual(json, _keys[index], otherJson, key))
+                {
+                    return index;
+                }
+            }
+
+            return -1;
+        }
+
+        ReadOnlySpan<uint> own = _hashes.AsSpan(start, _keyCount - start);
+        int at = own.IndexOf(hash);
+        while (at >= 0)
+        {
+            if (AreEqual(json, _keys[start + at], otherJson, key))
+            {
+                return start + at;
+            }
+
+            int next = own[(at + 1)..].IndexOf(hash);
+            at = next < 0 ? -1 : at + 1 + next;
+        }
+
+        return -1;
+    }
+
+    private static bool AreEqual(ReadOnlySpan<byte> json, JsonSlice one, ReadOnlySpan<byte> otherJson, JsonSlice other)
+    {
+        ReadOnlySpan<byte> a = json.Slice(one.Start, one.Length);
+        ReadOnlySpan<byte> b = otherJson.Slice(other.Start, other.Length);
+        return one.Escaped || other.Escaped ? JsonText.AreEqual(a, b) : a.SequenceEqual(b);
+    }
+
+    private void AddToTable(int index)
+    {
+        if ((_tableCount + 1) * 2 > _table.Length)
+        {
+            GrowTable(index);
+        }
+
+        Insert(index);
+    }
+
+    private void Insert(int index)
+    {
+        int mask = _table.Length - 1;
+        int slot = (int)_hashes[index] & mask;
+        while (_table[slot] != 0)
+        {
+            slot = (slot + 1) & mask;
+        }
+
+        _table[slot] = index + 1;
+        _tableCount++;
+    }
+
+    /// <summary>
+    /// Doubles the table and puts the keys before <paramref name="end"/> back in the order they came.
+    /// </summary>
+    private void GrowTable(int end)
+    {
+        _table = new int[Math.Max(256, _table.Length * 2)];
+        int entries = _tableCount;
+        _tableCount = 0;
+        for (int frame = 0; frame < _frameCount && _tableCount < entries; frame++)
+        {
+            int frameEnd = frame + 1 < _frameCount ? _frames[frame + 1] : end;
+            for (
+                int index = _frames[frame];
+                _frameHasTable[frame] && index < frameEnd && _tableCount < entries;
+                index++
+            )
+            {
+                Insert(index);
+            }
+        }
+    }
+
+    private void RemoveFromTable(int start)
+    {
+        int mask = _table.Length - 1;
+        for (int index = _keyCount - 1; index >= start; index--)
+        {
+            int slot = (int)_hashes[index] & mask;
+            while (_table[slot] != index + 1)
+            {
+                slot = (slot + 1) & mask;
+            }
+
+            _table[slot] = 0;
+            _tableCount--;
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static uint Hash(ReadOnlySpan<byte> key)
+    {
+        ulong a,
+            b;
+        ulong seed = SeedA;
+        int length = key.Length;
+        if (length >= 8)
+        {
+            int at = 0;
+            while (length - at > 16)
+            {
+                seed = Mix(
+                    seed ^ BinaryPrimitives.ReadUInt64LittleEndian(key[at..]),
+                    SeedB ^ BinaryPrimitives.ReadUInt64LittleEndian(key[(at + 8)..])
+                );
+                at += 16;
+            }
+
+            a = BinaryPrimitives.ReadUInt64LittleEndian(key[Math.Max(0, length - 16)..]);
+            b = BinaryPrimitives.ReadUInt64LittleEndian(key[(length - 8)..]);
+        }
+        else if (length >= 4)
+        {
+            a = BinaryPrimitives.ReadUInt32LittleEndian(key);
+            b = BinaryPrimitives.ReadUInt32LittleEndian(key[(length - 4)..]);
+        }
+        else
+        {
+            a = length == 0 ? 0 : ((ulong)key[0] << 16) | ((ulong)key[length >> 1] << 8) | key[length - 1];
+            b = 0;
+        }
+
+        return (uint)Mix(seed ^ a ^ (ulong)length, SeedB ^ b);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static ulong Mix(ulong a, ulong b)
+    {
+        ulong high = Math.BigMul(a, b, out ulong low);
+        return high ^ low;
+    }
+}

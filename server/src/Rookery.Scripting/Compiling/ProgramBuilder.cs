@@ -1,0 +1,166 @@
+using System.Buffers;
+using System.Buffers.Binary;
+using System.Text;
+using Rookery.Disk;
+using Rookery.Scripting.Syntax;
+
+namespace Rookery.Scripting.Compiling;
+
+/// <summary>Collects the constants, functions and instructions of a program.</summary>
+internal sealed class ProgramBuilder
+{
+    private readonly ArrayBufferWriter<byte> _code = new();
+    private readonly Dictionary<string, int> _constants = new(StringComparer.Ordinal);
+    private readonly List<FunctionEntry> _functions = [];
+
+    /// <summary>Adds a function that is written later; returns its number.</summary>
+    public int Declare()
+    {
+        _functions.Add(default);
+        return _functions.Count - 1;
+    }
+
+    /// <summary>Begins a function here.</summary>
+    public void Begin(int function, int parameters) =>
+        _functions[function] = new FunctionEntry(parameters, parameters, _code.WrittenCount);
+
+    /// <summary>Says how many locals a function has, its parameters among them.</summary>
+    public void End(int function, int locals) => _functions[function] = _functions[function] with { Locals = locals };
+
+    /// <summary>Adds an instruction without operands.</summary>
+    public void Emit(Opcode opcode)
+    {
+        _code.GetSpan(1)[0] = (byte)opcode;
+        _code.Advance(1);
+    }
+
+    /// <summary>Adds an instruction with one number.</summary>
+    public void Emit(Opcode opcode, int operand)
+    {
+        Emit(opcode);
+        Add(operand);
+    }
+
+    /// <summary>Adds an instruction with two numbers.</summary>
+    public void Emit(Opcode opcode, int first, int second)
+    {
+        Emit(opcode, first);
+        Add(second);
+    }
+
+    /// <summary>Adds an instruction with a text.</summary>
+    public void Emit(Opcode opcode, string text)
+    {
+        if (!_constants.TryGetValue(text, out int index))
+        {
+            index = _constants.Count;
+            _constants.Add(text, index);
+        }
+
+        Emit(opcode, index);
+    }
+
+    /// <summary>Adds a push of a number.</summary>
+    public void EmitNumber(double value)
+    {
+        Emit(Opcode.PushNumber);
+        BinaryPrimitives.WriteDoubleLittleEndian(_code.GetSpan(sizeof(double)), value);
+        _code.Advance(sizeof(double));
+    }
+
+    /// <summary>Adds a push of a number of C#: a whole one, or a double.</summary>
+    public void EmitNumber(double value, long? whole)
+    {
+        Emit(whole is null ? Opcode.PushReal : Opcode.PushWhole);
+        BinaryPrimitives.WriteInt64LittleEndian(
+            _code.GetSpan(sizeof(long)),
+            whole ?? BitConverter.DoubleToInt64Bits(value)
+        );
+        _code.Advance(sizeof(long));
+    }
+
+    /// <summary>Adds a jump.</summary>
+    public void Emit(Opcode opcode, JumpTarget target)
+    {
+        Emit(opcode);
+        AddTarget(target);
+    }
+
+    /// <summary>Adds the step of an iteration.</summary>
+    public void EmitNext(int iteration, int element, JumpTarget end)
+    {
+        Emit(Opcode.NextElement, iteration, element);
+        AddTarget(end);
+    }
+
+    /// <summary>Lets jumps to a target come here.</summary>
+    public void Mark(JumpTarget target) => target.Offset = _code.WrittenCount;
+
+    /// <summary>The encoded program.</summary>
+    /// <exception cref="ScriptException">It is too long.</exception>
+    public byte[] Build(IEnumerable<JumpTarget> targets)
+    {
+        byte[] instructions = _code.WrittenSpan.ToArray();
+        foreach (var target in targets)
+        {
+            foreach (int use in target.Uses)
+            {
+                BinaryPrimitives.WriteInt32LittleEndian(instructions.AsSpan(use), target.Offset);
+            }
+        }
+
+        var output = new PooledBytes();
+        output.Append(ScriptProgram.Version);
+        Add(output, _constants.Count);
+        foreach (string text in _constants.Keys)
+        {
+            byte[] bytes = Encoding.UTF8.GetBytes(text);
+            output.Advance(Varint.WriteBytes(output.Reserve(Varint.MaxBytes32 + bytes.Length), bytes));
+        }
+
+        Add(output, _functions.Count);
+        foreach (var (parameters, locals, start) in _functions)
+        {
+            Add(output, parameters);
+            Add(output, locals);
+            Add(output, start);
+        }
+
+        output.Append(instructions);
+        byte[] program = output.Written.ToArray();
+        output.Release();
+        return program.Length <= ScriptProgram.MostBytes
+            ? program
+            : throw new ScriptException(ScriptFault.TooLarge, TooLarge(program.Length), 0);
+    }
+
+    private static string TooLarge(int bytes)
+    {
+        var (has, most) = Amount.BytesOver(bytes, ScriptProgram.MostBytes);
+        return $"The script takes {has} when compiled, and at most {most} are allowed";
+    }
+
+    private void AddTarget(JumpTarget target)
+    {
+        target.Uses.Add(_code.WrittenCount);
+        _code.GetSpan(sizeof(int))[..sizeof(int)].Clear();
+        _code.Advance(sizeof(int));
+    }
+
+    private void Add(int operand) => _code.Advance(Varint.Write(_code.GetSpan(Varint.MaxBytes32), (uint)operand));
+
+    private static void Add(PooledBytes output, int number) =>
+        output.Advance(Varint.Write(output.Reserve(Varint.MaxBytes32), (uint)number));
+
+    private readonly record struct FunctionEntry(int Parameters, int Locals, int Start);
+}
+
+/// <summary>A place in the instructions that jumps go to.</summary>
+internal sealed class JumpTarget
+{
+    /// <summary>Where it is.</summary>
+    public int Offset { get; set; }
+
+    /// <summary>Where its offset is to be written.</summary>
+    public List<int> Uses { get; } = [];
+}

@@ -1,0 +1,50 @@
+using Rookery.Disk;
+
+namespace Rookery.Scripting.Compiling;
+
+/// <summary>
+/// A compiled script: constants, functions and instructions in one row of bytes, which a command can carry.
+/// </summary>
+/// <remarks>
+/// <c>[version u8 = 1][count varint] constants: [length varint][UTF-8] … [count varint] functions: [parameters
+/// varint][locals varint][start varint] … instructions</c>. The first function is the script itself.
+/// </remarks>
+public sealed class ScriptProgram
+{
+    /// <summary>Bytes a program may take.</summary>
+    public const int MostBytes = 512 * 1024;
+
+    internal const byte Version = 1;
+
+    private readonly byte[] _bytes;
+
+    internal ScriptProgram(byte[] bytes, IReadOnlyList<string> fields, IReadOnlyList<string> loadedCollections)
+    {
+        _bytes = bytes;
+        Fields = fields;
+        LoadedCollections = loadedCollections;
+    }
+
+    /// <summary>The encoded program.</summary>
+    public ReadOnlyMemory<byte> Bytes => _bytes;
+
+    /// <summary>Names of the members of the object that the script yields, as far as they stand in its text.</summary>
+    public IReadOnlyList<string> Fields { get; }
+
+    /// <summary>Collections that its loads name.</summary>
+    public IReadOnlyList<string> LoadedCollections { get; }
+
+    /// <summary>Reads a varint of a program.</summary>
+    internal static int ReadNumber(ReadOnlySpan<byte> program, ref int at) =>
+        Varint.TryRead(program, ref at, out int value) ? value : throw Broken();
+
+    internal static ScriptFormatException Broken() =>
+        new(
+            "A compiled script does not decode although its checksum is right: a bug or a newer version wrote "
+                + "it. Keep the data directory and report it."
+        );
+}
+
+/// <summary>Bytes that should be a compiled script are none.</summary>
+/// <param name="message">What is wrong, in a sentence.</param>
+public sealed class ScriptFormatException(string message) : Exception(message);

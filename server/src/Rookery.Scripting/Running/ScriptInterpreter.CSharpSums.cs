@@ -1,0 +1,198 @@
+using System.Globalization;
+using Rookery.Json;
+using Rookery.Scripting.Values;
+
+namespace Rookery.Scripting.Running;
+
+/// <content>Sums and averages of C#: in the widest type of the numbers, and in any order the same.</content>
+public sealed partial class ScriptInterpreter
+{
+    // What numbers a sequence has: the widest says how they are added.
+    private enum Summed
+    {
+        Ints,
+        Longs,
+
+        /// <summary>Of documents, written without point and exponent, of any size.</summary>
+        StoredWhole,
+
+        /// <summary>Of documents.</summary>
+        Stored,
+        Floats,
+        Doubles,
+        Decimals,
+    }
+
+    /// <summary>
+    /// The sum of the numbers, in the widest of their types; their average is no whole number. As in RavenDB numbers of
+    /// documents are added with all their digits. Of ints and longs that are computed only the sum has to have room in
+    /// its type, not what it is on the way. Those that are doubles by a cast or a computation are added as doubles, in
+    /// a reduce by their digits.
+    /// </summary>
+    private ScriptValue Sum(ScriptValue sequence, int count, bool isAverage)
+    {
+        int numbers = 0;
+        bool hasDouble = false,
+            hasOtherThanFloats = false;
+        var widest = Summed.Ints;
+        for (int index = 0; index < count; index++)
+        {
+            var element = _heap.Element(sequence, index);
+            if (!element.IsNothing)
+            {
+                var kind = SummedAs(element);
+                hasDouble |= kind is Summed.Floats or Summed.Doubles;
+                hasOtherThanFloats |= kind != Summed.Floats;
+                widest = kind > widest ? kind : widest;
+                numbers++;
+            }
+        }
+
+        if (numbers == 0)
+        {
+            return isAverage ? ScriptValue.Null : ScriptValue.OfInt(0);
+        }
+
+        switch (widest)
+        {
+            case Summed.Decimals when hasDouble:
+                throw Mixed();
+            case Summed.Decimals:
+                decimal exact = SumOfDecimals(sequence, count);
+                return Value(new CSharpNumber(isAverage ? exact / numbers : exact));
+            case Summed.Floats or Summed.Doubles:
+                double real = SumOfReals(sequence, count);
+                real = isAverage ? real / numbers : real;
+                return hasOtherThanFloats ? ScriptValue.OfReal(real) : ScriptValue.OfSingle((float)real);
+            case Summed.Stored or Summed.StoredWhole when isAverage:
+                return AverageOfStored(sequence, count);
+        }
+
+        var sum = DigitsOfSum(sequence, count);
+        if (widest == Summed.Stored)
+        {
+            return WithDigitsOf(sum, isReal: true);
+        }
+
+        bool isLong = sum.TryGetWhole(out long whole);
+        return isAverage ? ScriptValue.OfReal((isLong ? whole : ToDouble(sum)) / numbers)
+            : isLong
+                ? widest == Summed.Ints ? ScriptValue.OfInt(checked((int)whole))
+                    : ScriptValue.OfWhole(whole)
+            : widest == Summed.StoredWhole ? WithDigitsOf(sum, isReal: false)
+            : throw new OverflowException();
+    }
+
+    private Summed SummedAs(ScriptValue element)
+    {
+        if (element.Kind == ValueKind.StoredNumber)
+        {
+            return _heap.Span(element).IndexOfAny(".eE"u8) < 0 ? Summed.StoredWhole : Summed.Stored;
+        }
+
+        return Required(element, "Sum").Type switch
+        {
+            CSharpNumberType.Int => Summed.Ints,
+            CSharpNumberType.Whole => Summed.Longs,
+            CSharpNumberType.Single => Summed.Floats,
+            CSharpNumberType.Real => Summed.Doubles,
+            _ => Summed.Decimals,
+        };
+    }
+
+    /// <summary>The sum of numbers by their digits.</summary>
+    private ExactSum DigitsOfSum(ScriptValue sequence, int count)
+    {
+        var sum = default(ExactSum);
+        Span<byte> room = stackalloc byte[NumberText.MostDecimalBytes];
+        for (int index = 0; index < count; index++)
+        {
+            var element = _heap.Element(sequence, index);
+            switch (element.Kind)
+            {
+                case ValueKind.Undefined or ValueKind.Null:
+                    break;
+                case ValueKind.Decimal:
+                    sum.Add(_heap.Span(element));
+                    break;
+                default:
+                    sum.Add(DigitsOf(element, room));
+                    break;
+            }
+        }
+
+        return sum;
+    }
+
+    /// <summary>C# adds floats as doubles, too, and makes a float of their sum.</summary>
+    private double SumOfReals(ScriptValue sequence, int count)
+    {
+        double sum = 0;
+        bool hasDigits = true;
+        for (int index = 0; index < count; index++)
+        {
+            var element = _heap.Element(sequence, index);
+            if (!element.IsNothing)
+            {
+                double real = NumeralOf(element).Real;
+                hasDigits &= double.IsFinite(real);
+                sum += real;
+            }
+        }
+
+        return AddsDecimals && hasDigits ? ToDouble(DigitsOfSum(sequence, count)) : sum;
+    }
+
+    /// <summary>The decimal next to the sum, with as many digits behind the point as any number has.</summary>
+    private decimal SumOfDecimals(ScriptValue sequence, int count)
+    {
+        var sum = default(ExactSum);
+        Span<byte> room = stackalloc byte[NumberText.MostDecimalBytes];
+        int scale = 0;
+        for (int index = 0; index < count; index++)
+        {
+            var element = _heap.Element(sequence, index);
+            if (!element.IsNothing)
+            {
+                decimal number = DecimalOf(element);
+                number.TryFormat(room, out int length, default, CultureInfo.InvariantCulture);
+                sum.Add(room[..length]);
+                scale = Math.Max(scale, number.Scale);
+            }
+        }
+
+        Span<byte> digits = stackalloc byte[ExactSum.MostBytes];
+        decimal exact = decimal.Parse(digits[..sum.Write(digits)], NumberStyles.Float, CultureInfo.InvariantCulture);
+        return exact + new decimal(0, 0, 0, isNegative: false, (byte)scale);
+    }
+
+    private ScriptValue AverageOfStored(ScriptValue sequence, int count)
+    {
+        var sum = default(NumberSum);
+        Span<byte> digits = stackalloc byte[NumberSum.MostBytes];
+        for (int index = 0; index < count; index++)
+        {
+            var element = _heap.Element(sequence, index);
+            if (!element.IsNothing)
+            {
+                sum.Add(DigitsOf(element, digits));
+            }
+        }
+
+        int written = sum.WriteAverage(digits);
+        return ScriptValue.OfReal(double.Parse(digits[..written], NumberStyles.Float, CultureInfo.InvariantCulture));
+    }
+
+    private static double ToDouble(ExactSum sum)
+    {
+        Span<byte> digits = stackalloc byte[ExactSum.MostBytes];
+        return double.Parse(digits[..sum.Write(digits)], NumberStyles.Float, CultureInfo.InvariantCulture);
+    }
+
+    private ScriptValue WithDigitsOf(ExactSum sum, bool isReal)
+    {
+        var room = _heap.Reserve(ExactSum.MostBytes);
+        int length = isReal ? sum.WriteReal(room) : sum.WriteWhole(room);
+        return TakeDigits(length);
+    }
+}

@@ -1,0 +1,163 @@
+using System.Runtime.InteropServices;
+using Rookery.Json;
+
+namespace Rookery.Scripting.Running;
+
+/// <content>Documents: parameters and those that a script loads.</content>
+public sealed partial class ScriptInterpreter
+{
+    private readonly List<DocumentEntry> _documents = [];
+    private readonly List<LoadEntry> _loads = [];
+    private readonly ScriptDocumentReceiver _receive;
+    private ScriptValue _received;
+
+    /// <summary>
+    /// Copies a document into the heap: its metadata as the member of documents shows them, and its body.
+    /// </summary>
+    private ScriptValue Keep(in ScriptDocument document)
+    {
+        var id = _heap.NewText(document.Id);
+        int metadata = _heap.Length;
+        _heap.Add((byte)'{');
+        if (!document.Metadata.IsEmpty)
+        {
+            _heap.Add(document.Metadata);
+            _heap.Add((byte)',');
+        }
+
+        if (!document.Collection.IsEmpty)
+        {
+            AddTextMember("\"@collection\":\""u8, document.Collection);
+        }
+
+        if (!document.ChangeVector.IsEmpty)
+        {
+            AddTextMember("\"@change-vector\":\""u8, document.ChangeVector);
+        }
+
+        Span<byte> modified = stackalloc byte[WireDate.Length];
+        WireDate.Write(modified, document.LastModifiedTicks);
+        AddTextMember("\"@last-modified\":\""u8, modified);
+        AddTextMember("\"@id\":\""u8, document.Id);
+        _heap.Truncate(_heap.Length - 1);
+        _heap.Add((byte)'}');
+        int body = _heap.Length;
+        _heap.Add((byte)'{');
+        _heap.Add(document.Body);
+        _heap.Add((byte)'}');
+        _documents.Add(new DocumentEntry(id, metadata, body, default));
+        return _heap.FromJson(body, _heap.Length, _documents.Count - 1);
+    }
+
+    /// <summary>A document that is to be made: it has no id yet, and metadata without members.</summary>
+    private ScriptValue KeepNew()
+    {
+        int metadata = _heap.Length;
+        _heap.Add("{}"u8);
+        int body = _heap.Length;
+        _heap.Add("{}"u8);
+        _documents.Add(new DocumentEntry(ScriptValue.Null, metadata, body, default));
+        return _heap.FromJson(body, _heap.Length, _documents.Count - 1);
+    }
+
+    private void AddTextMember(ReadOnlySpan<byte> head, ReadOnlySpan<byte> text)
+    {
+        const int MostBytesOfEscape = 6;
+        _heap.Add(head);
+        _heap.Advance(JsonText.Escape(text, _heap.Reserve(text.Length * MostBytesOfEscape)));
+        _heap.Add("\","u8);
+    }
+
+    private ScriptValue IdOf(ScriptValue value)
+    {
+        int document = _heap.DocumentOf(value);
+        return document < 0 ? ScriptValue.Null : _documents[document].Id;
+    }
+
+    private ScriptValue MetadataOf(ScriptValue value)
+    {
+        int number = _heap.DocumentOf(value);
+        if (number < 0)
+        {
+            return value.Kind == ValueKind.Object && _heap.Find(value, "@metadata"u8) is >= 0 and int member
+                ? _heap.Member(value, member)
+                : ScriptValue.Undefined;
+        }
+
+        ref var document = ref CollectionsMarshal.AsSpan(_documents)[number];
+        if (document.Metadata.Kind == ValueKind.Undefined)
+        {
+            document.Metadata = _heap.FromJson(document.MetadataStart, document.BodyStart);
+            _heap.Freeze(document.Metadata);
+        }
+
+        return document.Metadata;
+    }
+
+    /// <summary>
+    /// Loads a document by its id, or each of an array of ids. What was loaded once is the same the next time.
+    /// </summary>
+    private ScriptValue Load(ScriptValue id)
+    {
+        if (id.Kind == ValueKind.Array)
+        {
+            var array = _heap.NewArray();
+            for (int index = 0; index < _heap.Count(id); index++)
+            {
+                _heap.Spend(1);
+                var element = _heap.Element(id, index);
+                _heap.Append(array, element.Kind == ValueKind.Array ? ScriptValue.Null : Load(element));
+            }
+
+            return array;
+        }
+
+        if (!id.IsText)
+        {
+            return ScriptValue.Null;
+        }
+
+        // No document has a longer id: it is neither copied nor compared with those before it.
+        id = _heap.Plain(id);
+        if (id.Length is 0 or > ScriptLimits.MaxIdBytes)
+        {
+            return ScriptValue.Null;
+        }
+
+        foreach (var known in _loads)
+        {
+            _heap.Spend(known.Id.Length == id.Length ? 1 + (id.Length / BytesPerStep) : 1);
+            if (_heap.Span(known.Id).SequenceEqual(_heap.Span(id)))
+            {
+                return known.Document;
+            }
+        }
+
+        const int StepsPerLoad = 100;
+        if (_loads.Count == _limits.Loads)
+        {
+            throw new ScriptFailure($"the script loads more than {_limits.Loads} documents");
+        }
+
+        _heap.Spend(StepsPerLoad);
+        _received = ScriptValue.Null;
+        if (Documents is not null)
+        {
+            // The id is copied, because what is received moves the heap.
+            Documents.Load(_heap.Span(id).ToArray(), _receive);
+        }
+
+        _loads.Add(new LoadEntry(id, _received));
+        return _received;
+    }
+
+    private void Receive(in ScriptDocument document)
+    {
+        _received = Keep(document);
+        _heap.Allow(Math.Min((long)document.Body.Length * _limits.StepsPerByte, _limits.MostSteps / _limits.Loads));
+    }
+
+    private record struct DocumentEntry(ScriptValue Id, int MetadataStart, int BodyStart, ScriptValue Metadata);
+
+    private readonly record struct LoadEntry(ScriptValue Id, ScriptValue Document);
+}

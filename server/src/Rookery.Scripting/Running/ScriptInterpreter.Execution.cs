@@ -1,0 +1,274 @@
+using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
+using Rookery.Scripting.Compiling;
+
+namespace Rookery.Scripting.Running;
+
+/// <content>The machine: instructions, the stack and calls.</content>
+public sealed partial class ScriptInterpreter
+{
+    private const int LocalsPerStep = 8;
+
+    private ScriptValue Execute(ReadOnlySpan<byte> code)
+    {
+        int frame = 0;
+        int localsAt = 0;
+        Enter(_functions[0], ref localsAt);
+        int at = _functions[0].Start;
+        while (true)
+        {
+            _heap.Spend(1);
+            var opcode = (Opcode)code[at++];
+            switch (opcode)
+            {
+                case Opcode.PushUndefined:
+                    Push(ScriptValue.Undefined);
+                    break;
+                case Opcode.PushNull:
+                    Push(ScriptValue.Null);
+                    break;
+                case Opcode.PushTrue or Opcode.PushFalse:
+                    Push(ScriptValue.Of(opcode == Opcode.PushTrue));
+                    break;
+                case Opcode.PushNumber:
+                    Push(ScriptValue.Of(BinaryPrimitives.ReadDoubleLittleEndian(code[at..])));
+                    at += sizeof(double);
+                    break;
+                case Opcode.PushWhole:
+                    long whole = BinaryPrimitives.ReadInt64LittleEndian(code[at..]);
+                    Push(whole == (int)whole ? ScriptValue.OfInt((int)whole) : ScriptValue.OfWhole(whole));
+                    at += sizeof(long);
+                    break;
+                case Opcode.PushReal:
+                    Push(ScriptValue.OfReal(BinaryPrimitives.ReadDoubleLittleEndian(code[at..])));
+                    at += sizeof(double);
+                    break;
+                case Opcode.PushText:
+                    Push(_constants[Operand(code, ref at)]);
+                    break;
+                case Opcode.LoadLocal:
+                    Push(_stack[localsAt + Operand(code, ref at)]);
+                    break;
+                case Opcode.StoreLocal:
+                    _stack[localsAt + Operand(code, ref at)] = Pop();
+                    break;
+                case Opcode.Pop:
+                    _top--;
+                    break;
+                case Opcode.Duplicate:
+                    Push(_stack[_top - 1]);
+                    break;
+                case Opcode.DuplicateTwo:
+                    Push(_stack[_top - 2]);
+                    Push(_stack[_top - 2]);
+                    break;
+                case Opcode.Jump:
+                    at = Target(code, at);
+                    break;
+                case Opcode.JumpIfFalse:
+                    at = IsTrue(Pop()) ? at + sizeof(int) : Target(code, at);
+                    break;
+                case Opcode.JumpKeepingFalse:
+                    at = Keep(!IsTrue(_stack[_top - 1]), code, at);
+                    break;
+                case Opcode.JumpKeepingTrue:
+                    at = Keep(IsTrue(_stack[_top - 1]), code, at);
+                    break;
+                case Opcode.JumpKeepingValue:
+                    at = Keep(!_stack[_top - 1].IsNothing, code, at);
+                    break;
+                case Opcode.BeginIteration:
+                    int iteration = localsAt + Operand(code, ref at);
+                    _stack[iteration] = ToArray(Pop());
+                    _stack[iteration + 1] = ScriptValue.Of(0);
+                    break;
+                case Opcode.NextElement:
+                    iteration = localsAt + Operand(code, ref at);
+                    int element = localsAt + Operand(code, ref at);
+                    at = TryNext(iteration, element) ? at + sizeof(int) : Target(code, at);
+                    break;
+                case Opcode.Call:
+                    var function = _functions[Operand(code, ref at)];
+                    Operand(code, ref at);
+                    if (frame == MostFrames)
+                    {
+                        throw new ScriptFailure($"the script calls its functions deeper than {MostFrames} levels");
+                    }
+
+                    _frames[frame++] = new Frame(at, localsAt);
+                    Enter(function, ref localsAt);
+                    at = function.Start;
+                    break;
+                case Opcode.Invoke:
+                    var number = (ScriptFunction)Operand(code, ref at);
+                    int count = Operand(code, ref at);
+                    var value = Invoke(number, _stack.AsSpan(_top - count, count));
+                    _top -= count;
+                    Push(value);
+                    break;
+                case Opcode.Return:
+                    value = Pop();
+                    if (frame == 0)
+                    {
+                        return value;
+                    }
+
+                    _top = localsAt;
+                    (at, localsAt) = (_frames[--frame].Return, _frames[frame].Base);
+                    Push(value);
+                    break;
+                case Opcode.NewArray:
+                    Push(_heap.NewArray());
+                    break;
+                case Opcode.NewObject:
+                    Push(_heap.NewObject());
+                    break;
+                case Opcode.GetMember:
+                    _stack[_top - 1] = GetMember(_stack[_top - 1], _constants[Operand(code, ref at)]);
+                    break;
+                case Opcode.SetMember:
+                    value = Pop();
+                    SetMember(_stack[_top - 1], _constants[Operand(code, ref at)], value);
+                    _stack[_top - 1] = value;
+                    break;
+                case Opcode.AddMember:
+                    value = Pop();
+                    _heap.Set(_stack[_top - 1], _constants[Operand(code, ref at)], value);
+                    break;
+                case Opcode.DeleteMember:
+                    _stack[_top - 1] = Delete(_stack[_top - 1], _constants[Operand(code, ref at)]);
+                    break;
+                default:
+                    Operate(opcode);
+                    break;
+            }
+        }
+    }
+
+    /// <summary>Instructions without operands.</summary>
+    private void Operate(Opcode opcode)
+    {
+        switch (opcode)
+        {
+            case Opcode.Not:
+                _stack[_top - 1] = ScriptValue.Of(!IsTrue(_stack[_top - 1]));
+                return;
+            case Opcode.Negate:
+                _stack[_top - 1] = ScriptValue.Of(-ToNumber(_stack[_top - 1]));
+                return;
+            case Opcode.ToNumber:
+                _stack[_top - 1] = ScriptValue.Of(ToNumber(_stack[_top - 1]));
+                return;
+            case Opcode.TypeOf:
+                _stack[_top - 1] = _heap.NewText(TypeOf(_stack[_top - 1]));
+                return;
+            case Opcode.ToArray:
+                _stack[_top - 1] = ToArray(_stack[_top - 1]);
+                return;
+        }
+
+        var right = Pop();
+        switch (opcode)
+        {
+            case Opcode.Append:
+                _heap.Append(_stack[_top - 1], right);
+                return;
+            case Opcode.AppendAll:
+                AppendAll(_stack[_top - 1], ToArray(right));
+                return;
+            case Opcode.AppendFlat when right.Kind == ValueKind.Array:
+                AppendAll(_stack[_top - 1], right);
+                return;
+            case Opcode.AppendFlat:
+                _heap.Append(_stack[_top - 1], right);
+                return;
+            case Opcode.AddAll:
+                AddAll(_stack[_top - 1], right);
+                return;
+            case Opcode.AddElement:
+                var key = ToText(Pop());
+                _heap.Set(_stack[_top - 1], key, right);
+                return;
+            case Opcode.GetElement:
+                _stack[_top - 1] = GetElement(_stack[_top - 1], right);
+                return;
+            case Opcode.SetElement:
+                key = Pop();
+                SetElement(_stack[_top - 1], key, right);
+                _stack[_top - 1] = right;
+                return;
+            case Opcode.DeleteElement:
+                _stack[_top - 1] = Delete(_stack[_top - 1], ToText(right));
+                return;
+            default:
+                _stack[_top - 1] = Calculate(opcode, _stack[_top - 1], right);
+                return;
+        }
+    }
+
+    /// <summary>Begins a function whose arguments are on the stack: its other locals are undefined.</summary>
+    private void Enter(FunctionEntry function, ref int localsAt)
+    {
+        localsAt = _top - function.Parameters;
+        int end = localsAt + function.Locals;
+        EnsureStack(end);
+        _heap.Spend((end - _top) / LocalsPerStep);
+        _stack.AsSpan(_top, end - _top).Clear();
+        _top = end;
+    }
+
+    private void Push(ScriptValue value)
+    {
+        if (_top == _stack.Length)
+        {
+            EnsureStack(_top + 1);
+        }
+
+        _stack[_top++] = value;
+    }
+
+    private void EnsureStack(int length)
+    {
+        if (length > MostStack)
+        {
+            throw new ScriptFailure("the script keeps too many values at once");
+        }
+
+        if (length > _stack.Length)
+        {
+            Array.Resize(ref _stack, Math.Max(length, 2 * _stack.Length));
+        }
+    }
+
+    private ScriptValue Pop() => _stack[--_top];
+
+    private bool TryNext(int iteration, int element)
+    {
+        var position = (int)_stack[iteration + 1].Double;
+        if (position >= _heap.Count(_stack[iteration]))
+        {
+            return false;
+        }
+
+        _stack[element] = _heap.Element(_stack[iteration], position);
+        _stack[iteration + 1] = ScriptValue.Of(position + 1);
+        return true;
+    }
+
+    private int Keep(bool keeps, ReadOnlySpan<byte> code, int at)
+    {
+        if (keeps)
+        {
+            return Target(code, at);
+        }
+
+        _top--;
+        return at + sizeof(int);
+    }
+
+    private static int Target(ReadOnlySpan<byte> code, int at) => BinaryPrimitives.ReadInt32LittleEndian(code[at..]);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static int Operand(ReadOnlySpan<byte> code, ref int at) =>
+        code[at] < 0x80 ? code[at++] : ScriptProgram.ReadNumber(code, ref at);
+}

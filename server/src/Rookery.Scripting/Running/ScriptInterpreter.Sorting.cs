@@ -1,0 +1,108 @@
+using System.Runtime.InteropServices;
+using Rookery.Disk;
+
+namespace Rookery.Scripting.Running;
+
+/// <content>Sorting, in memory that counts as the script's.</content>
+public sealed partial class ScriptInterpreter
+{
+    /// <summary>Of an element: itself, its text, its place, and its place after the pass at hand.</summary>
+    private const int BytesPerSorted = 40;
+
+    /// <summary>
+    /// Sorts by the texts of the elements, as JavaScript does without a function, in place and stable; what is
+    /// undefined goes to the end.
+    /// </summary>
+    private ScriptValue Sort(ScriptValue array, int count)
+    {
+        _heap.RequireChangeable(array);
+        long held = (long)count * BytesPerSorted;
+        _heap.Spend(1 + (2 * count));
+        _heap.Hold(held);
+        var memory = PooledMemory.Rent((int)held);
+        try
+        {
+            var values = MemoryMarshal.Cast<byte, ScriptValue>(memory.Span)[..(2 * count)];
+            var places = MemoryMarshal.Cast<byte, int>(memory.Span)[(8 * count)..(10 * count)];
+            Sort(array, values[..count], values[count..], places[..count], places[count..]);
+        }
+        finally
+        {
+            memory.Return();
+            _heap.GiveBack(held);
+        }
+
+        return array;
+    }
+
+    private void Sort(
+        ScriptValue array,
+        Span<ScriptValue> source,
+        Span<ScriptValue> keys,
+        Span<int> order,
+        Span<int> room
+    )
+    {
+        _heap.Elements(array).CopyTo(source);
+        for (int index = 0; index < source.Length; index++)
+        {
+            order[index] = index;
+            keys[index] = source[index].Kind == ValueKind.Undefined ? default : ToText(source[index]);
+        }
+
+        MergeSort(new TextOrder(this, keys), order, room);
+        var elements = _heap.Elements(array);
+        for (int index = 0; index < elements.Length; index++)
+        {
+            elements[index] = source[order[index]];
+        }
+    }
+
+    /// <summary>
+    /// From runs of one to the whole: as many comparisons whatever the order was, and a failure leaves through them.
+    /// </summary>
+    private void MergeSort<TOrder>(TOrder places, Span<int> order, Span<int> room)
+        where TOrder : ISortOrder, allows ref struct
+    {
+        const int MovesPerStep = 4;
+        for (int width = 1; width < order.Length; width *= 2)
+        {
+            _heap.Spend(1 + (order.Length / MovesPerStep));
+            for (int from = 0; from < order.Length; from += 2 * width)
+            {
+                int middle = Math.Min(from + width, order.Length),
+                    end = Math.Min(from + (2 * width), order.Length);
+                int left = from,
+                    right = middle;
+                for (int at = from; at < end; at++)
+                {
+                    room[at] =
+                        left < middle && (right >= end || places.Compare(order[left], order[right]) <= 0)
+                            ? order[left++]
+                            : order[right++];
+                }
+            }
+
+            room.CopyTo(order);
+        }
+    }
+
+    private int CompareKeys(ScriptValue left, ScriptValue right)
+    {
+        _heap.Spend(1);
+        return left.IsText && right.IsText ? CompareTexts(left, right) : right.IsText.CompareTo(left.IsText);
+    }
+
+    /// <summary>The order of what stands at two places.</summary>
+    private interface ISortOrder
+    {
+        int Compare(int left, int right);
+    }
+
+    private readonly ref struct TextOrder(ScriptInterpreter owner, ReadOnlySpan<ScriptValue> keys) : ISortOrder
+    {
+        private readonly ReadOnlySpan<ScriptValue> _keys = keys;
+
+        public int Compare(int left, int right) => owner.CompareKeys(_keys[left], _keys[right]);
+    }
+}

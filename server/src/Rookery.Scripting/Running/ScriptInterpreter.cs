@@ -1,0 +1,255 @@
+using Rookery.Disk;
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Values;
+
+namespace Rookery.Scripting.Running;
+
+/// <summary>
+/// Runs compiled scripts over documents. Deterministic: no clock, no randomness, no culture, no tables but its own;
+/// steps and memory are counted and bounded. One thread at a time; used again for the next document, it allocates
+/// nothing for small ones.
+/// </summary>
+/// <remarks>
+/// Load a program; for each document <see cref="Begin"/>, add its parameters in their order, <see cref="TryRun()"/>,
+/// and write what is wanted of the result.
+/// </remarks>
+public sealed partial class ScriptInterpreter : IDisposable
+{
+    private const int MostFrames = 100;
+    private const int MostStack = 16 * 1024;
+    private const int IdleStack = 1024;
+    private const int BytesPerStep = 16;
+
+    private readonly ScriptLimits _limits;
+    private readonly ScriptHeap _heap = new();
+    private readonly PooledBytes _output = new();
+    private readonly List<ScriptValue> _parameters = [];
+    private readonly Frame[] _frames = new Frame[MostFrames];
+    private ScriptValue[] _stack = new ScriptValue[256];
+    private ScriptValue[] _constants = [];
+    private FunctionEntry[] _functions = [];
+    private ReadOnlyMemory<byte> _loaded;
+    private ScriptValue _result;
+    private int _codeStart;
+    private int _constantBytes;
+    private int _top;
+
+    /// <summary>Makes one.</summary>
+    /// <param name="limits">What a run may cost; the default ones where none are given.</param>
+    public ScriptInterpreter(ScriptLimits? limits = null)
+    {
+        _limits = limits ?? ScriptLimits.Default;
+        _receive = Receive;
+    }
+
+    /// <summary>Where <c>load</c> finds documents; without one, it finds none.</summary>
+    public IScriptDocuments? Documents { get; set; }
+
+    /// <summary>
+    /// Asked for so many bytes before a run holds more than 64 KiB; where it says no, the run fails. The bytes are for
+    /// giving back when the run is over, behind <see cref="Trim"/>. Null where the limits alone bound a run.
+    /// </summary>
+    public Func<long, bool>? MemorySource
+    {
+        get => _heap.MemorySource;
+        set => _heap.MemorySource = value;
+    }
+
+    /// <summary>Why the last run failed.</summary>
+    public string? Failure { get; private set; }
+
+    /// <summary>Steps that runs may take beside their limits.</summary>
+    public long StepsLeft { get; set; } = long.MaxValue;
+
+    /// <summary>Steps that the last run took.</summary>
+    public long Steps => _heap.Steps;
+
+    /// <summary>
+    /// Whether doubles are added by the digits that they are written with, as <see cref="DecimalSum"/> does: the
+    /// reduces of indexes add parts in any order, and 0.1 three times is 0.3 in each.
+    /// </summary>
+    public bool AddsDecimals { get; set; }
+
+    /// <summary>Takes a program for the runs that follow.</summary>
+    public void Load(ScriptProgram program)
+    {
+        if (!_loaded.Equals(program.Bytes))
+        {
+            Load(program.Bytes.Span);
+            _loaded = program.Bytes;
+        }
+    }
+
+    /// <summary>Begins a run: forgets parameters and values of the last one.</summary>
+    public void Begin()
+    {
+        _heap.Reset(_constantBytes, _limits.MemoryBytes);
+        _parameters.Clear();
+        _documents.Clear();
+        _loads.Clear();
+        Failure = null;
+        _result = ScriptValue.Undefined;
+    }
+
+    /// <summary>
+    /// Adds JSON as the next parameter. It is valid and minimised; a null value for what is not there.
+    /// </summary>
+    public void AddJson(ReadOnlySpan<byte> json)
+    {
+        if (json.IsEmpty)
+        {
+            _parameters.Add(ScriptValue.Undefined);
+            return;
+        }
+
+        try
+        {
+            int start = _heap.Length;
+            _heap.Add(json);
+            _parameters.Add(_heap.FromJson(start, _heap.Length));
+        }
+        catch (ScriptFailure failure)
+        {
+            Failure = failure.Message;
+        }
+    }
+
+    /// <summary>Adds a document as the next parameter.</summary>
+    /// <param name="document">The document.</param>
+    public void AddDocument(in ScriptDocument document)
+    {
+        try
+        {
+            _parameters.Add(Keep(document));
+        }
+        catch (ScriptFailure failure)
+        {
+            Failure = failure.Message;
+        }
+    }
+
+    /// <summary>
+    /// Adds a document that the run is to make as the next parameter: it has no members, and its metadata cannot be
+    /// set.
+    /// </summary>
+    public void AddNewDocument() => _parameters.Add(KeepNew());
+
+    /// <summary>Adds a parameter that is not there.</summary>
+    public void AddMissing() => _parameters.Add(ScriptValue.Undefined);
+
+    /// <summary>Runs the program.</summary>
+    /// <returns>False when it failed, or its parameters take more memory than it may: see
+    /// <see cref="Failure"/>.</returns>
+    public bool TryRun() => TryRun(_loaded.Span);
+
+    /// <summary>Gives memory back that a large document took. The program is to be loaded again.</summary>
+    public void Trim()
+    {
+        TrimValues();
+        _output.Clear();
+    }
+
+    /// <summary>Gives the buffers back.</summary>
+    public void Dispose()
+    {
+        _heap.Release();
+        _output.Release();
+        _loaded = default;
+        _constantBytes = 0;
+    }
+
+    /// <summary>
+    /// Gives the memory of a large run's values back, but not what was written of them. The program is to be loaded
+    /// again.
+    /// </summary>
+    internal void TrimValues()
+    {
+        if (_heap.IsLarge)
+        {
+            _heap.Release();
+            _loaded = default;
+            _constantBytes = 0;
+        }
+
+        if (_stack.Length > IdleStack)
+        {
+            _stack = new ScriptValue[IdleStack];
+        }
+    }
+
+    /// <summary>Takes an encoded program.</summary>
+    internal void Load(ReadOnlySpan<byte> program)
+    {
+        _loaded = default;
+        if (program.IsEmpty || program[0] != ScriptProgram.Version)
+        {
+            throw ScriptProgram.Broken();
+        }
+
+        _heap.Reset(0, _limits.MemoryBytes);
+        int at = 1;
+        int count = ScriptProgram.ReadNumber(program, ref at);
+        if (count > _constants.Length)
+        {
+            _constants = new ScriptValue[Math.Min(count, program.Length)];
+        }
+
+        for (int index = 0; index < count; index++)
+        {
+            _constants[index] = Varint.TryReadBytes(program, ref at, out var text)
+                ? _heap.NewText(text)
+                : throw ScriptProgram.Broken();
+        }
+
+        count = ScriptProgram.ReadNumber(program, ref at);
+        if (count > _functions.Length)
+        {
+            _functions = new FunctionEntry[Math.Min(count, program.Length)];
+        }
+
+        for (int index = 0; index < count; index++)
+        {
+            _functions[index] = new FunctionEntry(
+                ScriptProgram.ReadNumber(program, ref at),
+                ScriptProgram.ReadNumber(program, ref at),
+                ScriptProgram.ReadNumber(program, ref at)
+            );
+        }
+
+        _codeStart = at;
+        _constantBytes = _heap.Length;
+    }
+
+    /// <summary>Runs the program that was loaded from these bytes.</summary>
+    internal bool TryRun(ReadOnlySpan<byte> program)
+    {
+        if (Failure is not null)
+        {
+            return false;
+        }
+
+        long given = (long)(_heap.Length - _constantBytes) * _limits.StepsPerByte;
+        _heap.Allow(Math.Min(Math.Min(_limits.Steps + given, _limits.MostSteps), StepsLeft));
+        _top = 0;
+        try
+        {
+            foreach (var parameter in _parameters)
+            {
+                Push(parameter);
+            }
+
+            _result = Execute(program[_codeStart..]);
+            return true;
+        }
+        catch (ScriptFailure failure)
+        {
+            Failure = failure.Message;
+            return false;
+        }
+    }
+
+    /// <summary>Where a call came from.</summary>
+    private readonly record struct Frame(int Return, int Base);
+
+    private readonly record struct FunctionEntry(int Parameters, int Locals, int Start);
+}

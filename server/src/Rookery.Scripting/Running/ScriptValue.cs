@@ -1,0 +1,134 @@
+using Rookery.Scripting.Values;
+
+namespace Rookery.Scripting.Running;
+
+/// <summary>What a value is.</summary>
+internal enum ValueKind : byte
+{
+    /// <summary>What is not there. The default, so that cleared memory is undefined.</summary>
+    Undefined,
+    Null,
+    False,
+    True,
+    Number,
+
+    /// <summary>A number as its JSON wrote it: it keeps its digits while it is only copied.</summary>
+    StoredNumber,
+
+    /// <summary>UTF-8 in the heap.</summary>
+    Text,
+
+    /// <summary>The inside of a JSON string with escapes, in the heap.</summary>
+    EscapedText,
+    Array,
+    Object,
+
+    /// <summary>A whole number of C#. This and what follows come from programs of C# alone.</summary>
+    Whole,
+
+    /// <summary>A double of C#: its JSON has a point or an exponent, so that it is read as one again.</summary>
+    Real,
+
+    /// <summary>The digits of a decimal of C#, in the heap.</summary>
+    Decimal,
+
+    /// <summary>A date: its ticks and <see cref="DateForm"/>.</summary>
+    Date,
+
+    /// <summary>A date with an offset from UTC, in the heap: its ticks there, and those of the offset.</summary>
+    OffsetDate,
+
+    /// <summary>The ticks of a time span.</summary>
+    Span,
+}
+
+/// <summary>What C# knows of a value beside its kind.</summary>
+internal enum ValueTrait : byte
+{
+    None,
+
+    /// <summary>A text that stands in a document: C# reads it as the date or time span that it is written as.</summary>
+    Stored,
+
+    /// <summary>A text that is a <c>char</c>.</summary>
+    Character,
+
+    /// <summary>A <see cref="ValueKind.Whole"/> that is an <c>int</c>.</summary>
+    Int,
+
+    /// <summary>A <see cref="ValueKind.Real"/> that is a <c>float</c>.</summary>
+    Single,
+}
+
+/// <summary>A value on the stack or in a container: a number, or a place in the heap.</summary>
+internal readonly struct ScriptValue
+{
+    private readonly long _bits;
+
+    private ScriptValue(ValueKind kind, long bits, ValueTrait trait = ValueTrait.None)
+    {
+        Kind = kind;
+        Trait = trait;
+        _bits = bits;
+    }
+
+    public static ScriptValue Undefined => default;
+
+    public static ScriptValue Null => new(ValueKind.Null, 0);
+
+    public ValueKind Kind { get; }
+
+    public ValueTrait Trait { get; }
+
+    /// <summary>The number of a <see cref="ValueKind.Number"/> or <see cref="ValueKind.Real"/>.</summary>
+    public double Double => BitConverter.Int64BitsToDouble(_bits);
+
+    /// <summary>
+    /// The number of a <see cref="ValueKind.Whole"/>, or the ticks of a <see cref="ValueKind.Span"/>.
+    /// </summary>
+    public long Whole => _bits;
+
+    /// <summary>Where a text or stored number begins, or the number of a container.</summary>
+    public int Start => (int)(_bits >> 32);
+
+    /// <summary>Bytes of a text or stored number.</summary>
+    public int Length => (int)_bits;
+
+    public bool IsNothing => Kind is ValueKind.Undefined or ValueKind.Null;
+
+    public bool IsText => Kind is ValueKind.Text or ValueKind.EscapedText;
+
+    public bool IsNumber =>
+        Kind is ValueKind.Number or ValueKind.StoredNumber or ValueKind.Whole or ValueKind.Real or ValueKind.Decimal;
+
+    public bool IsTemporal => Kind is ValueKind.Date or ValueKind.OffsetDate or ValueKind.Span;
+
+    public bool IsBoolean => Kind is ValueKind.True or ValueKind.False;
+
+    public bool IsContainer => Kind is ValueKind.Array or ValueKind.Object;
+
+    public static ScriptValue Of(bool value) => new(value ? ValueKind.True : ValueKind.False, 0);
+
+    public static ScriptValue Of(double value) => new(ValueKind.Number, BitConverter.DoubleToInt64Bits(value));
+
+    public static ScriptValue OfWhole(long value) => new(ValueKind.Whole, value);
+
+    public static ScriptValue OfInt(int value) => new(ValueKind.Whole, value, ValueTrait.Int);
+
+    public static ScriptValue OfReal(double value) => new(ValueKind.Real, BitConverter.DoubleToInt64Bits(value));
+
+    public static ScriptValue OfSingle(float value) =>
+        new(ValueKind.Real, BitConverter.DoubleToInt64Bits(value), ValueTrait.Single);
+
+    public static ScriptValue OfSpan(long ticks) => new(ValueKind.Span, ticks);
+
+    public static ScriptValue OfDate(long packed) => new(ValueKind.Date, packed);
+
+    public static ScriptValue InHeap(ValueKind kind, int start, int length) =>
+        new(kind, ((long)start << 32) | (uint)length);
+
+    /// <summary>The same value with another trait.</summary>
+    public ScriptValue With(ValueTrait trait) => new(Kind, _bits, trait);
+
+    public static ScriptValue Container(ValueKind kind, int number) => new(kind, (long)number << 32);
+}

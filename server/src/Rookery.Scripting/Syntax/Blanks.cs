@@ -1,0 +1,61 @@
+namespace Rookery.Scripting.Syntax;
+
+/// <summary>
+/// The characters that JavaScript counts as blank. Written down here, so that no newer table of characters changes what
+/// is stored.
+/// </summary>
+internal static class Blanks
+{
+    /// <summary>The text without blanks at both ends.</summary>
+    public static ReadOnlySpan<byte> Trim(ReadOnlySpan<byte> text) => TrimEnd(TrimStart(text));
+
+    /// <summary>The text without blanks before it.</summary>
+    public static ReadOnlySpan<byte> TrimStart(ReadOnlySpan<byte> text)
+    {
+        while (LengthAtStart(text) is > 0 and int length)
+        {
+            text = text[length..];
+        }
+
+        return text;
+    }
+
+    /// <summary>The text without blanks behind it.</summary>
+    public static ReadOnlySpan<byte> TrimEnd(ReadOnlySpan<byte> text)
+    {
+        while (LengthAtEnd(text) is > 0 and int length)
+        {
+            text = text[..^length];
+        }
+
+        return text;
+    }
+
+    private static int LengthAtStart(ReadOnlySpan<byte> text) =>
+        text.IsEmpty ? 0
+        : text[0] is 0x20 or (>= 0x09 and <= 0x0D) ? 1
+        : text.StartsWith("\u00A0"u8) ? 2
+        : text.Length >= 3 && IsWide(text[..3]) ? 3
+        : 0;
+
+    private static int LengthAtEnd(ReadOnlySpan<byte> text) =>
+        text.IsEmpty ? 0
+        : text[^1] is 0x20 or (>= 0x09 and <= 0x0D) ? 1
+        : text.EndsWith("\u00A0"u8) ? 2
+        : text.Length >= 3 && IsWide(text[^3..]) ? 3
+        : 0;
+
+    /// <summary>U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F, U+3000, U+FEFF.</summary>
+    private static bool IsWide(ReadOnlySpan<byte> bytes) =>
+        (bytes[0], bytes[1], bytes[2])
+            is
+                (0xE1, 0x9A, 0x80)
+                or
+                (0xE2, 0x80, (>= 0x80 and <= 0x8A) or 0xA8 or 0xA9 or 0xAF)
+                or
+                (0xE2, 0x81, 0x9F)
+                or
+                (0xE3, 0x80, 0x80)
+                or
+                (0xEF, 0xBB, 0xBF);
+}

@@ -1,0 +1,133 @@
+using System.Globalization;
+using System.Text;
+
+namespace Rookery.Scripting.Syntax;
+
+/// <summary>Escapes inside the texts of scripts.</summary>
+internal static class Escapes
+{
+    /// <summary>Resolves them.</summary>
+    /// <param name="inside">The text between its quotes.</param>
+    /// <param name="position">Where it begins in the script.</param>
+    /// <exception cref="ScriptException">One is no escape, or makes half of a surrogate pair.</exception>
+    public static string Resolve(string inside, int position)
+    {
+        if (!inside.Contains('\\', StringComparison.Ordinal))
+        {
+            return Whole(inside, position);
+        }
+
+        var result = new StringBuilder();
+        for (int at = 0; at < inside.Length; )
+        {
+            if (inside[at] != '\\')
+            {
+                result.Append(inside[at++]);
+                continue;
+            }
+
+            at = ResolveOne(inside, at, position, result);
+        }
+
+        return Whole(result.ToString(), position);
+    }
+
+    /// <summary>The text, unless it holds half of a surrogate pair, which no document can.</summary>
+    public static string Whole(string text, int position)
+    {
+        for (int at = 0; at < text.Length; at++)
+        {
+            if (char.IsSurrogate(text[at]))
+            {
+                if (at + 1 == text.Length || !char.IsSurrogatePair(text[at], text[at + 1]))
+                {
+                    throw TokenCursor.NotSupported("half of a surrogate pair in a text", position);
+                }
+
+                at++;
+            }
+        }
+
+        return text;
+    }
+
+    private static int ResolveOne(string inside, int at, int position, StringBuilder result)
+    {
+        char kind = at + 1 < inside.Length ? inside[at + 1] : '\0';
+        switch (kind)
+        {
+            case 'n':
+                result.Append('\n');
+                return at + 2;
+            case 't':
+                result.Append('\t');
+                return at + 2;
+            case 'r':
+                result.Append('\r');
+                return at + 2;
+            case 'b':
+                result.Append('\b');
+                return at + 2;
+            case 'f':
+                result.Append('\f');
+                return at + 2;
+            case 'v':
+                result.Append('\v');
+                return at + 2;
+            case '0' when at + 2 == inside.Length || !char.IsAsciiDigit(inside[at + 2]):
+                result.Append('\0');
+                return at + 2;
+            case 'x':
+                return Hexadecimal(inside, at, at + 2, 2, position, result);
+            case 'u' when at + 2 < inside.Length && inside[at + 2] == '{':
+                int end = inside.IndexOf('}', at);
+                return end < 0
+                    ? throw Invalid(position + at)
+                    : Hexadecimal(inside, at, at + 3, end - at - 3, position, result) + 1;
+            case 'u':
+                return Hexadecimal(inside, at, at + 2, 4, position, result);
+            case '\r' when at + 2 < inside.Length && inside[at + 2] == '\n':
+                return at + 3;
+            case '\n' or '\r' or '\u2028' or '\u2029':
+                return at + 2;
+            case >= '0' and <= '9':
+                throw TokenCursor.NotSupported("octal escapes", position + at);
+            case '\0' when at + 1 == inside.Length:
+                throw Invalid(position + at);
+            default:
+                result.Append(kind);
+                return at + 2;
+        }
+    }
+
+    private static int Hexadecimal(string inside, int escape, int from, int digits, int position, StringBuilder result)
+    {
+        if (
+            from + digits > inside.Length
+            || !int.TryParse(
+                inside.AsSpan(from, digits),
+                NumberStyles.AllowHexSpecifier,
+                CultureInfo.InvariantCulture,
+                out int value
+            )
+            || value is < 0 or > 0x10FFFF
+        )
+        {
+            throw Invalid(position + escape);
+        }
+
+        if (value > 0xFFFF)
+        {
+            result.Append(new Rune(value).ToString());
+        }
+        else
+        {
+            result.Append((char)value);
+        }
+
+        return from + digits;
+    }
+
+    private static ScriptException Invalid(int position) =>
+        new(ScriptFault.Syntax, "The text holds an escape that does not exist", position);
+}

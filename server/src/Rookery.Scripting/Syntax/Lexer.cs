@@ -1,0 +1,414 @@
+using System.Globalization;
+using System.Text;
+using Rookery.Scripting.Values;
+
+namespace Rookery.Scripting.Syntax;
+
+/// <summary>Cuts a script into tokens; JavaScript and C# differ only in their texts.</summary>
+/// <param name="text">The script.</param>
+/// <param name="isLinq">Whether it is C#: <c>@"…"</c> is a text, and <c>'a'</c> one of one character, whose token has
+/// the number 1.</param>
+internal sealed class Lexer(string text, bool isLinq)
+{
+    /// <summary>Characters a script may have.</summary>
+    public const int MostCharacters = 64 * 1024;
+
+    /// <summary>Longest first, so that the first that fits is the one.</summary>
+    private static readonly string[] Marks =
+    [
+        ">>>=",
+        "...",
+        "===",
+        "!==",
+        "**=",
+        "<<=",
+        ">>=",
+        ">>>",
+        "&&=",
+        "||=",
+        "??=",
+        "=>",
+        "==",
+        "!=",
+        "<=",
+        ">=",
+        "&&",
+        "||",
+        "??",
+        "?.",
+        "++",
+        "--",
+        "+=",
+        "-=",
+        "*=",
+        "/=",
+        "%=",
+        "&=",
+        "|=",
+        "^=",
+        "<<",
+        ">>",
+        "**",
+        "{",
+        "}",
+        "(",
+        ")",
+        "[",
+        "]",
+        ".",
+        ";",
+        ",",
+        "<",
+        ">",
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "&",
+        "|",
+        "^",
+        "!",
+        "~",
+        "?",
+        ":",
+        "=",
+        "@",
+        "#",
+    ];
+
+    private int _position;
+
+    /// <summary>Reads the whole text.</summary>
+    /// <param name="offset">Where the text begins in the script that it is a part of.</param>
+    /// <exception cref="ScriptException">It is too long, or holds what is no token.</exception>
+    public List<Token> ReadAll(int offset = 0)
+    {
+        if (text.Length > MostCharacters)
+        {
+            throw new ScriptException(
+                ScriptFault.TooLarge,
+                $"The script has {text.Length} characters, and at most {MostCharacters} are allowed",
+                0
+            );
+        }
+
+        var tokens = new List<Token>();
+        try
+        {
+            do
+            {
+                var token = Next();
+                tokens.Add(token with { Position = token.Position + offset });
+            } while (tokens[^1].Kind != TokenKind.End);
+        }
+        catch (ScriptException refusal) when (offset > 0)
+        {
+            throw new ScriptException(refusal.Fault, refusal.Message, refusal.Position + offset);
+        }
+
+        return tokens;
+    }
+
+    private Token Next()
+    {
+        bool isAfterNewLine = SkipBlanks();
+        int start = _position;
+        if (_position == text.Length)
+        {
+            return new Token(TokenKind.End, "", 0, start, isAfterNewLine);
+        }
+
+        char first = text[_position];
+        if (IsNameStart(first))
+        {
+            while (_position < text.Length && (IsNameStart(text[_position]) || char.IsAsciiDigit(text[_position])))
+            {
+                _position++;
+            }
+
+            if (_position < text.Length && text[_position] == '\\' && !isLinq)
+            {
+                throw TokenCursor.NotSupported("escapes in names", _position);
+            }
+
+            return new Token(TokenKind.Name, text[start.._position], 0, start, isAfterNewLine);
+        }
+
+        if (
+            char.IsAsciiDigit(first)
+            || (first == '.' && _position + 1 < text.Length && char.IsAsciiDigit(text[_position + 1]))
+        )
+        {
+            double number = ReadNumber();
+            return new Token(TokenKind.Number, text[start.._position], number, start, isAfterNewLine);
+        }
+
+        if (first is '"' or '\'')
+        {
+            string value = ReadText(first);
+            bool isCharacter = isLinq && first == '\'';
+            return !isCharacter || value.Length == 1
+                ? new Token(TokenKind.Text, value, isCharacter ? 1 : 0, start, isAfterNewLine)
+                : throw TokenCursor.NotSupported("a char of other than one character", start);
+        }
+
+        if (isLinq && first == '@' && _position + 1 < text.Length && text[_position + 1] == '"')
+        {
+            return new Token(TokenKind.Text, ReadVerbatim(), 0, start, isAfterNewLine);
+        }
+
+        if (first == '`' && !isLinq)
+        {
+            return new Token(TokenKind.Template, ReadTemplate(), 0, start, isAfterNewLine);
+        }
+
+        if (first == '\\' && !isLinq)
+        {
+            throw TokenCursor.NotSupported("escapes in names", start);
+        }
+
+        if (!isLinq && string.CompareOrdinal(text, _position, "<!--", 0, 4) == 0)
+        {
+            throw TokenCursor.NotSupported("comments that begin with '<!--'", start);
+        }
+
+        foreach (string mark in Marks)
+        {
+            if (string.CompareOrdinal(text, _position, mark, 0, mark.Length) == 0)
+            {
+                // a?.5:b is a conditional.
+                if (
+                    string.Equals(mark, "?.", StringComparison.Ordinal)
+                    && _position + 2 < text.Length
+                    && char.IsAsciiDigit(text[_position + 2])
+                )
+                {
+                    continue;
+                }
+
+                _position += mark.Length;
+                return new Token(TokenKind.Mark, mark, 0, start, isAfterNewLine);
+            }
+        }
+
+        throw Invalid(
+            $"The character {(char.IsControl(first) ? $"U+{(int)first:X4}" : $"'{first}'")} is not allowed here",
+            start
+        );
+    }
+
+    private static bool IsNameStart(char value) =>
+        char.IsAsciiLetter(value)
+        || value is '_' or '$'
+        || (value >= 0x80 && !IsBlank(value) && value is not ('\u2028' or '\u2029'));
+
+    /// <summary>Whether it is a blank inside a line: ECMA-262's WhiteSpace.</summary>
+    private static bool IsBlank(char value) =>
+        value
+            is ' '
+                or '\t'
+                or '\v'
+                or '\f'
+                or '\u00A0'
+                or '\uFEFF'
+                or '\u1680'
+                or (>= '\u2000' and <= '\u200A')
+                or '\u202F'
+                or '\u205F'
+                or '\u3000';
+
+    /// <summary>Skips blanks and comments; true when a line ended among them.</summary>
+    private bool SkipBlanks()
+    {
+        bool isAfterNewLine = false;
+        while (_position < text.Length)
+        {
+            char next = text[_position];
+            if (next is '\n' or '\r' or '\u2028' or '\u2029')
+            {
+                isAfterNewLine = true;
+                _position++;
+            }
+            else if (IsBlank(next))
+            {
+                _position++;
+            }
+            else if (string.CompareOrdinal(text, _position, "//", 0, 2) == 0)
+            {
+                int end = text.AsSpan(_position).IndexOfAny("\n\r\u2028\u2029");
+                _position = end < 0 ? text.Length : _position + end;
+            }
+            else if (string.CompareOrdinal(text, _position, "/*", 0, 2) == 0)
+            {
+                int end = text.IndexOf("*/", _position + 2, StringComparison.Ordinal);
+                _position = end < 0 ? throw Invalid("The comment does not end", _position) : end + 2;
+            }
+            else
+            {
+                break;
+            }
+        }
+
+        return isAfterNewLine;
+    }
+
+    private double ReadNumber()
+    {
+        int start = _position;
+        if (text[_position] == '0' && _position + 1 < text.Length && (text[_position + 1] | ' ') is 'x' or 'o' or 'b')
+        {
+            return ReadNumberOfBits(start);
+        }
+
+        SkipDigits();
+        if (
+            _position < text.Length
+            && text[_position] == '.'
+            && !(isLinq && _position + 1 < text.Length && !char.IsAsciiDigit(text[_position + 1]))
+        )
+        {
+            _position++;
+            SkipDigits();
+        }
+
+        if (_position < text.Length && text[_position] is 'e' or 'E')
+        {
+            _position++;
+            if (_position < text.Length && text[_position] is '+' or '-')
+            {
+                _position++;
+            }
+
+            SkipDigits();
+        }
+
+        bool isNumber = double.TryParse(
+            text.AsSpan(start, _position - start),
+            NumberStyles.AllowDecimalPoint | NumberStyles.AllowExponent,
+            CultureInfo.InvariantCulture,
+            out double number
+        );
+        if (
+            isLinq
+            && _position < text.Length
+            && text[_position] is 'm' or 'M' or 'd' or 'D' or 'f' or 'F' or 'l' or 'L'
+        )
+        {
+            _position++;
+        }
+
+        if (text[start] == '0' && _position - start > 1 && char.IsAsciiDigit(text[start + 1]))
+        {
+            throw TokenCursor.NotSupported("numbers that begin with a zero", start);
+        }
+
+        RefuseNumberThatGoesOn();
+        return isNumber && !EndsInName() ? number : throw Invalid("The number is not written as numbers are", start);
+    }
+
+    /// <summary>Reads <c>0x1F</c>, <c>0o17</c> or <c>0b11</c>.</summary>
+    private double ReadNumberOfBits(int start)
+    {
+        _position += 2;
+        while (_position < text.Length && char.IsAsciiHexDigit(text[_position]))
+        {
+            _position++;
+        }
+
+        RefuseNumberThatGoesOn();
+        double number = NumberText.Parse(Encoding.UTF8.GetBytes(text[start.._position]));
+        bool isNumber = !double.IsNaN(number) && !EndsInName();
+        return isNumber ? number : throw Invalid("The number is not written as numbers are", start);
+    }
+
+    private void RefuseNumberThatGoesOn()
+    {
+        if (!isLinq && _position < text.Length && text[_position] is 'n' or '_')
+        {
+            throw TokenCursor.NotSupported(text[_position] == 'n' ? "BigInt numbers" : "'_' in numbers", _position);
+        }
+    }
+
+    private void SkipDigits()
+    {
+        while (_position < text.Length && char.IsAsciiDigit(text[_position]))
+        {
+            _position++;
+        }
+    }
+
+    private bool EndsInName() =>
+        _position < text.Length && (IsNameStart(text[_position]) || char.IsAsciiDigit(text[_position]));
+
+    private string ReadText(char quote)
+    {
+        int start = _position++;
+        int from = _position;
+        while (_position < text.Length && text[_position] != quote && text[_position] is not ('\n' or '\r'))
+        {
+            _position += LengthInText();
+        }
+
+        if (_position >= text.Length || text[_position] != quote)
+        {
+            throw Invalid("The text does not end on its line", start);
+        }
+
+        string inside = text[from.._position++];
+        return Escapes.Resolve(inside, from);
+    }
+
+    /// <summary>
+    /// Characters of the next character or escape of a text. JavaScript's texts go on behind an escaped line end.
+    /// </summary>
+    private int LengthInText()
+    {
+        if (text[_position] != '\\')
+        {
+            return 1;
+        }
+
+        char escaped = _position + 1 < text.Length ? text[_position + 1] : '\0';
+        return escaped is not ('\n' or '\r') ? 2
+            : isLinq ? 1
+            : escaped == '\r' && _position + 2 < text.Length && text[_position + 2] == '\n' ? 3
+            : 2;
+    }
+
+    private string ReadVerbatim()
+    {
+        int start = _position;
+        _position += 2;
+        var result = new StringBuilder();
+        while (true)
+        {
+            int quote = text.IndexOf('"', _position);
+            if (quote < 0)
+            {
+                throw Invalid("The text does not end", start);
+            }
+
+            result.Append(text, _position, quote - _position);
+            _position = quote + 1;
+            if (_position == text.Length || text[_position] != '"')
+            {
+                return Escapes.Whole(result.ToString(), start);
+            }
+
+            result.Append('"');
+            _position++;
+        }
+    }
+
+    /// <summary>Reads a template to its back quote.</summary>
+    private string ReadTemplate()
+    {
+        int start = _position;
+        int end = TemplateText.FindEnd(text, start + 1);
+        _position = end + 1;
+        return end < 0 ? throw Invalid("The template does not end", start) : text[(start + 1)..end];
+    }
+
+    private static ScriptException Invalid(string message, int at) => new(ScriptFault.Syntax, message, at);
+}

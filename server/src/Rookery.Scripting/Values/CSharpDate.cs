@@ -1,0 +1,222 @@
+using System.Buffers.Text;
+using System.Globalization;
+using Rookery.Disk;
+using Rookery.Json;
+using Rookery.Scripting.Running;
+
+namespace Rookery.Scripting.Values;
+
+/// <summary>What a date of C# says beside its ticks.</summary>
+internal enum DateForm : byte
+{
+    /// <summary>No zone.</summary>
+    Unspecified,
+
+    /// <summary>UTC: <c>Z</c>.</summary>
+    Utc,
+
+    /// <summary>A day without a time.</summary>
+    Day,
+
+    /// <summary>An offset from UTC.</summary>
+    Offset,
+}
+
+/// <summary>
+/// A date of C#, as the texts of documents write it: <c>2024-05-06T07:08:09.1234567Z</c>, with up to seven digits
+/// behind the second, with <c>Z</c>, an offset or neither, or <c>2024-05-06</c>.
+/// </summary>
+/// <param name="Ticks">Ticks of what the date shows.</param>
+/// <param name="Form">What it says beside them.</param>
+/// <param name="Offset">Ticks of its offset.</param>
+internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offset = 0)
+{
+    /// <summary>Bytes that <see cref="Write"/> needs.</summary>
+    public const int MostBytes = 33;
+
+    private const int DayBytes = 10;
+    private const int SecondBytes = 19;
+    private const int FormShift = 62;
+
+    /// <summary>The moment: what has no zone counts as UTC.</summary>
+    public long Moment => Ticks - Offset;
+
+    /// <summary>The framework's date of the same ticks.</summary>
+    public DateTime Value => new(Ticks, Form == DateForm.Utc ? DateTimeKind.Utc : DateTimeKind.Unspecified);
+
+    /// <summary>The date in eight bytes, where it has no offset.</summary>
+    public long Packed => unchecked((long)((ulong)Ticks | ((ulong)Form << FormShift)));
+
+    /// <summary>Reads <see cref="Packed"/>.</summary>
+    public static CSharpDate Unpack(long packed)
+    {
+        ulong bits = unchecked((ulong)packed);
+        return new CSharpDate((long)(bits & ((1UL << FormShift) - 1)), (DateForm)(bits >> FormShift));
+    }
+
+    /// <summary>The date with other ticks.</summary>
+    /// <exception cref="ScriptFailure">They are outside of the years that C# has.</exception>
+    public CSharpDate At(long ticks) =>
+        ticks >= 0 && ticks <= DateTime.MaxValue.Ticks
+            ? this with
+            {
+                Ticks = ticks,
+            }
+            : throw new ScriptFailure("a date is before the year 1 or behind the year 9999");
+
+    /// <summary>Reads a text.</summary>
+    public static bool TryParse(ReadOnlySpan<byte> text, out CSharpDate date)
+    {
+        date = default;
+        if (
+            text.Length < DayBytes
+            || text[4] != '-'
+            || text[7] != '-'
+            || !TryRead(text[..4], out int year)
+            || !TryRead(text[5..7], out int month)
+            || !TryRead(text[8..10], out int day)
+            || year < 1
+            || month is < 1 or > 12
+            || day < 1
+            || day > DateTime.DaysInMonth(year, month)
+        )
+        {
+            return false;
+        }
+
+        long ticks = new DateTime(year, month, day).Ticks;
+        if (text.Length == DayBytes)
+        {
+            date = new CSharpDate(ticks, DateForm.Day);
+            return true;
+        }
+
+        if (
+            text.Length < SecondBytes
+            || text[10] != 'T'
+            || text[13] != ':'
+            || text[16] != ':'
+            || !TryRead(text[11..13], out int hour)
+            || !TryRead(text[14..16], out int minute)
+            || !TryRead(text[17..19], out int second)
+            || hour > 23
+            || minute > 59
+            || second > 59
+        )
+        {
+            return false;
+        }
+
+        ticks += (((((hour * 60L) + minute) * 60) + second) * TimeSpan.TicksPerSecond);
+        var rest = text[SecondBytes..];
+        if (!WireDate.TryReadFraction(ref rest, out int fraction) || !TryReadZone(rest, out var form, out long offset))
+        {
+            return false;
+        }
+
+        date = new CSharpDate(ticks + fraction, form, offset);
+        return true;
+    }
+
+    /// <summary>Writes the text; returns its bytes.</summary>
+    public int Write(Span<byte> destination)
+    {
+        bool isWritten = new DateTime(Ticks).TryFormat(
+            destination,
+            out int length,
+            Form == DateForm.Day ? "yyyy-MM-dd" : "yyyy-MM-ddTHH:mm:ss.fffffff",
+            CultureInfo.InvariantCulture
+        );
+        if (Form == DateForm.Utc)
+        {
+            destination[length++] = (byte)'Z';
+        }
+        else if (Form == DateForm.Offset)
+        {
+            destination[length++] = (byte)(Offset < 0 ? '-' : '+');
+            TimeSpan
+                .FromTicks(Math.Abs(Offset))
+                .TryFormat(destination[length..], out int more, "hh\\:mm", CultureInfo.InvariantCulture);
+            length += more;
+        }
+
+        Invariant.Holds(isWritten, "a date takes no more bytes");
+        return length;
+    }
+
+    /// <summary>
+    /// As C# formats it; the framework's refusal where it knows no such format. What has no zone counts as UTC where
+    /// the framework would ask for the machine's.
+    /// </summary>
+    /// <exception cref="FormatException">There is no such format.</exception>
+    public string Format(string? format) =>
+        Form switch
+        {
+            DateForm.Offset => new DateTimeOffset(Ticks, TimeSpan.FromTicks(Offset)).ToString(
+                format,
+                CultureInfo.InvariantCulture
+            ),
+            DateForm.Day => DateOnly.FromDateTime(Value).ToString(format, CultureInfo.InvariantCulture),
+            DateForm.Unspecified when AsksForZone(format) => new DateTime(Ticks, DateTimeKind.Utc).ToString(
+                format,
+                CultureInfo.InvariantCulture
+            ),
+            _ => Value.ToString(format, CultureInfo.InvariantCulture),
+        };
+
+    private static bool AsksForZone(string? format) =>
+        format is not null && (format is "U" || format.Contains('z', StringComparison.Ordinal));
+
+    /// <summary>Reads the text of a time span: <c>[-][days.]hh:mm:ss[.fffffff]</c>.</summary>
+    public static bool TryParseSpan(ReadOnlySpan<byte> text, out long ticks)
+    {
+        const int LeastBytes = 8;
+        const int MostSpanBytes = 26;
+        ticks = 0;
+        if (
+            text.Length is < LeastBytes or > MostSpanBytes
+            || text.Count((byte)':') != 2
+            || !Utf8Parser.TryParse(text, out TimeSpan span, out int read, 'c')
+            || read != text.Length
+        )
+        {
+            return false;
+        }
+
+        ticks = span.Ticks;
+        return true;
+    }
+
+    private static bool TryReadZone(ReadOnlySpan<byte> rest, out DateForm form, out long offset)
+    {
+        const int OffsetBytes = 6;
+        offset = 0;
+        form = rest.IsEmpty ? DateForm.Unspecified : DateForm.Utc;
+        if (rest.IsEmpty || (rest.Length == 1 && rest[0] == 'Z'))
+        {
+            return true;
+        }
+
+        form = DateForm.Offset;
+        if (
+            rest.Length != OffsetBytes
+            || rest[0] is not ((byte)'+' or (byte)'-')
+            || rest[3] != ':'
+            || !TryRead(rest[1..3], out int hours)
+            || !TryRead(rest[4..6], out int minutes)
+            || hours > 14
+            || minutes > 59
+        )
+        {
+            return false;
+        }
+
+        offset = ((hours * 60L) + minutes) * TimeSpan.TicksPerMinute * (rest[0] == '-' ? -1 : 1);
+        return true;
+    }
+
+    private static bool TryRead(ReadOnlySpan<byte> digits, out int value) =>
+        Utf8Parser.TryParse(digits, out value, out int read)
+        && read == digits.Length
+        && char.IsAsciiDigit((char)digits[0]);
+}

@@ -1,0 +1,166 @@
+using Rookery.Scripting.Compiling;
+
+namespace Rookery.Scripting.Values;
+
+/// <summary>Which type a number of C# has.</summary>
+internal enum CSharpNumberType
+{
+    /// <summary>An <see cref="int"/>.</summary>
+    Int,
+
+    /// <summary>A <see cref="long"/>.</summary>
+    Whole,
+
+    /// <summary>A <see cref="float"/>.</summary>
+    Single,
+
+    /// <summary>A <see cref="double"/>.</summary>
+    Real,
+
+    /// <summary>A <see cref="decimal"/>.</summary>
+    Decimal,
+}
+
+/// <summary>A number as C# computes with it: of two types the wider one counts.</summary>
+internal readonly record struct CSharpNumber
+{
+    private readonly long _whole;
+    private readonly double _real;
+    private readonly decimal _exact;
+
+    public CSharpNumber(int value) => (Type, _whole) = (CSharpNumberType.Int, value);
+
+    public CSharpNumber(long value) => (Type, _whole) = (CSharpNumberType.Whole, value);
+
+    public CSharpNumber(float value) => (Type, _real) = (CSharpNumberType.Single, value);
+
+    public CSharpNumber(double value) => (Type, _real) = (CSharpNumberType.Real, value);
+
+    public CSharpNumber(decimal value) => (Type, _exact) = (CSharpNumberType.Decimal, value);
+
+    public CSharpNumberType Type { get; }
+
+    /// <summary>Whether it is an <see cref="int"/> or a <see cref="long"/>.</summary>
+    public bool IsWhole => Type <= CSharpNumberType.Whole;
+
+    /// <summary>Whether it is a <see cref="float"/> or a <see cref="double"/>.</summary>
+    public bool IsReal => Type is CSharpNumberType.Single or CSharpNumberType.Real;
+
+    /// <summary>The number where it <see cref="IsWhole"/>.</summary>
+    public long Whole => _whole;
+
+    /// <summary>As a double.</summary>
+    public double Real =>
+        IsWhole ? _whole
+        : IsReal ? _real
+        : (double)_exact;
+
+    /// <summary>As a decimal.</summary>
+    /// <exception cref="OverflowException">It is none.</exception>
+    public decimal Decimal =>
+        Type switch
+        {
+            CSharpNumberType.Int or CSharpNumberType.Whole => _whole,
+            CSharpNumberType.Single => (decimal)(float)_real,
+            CSharpNumberType.Real => (decimal)_real,
+            _ => _exact,
+        };
+
+    /// <summary>As a long: the fraction is cut.</summary>
+    /// <exception cref="OverflowException">It is a decimal beyond.</exception>
+    public long Cut =>
+        IsWhole ? _whole
+        : IsReal ? (long)_real
+        : (long)_exact;
+
+    /// <summary>The type in which C# computes with two numbers.</summary>
+    public static CSharpNumberType Common(CSharpNumber left, CSharpNumber right) =>
+        left.Type > right.Type ? left.Type : right.Type;
+
+    /// <summary>The same number as one of a wider type.</summary>
+    public CSharpNumber As(CSharpNumberType type) =>
+        type switch
+        {
+            CSharpNumberType.Int => this,
+            CSharpNumberType.Whole => new CSharpNumber(_whole),
+            CSharpNumberType.Single => new CSharpNumber((float)Real),
+            CSharpNumberType.Real => new CSharpNumber(Real),
+            _ => new CSharpNumber(Decimal),
+        };
+
+    /// <summary><c>+ - * / %</c>.</summary>
+    /// <exception cref="DivideByZeroException">It divides by zero, and not doubles.</exception>
+    /// <exception cref="OverflowException">A decimal or a quotient would be too large.</exception>
+    public static CSharpNumber Calculate(ScriptFunction function, CSharpNumber left, CSharpNumber right) =>
+        Common(left, right) switch
+        {
+            CSharpNumberType.Int => new CSharpNumber(CalculateInts(function, (int)left._whole, (int)right._whole)),
+            CSharpNumberType.Whole => new CSharpNumber(CalculateLongs(function, left._whole, right._whole)),
+            CSharpNumberType.Single => new CSharpNumber(
+                (float)CalculateReals(function, (float)left.Real, (float)right.Real)
+            ),
+            CSharpNumberType.Real => new CSharpNumber(CalculateReals(function, left.Real, right.Real)),
+            _ => new CSharpNumber(
+                function switch
+                {
+                    ScriptFunction.Plus => left.Decimal + right.Decimal,
+                    ScriptFunction.Minus => left.Decimal - right.Decimal,
+                    ScriptFunction.Times => left.Decimal * right.Decimal,
+                    ScriptFunction.DividedBy => left.Decimal / right.Decimal,
+                    _ => left.Decimal % right.Decimal,
+                }
+            ),
+        };
+
+    /// <summary>The order of two numbers; null where one is NaN.</summary>
+    public static int? Compare(CSharpNumber left, CSharpNumber right)
+    {
+        var type = Common(left, right);
+        var (first, second) = (left.As(type), right.As(type));
+        return first.IsWhole ? first._whole.CompareTo(second._whole)
+            : !first.IsReal ? first._exact.CompareTo(second._exact)
+            : double.IsNaN(first._real) || double.IsNaN(second._real) ? null
+            : first._real.CompareTo(second._real);
+    }
+
+    // A sum, difference or product beyond the type begins again at its other end, as where C# does not check.
+    private static int CalculateInts(ScriptFunction function, int left, int right) =>
+        unchecked(
+            function switch
+            {
+                ScriptFunction.Plus => left + right,
+                ScriptFunction.Minus => left - right,
+                ScriptFunction.Times => left * right,
+                _ => (int)Divide(function, left, right, int.MinValue),
+            }
+        );
+
+    private static long CalculateLongs(ScriptFunction function, long left, long right) =>
+        unchecked(
+            function switch
+            {
+                ScriptFunction.Plus => left + right,
+                ScriptFunction.Minus => left - right,
+                ScriptFunction.Times => left * right,
+                _ => Divide(function, left, right, long.MinValue),
+            }
+        );
+
+    // The remainder of the least number by -1 is refused on one processor and 0 on another: it is refused on all.
+    private static long Divide(ScriptFunction function, long left, long right, long least) =>
+        right == 0 ? throw new DivideByZeroException()
+        : right == -1 && left == least ? throw new OverflowException()
+        : function == ScriptFunction.DividedBy ? left / right
+        : left % right;
+
+    // Of two floats the double's result, rounded to a float, is the float's.
+    private static double CalculateReals(ScriptFunction function, double left, double right) =>
+        function switch
+        {
+            ScriptFunction.Plus => left + right,
+            ScriptFunction.Minus => left - right,
+            ScriptFunction.Times => left * right,
+            ScriptFunction.DividedBy => left / right,
+            _ => left % right,
+        };
+}

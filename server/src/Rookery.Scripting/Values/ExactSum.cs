@@ -1,0 +1,227 @@
+using System.Globalization;
+using System.Numerics;
+using System.Text;
+using Rookery.Json;
+
+namespace Rookery.Scripting.Values;
+
+/// <summary>
+/// A sum of numbers with all digits that they are written with. What it writes it reads again with all digits, so that
+/// neither the order of numbers nor the parts count in which they are added.
+/// </summary>
+/// <remarks>
+/// Digits behind the 340th place of the fraction are dropped from each number: no double is written with one there.
+/// A number of 1e330 and more, which no sum of doubles is, counts as the greatest double.
+/// </remarks>
+internal struct ExactSum
+{
+    /// <summary>Bytes that <see cref="Write"/> and its kin need.</summary>
+    public const int MostBytes = 768;
+
+    // Numbers with so many digits before the point, as a long has, and so many behind it need no large integers: they
+    // took 2 µs each, and 0.0051234567890123456 has 19.
+    private const int WholeDigits = 19;
+    private const int PartDigits = 18;
+    private const long PartUnits = 1_000_000_000_000_000_000;
+    private const int UsualDigits = WholeDigits + (2 * PartDigits);
+
+    private const int MostPlaces = 340;
+    private const int MostWholeDigits = 330;
+
+    // Of a number that is read, and of a sum of very many of the greatest ones.
+    private const int MostDigits = MostPlaces + MostWholeDigits + 1;
+    private const int MostDigitsOfSum = 720;
+
+    private static readonly BigInteger FineScale = BigInteger.Pow(10, MostPlaces - (2 * PartDigits));
+
+    private static readonly ulong[] Powers =
+    [
+        .. Enumerable
+            .Range(0, PartDigits)
+            .Aggregate(new List<ulong> { 1 }, static (powers, _) => [.. powers, powers[^1] * 10]),
+    ];
+
+    private Int128 _whole;
+    private Int128 _fraction;
+    private Int128 _fine;
+
+    // What has more digits, in units of the last place.
+    private BigInteger _rest;
+
+    /// <summary>Adds a number as JSON writes it.</summary>
+    public void Add(ReadOnlySpan<byte> json) => Add(json, isTaken: false);
+
+    /// <summary>Takes a number away that stands there as JSON writes it.</summary>
+    public void Subtract(ReadOnlySpan<byte> json) => Add(json, isTaken: true);
+
+    /// <summary>Adds a whole number.</summary>
+    public void Add(long number) => _whole += number;
+
+    /// <summary>Takes the sum where it is a whole number that a long holds.</summary>
+    public readonly bool TryGetWhole(out long whole)
+    {
+        var (sum, fraction, fine) = Carried();
+        whole = unchecked((long)sum);
+        return fraction == 0 && fine == 0 && _rest.IsZero && whole == sum;
+    }
+
+    /// <summary>
+    /// Writes the sum as JSON, in the form that JavaScript gives to numbers: with an exponent from 1e21 and below 1e-6.
+    /// </summary>
+    /// <returns>Bytes written.</returns>
+    public readonly int Write(Span<byte> destination)
+    {
+        Span<byte> digits = stackalloc byte[MostDigitsOfSum];
+        int count = Read(digits, out bool isNegative, out int point);
+        return NumberText.Write(isNegative, digits[..count], point, destination);
+    }
+
+    /// <summary>Writes the sum as a double of C# is written: with a point or an exponent; returns its bytes.</summary>
+    public readonly int WriteReal(Span<byte> destination)
+    {
+        int length = Write(destination);
+        if (destination[..length].IndexOfAny((byte)'.', (byte)'e') < 0)
+        {
+            ".0"u8.CopyTo(destination[length..]);
+            length += 2;
+        }
+
+        return length;
+    }
+
+    /// <summary>Writes the sum of whole numbers as JSON, without an exponent; returns its bytes.</summary>
+    public readonly int WriteWhole(Span<byte> destination)
+    {
+        Span<byte> digits = stackalloc byte[MostDigitsOfSum];
+        int count = Read(digits, out bool isNegative, out int point);
+        int at = 0;
+        if (isNegative)
+        {
+            destination[at++] = (byte)'-';
+        }
+
+        digits[..count].CopyTo(destination[at..]);
+        destination[(at + count)..(at + point)].Fill((byte)'0');
+        return at + point;
+    }
+
+    private void Add(ReadOnlySpan<byte> json, bool isTaken)
+    {
+        Span<byte> digits = stackalloc byte[UsualDigits];
+        int count = NumberKey.Read(json, digits, out bool isNegative, out int exponent);
+        bool isLess = isNegative != isTaken;
+        if (count == 0)
+        {
+            return;
+        }
+
+        if (json.Length > UsualDigits || exponent > WholeDigits || count - exponent > 2 * PartDigits)
+        {
+            var units = UnitsOf(json);
+            _rest += isTaken ? -units : units;
+            return;
+        }
+
+        digits = digits[..count];
+        Int128 whole = PartOf(digits, exponent - WholeDigits, WholeDigits);
+        Int128 fraction = PartOf(digits, exponent, PartDigits);
+        Int128 fine = PartOf(digits, exponent + PartDigits, PartDigits);
+        _whole += isLess ? -whole : whole;
+        _fraction += isLess ? -fraction : fraction;
+        _fine += isLess ? -fine : fine;
+    }
+
+    /// <summary>So many digits from a place on, as one number; there are zeros on both sides of them.</summary>
+    private static ulong PartOf(ReadOnlySpan<byte> digits, int first, int count)
+    {
+        int end = Math.Min(first + count, digits.Length);
+        ulong part = 0;
+        for (int place = Math.Max(first, 0); place < end; place++)
+        {
+            part = (part * 10) + digits[place];
+        }
+
+        return part == 0 ? 0 : part * Powers[first + count - end];
+    }
+
+    /// <summary>The parts, each less than one of the part before it, and all with the sign of the sum.</summary>
+    private readonly (Int128 Whole, long Fraction, long Fine) Carried()
+    {
+        Int128 fraction = _fraction + (_fine / PartUnits);
+        Int128 fine = _fine % PartUnits;
+        Int128 whole = _whole + (fraction / PartUnits);
+        fraction %= PartUnits;
+        int sign = Int128.Sign(
+            whole != 0 ? whole
+            : fraction != 0 ? fraction
+            : fine
+        );
+        if (Int128.Sign(fine) == -sign)
+        {
+            (fraction, fine) = (fraction - sign, fine + (sign * (Int128)PartUnits));
+        }
+
+        return Int128.Sign(fraction) == -sign
+            ? (whole - sign, (long)(fraction + (sign * (Int128)PartUnits)), (long)fine)
+            : (whole, (long)fraction, (long)fine);
+    }
+
+    /// <summary>Takes the digits of the sum, as characters, without zeros at either end: of 0 it is one.</summary>
+    private readonly int Read(Span<byte> digits, out bool isNegative, out int point)
+    {
+        var (whole, fraction, fine) = Carried();
+        int count;
+        if (_rest.IsZero)
+        {
+            isNegative = whole < 0 || fraction < 0 || fine < 0;
+            Int128.Abs(whole).TryFormat(digits, out point, default, CultureInfo.InvariantCulture);
+            Math.Abs(fraction).TryFormat(digits[point..], out _, "D18", CultureInfo.InvariantCulture);
+            count = point + PartDigits;
+            Math.Abs(fine).TryFormat(digits[count..], out _, "D18", CultureInfo.InvariantCulture);
+            count += PartDigits;
+        }
+        else
+        {
+            BigInteger units = (((((BigInteger)whole * PartUnits) + fraction) * PartUnits) + fine) * FineScale;
+            units += _rest;
+            isNegative = units.Sign < 0;
+            string text = BigInteger.Abs(units).ToString(CultureInfo.InvariantCulture);
+            count = Encoding.ASCII.GetBytes(text, digits);
+            point = count - MostPlaces;
+        }
+
+        int zeros = digits[..count].IndexOfAnyExcept((byte)'0');
+        if (zeros < 0)
+        {
+            point = 1;
+            return 1;
+        }
+
+        digits[zeros..count].CopyTo(digits);
+        point -= zeros;
+        return digits[..(count - zeros)].TrimEnd((byte)'0').Length;
+    }
+
+    private static BigInteger UnitsOf(ReadOnlySpan<byte> json)
+    {
+        Span<byte> digits = stackalloc byte[MostDigits];
+        int count = NumberKey.Read(json, digits, out bool isNegative, out int exponent);
+        if (exponent > MostWholeDigits)
+        {
+            return isNegative ? -UnitsOf("1.7976931348623157e308"u8) : UnitsOf("1.7976931348623157e308"u8);
+        }
+
+        count = Math.Min(count, exponent + MostPlaces);
+        BigInteger units = 0;
+        for (int first = 0; first < count; first += PartDigits)
+        {
+            units = (units * PartUnits) + PartOf(digits[..count], first, PartDigits);
+        }
+
+        // The last part has zeros behind the digits.
+        int behind = count <= 0 ? 0 : (PartDigits - (count % PartDigits)) % PartDigits;
+        int scale = exponent - count + MostPlaces - behind;
+        units = scale < 0 ? units / BigInteger.Pow(10, -scale) : units * BigInteger.Pow(10, Math.Max(scale, 0));
+        return isNegative ? -units : units;
+    }
+}

@@ -1,0 +1,171 @@
+namespace Rookery.Scripting.Values;
+
+/// <summary>
+/// <c>Math.Pow</c> with the same digits on every processor. The framework asks the machine's library, whose last
+/// digit differs between processors; this takes additions, multiplications and divisions of doubles
+/// alone, which are the same everywhere, in pairs of doubles, and so is off by no more than the rounding of its result.
+/// </summary>
+internal static class PortablePower
+{
+    // Terms of the series after which the next is less than the last bit of a pair.
+    private const int TermsOfLogarithm = 24;
+    private const int TermsOfExponential = 28;
+    private const double MostWhole = 1 << 30;
+
+    private static readonly Pair Ln2 = new(0.69314718055994529, 2.3190468138462996e-17);
+
+    /// <summary>A number to the power of another.</summary>
+    public static double Of(double number, double exponent)
+    {
+        if (exponent == 0 || number == 1)
+        {
+            return 1;
+        }
+
+        if (double.IsNaN(number) || double.IsNaN(exponent))
+        {
+            return double.NaN;
+        }
+
+        bool isWhole = exponent == Math.Truncate(exponent);
+        bool isOdd = isWhole && Math.Abs(exponent % 2) == 1;
+        if (number == 0 || double.IsInfinity(number) || double.IsInfinity(exponent))
+        {
+            return OfExtremes(number, exponent, isOdd);
+        }
+
+        if (number < 0 && !isWhole)
+        {
+            return double.NaN;
+        }
+
+        double size = Math.Abs(number);
+        double power =
+            isWhole && Math.Abs(exponent) <= MostWhole ? OfWhole(size, (int)exponent) : OfReal(size, exponent);
+        return number < 0 && isOdd ? -power : power;
+    }
+
+    private static double OfExtremes(double number, double exponent, bool isOdd)
+    {
+        double size = Math.Abs(number);
+        if (size == 1)
+        {
+            return 1;
+        }
+
+        double power = (size > 1) == (exponent > 0) ? double.PositiveInfinity : 0;
+        return isOdd && double.IsNegative(number) ? -power : power;
+    }
+
+    /// <summary>By squares, with the powers of two beside.</summary>
+    private static double OfWhole(double number, int exponent)
+    {
+        var (mantissa, shift) = Split(number);
+        var (square, squareShift) = (new Pair(mantissa, 0), (long)shift);
+        var (power, powerShift) = (new Pair(1, 0), 0L);
+        for (int left = Math.Abs(exponent); left > 0; left >>= 1)
+        {
+            if ((left & 1) != 0)
+            {
+                (power, powerShift) = Normal(power.Times(square), powerShift + squareShift);
+            }
+
+            (square, squareShift) = Normal(square.Times(square), 2 * squareShift);
+        }
+
+        return exponent < 0 ? Scaled(new Pair(1, 0).DividedBy(power), -powerShift) : Scaled(power, powerShift);
+    }
+
+    /// <summary>By logarithm and exponential.</summary>
+    private static double OfReal(double number, double exponent)
+    {
+        // Beyond, all powers are infinite or 0.
+        const double MostLogarithm = 1500;
+        var logarithm = Logarithm(number).Times(new Pair(exponent, 0));
+        return Math.Abs(logarithm.High) > MostLogarithm
+            ? logarithm.High > 0
+                ? double.PositiveInfinity
+                : 0
+            : Exponential(logarithm);
+    }
+
+    private static Pair Logarithm(double number)
+    {
+        var (mantissa, shift) = Split(number);
+
+        // ln m = 2 artanh((m - 1) / (m + 1)).
+        var ratio = Pair.Sum(mantissa, -1).DividedBy(Pair.Sum(mantissa, 1));
+        var square = ratio.Times(ratio);
+        var sum = default(Pair);
+        for (int term = TermsOfLogarithm; term >= 0; term--)
+        {
+            sum = sum.Times(square).Plus(new Pair(1, 0).DividedBy(new Pair((2 * term) + 1, 0)));
+        }
+
+        return sum.Times(ratio).Times(new Pair(2, 0)).Plus(Ln2.Times(new Pair(shift, 0)));
+    }
+
+    private static double Exponential(Pair value)
+    {
+        double shift = Math.Round(value.High / Ln2.High);
+        var rest = value.Plus(Ln2.Times(new Pair(-shift, 0)));
+        var sum = new Pair(1, 0);
+        for (int term = TermsOfExponential; term > 0; term--)
+        {
+            sum = sum.Times(rest).DividedBy(new Pair(term, 0)).Plus(new Pair(1, 0));
+        }
+
+        return Scaled(sum, (long)shift);
+    }
+
+    /// <summary>A number as one from √½ to √2, and the power of two that it is multiplied by.</summary>
+    private static (double Mantissa, int Shift) Split(double number)
+    {
+        int shift = Math.ILogB(number);
+        double mantissa = Math.ScaleB(number, -shift);
+        return mantissa > 1.4142135623730951 ? (mantissa / 2, shift + 1) : (mantissa, shift);
+    }
+
+    private static (Pair Value, long Shift) Normal(Pair value, long shift)
+    {
+        int more = Math.ILogB(value.High);
+        return (new Pair(Math.ScaleB(value.High, -more), Math.ScaleB(value.Low, -more)), shift + more);
+    }
+
+    private static double Scaled(Pair value, long shift) =>
+        Math.ScaleB(value.High + value.Low, (int)Math.Clamp(shift, -5000, 5000));
+
+    /// <summary>The sum of two doubles, of which the second is less than the last bit of the first.</summary>
+    private readonly record struct Pair(double High, double Low)
+    {
+        /// <summary>The exact sum of two doubles.</summary>
+        public static Pair Sum(double left, double right)
+        {
+            double sum = left + right;
+            double part = sum - left;
+            return new Pair(sum, (left - (sum - part)) + (right - part));
+        }
+
+        public Pair Plus(Pair other)
+        {
+            var sum = Sum(High, other.High);
+            return Sum(sum.High, sum.Low + Low + other.Low);
+        }
+
+        public Pair Times(Pair other)
+        {
+            double product = High * other.High;
+            double rest = Math.FusedMultiplyAdd(High, other.High, -product);
+            return Sum(product, rest + ((High * other.Low) + (Low * other.High)));
+        }
+
+        public Pair DividedBy(Pair other)
+        {
+            double quotient = High / other.High;
+            var rest = Plus(other.Times(new Pair(-quotient, 0)));
+            double second = rest.High / other.High;
+            var last = rest.Plus(other.Times(new Pair(-second, 0)));
+            return Sum(quotient, second).Plus(new Pair(last.High / other.High, 0));
+        }
+    }
+}
