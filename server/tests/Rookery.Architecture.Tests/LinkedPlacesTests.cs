@@ -1,0 +1,53 @@
+using System.Text.RegularExpressions;
+
+namespace Rookery.Architecture.Tests;
+
+/// <summary>Documentation that names a place of the code names one that exists.</summary>
+public sealed partial class LinkedPlacesTests
+{
+    [Fact]
+    public void A_link_to_a_member_leads_to_the_file_that_declares_it()
+    {
+        var links = LinksOf(House.FilesOf(Path.Join(House.Root, "docs"), "*.md")).ToList();
+        Assert.NotEmpty(links);
+        Assert.All(links, static link => Assert.True(IsDeclared(link), $"{link.Page} names {link.Type}.{link.Member}"));
+    }
+
+    [Fact]
+    public void The_rule_finds_what_is_gone()
+    {
+        string file = Path.Join(House.DirectoryOf("Rookery.Disk"), "Varint.cs");
+        Assert.True(IsDeclared(new Link("", "Varint", "TryRead", file)));
+        Assert.False(IsDeclared(new Link("", "Varint", "Gone", file)));
+        Assert.False(IsDeclared(new Link("", "Gone", "TryRead", file)));
+        Assert.False(IsDeclared(new Link("", "Varint", "TryRead", file + ".gone")));
+    }
+
+    private static IEnumerable<Link> LinksOf(IEnumerable<string> pages) =>
+        from page in pages
+        from found in MemberLinks().Matches(File.ReadAllText(page))
+        select new Link(
+            Path.GetRelativePath(House.Root, page),
+            found.Groups["type"].Value,
+            found.Groups["member"].Value,
+            Path.GetFullPath(found.Groups["file"].Value, Path.GetDirectoryName(page)!)
+        );
+
+    private static bool IsDeclared(Link link) =>
+        File.Exists(link.File)
+        && File.ReadAllText(link.File) is var text
+        && Has(text, $@"\b(?:class|struct|interface|record) {link.Type}\b")
+        && Has(text, $@"[\w>\])?] {link.Member}(?:<\w+>)?[(\s;]");
+
+    private static bool Has(string text, string pattern) =>
+        Regex.IsMatch(text, pattern, RegexOptions.CultureInvariant, TimeSpan.FromSeconds(30));
+
+    [GeneratedRegex(
+        @"\[`(?<type>\w+)\.(?<member>\w+)`\]\((?<file>[^)]+\.cs)\)",
+        RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant,
+        matchTimeoutMilliseconds: 10_000
+    )]
+    private static partial Regex MemberLinks();
+
+    private sealed record Link(string Page, string Type, string Member, string File);
+}
