@@ -38,9 +38,6 @@ public sealed class ObjectKeys
     private int _tableCount;
     private byte[] _unescaped = new byte[64];
 
-    /// <summary>Index of the first key of the innermost object.</summary>
-    public int FrameStart => _frames[_frameCount - 1];
-
     /// <summary>Keys of the innermost object.</summary>
     public int FrameLength => _keyCount - _frames[_frameCount - 1];
 

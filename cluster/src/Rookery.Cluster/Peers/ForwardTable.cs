@@ -16,9 +16,6 @@ internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool 
     private long _lastNumber;
     private bool _isBroken;
 
-    /// <summary>Bytes of commands that are not answered yet.</summary>
-    public long BytesInFlight => _room.Bytes;
-
     /// <inheritdoc cref="IPeerNetwork.ForwardAsync"/>
     public async ValueTask<CommandOutcome> ForwardAsync(CommandBuffer command, CancellationToken cancellationToken)
     {

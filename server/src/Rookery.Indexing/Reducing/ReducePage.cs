@@ -101,27 +101,6 @@ internal sealed class ReducePage
     /// <summary>Adds an entry of another page.</summary>
     internal void Copy(ReducePage from, int entry) => Append(from.Stored(entry, 1), from._places[entry].RowLength);
 
-    /// <summary>The last entry whose number is not above <paramref name="number"/>; -1 when there is none.</summary>
-    internal int FindLastUpTo(UInt128 number)
-    {
-        int low = 0;
-        int high = Count;
-        while (low < high)
-        {
-            int middle = (low + high) / 2;
-            if (Number(middle) <= number)
-            {
-                low = middle + 1;
-            }
-            else
-            {
-                high = middle;
-            }
-        }
-
-        return low - 1;
-    }
-
     /// <summary>How many entries from <paramref name="first"/> on one page takes.</summary>
     internal int CountOfPage(int first)
     {

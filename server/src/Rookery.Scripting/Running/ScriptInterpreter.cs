@@ -134,9 +134,6 @@ public sealed partial class ScriptInterpreter : IDisposable
     /// </summary>
     public void AddNewDocument() => _parameters.Add(KeepNew());
 
-    /// <summary>Adds a parameter that is not there.</summary>
-    public void AddMissing() => _parameters.Add(ScriptValue.Undefined);
-
     /// <summary>Runs the program.</summary>
     /// <returns>False when it failed, or its parameters take more memory than it may: see
     /// <see cref="Failure"/>.</returns>
