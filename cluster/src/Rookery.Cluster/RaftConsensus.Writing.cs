@@ -105,17 +105,17 @@ public sealed partial class RaftConsensus
             Add(VoteEncoding.ToFrame(vote, _core.Incarnation));
         }
 
-        if (write.CutAfter >= 0)
+        if (write.TruncateAfter >= 0)
         {
             Invariant.Holds(
-                _cache.TryGet(write.FirstIndex, out var first) && write.FirstIndex == write.CutAfter + 1,
-                "a cut is followed by what replaces it"
+                _cache.TryGet(write.FirstIndex, out var first) && write.FirstIndex == write.TruncateAfter + 1,
+                "a truncation is followed by what replaces it"
             );
             Add(
                 new JournalFrame(
-                    FrameType.Cut,
-                    write.CutAfter,
-                    _core.TermAt(write.CutAfter),
+                    FrameType.Truncation,
+                    write.TruncateAfter,
+                    _core.TermAt(write.TruncateAfter),
                     first!.Position.OperationsBefore,
                     OperationCount: 0,
                     Payload: default

@@ -33,11 +33,11 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
     public void VoteChanged() => _voteIsPending = true;
 
     /// <summary>
-    /// The log was cut behind <paramref name="index"/>. What is outstanding then counts only up to there: the same
+    /// The log was truncated after <paramref name="index"/>. What is outstanding then counts only up to there: the same
     /// indexes are filled with other entries, which its completion says nothing about (a vote of the same term can be
     /// outstanding while a leader's first entries replace a tail).
     /// </summary>
-    public void CutAfter(long index)
+    public void TruncateAfter(long index)
     {
         if (index >= WrittenIndex)
         {
@@ -50,7 +50,7 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
             Coverage.Took(RareBranch.TailReplacedWhileWriting);
         }
 
-        _outstandingLast = rules.OutstandingAfterCut(_outstandingLast, index);
+        _outstandingLast = rules.OutstandingAfterTruncation(_outstandingLast, index);
         WrittenIndex = index;
         DurableIndex = Math.Min(DurableIndex, index);
     }

@@ -71,7 +71,7 @@ public sealed class EntryLog
     /// </summary>
     public void TruncateAfter(long index)
     {
-        ConsensusException.Unless(index >= Base.Index && index <= LastIndex, "a log is cut where it has entries");
+        ConsensusException.Unless(index >= Base.Index && index <= LastIndex, "a log is truncated where it has entries");
         _runs.RemoveAll(run => run.FirstIndex > index);
         _configurations.RemoveAll(configuration => configuration.Index > index);
         ConsensusException.Unless(_configurations.Count > 0, "a log has a configuration");

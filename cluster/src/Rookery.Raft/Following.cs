@@ -72,7 +72,7 @@ public sealed partial class RaftCore
         ConsensusException.Unless(index >= CommitIndex, ConsensusException.CommitStays);
         Coverage.Took(RareBranch.TailReplaced);
         _log.TruncateAfter(index);
-        _durability.CutAfter(index);
+        _durability.TruncateAfter(index);
         _verified = Math.Min(_verified, index);
         _output.DroppedAfter = index;
     }

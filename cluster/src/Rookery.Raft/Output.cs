@@ -11,7 +11,7 @@ public readonly record struct VoteRecord(long Term, NodeId VotedFor);
 /// <param name="Number">Its number since the core was started, from 1; names it in
 /// <see cref="Input.JournalDurable"/>.</param>
 /// <param name="Vote">The vote record to write, if it changed.</param>
-/// <param name="CutAfter">What the journal holds behind this index counts no more; -1 for no cut.</param>
+/// <param name="TruncateAfter">Truncates the log after this index; -1 truncates nothing.</param>
 /// <param name="FirstIndex">The first entry to write.</param>
 /// <param name="LastIndex">The last entry to write; below <paramref name="FirstIndex"/> when there are none.</param>
 /// <param name="Committed">The log is committed through this index: may be noted, so that the next start knows it
@@ -19,7 +19,7 @@ public readonly record struct VoteRecord(long Term, NodeId VotedFor);
 public readonly record struct JournalWrite(
     long Number,
     VoteRecord? Vote,
-    long CutAfter,
+    long TruncateAfter,
     long FirstIndex,
     long LastIndex,
     long Committed

@@ -404,6 +404,6 @@ internal static class PlantedBugs
 
     private sealed class OverwriteCounts : SafetyRules
     {
-        public override long OutstandingAfterCut(long outstandingLast, long cutAfter) => outstandingLast;
+        public override long OutstandingAfterTruncation(long outstandingLast, long truncateAfter) => outstandingLast;
     }
 }

@@ -5,7 +5,7 @@ namespace Rookery.Journal;
 /// for last, who belonged to the cluster, and whether any of that may be hidden in what cannot be read.
 /// </summary>
 /// <remarks>
-/// Each frame says how many landmarks (votes, configurations, cuts) its segment had up to it, so the first one behind a
+/// Each frame says how many landmarks (votes, configurations, truncations) its segment had up to it, so the first one behind a
 /// gap shows whether the gap holds any. A header of a further segment repeats all that counts. Only headers are
 /// believed for how far the log went: too far is safe, too short is not.
 /// </remarks>
@@ -165,7 +165,7 @@ internal sealed class DamageSurvey
             case FrameType.Vote:
                 VoteIsKnown &= repeatsVote;
                 break;
-            case FrameType.Cut:
+            case FrameType.Truncation:
                 End = new EntryPosition(header.Term, header.Index);
                 _configurations.RemoveAll(configuration => configuration.Index > End.Index);
                 break;

@@ -66,7 +66,7 @@ internal readonly record struct FrameHeader(
     public bool IsReplicated => Type is FrameType.Batch or FrameType.NoOp or FrameType.Configuration;
 
     /// <summary>Whether it changes what other frames mean, so that its loss has to be noticed.</summary>
-    public bool IsLandmark => Type is FrameType.Vote or FrameType.Configuration or FrameType.Cut;
+    public bool IsLandmark => Type is FrameType.Vote or FrameType.Configuration or FrameType.Truncation;
 
     /// <summary>
     /// Whether index and term tell where the log ended when it was written; zeros in journals of earlier versions. It

@@ -5,12 +5,12 @@ namespace Rookery.Journal;
 /// <summary>What the caller of a write must have seen to. A frame that breaks a rule never reaches the card.</summary>
 internal static class FrameRules
 {
-    /// <summary>Where the cut of a write is; -1 when it has none.</summary>
-    public static int CutIn(ReadOnlySpan<JournalFrame> frames)
+    /// <summary>Where the truncation of a write is; -1 when it has none.</summary>
+    public static int TruncationIn(ReadOnlySpan<JournalFrame> frames)
     {
         for (int i = 0; i < Math.Min(2, frames.Length); i++)
         {
-            if (frames[i].Type == FrameType.Cut)
+            if (frames[i].Type == FrameType.Truncation)
             {
                 return i;
             }
@@ -63,12 +63,12 @@ internal static class FrameRules
             else
             {
                 Invariant.Holds(
-                    frame.Type == FrameType.Cut && i <= 1,
-                    "a cut precedes the frames that replace what it takes back"
+                    frame.Type == FrameType.Truncation && i <= 1,
+                    "a truncation precedes the frames that replace what it takes back"
                 );
                 Invariant.Holds(
                     frame.Index >= map.FirstIndex - 1 && frame.Index <= position.Index,
-                    "a cut ends the log where it has been"
+                    "a truncation ends the log where it has been"
                 );
                 position = new JournalPosition(frame.Index, frame.Term, frame.OperationsBefore);
             }

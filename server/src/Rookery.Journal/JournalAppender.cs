@@ -120,7 +120,7 @@ internal sealed class JournalAppender(
 
     /// <summary>
     /// Gives up all there is and goes on behind an installed state, in a segment that has none before it. One header
-    /// makes it so: a cut leaves the old log or the new one, with the vote in either.
+    /// makes it so: a truncation leaves the old log or the new one, with the vote in either.
     /// </summary>
     public void BeginAnew(in JournalRebase rebase)
     {

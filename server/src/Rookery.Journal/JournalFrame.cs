@@ -25,7 +25,7 @@ public enum FrameType : byte
     /// <summary>
     /// Local: the log ends at this frame's (index, term); what was written after that index no longer counts.
     /// </summary>
-    Cut = 5,
+    Truncation = 5,
 
     /// <summary>
     /// Local: the node stopped in order; nothing was being written. Made by <see cref="NodeJournal.StopCleanly"/> only.
@@ -47,9 +47,9 @@ public enum FrameType : byte
 
 /// <summary>One entry of the journal.</summary>
 /// <param name="Type">What it is.</param>
-/// <param name="Index">Its place in the replicated log, from 1; of a cut the last index that stays; of a note of
+/// <param name="Index">Its place in the replicated log, from 1; of a truncation the last index that stays; of a note of
 /// commitment the index; 0 of a vote.</param>
-/// <param name="Term">The term of the leader that made it; of a cut the term at <paramref name="Index"/>; of a vote the
+/// <param name="Term">The term of the leader that made it; of a truncation the term at <paramref name="Index"/>; of a vote the
 /// term voted in.</param>
 /// <param name="OperationsBefore">Operations (etags) in all frames before it, so that its first operation has the etag
 /// <c>OperationsBefore + 1</c>.</param>

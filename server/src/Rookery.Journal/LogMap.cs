@@ -11,7 +11,7 @@ namespace Rookery.Journal;
 internal readonly record struct LogSpan(Segment Segment, long FirstIndex, long LastIndex, long Offset, long Write);
 
 /// <summary>
-/// What the frames on disk add up to: the log after all cuts, where it lies, the vote and the configuration in force.
+/// What the frames on disk add up to: the log after all truncations, where it lies, the vote and the configuration in force.
 /// </summary>
 internal sealed class LogMap
 {
@@ -110,7 +110,8 @@ internal sealed class LogMap
                 && header.Term >= Position.Term
                 && header.OperationsBefore == Position.Operations
                 && header.OperationCount >= 0,
-            { Type: FrameType.Cut or FrameType.Committed } => header.Index >= 0 && header.Index <= Position.Index,
+            { Type: FrameType.Truncation or FrameType.Committed } => header.Index >= 0
+                && header.Index <= Position.Index,
             _ => true,
         };
 
@@ -123,8 +124,8 @@ internal sealed class LogMap
             case FrameType.Vote:
                 Vote = payload.ToArray();
                 return;
-            case FrameType.Cut:
-                Cut(new JournalPosition(header.Index, header.Term, header.OperationsBefore));
+            case FrameType.Truncation:
+                Truncate(new JournalPosition(header.Index, header.Term, header.OperationsBefore));
                 return;
             case FrameType.CleanStop or FrameType.Start:
                 return;
@@ -203,7 +204,7 @@ internal sealed class LogMap
         Lost = lost.IsLaterThan(End) ? lost : default;
     }
 
-    private void Cut(JournalPosition end)
+    private void Truncate(JournalPosition end)
     {
         _spans.RemoveAll(span => span.FirstIndex > end.Index);
         if (_spans.Count > 0 && _spans[^1].LastIndex > end.Index)

@@ -84,7 +84,7 @@ public sealed class NodeJournal : IDisposable
     /// <summary>The payload of the last vote frame, empty when there is none.</summary>
     public ReadOnlyMemory<byte> Vote => _appender.Map.Vote;
 
-    /// <summary>The payload of the last configuration frame that no cut took back, empty when there is none.</summary>
+    /// <summary>The payload of the last configuration frame that no truncation took back, empty when there is none.</summary>
     public ReadOnlyMemory<byte> Configuration => _appender.Map.Configuration;
 
     /// <summary>
@@ -196,7 +196,7 @@ public sealed class NodeJournal : IDisposable
     /// Makes frames durable: one write (in 1 MiB pieces when it is larger), one sync. When it returns they survive a
     /// power cut; when it throws nobody knows, and the journal is latched.
     /// </summary>
-    /// <param name="frames">At most one vote, first; then perhaps a cut; then frames whose indexes follow without a
+    /// <param name="frames">At most one vote, first; then perhaps a truncation; then frames whose indexes follow without a
     /// gap; then perhaps a note of what is committed.</param>
     /// <exception cref="JournalLatchedException">This or an earlier write or sync failed.</exception>
     public void Write(ReadOnlySpan<JournalFrame> frames)
@@ -204,14 +204,14 @@ public sealed class NodeJournal : IDisposable
         ThrowIfLatched();
         Invariant.Holds(!_isStopped, "nothing is written after the clean stop");
         FrameRules.Check(frames, _appender.Map);
-        int cut = FrameRules.CutIn(frames);
-        if (cut >= 0 && frames[cut].Index < _appender.Map.ConfigurationIndex)
+        int truncation = FrameRules.TruncationIn(frames);
+        if (truncation >= 0 && frames[truncation].Index < _appender.Map.ConfigurationIndex)
         {
-            // A header may repeat the configuration that the cut takes back, and the one before may lie in segments
-            // that are given back: from here on a header tells it. A log that is cut and has no replacement yet is no
-            // less than it was: what the cut took back contradicts a leader.
-            WriteOrLatch(frames[..(cut + 1)], beginsSegment: true);
-            frames = frames[(cut + 1)..];
+            // Starts a segment: its header carries the configuration that this truncation restores. The one before may
+            // lie in segments that are given back. A log that is truncated and has no replacement yet lost nothing:
+            // what the truncation took back contradicts a leader.
+            WriteOrLatch(frames[..(truncation + 1)], beginsSegment: true);
+            frames = frames[(truncation + 1)..];
         }
 
         if (!frames.IsEmpty)
@@ -240,7 +240,7 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// The entries and cuts that opening read, in their order, so that nobody needs to read them again to know the
+    /// The entries and truncations that opening read, in their order, so that nobody needs to read them again to know the
     /// terms and sizes of the log. Given once.
     /// </summary>
     public IReadOnlyList<RecoveredEntry> TakeRecovered()

@@ -1,8 +1,8 @@
 namespace Rookery.Journal;
 
-/// <summary>What opening read of an entry, or of a cut: all but its payload.</summary>
-/// <param name="Type">A replicated type, or <see cref="FrameType.Cut"/>.</param>
-/// <param name="Index">Its index; of a cut the last that stays.</param>
+/// <summary>What opening read of an entry, or of a truncation: all but its payload.</summary>
+/// <param name="Type">A replicated type, or <see cref="FrameType.Truncation"/>.</param>
+/// <param name="Index">Its index; of a truncation the last that stays.</param>
 /// <param name="Term">Its term.</param>
 /// <param name="OperationsBefore">Operations in all frames before it.</param>
 /// <param name="OperationCount">Operations in it.</param>

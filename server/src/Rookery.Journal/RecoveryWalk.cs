@@ -59,7 +59,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     /// </summary>
     public List<Segment> Dropped { get; } = [];
 
-    /// <summary>The entries and cuts that were read, in their order.</summary>
+    /// <summary>The entries and truncations that were read, in their order.</summary>
     public List<RecoveredEntry> Entries { get; } = [];
 
     public EntryPosition MayHaveAcknowledged =>
@@ -255,7 +255,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     private void Take(Segment segment, in FrameHeader header, ReadOnlyMemory<byte> payload, long offset)
     {
         Map!.Append(segment, header, payload, offset);
-        if (header.IsReplicated || header.Type == FrameType.Cut)
+        if (header.IsReplicated || header.Type == FrameType.Truncation)
         {
             var configuration = header.Type == FrameType.Configuration ? Map.Configuration : default;
             Entries.Add(

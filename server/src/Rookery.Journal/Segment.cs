@@ -19,7 +19,7 @@ internal sealed class Segment(IDiskFile file, string name, int slot) : IDisposab
     /// <summary>Where the next journal write begins; bytes from there on mean nothing.</summary>
     public long End { get; set; } = FrameLayout.FirstFrameOffset;
 
-    /// <summary>Votes, configurations and cuts before <see cref="End"/>.</summary>
+    /// <summary>Votes, configurations and truncations before <see cref="End"/>.</summary>
     public int Landmarks { get; set; }
 
     /// <summary>Readers that have still to read it.</summary>

@@ -41,7 +41,7 @@ public sealed class StoppedJournal : IDisposable
     public JournalRecovery Recovery { get; }
 
     /// <summary>
-    /// The entries and cuts in it, in their order; none when the manifest holds a state that takes their place.
+    /// The entries and truncations in it, in their order; none when the manifest holds a state that takes their place.
     /// </summary>
     public IReadOnlyList<RecoveredEntry> Entries { get; }
 

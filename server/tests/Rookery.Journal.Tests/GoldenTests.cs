@@ -87,7 +87,7 @@ public sealed class GoldenTests
             }
 
             journal.Write([
-                new JournalFrame(FrameType.Cut, 18, 1, 20, 0, default),
+                new JournalFrame(FrameType.Truncation, 18, 1, 20, 0, default),
                 new JournalFrame(FrameType.Batch, 19, 2, 20, 1, PayloadOf(19, 7, 3000)),
                 new JournalFrame(FrameType.Batch, 20, 2, 21, 1, PayloadOf(20, 7, 3000)),
                 NodeJournal.Committed(19),

@@ -40,7 +40,7 @@ internal sealed record LogState(Entry[] Entries, uint Vote, uint Configuration)
         frame.Type switch
         {
             FrameType.Vote => this with { Vote = Disk.Checksum.Of(frame.Payload.Span) },
-            FrameType.Cut => this with { Entries = Entries[..(int)frame.Index] },
+            FrameType.Truncation => this with { Entries = Entries[..(int)frame.Index] },
             _ => this with { Entries = [.. Entries, Entry.Of(frame)] },
         };
 
@@ -281,7 +281,7 @@ internal sealed class JournalWorkload
         {
             long keep = _random.NextInt64(ManifestIndex, state.Entries.Length);
             var kept = state with { Entries = state.Entries[..(int)keep] };
-            Add(new JournalFrame(FrameType.Cut, keep, kept.Term, kept.NextOperation, 0, default));
+            Add(new JournalFrame(FrameType.Truncation, keep, kept.Term, kept.NextOperation, 0, default));
         }
 
         int count = _random.Next(1, 4);

@@ -31,7 +31,7 @@ public sealed class MemberDamageTests
         _disk.KillProcess();
         Check('A', new EntryPosition(1, 20), lastIndex: 20);
         using var journal = Open(_disk, hasPeers: true);
-        journal.Write([CutAfter(18)]);
+        journal.Write([TruncateAfter(18)]);
         _disk.KillProcess();
         Check('A', new EntryPosition(1, 18), lastIndex: 18);
     }
@@ -119,7 +119,7 @@ public sealed class MemberDamageTests
     {
         var journal = Open(_disk);
         Append(journal, 6);
-        journal.Write([CutAfter(4)]);
+        journal.Write([TruncateAfter(4)]);
         journal.Write([Vote(7)]);
         _disk.KillProcess();
         Rot(2);
@@ -384,7 +384,7 @@ public sealed class MemberDamageTests
 
     private static JournalFrame Vote(byte number) => new(FrameType.Vote, 0, number, 0, 0, Encode([number, number]));
 
-    private static JournalFrame CutAfter(long index) => new(FrameType.Cut, index, 1, 2 * index, 0, default);
+    private static JournalFrame TruncateAfter(long index) => new(FrameType.Truncation, index, 1, 2 * index, 0, default);
 
     /// <summary>Breaks the payload of an entry of the first segment, of which each has a block.</summary>
     private void Rot(int entry)

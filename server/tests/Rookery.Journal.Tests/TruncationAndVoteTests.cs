@@ -3,7 +3,7 @@ using static Rookery.Journal.Tests.TestJournal;
 
 namespace Rookery.Journal.Tests;
 
-public sealed class CutAndVoteTests
+public sealed class TruncationAndVoteTests
 {
     private readonly SimulatedDisk _disk = new("/data");
 
@@ -16,9 +16,13 @@ public sealed class CutAndVoteTests
     {
         var journal = Open(_disk);
         Append(journal, 6);
-        journal.Write([CutAfter(3), Replacement(4, 1, operationsBefore: 6)]);
+        journal.Write([TruncateAfter(3), Replacement(4, 1, operationsBefore: 6)]);
         Assert.Equal((4, 7), (journal.LastIndex, journal.OperationsBeforeNext));
-        journal.Write([CutAfter(3), Replacement(4, 2, operationsBefore: 6), Replacement(5, 2, operationsBefore: 7)]);
+        journal.Write([
+            TruncateAfter(3),
+            Replacement(4, 2, operationsBefore: 6),
+            Replacement(5, 2, operationsBefore: 7),
+        ]);
 
         Check(journal);
         _disk.KillProcess();
@@ -50,7 +54,7 @@ public sealed class CutAndVoteTests
     {
         var journal = Open(_disk);
         Append(journal, 30);
-        journal.Write([CutAfter(5), Replacement(6, 1, operationsBefore: 10)]);
+        journal.Write([TruncateAfter(5), Replacement(6, 1, operationsBefore: 10)]);
         Assert.Equal([6L], ReadAll(journal, 6).Select(static frame => frame.Index));
         long operations = journal.OperationsBeforeNext;
         for (int i = 7; i <= 40; i++)
@@ -138,7 +142,7 @@ public sealed class CutAndVoteTests
         byte[] first = Encode([1]);
         journal.Write([Next(journal) with { Type = FrameType.Configuration, Payload = first }]);
         journal.Write([Next(journal) with { Type = FrameType.Configuration, Payload = Encode([2]) }]);
-        journal.Write([CutAfter(1), Replacement(2, 1, operationsBefore: 2)]);
+        journal.Write([TruncateAfter(1), Replacement(2, 1, operationsBefore: 2)]);
         Assert.Equal(first, journal.Configuration.ToArray());
         _disk.KillProcess();
         using var again = Open(_disk);
@@ -162,7 +166,7 @@ public sealed class CutAndVoteTests
             Append(journal, 5);
             journal.Write([Next(journal) with { Type = FrameType.Configuration, Payload = Encode([2]) }]);
             Append(journal, behind);
-            journal.Write([CutAfter(4), Replacement(5, 1, operationsBefore: 8)]);
+            journal.Write([TruncateAfter(4), Replacement(5, 1, operationsBefore: 8)]);
             for (long manifest = 4; manifest < 60; manifest += 4)
             {
                 using var again = Open(other.AfterPowerLoss((int)manifest), manifestIndex: manifest);
@@ -249,7 +253,7 @@ public sealed class CutAndVoteTests
     private static JournalFrame Vote(NodeJournal journal, byte[] payload) =>
         new(FrameType.Vote, 0, 5, journal.OperationsBeforeNext, 0, payload);
 
-    private static JournalFrame CutAfter(long index) => new(FrameType.Cut, index, 1, 2 * index, 0, default);
+    private static JournalFrame TruncateAfter(long index) => new(FrameType.Truncation, index, 1, 2 * index, 0, default);
 
     private static JournalFrame Replacement(long index, int variant, long operationsBefore) =>
         new(FrameType.Batch, index, 1, operationsBefore, 1, PayloadOf(index, variant, 450));

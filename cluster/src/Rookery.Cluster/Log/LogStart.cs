@@ -104,7 +104,7 @@ internal static class LogStart
             store.Journal.ConfigurationAt(before.Index).Payload.Span
         );
         var log = new EntryLog(new LogPosition(before.Term, before.Index), configuration, index);
-        foreach (var entry in WithoutCut(entries))
+        foreach (var entry in WithoutTruncated(entries))
         {
             if (entry.Index > log.Base.Index)
             {
@@ -116,15 +116,15 @@ internal static class LogStart
     }
 
     /// <summary>
-    /// What no later cut takes back. What one does may not even follow the base: the entries between may have been in
+    /// What no later truncation takes back. What one does may not even follow the base: the entries between may have been in
     /// segments that are given back.
     /// </summary>
-    private static List<RecoveredEntry> WithoutCut(IReadOnlyList<RecoveredEntry> entries)
+    private static List<RecoveredEntry> WithoutTruncated(IReadOnlyList<RecoveredEntry> entries)
     {
         var kept = new List<RecoveredEntry>(entries.Count);
         foreach (var entry in entries)
         {
-            if (entry.Type != FrameType.Cut)
+            if (entry.Type != FrameType.Truncation)
             {
                 kept.Add(entry);
                 continue;

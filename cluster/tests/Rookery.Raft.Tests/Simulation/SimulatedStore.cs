@@ -222,9 +222,9 @@ internal sealed class SimulatedStore(Configuration configuration)
             Vote = vote;
         }
 
-        if (write.CutAfter >= 0 && withCut)
+        if (write.TruncateAfter >= 0 && withCut)
         {
-            long kept = Math.Max(write.CutAfter - Base.Position.Index, 0);
+            long kept = Math.Max(write.TruncateAfter - Base.Position.Index, 0);
             _entries.RemoveRange((int)kept, _entries.Count - (int)kept);
         }
 
