@@ -19,7 +19,7 @@ test("The founder's card from when it was alone is refused within seconds, and t
   await until(() => refused.test(cluster.nodes[0].log))
   const milliseconds = performance.now() - begun
   t.diagnostic(`refused after ${Math.round(milliseconds)} ms`)
-  assert.ok(milliseconds < 10_000, `refused after ${milliseconds} ms`)
+  assert.ok(milliseconds < 30_000, `refused after ${milliseconds} ms`)
   for (let n = 0; n < 10; n++) {
     assert.equal((await write(0, `late/${n}`)).status, 503, "it may not acknowledge what the others do not have")
   }

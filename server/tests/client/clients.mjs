@@ -44,11 +44,12 @@ export function openStore(client, urls, database, authentication, conventions = 
   return store.initialize()
 }
 
-/** Waits for one event, at most ten seconds: a missing one must fail, not hang. */
+/** Waits for one event, at most so long: a missing one must fail, not hang. `what` it is may be a function, asked at the end. */
 export function within(milliseconds, promise, what) {
   let timer
   const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what}: nothing within ${milliseconds} ms`)), milliseconds)
+    const words = () => `${typeof what === "function" ? what() : what}: nothing within ${milliseconds} ms`
+    timer = setTimeout(() => reject(new Error(words())), milliseconds)
   })
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }

@@ -19,7 +19,7 @@ export function changes(client, url) {
       }
       const watch = async (observable, list) => {
         observable.on("data", note(list))
-        await within(10_000, observable.ensureSubscribedNow(), "confirmation")
+        await within(60_000, observable.ensureSubscribedNow(), "confirmation")
       }
       await watch(feed.forDocument("users/1"), seen.one)
       await watch(feed.forDocumentsStartingWith("users/"), seen.prefix)
@@ -34,7 +34,7 @@ export function changes(client, url) {
       await session.delete("users/1")
       await session.saveChanges()
 
-      await within(10_000, complete, `nine events (so far ${JSON.stringify(seen)})`)
+      await within(60_000, complete, () => `nine events (so far ${JSON.stringify(seen)})`)
       assert.deepEqual(seen.one, ["Put users/1", "Delete users/1"])
       assert.deepEqual(seen.prefix, ["Put users/1", "Delete users/1"])
       assert.deepEqual(seen.collection, ["Put users/1", "Delete users/1"])

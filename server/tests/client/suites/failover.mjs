@@ -56,7 +56,7 @@ async function nodeFailsTwice(t, client, cluster, database) {
       const before = served.get(cluster.urls[failing])
       const begun = performance.now()
       while (served.get(cluster.urls[failing]) === before) {
-        assert.ok(performance.now() - begun < 20_000, `the client reads from ${cluster.urls[failing]} again within 20 s`)
+        assert.ok(performance.now() - begun < 60_000, `the client reads from ${cluster.urls[failing]} again within a minute`)
         work.check()
         await pause(20)
       }

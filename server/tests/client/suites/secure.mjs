@@ -10,13 +10,13 @@ export function secure(client, node) {
       it(`sessions, bulk insert and changes work with a .${kind}`, () => withDatabase(client, node().url, "secure", async store => {
         const feed = store.changes()
         const told = new Promise(done => feed.forDocument("users/1").on("data", done))
-        await within(10_000, feed.forAllDocuments().ensureSubscribedNow(), "confirmation")
+        await within(60_000, feed.forAllDocuments().ensureSubscribedNow(), "confirmation")
 
         const session = store.openSession()
         await session.store(new User({ name: "ann" }), "users/1")
         await session.saveChanges()
         assert.equal((await store.openSession().load("users/1", User)).name, "ann")
-        assert.equal((await within(10_000, told, "a change")).id, "users/1")
+        assert.equal((await within(60_000, told, "a change")).id, "users/1")
         feed.dispose()
 
         const bulk = store.bulkInsert()

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { describe, it } from "node:test"
 import { Order, User, collect, withDatabase, within } from "../clients.mjs"
 
-const wait = 20_000
+const wait = 60_000
 
 /** Indexes that people define as classes, and the queries that name them. */
 export function staticIndexes(client, url) {
