@@ -8,9 +8,11 @@ test("An unknown figure is said as a word, never as zero", () => {
 })
 
 test("A time is said in seconds from one on", () => {
-  expect([0.42, 5, 14.4, 999, 999.6, 5000, 10_000].map(milliseconds)).toEqual([
+  expect([0.42, 0.9996, 5, 9.96, 14.4, 999, 999.6, 5000, 10_000].map(milliseconds)).toEqual([
     "420 µs",
+    "1.0 ms",
     "5.0 ms",
+    "10 ms",
     "14 ms",
     "999 ms",
     "1.0 s",

@@ -23,9 +23,10 @@ export function room(spare: number | null | undefined): string {
 
 export function milliseconds(value: number | null | undefined): string {
   if (value == null) return Unknown
-  return value < 1
+  // What would be rounded to a thousand of a unit is one of the next.
+  return value < 0.9995
     ? `${Math.round(value * 1000)} µs`
-    : value < 10
+    : value < 9.95
       ? `${value.toFixed(1)} ms`
       : value < 999.5
         ? `${Math.round(value)} ms`
