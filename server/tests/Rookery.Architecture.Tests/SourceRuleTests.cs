@@ -45,41 +45,6 @@ public sealed partial class SourceRuleTests
                 .Select(static folder => $"{Name(folder.Key)}: {folder.Value}")
         );
 
-    /// <summary>
-    /// As `dotnet format` puts them; to ask it takes as long as a build, so that CI asks it for spaces only.
-    /// </summary>
-    [Fact]
-    public void Usings_stand_in_order_those_of_System_first()
-    {
-        var files = new[] { "server", "cluster", "benchmarks" }.SelectMany(directory =>
-            House.FilesOf(Path.Join(House.Root, directory), "*.cs")
-        );
-        Assert.Empty(
-            files
-                .Where(path =>
-                    !IsInOrder([
-                        .. Usings().Matches(File.ReadAllText(path)).Select(found => found.Groups["name"].Value),
-                    ])
-                )
-                .Select(Name)
-        );
-    }
-
-    private static bool IsInOrder(string[] names) =>
-        names.SequenceEqual(
-            names
-                .OrderBy(name => !IsOf("System", name))
-                .ThenBy(name => name.Replace('.', '\0'), StringComparer.OrdinalIgnoreCase),
-            StringComparer.Ordinal
-        );
-
-    [GeneratedRegex(
-        @"^using (?<name>[\w.]+);",
-        RegexOptions.Multiline | RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant,
-        matchTimeoutMilliseconds: 10_000
-    )]
-    private static partial Regex Usings();
-
     [GeneratedRegex(
         @"\b(?:TODO|FIXME|XXX|HACK)\b|^\s*#region",
         RegexOptions.Multiline | RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant,
@@ -119,7 +84,4 @@ public sealed partial class SourceRuleTests
             .Sources.Select(directory => Path.GetRelativePath(directory, Path.GetDirectoryName(path)!))
             .First(static folder => !folder.StartsWith("..", StringComparison.Ordinal))
             .Replace(Path.DirectorySeparatorChar, '.');
-
-    private static bool IsOf(string room, string name) =>
-        string.Equals(name, room, StringComparison.Ordinal) || name.StartsWith(room + ".", StringComparison.Ordinal);
 }
