@@ -32,7 +32,7 @@ start_cluster() { # DATA DATA DATA [OPTIONS...]
   # Two members are a voter and a standby; with the third both vote.
   for number in 1 2; do wait_until 60 member_votes "$number"; done
 }
-# The number of the member that leads, as it says itself; another one may not know yet that it lost its office. Waits for an election.
+# The number of the member that leads, as it says itself; another one may not know yet that it lost leadership. Waits for an election.
 leading_member() {
   local number deadline=$((SECONDS + 30))
   while ((SECONDS < deadline)); do

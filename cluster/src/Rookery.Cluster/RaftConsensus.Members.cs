@@ -28,12 +28,12 @@ public sealed partial class RaftConsensus
     private int _quietMeasures;
     private long _measuredIndex;
 
-    private bool _isInOffice;
+    private bool _hasLeaderRole;
     private bool _isTransferring;
 
     // When this node lost a leadership whose last frames may not be committed. Their callers learn from the next leader
     // what became of them, or, after a while, that nobody knows.
-    private long? _officeLostAt;
+    private long? _leadershipLostAt;
 
     /// <summary>Who leads, as far as this node knows.</summary>
     public NodeId Leader => new(Volatile.Read(ref _leader));
@@ -47,7 +47,7 @@ public sealed partial class RaftConsensus
     /// <summary>The newest format level that this node's program knows.</summary>
     internal int NewestFormatLevel => _store.Options.NewestFormatLevel;
 
-    internal bool IsInOffice => Volatile.Read(ref _isInOffice);
+    internal bool HasLeaderRole => Volatile.Read(ref _hasLeaderRole);
 
     private bool MayPropose => IsReady && !Volatile.Read(ref _isTransferring);
 
@@ -277,17 +277,17 @@ public sealed partial class RaftConsensus
 
         bool leads = _core.Role == Role.Leader;
         SeeLeader(_core.Leader);
-        if (IsInOffice && !leads)
+        if (HasLeaderRole && !leads)
         {
             Volatile.Write(ref _readyIndex, long.MaxValue);
-            _officeLostAt = Now;
+            _leadershipLostAt = Now;
         }
         else if (leads)
         {
-            _officeLostAt = null;
+            _leadershipLostAt = null;
         }
 
-        Volatile.Write(ref _isInOffice, leads);
+        Volatile.Write(ref _hasLeaderRole, leads);
         _threads.Wake();
         LetLookForLeader();
         RoleSeen?.Invoke();
@@ -298,12 +298,15 @@ public sealed partial class RaftConsensus
     /// </summary>
     private void GiveUpUncommitted()
     {
-        if (_officeLostAt is not { } lost || Now - lost <= (PatienceInTimeouts + 1) * _core.ElectionTimeoutMicroseconds)
+        if (
+            _leadershipLostAt is not { } lost
+            || Now - lost <= (PatienceInTimeouts + 1) * _core.ElectionTimeoutMicroseconds
+        )
         {
             return;
         }
 
-        _officeLostAt = null;
+        _leadershipLostAt = null;
         for (long index = Math.Max(_core.ApplyThrough + 1, _cache.FirstIndex); index <= _cache.LastIndex; index++)
         {
             if (_cache.TryGet(index, out var frame) && frame.Count > 0)

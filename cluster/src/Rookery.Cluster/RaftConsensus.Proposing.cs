@@ -195,7 +195,7 @@ public sealed partial class RaftConsensus
 
         if (!MayPropose)
         {
-            PassOnUnlessInOffice();
+            PassOnUnlessLeader();
             return 0;
         }
 
@@ -275,7 +275,7 @@ public sealed partial class RaftConsensus
     /// passes on what its own clients sent, within two election timeouts: it was never in a log. Who forwarded
     /// something is told so, and sends it to the next leader himself if he still waits for it.
     /// </summary>
-    private void PassOnUnlessInOffice()
+    private void PassOnUnlessLeader()
     {
         lock (_gate)
         {

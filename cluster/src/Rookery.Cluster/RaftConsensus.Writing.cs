@@ -28,7 +28,7 @@ public sealed partial class RaftConsensus
             _waiting.Count > 0
             && (
                 MayPropose
-                || !IsInOffice
+                || !HasLeaderRole
                 || Volatile.Read(ref _unapplied) is not null
                 || Refusal is { Kind: RejectionKind.Diagnosis }
             )

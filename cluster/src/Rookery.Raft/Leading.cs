@@ -27,7 +27,7 @@ public sealed partial class RaftCore
     /// <summary>What a leader does as time goes on.</summary>
     private void LeadOn()
     {
-        if (!_rules.MayStayInOffice(HearsMajority(ElectionTimeoutMicroseconds)))
+        if (!_rules.MayStayLeader(HearsMajority(ElectionTimeoutMicroseconds)))
         {
             Coverage.Took(RareBranch.LostQuorum);
             StepDown(CoreEvent.QuorumLost);
@@ -61,13 +61,13 @@ public sealed partial class RaftCore
         BecomeFollower(Term, NodeId.None);
     }
 
-    private void LeaveOffice()
+    private void LeaveLeadership()
     {
         if (Role == Role.Leader)
         {
             _leaderHeardAt = _now;
             _peers.Clear();
-            _transferTo = _rules.TransferAfterOffice(_transferTo);
+            _transferTo = _rules.TransferAfterLeadership(_transferTo);
             _stepsDownUnlessTransferred = false;
             ForgetOutcomes();
             TakeReadsBack();

@@ -379,7 +379,7 @@ public sealed partial class RaftCore
             _durability.VoteChanged();
         }
 
-        LeaveOffice();
+        LeaveLeadership();
         (Role, Leader) = (Role.Follower, leader);
         if (term != _verifiedTerm)
         {

@@ -63,7 +63,7 @@ internal class SafetyRules
     public virtual bool MayPropose(bool leads, bool isHandingOver) => leads && !isHandingOver;
 
     /// <summary>What remains of a transfer when a leadership ends: nothing.</summary>
-    public virtual NodeId TransferAfterOffice(NodeId transferTo) => NodeId.None;
+    public virtual NodeId TransferAfterLeadership(NodeId transferTo) => NodeId.None;
 
     /// <summary>How many voters make a majority; of none, no number.</summary>
     public virtual int MajorityOf(Configuration configuration) => configuration.Majority;
@@ -110,7 +110,7 @@ internal class SafetyRules
     public virtual int PreVotesNeeded(int majority, int voters, bool isCautious) => isCautious ? voters : majority;
 
     /// <summary>Whether a leader goes on: as long as a majority answers (thesis 6.2).</summary>
-    public virtual bool MayStayInOffice(bool hearsMajority) => hearsMajority;
+    public virtual bool MayStayLeader(bool hearsMajority) => hearsMajority;
 
     /// <summary>
     /// From which index on entries wait, for a peer that loses its vote at <paramref name="configurationIndex"/>, until

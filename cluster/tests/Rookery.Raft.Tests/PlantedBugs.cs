@@ -57,7 +57,7 @@ internal static class PlantedBugs
             ["a follower acknowledges before its sync"] = new AcknowledgeBeforeSync(),
             ["a leader counts itself before its sync"] = new CountSelfBeforeSync(),
             ["a vote leaves before it is durable"] = new VoteBeforeDurable(),
-            ["office is taken before the own vote is durable"] = new OfficeBeforeOwnVote(),
+            ["a term is led before the own vote is durable"] = new LeadsBeforeOwnVote(),
             ["an older term's entry is committed by counting"] = new CommitOldTerm(),
             ["members change twice at once"] = new TwoChanges(),
             ["a late append shortens the log"] = new LateAppendShortensLog(),
@@ -71,7 +71,7 @@ internal static class PlantedBugs
             ["a state that went astray goes on"] = new NeverCompare(),
             ["a follower proposes"] = new FollowerProposes(),
             ["entries are proposed during a hand-over"] = new ProposeDuringTransfer(),
-            ["a transfer outlives the office"] = new TransferOutlives(),
+            ["a transfer outlives the leadership"] = new TransferOutlives(),
             ["an empty set is a quorum"] = new EmptyQuorum(),
             ["half of the voters make a majority"] = new HalfIsEnough(),
             ["a change that was replaced stays in force"] = new KeepReplacedChange(),
@@ -121,7 +121,7 @@ internal static class PlantedBugs
         "a write counts for what took the place of its entries",
         "a follower proposes",
         "entries are proposed during a hand-over",
-        "a transfer outlives the office",
+        "a transfer outlives the leadership",
         "an empty set is a quorum",
         "a change that was replaced stays in force",
         "only who knows to be a voter votes",
@@ -156,7 +156,7 @@ internal static class PlantedBugs
             ["a follower acknowledges before its sync"] = [NotOnDisk],
             ["a leader counts itself before its sync"] = [NotOnDisk],
             ["a vote leaves before it is durable"] = ["voted twice in term", "has two leaders"],
-            ["office is taken before the own vote is durable"] =
+            ["a term is led before the own vote is durable"] =
             [
                 "a leader's own vote is durable",
                 "voted twice in term",
@@ -219,7 +219,7 @@ internal static class PlantedBugs
             kind is MessageKind.PreVote or MessageKind.VoteReply;
     }
 
-    private sealed class OfficeBeforeOwnVote : SafetyRules
+    private sealed class LeadsBeforeOwnVote : SafetyRules
     {
         public override bool HasOwnVote(bool voteIsDurable) => true;
 
@@ -254,7 +254,7 @@ internal static class PlantedBugs
 
     private sealed class TransferOutlives : SafetyRules
     {
-        public override NodeId TransferAfterOffice(NodeId transferTo) => transferTo;
+        public override NodeId TransferAfterLeadership(NodeId transferTo) => transferTo;
     }
 
     private sealed class EmptyQuorum : SafetyRules
@@ -297,7 +297,7 @@ internal static class PlantedBugs
 
     private sealed class StayWithoutMajority : SafetyRules
     {
-        public override bool MayStayInOffice(bool hearsMajority) => true;
+        public override bool MayStayLeader(bool hearsMajority) => true;
     }
 
     private sealed class HoldNothingBack : SafetyRules

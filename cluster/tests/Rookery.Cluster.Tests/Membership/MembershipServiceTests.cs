@@ -13,7 +13,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Tests.Membership;
 
 /// <summary>
-/// Orders of owners, carried out by members as in the program; those that one passes on go to the office of the other.
+/// Orders of owners, carried out by members as in the program; those that one passes on go to the service of the other.
 /// </summary>
 public sealed class MembershipServiceTests
 {
@@ -168,7 +168,7 @@ public sealed class MembershipServiceTests
     }
 
     [Fact]
-    public void A_leader_that_cannot_be_spared_keeps_its_office()
+    public void A_leader_that_cannot_be_spared_keeps_leading()
     {
         using var cluster = Form(3);
         cluster.C.Kill();
@@ -194,7 +194,7 @@ public sealed class MembershipServiceTests
     {
         using var cluster = Form(4);
         Assert.Equal("c leads now.", Done(cluster, MemberOrder.Transfer, "c"));
-        Assert.True(cluster.C.Consensus!.IsInOffice);
+        Assert.True(cluster.C.Consensus!.HasLeaderRole);
         var learner = Ask(cluster, cluster.C, MemberOrder.Transfer, "d");
         Assert.Equal((int)HttpStatusCode.Conflict, learner.Status);
         Assert.Contains("does not vote, so it cannot lead", learner.Text, StringComparison.Ordinal);

@@ -136,7 +136,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Who_lost_office_overwrites_nothing()
+    public async Task Who_lost_leadership_overwrites_nothing()
     {
         await KeepAsync();
         _view = Cluster("bbb") with { Term = 8 };

@@ -221,7 +221,7 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
 
     /// <summary>
     /// Takes out the cards of who was removed, or has joined in vain because the leader that took it in lost its
-    /// office: when all members agree who belongs to them.
+    /// leadership: when all members agree who belongs to them.
     /// </summary>
     private void TakeOut()
     {

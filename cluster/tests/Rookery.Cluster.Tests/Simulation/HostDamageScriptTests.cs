@@ -352,7 +352,7 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// Only they can be elected, and neither can apply: they must not hand the office to each other, nor wait for each
+    /// Only they can be elected, and neither can apply: they must not hand leadership to each other, nor wait for each
     /// other's state.
     /// </summary>
     [Fact]

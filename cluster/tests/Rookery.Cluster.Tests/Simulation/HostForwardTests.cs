@@ -58,10 +58,10 @@ public sealed class HostForwardTests
         Assert.All(writes, write => Assert.Null(cluster.Await(write).Rejection));
     }
 
-    /// <summary>Who forwards while an office is handed over sends again what the first leader did not take.</summary>
+    /// <summary>Who forwards while leadership is handed over sends again what the first leader did not take.</summary>
     [Theory]
     [MemberData(nameof(Seeds))]
-    public void Nothing_that_is_forwarded_while_an_office_is_handed_over_is_refused(int seed)
+    public void Nothing_that_is_forwarded_while_leadership_is_handed_over_is_refused(int seed)
     {
         using var cluster = Begin(out var leader, out var follower, seed);
         var next = cluster.Members.Find(member => member != leader && member != follower)!;

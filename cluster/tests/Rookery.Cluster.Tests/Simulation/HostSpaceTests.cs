@@ -76,12 +76,12 @@ public sealed class HostSpaceTests
     /// for it.
     /// </summary>
     [Fact]
-    public void A_full_member_that_just_took_office_does_not_refuse_what_a_majority_has_room_for()
+    public void A_full_member_that_just_became_leader_does_not_refuse_what_a_majority_has_room_for()
     {
         using var cluster = SteppedCluster.Of(3);
         Leave(cluster, Plenty, TooFew, Plenty);
         cluster.A.Consensus!.Transfer(cluster.B.Id);
-        cluster.RunUntil(() => cluster.B.Consensus!.IsLeader, "it takes office");
+        cluster.RunUntil(() => cluster.B.Consensus!.IsLeader, "it becomes leader");
         cluster.Put(cluster.B, "users/1");
         cluster.RunUntil(() => cluster.Leader is { } leader && leader != cluster.B, "one leads that has room");
     }
@@ -106,7 +106,7 @@ public sealed class HostSpaceTests
         cluster.B.Leave(Plenty / 2);
         cluster.A.Leave(TooFew);
         cluster.RunUntil(() => !cluster.A.Consensus!.IsLeader, "another leads", seconds: 10);
-        cluster.RunUntil(() => cluster.Leader is not null, "another is in office", seconds: 10);
+        cluster.RunUntil(() => cluster.Leader is not null, "another leads", seconds: 10);
         Assert.Equal(cluster.B, cluster.Leader);
     }
 

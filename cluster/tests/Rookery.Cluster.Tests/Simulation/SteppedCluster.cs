@@ -69,7 +69,7 @@ internal sealed class SteppedCluster : IDisposable
 
     public SteppedMember C => Members[2];
 
-    /// <summary>The member in office that a majority would follow, if there is one: that of the highest term.</summary>
+    /// <summary>The leader that a majority would follow, if there is one: that of the highest term.</summary>
     public SteppedMember? Leader =>
         Members.Where(member => member.Consensus is { IsLeader: true }).MaxBy(member => member.Consensus!.Term);
 

@@ -7,11 +7,11 @@ internal static class ElectionScenarios
     public static Scenario[] All { get; } =
     [
         new(
-            "office-before-own-vote",
+            "leads-before-own-vote",
             "a term is led once, whatever its leader forgot",
-            "office is taken before the own vote is durable",
+            "a term is led before the own vote is durable",
             "a leader's own vote is durable",
-            OfficeBeforeOwnVote
+            LeadsBeforeOwnVote
         ),
         new(
             "torn-vote",
@@ -55,7 +55,7 @@ internal static class ElectionScenarios
             "one-way-switch",
             "who hears nobody disturbs nobody",
             "an election begins without asking first",
-            "1 keeps its office",
+            "1 keeps leading",
             OneWaySwitch
         ),
         new(
@@ -112,14 +112,14 @@ internal static class ElectionScenarios
         ),
         new(
             "transfer-flag-outlives-term",
-            "a hand-over ends with the office that began it",
-            "a transfer outlives the office",
+            "a hand-over ends with the leadership that began it",
+            "a transfer outlives the leadership",
             "1 takes proposals again",
             TransferFlagOutlivesTerm
         ),
     ];
 
-    private static void OfficeBeforeOwnVote(ScriptedWorld world)
+    private static void LeadsBeforeOwnVote(ScriptedWorld world)
     {
         world.HoldDisk(1);
         for (int tick = 0; tick < 60 && world[1].Core!.Role != Role.Candidate; tick++)
@@ -220,7 +220,7 @@ internal static class ElectionScenarios
         world.PassForAll(10);
         world.Passes = _ => true;
         world.PassForAll(1);
-        Assert.True(world[1].Core!.Role == Role.Leader && world[1].Core!.Term == 1, "1 keeps its office");
+        Assert.True(world[1].Core!.Role == Role.Leader && world[1].Core!.Term == 1, "1 keeps leading");
     }
 
     private static void DeafLeader(ScriptedWorld world)

@@ -144,7 +144,7 @@ internal static class MembershipScenarios
         world.Connect(2, 3);
         world.Elect(2);
 
-        // Who takes the office over with such a change goes on to hold it back.
+        // Who becomes leader with such a change goes on to hold it back.
         world.Connect(1, 2, 3);
         world.PassForAll(3);
         world.Passes = static message => message.Kind != MessageKind.AppendReply;
