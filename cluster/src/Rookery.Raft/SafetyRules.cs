@@ -173,8 +173,8 @@ internal class SafetyRules
         isSure && lastTicks >= steadySinceTicks;
 
     /// <summary>
-    /// Through which index an outstanding write counts when it completes, after a truncation: no entry that took the place of
-    /// another is durable by the other's write.
+    /// Through which index an outstanding write counts when it completes, after a truncation: no entry that took the
+    /// place of another is durable by the other's write.
     /// </summary>
     public virtual long OutstandingAfterTruncation(long outstandingLast, long truncateAfter) =>
         Math.Min(outstandingLast, truncateAfter);

@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// Sizes of consecutive entries: added and truncated at the end, given back at the beginning. Four bytes an entry (64 Ki
-/// entries of a full journal: 256 KiB).
+/// Sizes of consecutive entries: added and truncated at the end, given back at the beginning. Four bytes an entry (64
+/// Ki entries of a full journal: 256 KiB).
 /// </summary>
 internal sealed class SizeRing
 {

@@ -5,9 +5,9 @@ namespace Rookery.Journal;
 /// for last, who belonged to the cluster, and whether any of that may be hidden in what cannot be read.
 /// </summary>
 /// <remarks>
-/// Each frame says how many landmarks (votes, configurations, truncations) its segment had up to it, so the first one behind a
-/// gap shows whether the gap holds any. A header of a further segment repeats all that counts. Only headers are
-/// believed for how far the log went: too far is safe, too short is not.
+/// Each frame says how many landmarks (votes, configurations, truncations) its segment had up to it, so the first one
+/// behind a gap shows whether the gap holds any. A header of a further segment repeats all that counts. Only headers
+/// are believed for how far the log went: too far is safe, too short is not.
 /// </remarks>
 internal sealed class DamageSurvey
 {

@@ -49,8 +49,8 @@ public enum FrameType : byte
 /// <param name="Type">What it is.</param>
 /// <param name="Index">Its place in the replicated log, from 1; of a truncation the last index that stays; of a note of
 /// commitment the index; 0 of a vote.</param>
-/// <param name="Term">The term of the leader that made it; of a truncation the term at <paramref name="Index"/>; of a vote the
-/// term voted in.</param>
+/// <param name="Term">The term of the leader that made it; of a truncation the term at <paramref name="Index"/>; of a
+/// vote the term voted in.</param>
 /// <param name="OperationsBefore">Operations (etags) in all frames before it, so that its first operation has the etag
 /// <c>OperationsBefore + 1</c>.</param>
 /// <param name="OperationCount">Operations in it; 0 of local frames.</param>

@@ -1,8 +1,8 @@
 namespace Rookery.Journal;
 
 /// <summary>
-/// Reads the log in order from an index, as it is after all truncations, through the last index at the time the reader was
-/// made. Replicated frames only. Every byte is checked. Segments it has still to read are not recycled. Used by one
+/// Reads the log in order from an index, as it is after all truncations, through the last index at the time the reader
+/// was made. Replicated frames only. Every byte is checked. Segments it has still to read are not recycled. Used by one
 /// thread; that may be another than the writer's.
 /// </summary>
 public sealed class JournalReader : IDisposable

@@ -11,7 +11,8 @@ namespace Rookery.Journal;
 internal readonly record struct LogSpan(Segment Segment, long FirstIndex, long LastIndex, long Offset, long Write);
 
 /// <summary>
-/// What the frames on disk add up to: the log after all truncations, where it lies, the vote and the configuration in force.
+/// What the frames on disk add up to: the log after all truncations, where it lies, the vote and the configuration in
+/// force.
 /// </summary>
 internal sealed class LogMap
 {

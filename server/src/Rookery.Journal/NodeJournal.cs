@@ -84,7 +84,9 @@ public sealed class NodeJournal : IDisposable
     /// <summary>The payload of the last vote frame, empty when there is none.</summary>
     public ReadOnlyMemory<byte> Vote => _appender.Map.Vote;
 
-    /// <summary>The payload of the last configuration frame that no truncation took back, empty when there is none.</summary>
+    /// <summary>
+    /// The payload of the last configuration frame that no truncation took back, empty when there is none.
+    /// </summary>
     public ReadOnlyMemory<byte> Configuration => _appender.Map.Configuration;
 
     /// <summary>
@@ -196,8 +198,8 @@ public sealed class NodeJournal : IDisposable
     /// Makes frames durable: one write (in 1 MiB pieces when it is larger), one sync. When it returns they survive a
     /// power cut; when it throws nobody knows, and the journal is latched.
     /// </summary>
-    /// <param name="frames">At most one vote, first; then perhaps a truncation; then frames whose indexes follow without a
-    /// gap; then perhaps a note of what is committed.</param>
+    /// <param name="frames">At most one vote, first; then perhaps a truncation; then frames whose indexes follow
+    /// without a gap; then perhaps a note of what is committed.</param>
     /// <exception cref="JournalLatchedException">This or an earlier write or sync failed.</exception>
     public void Write(ReadOnlySpan<JournalFrame> frames)
     {
@@ -240,8 +242,8 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// The entries and truncations that opening read, in their order, so that nobody needs to read them again to know the
-    /// terms and sizes of the log. Given once.
+    /// The entries and truncations that opening read, in their order, so that nobody needs to read them again to know
+    /// the terms and sizes of the log. Given once.
     /// </summary>
     public IReadOnlyList<RecoveredEntry> TakeRecovered()
     {

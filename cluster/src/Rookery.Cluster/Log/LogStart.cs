@@ -116,8 +116,8 @@ internal static class LogStart
     }
 
     /// <summary>
-    /// What no later truncation takes back. What one does may not even follow the base: the entries between may have been in
-    /// segments that are given back.
+    /// What no later truncation takes back. What one does may not even follow the base: the entries between may have
+    /// been in segments that are given back.
     /// </summary>
     private static List<RecoveredEntry> WithoutTruncated(IReadOnlyList<RecoveredEntry> entries)
     {
