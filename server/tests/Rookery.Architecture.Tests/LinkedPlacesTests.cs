@@ -19,6 +19,8 @@ public sealed partial class LinkedPlacesTests
         string file = Path.Join(House.DirectoryOf("Rookery.Disk"), "Varint.cs");
         Assert.True(IsDeclared(new Link("", "Varint", "TryRead", file)));
         Assert.False(IsDeclared(new Link("", "Varint", "Gone", file)));
+        Assert.False(IsDeclared(new Link("", "Varint", "InvalidDataException", file)));
+        Assert.False(IsDeclared(new Link("", "Varint", "Slice", file)));
         Assert.False(IsDeclared(new Link("", "Gone", "TryRead", file)));
         Assert.False(IsDeclared(new Link("", "Varint", "TryRead", file + ".gone")));
     }
@@ -37,10 +39,10 @@ public sealed partial class LinkedPlacesTests
         File.Exists(link.File)
         && File.ReadAllText(link.File) is var text
         && Has(text, $@"\b(?:class|struct|interface|record) {link.Type}\b")
-        && Has(text, $@"[\w>\])?] {link.Member}(?:<\w+>)?[(\s;]");
+        && Has(text, $@"^\s*(?:public|internal|private)\b[^\n=;]* {link.Member}(?:<\w+>)?\(");
 
     private static bool Has(string text, string pattern) =>
-        Regex.IsMatch(text, pattern, RegexOptions.CultureInvariant, TimeSpan.FromSeconds(30));
+        Regex.IsMatch(text, pattern, RegexOptions.CultureInvariant | RegexOptions.Multiline, TimeSpan.FromSeconds(30));
 
     [GeneratedRegex(
         @"\[`(?<type>\w+)\.(?<member>\w+)`\]\((?<file>[^)]+\.cs)\)",
