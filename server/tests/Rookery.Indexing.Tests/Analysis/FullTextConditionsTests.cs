@@ -75,7 +75,8 @@ public sealed class FullTextConditionsTests
     [InlineData("lucene(title, 'TEXT~0.1')", 3000)]
     [InlineData("search(title, 'a*a*a*b')", 3000)]
     [InlineData("exact(lucene(title, '*a*a*a*a*b'))", 3000)]
-    // A regular expression has a second for each text: 2 KB need a thousandth of it, 600 KB most of it on a busy machine.
+    // A regular expression has a second for each text. 2 KB need a thousandth of it; 600 KB need most of it on a busy
+    // machine.
     [InlineData("regex(title, '(a|aa){50}b$')", 10)]
     public void A_pattern_asks_the_clock_while_it_works_on_one_document(string condition, int words)
     {
