@@ -210,7 +210,7 @@ internal static class LinqMethods
             ("ToList" or "ToArray" or "AsEnumerable" or "Cast", 0) => ToSequence(target),
             ("Any", 0) => new InvokeExpression(
                 ScriptFunction.IsGreater,
-                [new InvokeExpression(ScriptFunction.Count, [target], at), LinqStatics.Whole(0, at)],
+                [new InvokeExpression(ScriptFunction.Count, [target], at), LinqConstants.Whole(0, at)],
                 at
             ),
             ("LongCount", 0) => ToLong(new InvokeExpression(ScriptFunction.Count, [target], at)),

@@ -36,34 +36,6 @@ internal static class LinqNumbers
             ? new InvokeExpression(cast, [value], value.Position)
             : value;
 
-    /// <summary>A sum, difference or product of two whole numbers of the text.</summary>
-    /// <exception cref="ScriptException">It is larger than an <c>int</c>, which C# does not compile.</exception>
-    public static Expression? Folded(Token mark, Expression left, Expression right)
-    {
-        if (
-            left is not NumberLiteral { Whole: { } first }
-            || right is not NumberLiteral { Whole: { } second }
-            || mark.Text is not ("+" or "-" or "*")
-        )
-        {
-            return null;
-        }
-
-        var result = mark.Text switch
-        {
-            "+" => (Int128)first + second,
-            "-" => (Int128)first - second,
-            _ => (Int128)first * second,
-        };
-        bool isInt = first == (int)first && second == (int)second;
-        return result >= (isInt ? int.MinValue : long.MinValue) && result <= (isInt ? int.MaxValue : long.MaxValue)
-            ? LinqStatics.Whole((long)result, left.Position)
-            : throw TokenCursor.NotSupported(
-                "numbers larger than their type: write one with an 'L' to calculate with longs",
-                mark.Position
-            );
-    }
-
     /// <summary>The cast to the widest type of values; null where one is unknown, or all have the same.</summary>
     private static ScriptFunction? WidestOf(IReadOnlyList<Expression> values)
     {
@@ -100,9 +72,8 @@ internal static class LinqNumbers
         value switch
         {
             _ when level > MostLevels => null,
-            NumberLiteral { Whole: { } whole } when whole == (int)whole => ScriptFunction.CastToInt,
-            NumberLiteral { Whole: not null } => ScriptFunction.CastToLong,
-            NumberLiteral => ScriptFunction.CastToDouble,
+            NumberLiteral { Whole: null } => ScriptFunction.CastToDouble,
+            NumberLiteral number => number.IsLong ? ScriptFunction.CastToLong : ScriptFunction.CastToInt,
             InvokeExpression invoke => CastOf(invoke, level + 1),
             _ => null,
         };

@@ -109,38 +109,44 @@ internal sealed partial class LinqParser
     private static Expression ToNumber(Token token)
     {
         string text = token.Text;
-        bool isHexadecimal = text.StartsWith("0x", StringComparison.OrdinalIgnoreCase);
-        char suffix = isHexadecimal ? '0' : char.ToLowerInvariant(text[^1]);
+        int at = token.Position;
+        bool isOfBits = text.Length > 1 && text[1] is 'x' or 'X' or 'b' or 'B';
+        char suffix = isOfBits ? '0' : char.ToLowerInvariant(text[^1]);
         if (suffix is 'm')
         {
-            return new InvokeExpression(
-                ScriptFunction.ParseDecimal,
-                [new TextLiteral(text[..^1], token.Position)],
-                token.Position
-            );
+            return decimal.TryParse(text[..^1], NumberStyles.Float, CultureInfo.InvariantCulture, out decimal exact)
+                ? new InvokeExpression(
+                    ScriptFunction.ParseDecimal,
+                    [new TextLiteral(exact.ToString(CultureInfo.InvariantCulture), at)],
+                    at
+                )
+                : throw TokenCursor.NotSupported($"decimals as large as {text}", at);
         }
 
-        bool isWhole = suffix is not ('d' or 'f') && (isHexadecimal || text.AsSpan().IndexOfAny('.', 'e', 'E') < 0);
+        bool isWhole = suffix is not ('d' or 'f') && (isOfBits || text.AsSpan().IndexOfAny('.', 'e', 'E') < 0);
         if (!isWhole)
         {
-            var real = new NumberLiteral(token.Number, token.Position) { IsCSharp = true };
-            return suffix is 'f' ? new InvokeExpression(ScriptFunction.CastToFloat, [real], token.Position) : real;
+            // From a double, a number in the middle of two floats might become the other one.
+            double value = suffix is 'f'
+                ? float.Parse(text.AsSpan()[..^1], NumberStyles.Float, CultureInfo.InvariantCulture)
+                : token.Number;
+            var real = double.IsFinite(value)
+                ? new NumberLiteral(value, at) { IsCSharp = true }
+                : throw TokenCursor.NotSupported($"numbers as large as {text}", at);
+            return suffix is 'f' ? new InvokeExpression(ScriptFunction.CastToFloat, [real], at) : real;
         }
 
-        if (isHexadecimal && token.Number > int.MaxValue)
+        if (isOfBits && token.Number > int.MaxValue)
         {
-            throw TokenCursor.NotSupported("hexadecimal numbers above 0x7FFFFFFF", token.Position);
+            throw TokenCursor.NotSupported("hexadecimal and binary numbers above 0x7FFFFFFF", at);
         }
 
         long whole = (long)token.Number;
         var digits = text.AsSpan().TrimEnd(['l', 'L']);
-        if (!isHexadecimal && !long.TryParse(digits, NumberStyles.None, CultureInfo.InvariantCulture, out whole))
-        {
-            throw TokenCursor.NotSupported($"whole numbers as large as {text}", token.Position);
-        }
-
-        var literal = LinqStatics.Whole(whole, token.Position);
-        return suffix is 'l' ? new InvokeExpression(ScriptFunction.CastToLong, [literal], token.Position) : literal;
+        return !isOfBits && !long.TryParse(digits, NumberStyles.None, CultureInfo.InvariantCulture, out whole)
+                ? throw TokenCursor.NotSupported($"whole numbers as large as {text}", at)
+            : suffix is 'l' ? LinqConstants.Long(whole, at)
+            : LinqConstants.Whole(whole, at);
     }
 
     /// <summary>

@@ -78,7 +78,7 @@ internal sealed partial class LinqParser
         }
 
         return Casts.TryGetValue(type.Name, out var cast)
-            ? new InvokeExpression(cast, [value], position)
+            ? LinqConstants.Folded(cast, value, position) ?? new InvokeExpression(cast, [value], position)
             : throw TokenCursor.NotSupported($"the cast to '{type.Name}'", position);
     }
 

@@ -145,7 +145,7 @@ internal sealed partial class LinqParser(string text, int offset = 0)
 
     private static Expression ToOperation(Token mark, Expression left, Expression right)
     {
-        if (LinqNumbers.Folded(mark, left, right) is { } folded)
+        if (LinqConstants.Folded(mark, left, right) is { } folded)
         {
             return folded;
         }
@@ -167,19 +167,14 @@ internal sealed partial class LinqParser(string text, int offset = 0)
         else if (token.Is("-"))
         {
             _cursor.Take();
-            var operand = ParseUnary();
-            result = operand is NumberLiteral number
-                ? number with
-                {
-                    Value = -number.Value,
-                    Whole = -number.Whole,
-                }
-                : new InvokeExpression(ScriptFunction.Negated, [operand], token.Position);
+            result = LinqConstants.LeastOf(_cursor.Current) is { } least
+                ? TakeWith(least)
+                : LinqConstants.Negated(ParseUnary(), token.Position);
         }
         else if (token.Is("+"))
         {
             _cursor.Take();
-            result = ParseUnary();
+            result = LinqConstants.Positive(ParseUnary(), token.Position);
         }
         else if (token.Is("++") || token.Is("--") || token.Is("~"))
         {
@@ -192,6 +187,12 @@ internal sealed partial class LinqParser(string text, int offset = 0)
 
         _cursor.Leave();
         return result;
+    }
+
+    private NumberLiteral TakeWith(NumberLiteral literal)
+    {
+        _cursor.Take();
+        return literal;
     }
 
     private Expression ParsePostfix()

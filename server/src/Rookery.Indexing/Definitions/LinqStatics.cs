@@ -182,22 +182,30 @@ internal static class LinqStatics
         {
             "string.Empty" => new TextLiteral("", position),
             "Guid.Empty" => new TextLiteral(Guid.Empty.ToString(), position),
-            "int.MaxValue" => Whole(int.MaxValue, position),
-            "int.MinValue" => Whole(int.MinValue, position),
-            "long.MaxValue" => Whole(long.MaxValue, position),
-            "long.MinValue" => Whole(long.MinValue, position),
-            "DateTime.MinValue" => new InvokeExpression(ScriptFunction.NewDate, [Whole(0, position)], position),
+            "int.MaxValue" => LinqConstants.Whole(int.MaxValue, position),
+            "int.MinValue" => LinqConstants.Whole(int.MinValue, position),
+            "long.MaxValue" => LinqConstants.Whole(long.MaxValue, position),
+            "long.MinValue" => LinqConstants.Whole(long.MinValue, position),
+            "DateTime.MinValue" => new InvokeExpression(
+                ScriptFunction.NewDate,
+                [LinqConstants.Whole(0, position)],
+                position
+            ),
             "DateTime.MaxValue" => new InvokeExpression(
                 ScriptFunction.NewDate,
-                [Whole(DateTime.MaxValue.Ticks, position)],
+                [LinqConstants.Whole(DateTime.MaxValue.Ticks, position)],
                 position
             ),
             "DateTime.UnixEpoch" => new InvokeExpression(
                 ScriptFunction.NewDate,
-                [Whole(DateTime.UnixEpoch.Ticks, position), new TextLiteral("Utc", position)],
+                [LinqConstants.Whole(DateTime.UnixEpoch.Ticks, position), new TextLiteral("Utc", position)],
                 position
             ),
-            "TimeSpan.Zero" => new InvokeExpression(ScriptFunction.NewSpan, [Whole(0, position)], position),
+            "TimeSpan.Zero" => new InvokeExpression(
+                ScriptFunction.NewSpan,
+                [LinqConstants.Whole(0, position)],
+                position
+            ),
             _ when type is "DayOfWeek" && Enum.TryParse<DayOfWeek>(member, out _) => new TextLiteral(member, position),
             _ => throw TokenCursor.NotSupported($"'{type}.{member}'", position),
         };
@@ -232,10 +240,6 @@ internal static class LinqStatics
             ("Id", 1) => new InvokeExpression(ScriptFunction.Id, arguments, name.Position),
             _ => throw TokenCursor.NotSupported($"the function '{name.Text}'", name.Position),
         };
-
-    /// <summary>A whole number.</summary>
-    public static NumberLiteral Whole(long value, int position) =>
-        new(value, position) { IsCSharp = true, Whole = value };
 
     /// <summary>What a refusal says of arguments.</summary>
     public static string Count(int arguments) => arguments == 1 ? "one argument" : $"{arguments} arguments";

@@ -10,6 +10,9 @@ internal sealed partial class ScriptEmitter
         Deepen(expression.Position);
         switch (expression)
         {
+            case NumberLiteral { IsLong: true, Whole: { } whole } number when whole == (int)whole:
+                EmitInvoke(ScriptFunction.CastToLong, [number with { IsLong = false }], number.Position);
+                break;
             case NumberLiteral { IsCSharp: true } number:
                 _builder.EmitNumber(number.Value, number.Whole);
                 break;

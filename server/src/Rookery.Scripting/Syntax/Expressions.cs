@@ -14,6 +14,9 @@ internal sealed record NumberLiteral(double Value, int Position) : Expression(Po
 
     /// <summary>The number of C# when it is whole.</summary>
     public long? Whole { get; init; }
+
+    /// <summary>Whether that is a <c>long</c>, and no <c>int</c>.</summary>
+    public bool IsLong { get; init; }
 }
 
 /// <summary>A text.</summary>

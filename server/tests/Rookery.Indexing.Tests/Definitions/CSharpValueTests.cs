@@ -1,7 +1,4 @@
-using System.Collections;
-using System.Globalization;
 using System.Runtime.CompilerServices;
-using System.Text.Json;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
@@ -472,46 +469,13 @@ public sealed class CSharpValueTests
 
         // What is undefined is left out.
         Assert.Equal(
-            Json(value),
+            CSharpJson.Of(value),
             row is "{\"always\":true}"
                 ? "null"
                 : row.Replace("{\"v\":", "", StringComparison.Ordinal)
                     .Replace(",\"always\":true}", "", StringComparison.Ordinal)
         );
     }
-
-    private static string Json(object? value) =>
-        value switch
-        {
-            null => "null",
-            string text => JsonSerializer.Serialize(text, Options),
-            bool truth => truth ? "true" : "false",
-            double number => WithPoint(number.ToString(CultureInfo.InvariantCulture)),
-            float number => WithPoint(number.ToString(CultureInfo.InvariantCulture)),
-            DateTime date => Json(
-                date.ToString(
-                    date.Kind == DateTimeKind.Utc ? "yyyy-MM-ddTHH:mm:ss.fffffffZ" : "yyyy-MM-ddTHH:mm:ss.fffffff",
-                    CultureInfo.InvariantCulture
-                )
-            ),
-            DateTimeOffset date => Json(date.ToString("yyyy-MM-ddTHH:mm:ss.fffffffzzz", CultureInfo.InvariantCulture)),
-            DateOnly day => Json(day.ToString("yyyy-MM-dd", CultureInfo.InvariantCulture)),
-            TimeSpan span => Json(span.ToString("c", CultureInfo.InvariantCulture)),
-            Enum choice => Json(choice.ToString()),
-            IFormattable number => number.ToString(null, CultureInfo.InvariantCulture),
-            IEnumerable values => $"[{string.Join(',', values.Cast<object?>().Select(Json))}]",
-            _ => JsonSerializer.Serialize(value, value.GetType(), Options),
-        };
-
-    private static readonly JsonSerializerOptions Options = new()
-    {
-        Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
-    };
-
-    private static string WithPoint(string number) =>
-        number is "1E-07" ? "1e-7"
-        : number.AsSpan().IndexOfAny('.', 'E') < 0 ? number + ".0"
-        : number;
 
     private sealed record Case(
         Func<CSharpOrder, object?> Value,
