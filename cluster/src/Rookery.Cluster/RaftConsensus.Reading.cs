@@ -18,6 +18,7 @@ public sealed partial class RaftConsensus
     private long _readNumber;
     private bool _isNextReadDue;
     private long _caughtUpIn;
+    private bool _isReadWaitOver;
 
     /// <summary>
     /// Whether this node has applied all that was committed when it first asked the leader of this term.
@@ -25,7 +26,7 @@ public sealed partial class RaftConsensus
     internal bool HasCaughtUp => !Leader.IsNone && Volatile.Read(ref _caughtUpIn) == Term;
 
     /// <inheritdoc/>
-    public ValueTask<bool> ReadBarrierAsync(CancellationToken cancellationToken)
+    public ValueTask<bool> ReadBarrierAsync()
     {
         if (Refusal is { Kind: RejectionKind.Diagnosis })
         {
@@ -34,6 +35,21 @@ public sealed partial class RaftConsensus
 
         // Alone, answered means applied here, so any snapshot taken now sees every acknowledged write.
         return _network is null && IsReady ? ValueTask.FromResult(true) : AskAsync();
+    }
+
+    /// <inheritdoc/>
+    public void EndWaitingReads()
+    {
+        lock (_gate)
+        {
+            _isReadWaitOver = true;
+            _asking?.End(maySee: false);
+            _next?.End(maySee: false);
+            foreach (var round in _confirmed)
+            {
+                round.End(maySee: false);
+            }
+        }
     }
 
     private ValueTask<bool> AskAsync()
@@ -48,6 +64,11 @@ public sealed partial class RaftConsensus
             _next ??= new ReadRound(Now);
             var mine = _next;
             AskForNext();
+            if (_isReadWaitOver)
+            {
+                mine.End(maySee: false);
+            }
+
             return new ValueTask<bool>(mine.Task);
         }
     }

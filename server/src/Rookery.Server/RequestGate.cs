@@ -110,7 +110,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
     /// </summary>
     private async Task JudgeBehindBarrierAsync(HttpContext http, Endpoint? endpoint, bool needsDocuments)
     {
-        bool isFresh = await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None);
+        bool isFresh = await context.Node.Consensus.ReadBarrierAsync();
         try
         {
             var refusal = _access.Refusal(http, endpoint);

@@ -103,6 +103,7 @@ public static class RookeryServer
         var end = new CancellationTokenSource();
         context.Stopping = lifetime.ApplicationStopping;
         context.ReadsEnd = end.Token;
+        context.Stopping.Register(() => context.Readiness.Node?.Consensus.EndWaitingReads());
         context.Stopping.Register(() => _ = EndAsync());
 
         async Task EndAsync()

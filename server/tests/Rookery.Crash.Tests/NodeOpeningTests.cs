@@ -53,7 +53,7 @@ public sealed class NodeOpeningTests
             CancellationToken.None
         );
         Assert.Equal((RejectionKind.Diagnosis, node.Diagnosis), (refused.Rejection!.Kind, refused.Rejection.Message));
-        Assert.False(await node.Consensus.ReadBarrierAsync(CancellationToken.None));
+        Assert.False(await node.Consensus.ReadBarrierAsync());
         Assert.Empty(node.Databases.All);
     }
 

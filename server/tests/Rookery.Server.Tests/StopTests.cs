@@ -16,6 +16,7 @@ public sealed class StopTests : IAsyncLifetime
 {
     // 16 MB: more than a connection takes of an answer that nobody reads.
     private const int Documents = 4000;
+    private const int ManyDocuments = 30_000;
     private const string CutOff = "cut off";
 
     // A test that would otherwise hang ends; none that passes waits for it.
@@ -26,6 +27,8 @@ public sealed class StopTests : IAsyncLifetime
     private readonly WatchedTime _watched;
     private readonly RunningServer _server;
     private OneOfThree _member = null!;
+    private readonly TaskCompletionSource _goOn = new();
+    private Task _readsGoOn = Task.CompletedTask;
     private string _db = "";
 
     public StopTests()
@@ -35,7 +38,7 @@ public sealed class StopTests : IAsyncLifetime
         {
             Time = _watched,
             IndexTime = _time,
-            Before = alone => _member = new OneOfThree(alone, static _ => Task.CompletedTask),
+            Before = alone => _member = new OneOfThree(alone, _ => _readsGoOn),
         };
     }
 
@@ -45,7 +48,12 @@ public sealed class StopTests : IAsyncLifetime
         _db = await _server.CreateDatabaseAsync();
     }
 
-    public Task DisposeAsync() => _server.DisposeAsync();
+    public Task DisposeAsync()
+    {
+        _goOn.TrySetResult();
+        _time.Advance(RookeryServer.StopPatience);
+        return _server.DisposeAsync();
+    }
 
     public static TheoryData<string, string?> LongReads { get; } =
         new()
@@ -71,8 +79,8 @@ public sealed class StopTests : IAsyncLifetime
         string? query
     )
     {
-        // Events of the feed have no text: they are many instead.
-        await FillAsync(route.Contains("changes", StringComparison.Ordinal) ? 100_000 : Documents);
+        // Events of the feed have no text: they are many instead, of long ids.
+        await FillAsync(route.Contains("changes", StringComparison.Ordinal) ? ManyDocuments : Documents);
         using var answer = await BeginAsync(route, query);
         await UntilNothingIsTakenAsync();
         var stopped = _server.StopAsync();
@@ -126,18 +134,39 @@ public sealed class StopTests : IAsyncLifetime
     }
 
     [Theory]
+    [InlineData("GET", "/docs?id=a", null)]
+    [InlineData("GET", "/export", null)]
+    [InlineData("GET", "/streams/docs", null)]
+    [InlineData("GET", "/changes/stream", null)]
+    [InlineData("POST", "/queries", """{"Query":"from Ds"}""")]
+    [InlineData("POST", "/multi_get", """{"Requests":[]}""")]
+    [InlineData("DELETE", "/queries", """{"Query":"from Ds"}""")]
+    [InlineData("GET", "missing/docs?id=a", null)]
+    public async Task What_waits_for_the_leaders_word_is_told_that_the_node_stops(
+        string method,
+        string path,
+        string? body
+    )
+    {
+        _readsGoOn = _goOn.Task;
+        var read = await SendAsync(method, path, body);
+        var stopped = _server.StopAsync();
+        (await read.WaitAsync(Guard)).IsRefusal(503, "The node is stopping.");
+        await stopped.WaitAsync(Guard);
+    }
+
+    [Theory]
     [InlineData("PUT", "/docs?id=a", "{}", 201)]
     [InlineData("POST", "/bulk_docs", """{"Commands":[{"Id":"a","Type":"PUT","Document":{}}]}""", 201)]
     [InlineData("GET", "/hilo/next?tag=Users", null, 200)]
     public async Task A_write_in_flight_is_still_acknowledged(string method, string path, string? body, int status)
     {
-        var goOn = new TaskCompletionSource();
-        _member.WritesGoOn = goOn.Task;
+        _member.WritesGoOn = _goOn.Task;
         var write = await SendAsync(method, path, body);
         var stopped = _server.StopAsync();
         _time.Advance(RookeryServer.StopPatience - TimeSpan.FromSeconds(1));
         Assert.False(stopped.IsCompleted);
-        goOn.SetResult();
+        _goOn.SetResult();
         Assert.Equal(status, (await write.WaitAsync(Guard)).Status);
         await stopped.WaitAsync(Guard);
         Assert.DoesNotContain(_server.Log.Lines, IsCutOff);
@@ -146,15 +175,13 @@ public sealed class StopTests : IAsyncLifetime
     [Fact]
     public async Task A_write_that_has_no_answer_in_ten_seconds_is_cut_off_and_the_log_says_so()
     {
-        var goOn = new TaskCompletionSource();
-        _member.WritesGoOn = goOn.Task;
+        _member.WritesGoOn = _goOn.Task;
         var write = await SendAsync("PUT", "/docs?id=a", "{}");
         var stopped = _server.StopAsync();
         _time.Advance(RookeryServer.StopPatience);
         await stopped.WaitAsync(Guard);
         await Assert.ThrowsAsync<HttpRequestException>(() => write);
         Assert.Single(_server.Log.Lines, IsCutOff);
-        goOn.SetResult();
     }
 
     private static bool IsCutOff(string line) => line.Contains(CutOff, StringComparison.Ordinal);
@@ -163,7 +190,7 @@ public sealed class StopTests : IAsyncLifetime
     private async Task<Task<Answer>> SendAsync(string method, string path, string? body)
     {
         long before = _server.Context.Metrics.DocumentRequests;
-        var answer = _server.SendAsync(method, _db + path, body);
+        var answer = _server.SendAsync(method, (path[0] == '/' ? _db : "/databases/") + path, body);
         while (_server.Context.Metrics.DocumentRequests == before)
         {
             await Task.Delay(10);
@@ -197,13 +224,14 @@ public sealed class StopTests : IAsyncLifetime
                 .Select(number =>
                 {
                     random.NextBytes(bytes);
+                    string id = number.ToString(count > Documents ? "D400" : "D6", CultureInfo.InvariantCulture);
                     string text =
                         count > Documents ? ""
                         : isRandom ? Convert.ToBase64String(bytes)
                         : Text;
                     return string.Create(
                         CultureInfo.InvariantCulture,
-                        $$$"""{"Id":"d{{{number:D6}}}","Type":"PUT","Document":{"n":{{{number}}},"t":"{{{text}}}","@metadata":{"@collection":"Ds"} } }"""
+                        $$$"""{"Id":"d{{{id}}}","Type":"PUT","Document":{"n":{{{number}}},"t":"{{{text}}}","@metadata":{"@collection":"Ds"} } }"""
                     );
                 });
             var stored = await _server.SendAsync(

@@ -30,8 +30,7 @@ public sealed class ClusterRecordStore(
     public ClusterTime Time => consensus.Time;
 
     /// <inheritdoc/>
-    public ValueTask<bool> CatchUpAsync(CancellationToken cancellationToken) =>
-        consensus.ReadBarrierAsync(cancellationToken);
+    public ValueTask<bool> CatchUpAsync(CancellationToken cancellationToken) => consensus.ReadBarrierAsync();
 
     /// <inheritdoc/>
     public ClusterRecord? Find(string key) => records.TryGet(key, out var record) ? record : null;

@@ -100,7 +100,7 @@ public sealed class ClusterMemberTests : IDisposable
 
         Assert.Contains("There are two copies. ", node.Diagnosis, StringComparison.Ordinal);
         Assert.Equal(new Rejection(RejectionKind.Diagnosis, node.Diagnosis!), node.Consensus.Refusal);
-        Assert.False(await node.Consensus.ReadBarrierAsync(CancellationToken.None));
+        Assert.False(await node.Consensus.ReadBarrierAsync());
         Assert.Null(member.Consensus);
         await member.HandOverAsync();
         await member.DisposeAsync();

@@ -105,8 +105,43 @@ public sealed class HostScriptTests
         {
             var stopped = member.Consensus!;
             member.StopCleanly();
-            Assert.False(cluster.Await(stopped.ReadBarrierAsync(CancellationToken.None).AsTask()));
+            Assert.False(cluster.Await(stopped.ReadBarrierAsync().AsTask()));
         }
+    }
+
+    /// <summary>No time passes meanwhile: reads that nobody answers would else wait for it.</summary>
+    [Fact]
+    public void Reads_that_wait_end_at_once_when_their_member_stops()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.RunFor(2_000);
+        cluster.Wire.Isolate(cluster.B);
+        var consensus = cluster.B.Consensus!;
+        var asked = consensus.ReadBarrierAsync().AsTask();
+        var next = consensus.ReadBarrierAsync().AsTask();
+        Assert.False(asked.IsCompleted || next.IsCompleted);
+        consensus.EndWaitingReads();
+        Assert.False(asked.GetAwaiter().GetResult() || next.GetAwaiter().GetResult());
+        var late = consensus.ReadBarrierAsync();
+        Assert.True(late.IsCompleted);
+        Assert.False(late.Result);
+    }
+
+    [Fact]
+    public void A_read_that_waits_to_see_what_was_committed_ends_at_once_when_its_member_stops()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.RunFor(2_000);
+        cluster.LongestApplyMilliseconds = 10_000;
+        _ = cluster.A.Propose(SteppedCluster.PutOf("users/1", 1));
+        var consensus = cluster.B.Consensus!;
+        cluster.RunUntil(() => consensus.HasToApply, "that B knows of the commit");
+        var read = consensus.ReadBarrierAsync().AsTask();
+        cluster.RunFor(100);
+        Assert.True(consensus.HasToApply);
+        Assert.False(read.IsCompleted);
+        consensus.EndWaitingReads();
+        Assert.False(read.GetAwaiter().GetResult());
     }
 
     [Fact]

@@ -290,9 +290,7 @@ internal sealed class SteppedMember
     /// A read that sees everything acknowledged before it; null when the member cannot promise that now.
     /// </summary>
     public async Task<(long Value, long Etag)?> ReadAsync(string id) =>
-        (PausedMilliseconds == 0 || await ResumedAsync())
-        && await Consensus!.ReadBarrierAsync(CancellationToken.None)
-        && IsUp
+        (PausedMilliseconds == 0 || await ResumedAsync()) && await Consensus!.ReadBarrierAsync() && IsUp
             ? Peek(id)
             : null;
 

@@ -198,7 +198,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
     private async Task ReadAsync(int client, StressMember member, RaftConsensus consensus, string document)
     {
         long invoked = Now();
-        if (!await Bounded(consensus.ReadBarrierAsync(CancellationToken.None).AsTask(), $"a read through {member}"))
+        if (!await Bounded(consensus.ReadBarrierAsync().AsTask(), $"a read through {member}"))
         {
             return;
         }

@@ -23,7 +23,13 @@ public interface IConsensus
     /// When it returns true, a snapshot taken afterwards sees every write that was acknowledged before the call. False:
     /// this node cannot promise that now (see <see cref="Refusal"/>).
     /// </summary>
-    ValueTask<bool> ReadBarrierAsync(CancellationToken cancellationToken);
+    ValueTask<bool> ReadBarrierAsync();
+
+    /// <summary>
+    /// Ends the waits of <see cref="ReadBarrierAsync"/>, from now on: what is not known at once is false. For a node
+    /// that stops.
+    /// </summary>
+    void EndWaitingReads();
 
     /// <summary>Why this node takes no writes now, or null when it does.</summary>
     Rejection? Refusal { get; }

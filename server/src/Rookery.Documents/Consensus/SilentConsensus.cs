@@ -37,5 +37,11 @@ internal sealed class SilentConsensus(Rejection refusal, string nodeTag) : ICons
     }
 
     /// <inheritdoc/>
-    public ValueTask<bool> ReadBarrierAsync(CancellationToken cancellationToken) => ValueTask.FromResult(false);
+    public ValueTask<bool> ReadBarrierAsync() => ValueTask.FromResult(false);
+
+    /// <inheritdoc/>
+    public void EndWaitingReads()
+    {
+        // None waits.
+    }
 }

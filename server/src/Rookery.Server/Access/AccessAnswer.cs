@@ -49,7 +49,7 @@ internal static class AccessAnswer
     /// <exception cref="RefusedException">It cannot say now.</exception>
     public static async Task ReadBarrierAsync(ServerContext context)
     {
-        if (!await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None))
+        if (!await context.Node.Consensus.ReadBarrierAsync())
         {
             throw new RefusedException(
                 StatusCodes.Status503ServiceUnavailable,

@@ -50,7 +50,7 @@ internal sealed class SessionRoutes(ServerContext context)
         if (refusal is { MayBeBehind: true } && context.Readiness.Node is { Diagnosis: null } node)
         {
             // As for each request: that a token is not known is said by a node only that is not behind.
-            bool isFresh = await node.Consensus.ReadBarrierAsync(CancellationToken.None);
+            bool isFresh = await node.Consensus.ReadBarrierAsync();
             refusal = context.Access.WhyNoSession(token ?? string.Empty, hash);
             refusal = refusal is { MayBeBehind: true } && !isFresh ? context.Access.NotKnownYet() : refusal;
         }

@@ -80,9 +80,9 @@ internal static class RavenRoute
                     return handler(http, database);
                 }
 
-                // No token of the request: reading RequestAborted makes Kestrel allocate, and one node alone never
+                // Not the token of the request: reading RequestAborted makes Kestrel allocate, and one node alone never
                 // waits here.
-                var barrier = context.Node.Consensus.ReadBarrierAsync(CancellationToken.None);
+                var barrier = context.Node.Consensus.ReadBarrierAsync();
                 return barrier.IsCompletedSuccessfully
                     ? AnswerBehind(barrier.Result, context, handler, http, database)
                     : WaitAsync(barrier, context, handler, http, database);
@@ -96,7 +96,7 @@ internal static class RavenRoute
     /// <returns>False when it cannot say; the request is answered then.</returns>
     public static async ValueTask<bool> IsFreshAsync(ServerContext context, HttpContext http)
     {
-        if (IsLocal(context, http) || await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None))
+        if (IsLocal(context, http) || await context.Node.Consensus.ReadBarrierAsync())
         {
             return true;
         }
@@ -108,11 +108,15 @@ internal static class RavenRoute
     /// <summary>Why this node cannot say what is newest, and what helps, in sentences.</summary>
     public static Rejection NotFresh(ServerContext context, string whatElse = "") =>
         context.Node.Consensus.Refusal
-        ?? new Rejection(
-            RejectionKind.NoLeader,
-            $"This node cannot say now what is newest: for that a majority of the voters has to be reachable "
-                + $"from it. Try again in a second, or another node; `rookery status` says what is "
-                + $"missing.{whatElse}"
+        ?? (
+            context.Stopping.IsCancellationRequested
+                ? new Rejection(RejectionKind.Stopping, Readiness.NodeStops)
+                : new Rejection(
+                    RejectionKind.NoLeader,
+                    $"This node cannot say now what is newest: for that a majority of the voters has to be reachable "
+                        + $"from it. Try again in a second, or another node; `rookery status` says what is "
+                        + $"missing.{whatElse}"
+                )
         );
 
     private static string LocalWillDo(HttpContext http) =>
@@ -182,7 +186,7 @@ internal static class RavenRoute
         Func<HttpContext, string, Task> missing
     )
     {
-        bool isFresh = await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None);
+        bool isFresh = await context.Node.Consensus.ReadBarrierAsync();
         if (context.Node.Databases.TryGet(name, out var database))
         {
             await handler(http, database);

@@ -35,7 +35,7 @@ internal static class BackupRoute
     {
         // A member that knows of no majority may lack what was acknowledged through others, and would call its backup
         // complete.
-        if (!await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None))
+        if (!await context.Node.Consensus.ReadBarrierAsync())
         {
             await ErrorAnswer.WriteAsync(
                 http,

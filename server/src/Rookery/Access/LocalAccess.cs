@@ -122,7 +122,7 @@ internal sealed record LocalAccess(Uri Address, string? Token)
             while (
                 !context.HasOwner
                 && !context.Node.Consensus.IsLeader
-                && !await context.Node.Consensus.ReadBarrierAsync(context.Stopping).AsTask().WaitAsync(context.Stopping)
+                && !await context.Node.Consensus.ReadBarrierAsync()
             )
             {
                 await Task.Delay(Pause, context.Time, context.Stopping);

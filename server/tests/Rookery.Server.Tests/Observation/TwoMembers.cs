@@ -246,8 +246,9 @@ public sealed class TwoMembers : IAsyncLifetime
         public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) =>
             alone.ProposeAsync(command, cancellationToken);
 
-        public ValueTask<bool> ReadBarrierAsync(CancellationToken cancellationToken) =>
-            alone.ReadBarrierAsync(cancellationToken);
+        public ValueTask<bool> ReadBarrierAsync() => alone.ReadBarrierAsync();
+
+        public void EndWaitingReads() => alone.EndWaitingReads();
 
         public void Start() => alone.Start();
 

@@ -100,6 +100,11 @@ public sealed class AcrossLeadersTests
             );
         }
 
-        public ValueTask<bool> ReadBarrierAsync(CancellationToken cancellationToken) => ValueTask.FromResult(true);
+        public ValueTask<bool> ReadBarrierAsync() => ValueTask.FromResult(true);
+
+        public void EndWaitingReads()
+        {
+            // None waits.
+        }
     }
 }

@@ -8,6 +8,8 @@ namespace Rookery.Server.Tests.Raven;
 /// <param name="atBarrier">What comes from the leader before a barrier.</param>
 internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> atBarrier) : IConsensusHost
 {
+    private readonly TaskCompletionSource _readWaitIsOver = new();
+
     public Action<string>? Latched
     {
         get => alone.Latched;
@@ -55,11 +57,17 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
         return new CommandOutcome(rejection);
     }
 
-    public async ValueTask<bool> ReadBarrierAsync(CancellationToken cancellationToken)
+    public async ValueTask<bool> ReadBarrierAsync()
     {
-        await atBarrier(alone);
-        return Refuses is not { Kind: RejectionKind.NoLeader } && await alone.ReadBarrierAsync(cancellationToken);
+        if (await Task.WhenAny(atBarrier(alone), _readWaitIsOver.Task) == _readWaitIsOver.Task)
+        {
+            return false;
+        }
+
+        return Refuses is not { Kind: RejectionKind.NoLeader } && await alone.ReadBarrierAsync();
     }
+
+    public void EndWaitingReads() => _readWaitIsOver.TrySetResult();
 
     public void Start() => alone.Start();
 

@@ -65,7 +65,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
     public async ValueTask CheckAsync(ServerContext context, Database database)
     {
         // A follower that is behind may not know the indexes yet.
-        if (Names.Count > 0 && !await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None))
+        if (Names.Count > 0 && !await context.Node.Consensus.ReadBarrierAsync())
         {
             throw RavenErrors.Refuse(RavenRoute.NotFresh(context));
         }
@@ -87,7 +87,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
     )
     {
         // This node has applied the batch then, wherever it was decided.
-        if (!await context.Node.Consensus.ReadBarrierAsync(cancellationToken))
+        if (!await context.Node.Consensus.ReadBarrierAsync())
         {
             if (Throws)
             {

@@ -119,8 +119,6 @@ internal sealed class AutomaticIndexes(ServerContext context)
         }
 
         // A follower has to apply it too before its own index can be waited for.
-        return await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None)
-            ? null
-            : RavenRoute.NotFresh(context);
+        return await context.Node.Consensus.ReadBarrierAsync() ? null : RavenRoute.NotFresh(context);
     }
 }

@@ -114,7 +114,7 @@ internal sealed class IndexSettingRoutes(ServerContext context)
     )
     {
         // A follower that is behind may not know the indexes yet.
-        if (!await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None))
+        if (!await context.Node.Consensus.ReadBarrierAsync())
         {
             throw RavenErrors.Refuse(RavenRoute.NotFresh(context));
         }
