@@ -27,6 +27,7 @@ public sealed class ServerContext(
 )
 {
     private AccessGate? _access;
+    private CancellationToken _stopping;
     private Raven.Indexes.AutomaticIndexes? _automaticIndexes;
     private Observation.NodeObservation? _observation;
     private Observation.PassedOnRequests? _passedOn;
@@ -141,7 +142,11 @@ public sealed class ServerContext(
     public Task AnswerMemberAsync(HttpContext http) => new Observation.MemberQuestions(this).AnswerAsync(http);
 
     /// <summary>Cancelled when the server begins to stop; long answers (streams, feeds) end then.</summary>
-    public CancellationToken Stopping { get; internal set; }
+    public CancellationToken Stopping
+    {
+        get => _stopping;
+        internal set => _stopping = LargeRequests.Stopping = value;
+    }
 
     /// <summary>
     /// Cancelled <see cref="RookeryServer.ReadPatience"/> after <see cref="Stopping"/>: a read that is still answered

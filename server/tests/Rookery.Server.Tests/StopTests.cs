@@ -2,6 +2,8 @@ using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Rookery.Server.Raven;
 using Rookery.Server.Tests.Raven;
 using Rookery.Simulation;
 
@@ -155,6 +157,52 @@ public sealed class StopTests : IAsyncLifetime
         await stopped.WaitAsync(Guard);
     }
 
+    [Fact]
+    public async Task A_query_that_has_its_index_made_is_told_that_the_node_stops()
+    {
+        await FillAsync(300);
+        _member.WritesGoOn = _goOn.Task;
+        var query = await SendAsync("POST", "/queries", """{"Query":"from Ds where n = 7"}""");
+        var stopped = _server.StopAsync();
+        (await query.WaitAsync(Guard)).IsRefusal(503, "The node is stopping.");
+        await stopped.WaitAsync(Guard);
+    }
+
+    [Fact]
+    public async Task What_waits_for_indexes_is_told_that_the_node_stops()
+    {
+        _server.HoldsIndexing = true;
+        await DefineAsync();
+        await FillAsync(1);
+        var progress = await SendAsync("GET", "/indexes/progress?wait=15000", null);
+        var stopped = _server.StopAsync();
+        (await progress.WaitAsync(Guard)).IsRefusal(503, "The node is stopping.");
+        await stopped.WaitAsync(Guard);
+    }
+
+    [Fact]
+    public async Task A_document_that_waits_for_memory_is_told_that_the_node_stops()
+    {
+        await PutAsync("large", $$"""{"t":"{{new string('x', 1 << 20)}}"}""");
+        using var others = TakeAllRoom();
+        var read = await SendAsync("GET", "/docs?id=large", null);
+        var stopped = _server.StopAsync();
+        (await read.WaitAsync(Guard)).IsRefusal(503, "The node is stopping.");
+        await stopped.WaitAsync(Guard);
+    }
+
+    [Fact]
+    public async Task A_stream_that_waits_for_memory_is_broken_off()
+    {
+        await FillAsync(100);
+        await PutAsync("e", $$"""{"t":"{{new string('x', 1 << 20)}}"}""");
+        using var others = TakeAllRoom();
+        using var answer = await BeginAsync("GET /streams/docs?startsWith=");
+        await UntilNothingIsTakenAsync();
+        await _server.StopAsync().WaitAsync(Guard);
+        await IsBrokenOffAsync(answer);
+    }
+
     [Theory]
     [InlineData("PUT", "/docs?id=a", "{}", 201)]
     [InlineData("POST", "/bulk_docs", """{"Commands":[{"Id":"a","Type":"PUT","Document":{}}]}""", 201)]
@@ -211,6 +259,22 @@ public sealed class StopTests : IAsyncLifetime
             before = _watched.Looks;
             await Task.Delay(200);
         } while (_watched.Looks != before);
+    }
+
+    private LargeRequests.Lease TakeAllRoom()
+    {
+        var all = _server.Context.LargeRequests.Begin(new DefaultHttpContext());
+        Assert.True(all.TryGrow(_server.Memory.TotalBytes / 4));
+        return all;
+    }
+
+    private async Task PutAsync(string id, string document) =>
+        Assert.Equal(201, (await _server.SendAsync("PUT", $"{_db}/docs?id={id}", document)).Status);
+
+    private async Task DefineAsync()
+    {
+        string index = """{"Indexes":[{"Name":"ByN","Maps":["from d in docs.Ds select new { d.n }"]}]}""";
+        Assert.Equal(201, (await _server.SendAsync("PUT", _db + "/admin/indexes", index)).Status);
     }
 
     private async Task FillAsync(int count, bool isRandom = false)

@@ -52,7 +52,7 @@ internal sealed class DocumentAnswer(
 
         // What is held is given back first: two that wait for more than each other's would wait for ever.
         _room!.Dispose();
-        await _room.GrowAsync(_heldBytes + Buffer.Length + bytes);
+        await _room.GrowToReadAsync(_heldBytes + Buffer.Length + bytes);
     }
 
     /// <summary>Makes room for the document that a walk is at.</summary>

@@ -46,6 +46,9 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
     /// <summary>Requests that were refused for want of room.</summary>
     public long Refused => _admission.Refused;
 
+    /// <summary>Ends the wait of answers for room: the node stops.</summary>
+    public CancellationToken Stopping { get; set; }
+
     /// <summary>Room for nothing yet.</summary>
     public Lease Begin(HttpContext http) => new(this, http);
 
@@ -134,6 +137,21 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
             bytes <= _bytes
                 ? ValueTask.CompletedTask
                 : GrowAsync(bytes, isPatient: _connection.Response.HasStarted, http.RequestAborted);
+
+        /// <summary>The same for what is read: nobody waits for that when the node stops.</summary>
+        /// <exception cref="RefusedException">There was no room in time: 429.</exception>
+        /// <exception cref="OperationCanceledException">The client left, or the node stops.</exception>
+        public async ValueTask GrowToReadAsync(long bytes)
+        {
+            if (!TryGrow(bytes))
+            {
+                using var ends = CancellationTokenSource.CreateLinkedTokenSource(
+                    http.RequestAborted,
+                    requests.Stopping
+                );
+                await GrowAsync(bytes, isPatient: _connection.Response.HasStarted, ends.Token);
+            }
+        }
 
         /// <inheritdoc cref="GrowAsync(long)"/>
         public async ValueTask GrowAsync(long bytes, bool isPatient, CancellationToken cancellation)

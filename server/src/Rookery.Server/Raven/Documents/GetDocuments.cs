@@ -95,7 +95,8 @@ internal sealed class GetDocuments(ServerContext context)
         OneWritten written;
         do
         {
-            using var room = await context.LargeRequests.TakeAsync(http, neededBytes);
+            using var room = context.LargeRequests.Begin(http);
+            await room.GrowToReadAsync(neededBytes);
             using var answer = AnswerBuffer.Rent();
             written = WriteOne(http, answer, database, id, neededBytes, out neededBytes);
             if (written == OneWritten.Whole)

@@ -32,12 +32,11 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         if (patience > TimeSpan.Zero)
         {
             long last = LastEtag(database);
+            using var ends = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
             await Task.WhenAll(
                 Find(http, database)
                     .Where(static index => index.IsStale)
-                    .Select(index =>
-                        context.Indexes.WaitAsync(database, index.Record.Name, last, patience, http.RequestAborted)
-                    )
+                    .Select(index => context.Indexes.WaitAsync(database, index.Record.Name, last, patience, ends.Token))
             );
         }
 

@@ -186,7 +186,8 @@ internal sealed class QueryWays(ServerContext context)
         bool mayScan = !route.IsBuilt && request.Named is null;
         if (
             route.ToDefine is { } definition
-            && await context.AutomaticIndexes.DefineAsync(database, definition) is { } refusal
+            && await context.AutomaticIndexes.DefineAsync(database, definition).WaitAsync(context.Stopping)
+                is { } refusal
         )
         {
             return mayScan ? new QueryWay(name, null, false, cutOff, null) : throw RavenErrors.Refuse(refusal);
