@@ -203,6 +203,39 @@ public sealed class StopTests : IAsyncLifetime
         await IsBrokenOffAsync(answer);
     }
 
+    [Fact]
+    public async Task A_feed_that_has_much_to_tell_ends_before_all_is_told()
+    {
+        await FillAsync(ManyDocuments);
+        _server.BeginStop();
+        using var answer = await _server.Http.GetAsync(
+            _db + "/changes/stream?since=0",
+            HttpCompletionOption.ResponseHeadersRead
+        );
+        using var lines = new StreamReader(await answer.Content.ReadAsStreamAsync());
+        int told = 0;
+        await Assert.ThrowsAnyAsync<IOException>(async () =>
+        {
+            while (await lines.ReadLineAsync() is { } line)
+            {
+                told += line.StartsWith("event: put", StringComparison.Ordinal) ? 1 : 0;
+            }
+        });
+        Assert.InRange(told, 0, 2000);
+    }
+
+    [Fact]
+    public async Task A_read_that_follows_many_paths_is_told_that_the_node_stops()
+    {
+        await PutAsync("deep", ManyPaths.Document);
+        var read = await SendAsync("GET", "/docs?id=deep" + ManyPaths.Includes, null);
+        await UntilNothingIsTakenAsync();
+        Assert.False(read.IsCompleted);
+        var stopped = _server.StopAsync();
+        (await read.WaitAsync(Guard)).IsRefusal(503, "The node is stopping.");
+        await stopped.WaitAsync(Guard);
+    }
+
     [Theory]
     [InlineData("PUT", "/docs?id=a", "{}", 201)]
     [InlineData("POST", "/bulk_docs", """{"Commands":[{"Id":"a","Type":"PUT","Document":{}}]}""", 201)]
@@ -330,6 +363,37 @@ public sealed class StopTests : IAsyncLifetime
     {
         Assert.True(answer.Headers.TransferEncodingChunked);
         await Assert.ThrowsAsync<HttpRequestException>(() => answer.Content.ReadAsStringAsync().WaitAsync(Guard));
+    }
+
+    /// <summary>
+    /// A document within which 32 paths have 3,200 places in each of very many arrays: to follow them to all takes far
+    /// longer than a stop may.
+    /// </summary>
+    private static class ManyPaths
+    {
+        private const int Objects = 5;
+        private const int Arrays = 100;
+
+        /// <summary>Each level of objects is one of two steps: the name of its member, or brackets.</summary>
+        public static string Includes { get; } =
+            string.Concat(
+                Enumerable
+                    .Range(0, 1 << Objects)
+                    .Select(static number =>
+                        "&include=x"
+                        + string.Concat(
+                            Enumerable.Range(0, Objects).Select(bit => (number & (1 << bit)) == 0 ? ".x" : "[]")
+                        )
+                        + string.Concat(Enumerable.Repeat("[]", Arrays))
+                    )
+            );
+
+        public static string Document { get; } =
+            string.Concat(Enumerable.Repeat("{\"x\":", Objects + 1))
+            + new string('[', Arrays)
+            + string.Join(',', Enumerable.Repeat("[]", 2_000_000))
+            + new string(']', Arrays)
+            + new string('}', Objects + 1);
     }
 
     /// <summary>Counts how often the clock is looked at.</summary>

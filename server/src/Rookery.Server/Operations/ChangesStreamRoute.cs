@@ -48,12 +48,13 @@ internal static class ChangesStreamRoute
         http.Response.Headers.CacheControl = "no-store";
         using var answer = AnswerBuffer.Rent();
         var access = new FeedAccess(context, http);
+        var turns = new WorkTurns(context, http);
         var place = Begin(answer, database, since);
         try
         {
             while (true)
             {
-                await SendChangesAsync(http, answer, database, access, place);
+                await SendChangesAsync(http, answer, database, access, place, turns);
                 if (access.WhyEndedLately() is { } reason)
                 {
                     await EndAsync(http, answer, reason);
@@ -117,12 +118,14 @@ internal static class ChangesStreamRoute
         AnswerBuffer answer,
         Database database,
         FeedAccess access,
-        FeedPlace place
+        FeedPlace place,
+        WorkTurns turns
     )
     {
         for (bool isMore = true; isMore && access.WhyEndedLately() is null; )
         {
-            isMore = WritePart(answer, database, place);
+            await turns.TakeAsync();
+            isMore = WritePart(answer, database, place, turns);
             if (answer.Length > 0)
             {
                 await answer.SendPartAsync(http, pause: null, ContentType);
@@ -135,7 +138,7 @@ internal static class ChangesStreamRoute
     /// deletions behind it were forgotten meanwhile.
     /// </summary>
     /// <returns>Whether there are more.</returns>
-    private static bool WritePart(AnswerBuffer answer, Database database, FeedPlace place)
+    private static bool WritePart(AnswerBuffer answer, Database database, FeedPlace place, WorkTurns turns)
     {
         using var reader = database.OpenReader();
         long horizon = reader.ReadStatistics().TombstoneHorizon;
@@ -154,6 +157,8 @@ internal static class ChangesStreamRoute
         using var changes = reader.Changes(place.Etag);
         while (changes.MoveNext())
         {
+            turns.Pass();
+
             // A document that moved between collections is two changes of one etag.
             if (answer.IsPartDue && changes.Etag != place.Etag)
             {

@@ -35,8 +35,10 @@ internal sealed class WorkTurns(ServerContext context, HttpContext http)
         }
     }
 
+    /// <summary>Called within a long piece of work, now and then.</summary>
+    /// <exception cref="OperationCanceledException">The client left, or the node stops.</exception>
     // Reading the token of a request makes Kestrel allocate, so it is not asked for each piece.
-    private void Check()
+    public void Check()
     {
         http.RequestAborted.ThrowIfCancellationRequested();
         context.Stopping.ThrowIfCancellationRequested();

@@ -30,7 +30,7 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
     [InlineData("x/1 x/2 x/3 x/4 x/5 x/6 x/7 x/8 x/9", "l", "b.d.e", "l.p", "l[].p", "b.d", "a", "a", "b.c")]
     public void All_paths_are_followed_in_the_order_of_the_document(string ids, params string[] paths)
     {
-        using var includes = new IncludePaths(paths, Share(1 << 20));
+        using var includes = new IncludePaths(paths, Share(1 << 20), NeverEnds);
         includes.Collect(Encoding.UTF8.GetBytes(Members.Trim()));
         includes.Collect(Encoding.UTF8.GetBytes(Members.Trim()));
         Assert.Equal(ids, string.Join(' ', includes.Ids));
@@ -39,7 +39,7 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
     [Fact]
     public void Ids_are_the_same_where_their_lower_case_is()
     {
-        using var includes = new IncludePaths(["l"], Share(1 << 20));
+        using var includes = new IncludePaths(["l"], Share(1 << 20), NeverEnds);
         includes.Collect("\"l\":[\"Σ/1\",\"σ/1\",\"ς/1\",\"S/1\",\"s/1\",\"ſ/1\"]"u8);
         Assert.Equal(["Σ/1", "ς/1", "S/1", "ſ/1"], includes.Ids);
         includes.Exclude(["σ/1", "s/1"]);
@@ -50,7 +50,7 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
     public void What_is_referred_to_draws_on_the_memory_of_queries()
     {
         var share = Share(64 << 10);
-        using (var includes = new IncludePaths(["l"], share))
+        using (var includes = new IncludePaths(["l"], share, NeverEnds))
         {
             byte[] members = Encoding.UTF8.GetBytes(
                 $"\"l\":[{string.Join(',', Enumerable.Range(0, 1000).Select(static i => $"\"users/{i:D40}\""))}]"
@@ -121,6 +121,25 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
                 await turns.TakeAsync();
             }
         });
+    }
+
+    [Fact]
+    public void Many_paths_within_one_document_can_be_ended()
+    {
+        int checks = 0;
+        using var includes = new IncludePaths(
+            ["x" + string.Concat(Enumerable.Repeat("[]", 100))],
+            Share(1 << 20),
+            () => throw new OperationCanceledException($"{++checks}")
+        );
+        string arrays = new string('[', 100) + string.Join(',', Enumerable.Repeat("[]", 1000)) + new string(']', 100);
+        Assert.Throws<OperationCanceledException>(() => includes.Collect(Encoding.UTF8.GetBytes("\"x\":" + arrays)));
+        Assert.Equal(1, checks);
+    }
+
+    private static void NeverEnds()
+    {
+        // Nobody leaves.
     }
 
     private static MemoryShare Share(long bytes) => new MemoryBudget(2 * bytes).AddShare("queries", bytes);

@@ -98,6 +98,9 @@ public sealed class RunningServer : IAsyncLifetime
         _node.Dispose();
     }
 
+    /// <summary>Says that it stops, as is said before leadership is handed over.</summary>
+    public void BeginStop() => _app!.Lifetime.StopApplication();
+
     /// <summary>Stops the server as the process of a node does; the node goes on.</summary>
     public Task StopAsync() => _stopping ??= RookeryServer.StopAsync(_app!, Context);
 

@@ -189,9 +189,9 @@ internal sealed class GetDocuments(ServerContext context)
         EntityTag tag
     )
     {
-        using var includes = ReadIncludes(http);
-        bool metadataOnly = new QueryParameters(http).Flag("metadataOnly");
         var turns = new WorkTurns(context, http);
+        using var includes = new IncludePaths(ReadPaths(http), context.QueryMemory, turns.Check);
+        bool metadataOnly = new QueryParameters(http).Flag("metadataOnly");
         answer.Write("{\"Results\":["u8);
         int found = 0;
         for (int i = 0; i < ids.Count; i++)
@@ -358,8 +358,6 @@ internal sealed class GetDocuments(ServerContext context)
         );
 
     private static bool HasIncludes(HttpContext http) => ReadPaths(http).Count > 0;
-
-    private IncludePaths ReadIncludes(HttpContext http) => new(ReadPaths(http), context.QueryMemory);
 
     private static List<string> ReadPaths(HttpContext http)
     {

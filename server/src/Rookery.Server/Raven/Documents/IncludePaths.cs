@@ -19,22 +19,31 @@ internal sealed class IncludePaths : IDisposable
     private const int BytesPerId = 128;
 
     private const int MostIdBytes = 512;
+
+    // So many steps of paths take about a millisecond.
+    private const int StepsBetweenChecks = 1 << 16;
+
     private readonly Step _root = new();
     private readonly List<Place> _places = [];
 
     // Lower-cased, as ids are compared: by upper case, ς and σ would be one.
     private readonly HashSet<string> _seen = new(StringComparer.Ordinal);
     private readonly MemoryShare _memory;
+    private readonly Action _check;
     private long _heldBytes;
+    private int _steps;
 
     /// <summary>Reads the paths.</summary>
     /// <param name="paths">The paths.</param>
     /// <param name="memory">What the ids take is drawn from here.</param>
+    /// <param name="check">Called while paths are followed, again and again: ends it by an exception. Many paths in a
+    /// document of many members take long.</param>
     /// <exception cref="RefusedException">A path is empty or in a form we do not have, or there are too
     /// many.</exception>
-    public IncludePaths(IReadOnlyCollection<string> paths, MemoryShare memory)
+    public IncludePaths(IReadOnlyCollection<string> paths, MemoryShare memory, Action check)
     {
         _memory = memory;
+        _check = check;
         if (paths.Count > MostPaths)
         {
             throw RefusedException.BadRequest(
@@ -141,6 +150,7 @@ internal sealed class IncludePaths : IDisposable
     private void Follow(ref Utf8JsonReader reader, int from)
     {
         int to = _places.Count;
+        Count(1 + to - from);
         switch (reader.TokenType)
         {
             case JsonTokenType.StartArray:
@@ -203,6 +213,7 @@ internal sealed class IncludePaths : IDisposable
         for (int i = from; i < to; i++)
         {
             var (step, isInside) = _places[i];
+            Count(1 + step.Members.Count);
             foreach (var (name, next) in step.Members)
             {
                 if (reader.ValueTextEquals(name))
@@ -216,6 +227,16 @@ internal sealed class IncludePaths : IDisposable
             {
                 _places.Add(new Place(each, IsInside: false));
             }
+        }
+    }
+
+    private void Count(int steps)
+    {
+        _steps += steps;
+        if (_steps >= StepsBetweenChecks)
+        {
+            _steps = 0;
+            _check();
         }
     }
 

@@ -174,8 +174,8 @@ internal sealed class RunQuery(ServerContext context)
         QueryTimings timings
     )
     {
-        using var includes = new IncludePaths(request.Includes, context.QueryMemory);
         var turns = new WorkTurns(context, http);
+        using var includes = new IncludePaths(request.Includes, context.QueryMemory, turns.Check);
         answer.Write("{\"Results\":["u8);
         bool isFirst = true;
         while (await results.MoveNextAsync())
