@@ -180,6 +180,30 @@ public sealed class StopTests : IAsyncLifetime
         await stopped.WaitAsync(Guard);
     }
 
+    [Theory]
+    [InlineData("&waitForIndexThrow=false", 201)]
+    [InlineData("", 500)]
+    public async Task A_batch_that_waits_for_indexes_is_still_acknowledged(string parameter, int status)
+    {
+        _server.HoldsIndexing = true;
+        await DefineAsync();
+        var batch = await SendAsync(
+            "POST",
+            "/bulk_docs?waitForIndexesTimeout=15000&waitForSpecificIndex=ByN" + parameter,
+            """{"Commands":[{"Id":"a","Type":"PUT","Document":{"@metadata":{"@collection":"Ds"}}}]}"""
+        );
+        await UntilNothingIsTakenAsync();
+        var stopped = _server.StopAsync();
+        var answer = await batch.WaitAsync(Guard);
+        Assert.Equal(status, answer.Status);
+        Assert.Contains(
+            status == 500 ? "The batch is stored." : "@change-vector",
+            answer.Body,
+            StringComparison.Ordinal
+        );
+        await stopped.WaitAsync(Guard);
+    }
+
     [Fact]
     public async Task A_document_that_waits_for_memory_is_told_that_the_node_stops()
     {

@@ -16,6 +16,9 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
     // As RavenDB's clients have it.
     private static readonly TimeSpan UsualTimeout = TimeSpan.FromSeconds(15);
 
+    private const string NodeStops =
+        "The batch is stored. Its indexes were not waited for any longer: the node is stopping.";
+
     private static readonly TimeSpan LongestTimeout = TimeSpan.FromHours(1);
 
     /// <summary>Reads waitForIndexesTimeout, waitForIndexThrow and waitForSpecificIndex.</summary>
@@ -78,7 +81,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
     /// <param name="database">Where the batch was stored.</param>
     /// <param name="collections">The collections that it changed; null when that is not known of all.</param>
     /// <param name="cancellationToken">Gives up.</param>
-    /// <exception cref="RefusedException">An index did not come so far in time.</exception>
+    /// <exception cref="RefusedException">An index did not come so far in time, or before the node stops.</exception>
     public async Task WaitAsync(
         ServerContext context,
         Database database,
@@ -94,8 +97,10 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
                 throw new RefusedException(
                     StatusCodes.Status500InternalServerError,
                     RavenType.BatchTimeout,
-                    "The batch is stored. Whether indexes follow it is not known: no leader could say how far "
-                        + "this node has come."
+                    context.Stopping.IsCancellationRequested
+                        ? NodeStops
+                        : "The batch is stored. Whether indexes follow it is not known: no leader could say how far "
+                            + "this node has come."
                 );
             }
 
@@ -113,11 +118,26 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
                         .Where(status => Concerns(status, collections))
                         .Select(static status => status.Name),
                 ];
-        bool[] reached = await Task.WhenAll(
-            names.Select(name =>
-                context.Indexes.WaitAsync(database, name, etag, Timeout, cancellationToken, evenAtRest: true)
-            )
-        );
+        bool[] reached;
+        try
+        {
+            reached = await Task.WhenAll(
+                names.Select(name =>
+                    context.Indexes.WaitAsync(database, name, etag, Timeout, cancellationToken, evenAtRest: true)
+                )
+            );
+        }
+        catch (OperationCanceledException) when (context.Stopping.IsCancellationRequested)
+        {
+            // What is stored is acknowledged.
+            if (Throws)
+            {
+                throw new RefusedException(StatusCodes.Status500InternalServerError, RavenType.BatchTimeout, NodeStops);
+            }
+
+            return;
+        }
+
         if (Throws && Array.IndexOf(reached, false) is >= 0 and var late)
         {
             throw new RefusedException(
