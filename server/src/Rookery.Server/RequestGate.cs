@@ -221,7 +221,8 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         }
         finally
         {
-            await end.DisposeAsync();
+            // Awaited it would take 32 B more of each read that waits for anything.
+            end.Dispose();
             context.Metrics.End(route, total, begun, http.Response.StatusCode);
         }
 
