@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using System.Text;
 
 namespace Rookery.Json;
 
@@ -91,13 +90,7 @@ public static class NumberKey
             count--;
         }
 
-        int at = 0;
-        if (isNegative)
-        {
-            destination[at++] = (byte)'-';
-        }
-
-        return at + WriteDecimal(digits[..count], exponent, destination[at..]);
+        return JsonNumber.Write(isNegative, digits[..count], exponent, destination);
     }
 
     /// <summary>Reads the significant digits of a number, without zeros at either end.</summary>
@@ -195,55 +188,5 @@ public static class NumberKey
         }
 
         return isNegative ? -value : value;
-    }
-
-    private static int WriteDecimal(ReadOnlySpan<byte> digits, int exponent, Span<byte> destination)
-    {
-        const int MostPlainDigits = 21;
-        const int MostLeadingZeros = 6;
-        if (exponent is > MostPlainDigits or <= -MostLeadingZeros)
-        {
-            return WriteScientific(digits, exponent - 1, destination);
-        }
-
-        int at = 0;
-        if (exponent <= 0)
-        {
-            "0."u8.CopyTo(destination);
-            destination.Slice(2, -exponent).Fill((byte)'0');
-            at = 2 - exponent;
-            digits.CopyTo(destination[at..]);
-            return at + digits.Length;
-        }
-
-        int whole = Math.Min(exponent, digits.Length);
-        digits[..whole].CopyTo(destination);
-        destination[whole..exponent].Fill((byte)'0');
-        at = exponent;
-        if (digits.Length > exponent)
-        {
-            destination[at++] = (byte)'.';
-            digits[exponent..].CopyTo(destination[at..]);
-            at += digits.Length - exponent;
-        }
-
-        return at;
-    }
-
-    private static int WriteScientific(ReadOnlySpan<byte> digits, int exponent, Span<byte> destination)
-    {
-        destination[0] = digits[0];
-        int at = 1;
-        if (digits.Length > 1)
-        {
-            destination[at++] = (byte)'.';
-            digits[1..].CopyTo(destination[at..]);
-            at += digits.Length - 1;
-        }
-
-        destination[at++] = (byte)'e';
-        destination[at++] = exponent < 0 ? (byte)'-' : (byte)'+';
-        Encoding.UTF8.TryGetBytes(Math.Abs(exponent).ToString(), destination[at..], out int written);
-        return at + written;
     }
 }

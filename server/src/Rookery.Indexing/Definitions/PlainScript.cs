@@ -3,7 +3,6 @@ using System.Text;
 using Rookery.Json;
 using Rookery.Scripting.Compiling;
 using Rookery.Scripting.Syntax;
-using Rookery.Scripting.Values;
 
 namespace Rookery.Indexing.Definitions;
 
@@ -186,14 +185,14 @@ internal sealed class PlainScript
         switch (Resolve(expression))
         {
             case NumberLiteral { IsCSharp: true } number:
-                string digits = number.Whole?.ToString(CultureInfo.InvariantCulture) ?? NumberText.Format(number.Value);
+                string digits = number.Whole?.ToString(CultureInfo.InvariantCulture) ?? JsonNumber.Format(number.Value);
                 return new PlainValue.Constant(
                     Encoding.UTF8.GetBytes(
                         number.Whole is null && digits.AsSpan().IndexOfAny('.', 'e') < 0 ? digits + ".0" : digits
                     )
                 );
             case NumberLiteral number when double.IsFinite(number.Value):
-                return new PlainValue.Constant(Encoding.UTF8.GetBytes(NumberText.Format(number.Value)));
+                return new PlainValue.Constant(Encoding.UTF8.GetBytes(JsonNumber.Format(number.Value)));
             case TextLiteral text
                 when !text.Text.Any(char.IsSurrogate) && (_constants += text.Text.Length) <= MostConstants:
                 byte[] plain = Encoding.UTF8.GetBytes(text.Text);

@@ -1,6 +1,6 @@
 using System.Buffers.Text;
 using System.Globalization;
-using Rookery.Scripting.Values;
+using Rookery.Json;
 
 namespace Rookery.Indexing.Definitions;
 

@@ -52,10 +52,10 @@ internal sealed class AutoReduceMap : IIndexMap, IDisposable
     public IReadOnlyList<string> LoadedCollections => [];
 
     /// <summary>
-    /// 3: rows have longer numbers. 2: keys that are arrays or objects are equal by value. In version 1 by how they
+    /// 4: sums have all their digits. 3: rows have longer numbers. 2: keys that are arrays or objects are equal by value. In version 1 by how they
     /// were written.
     /// </summary>
-    public int ContentVersion => 3;
+    public int ContentVersion => 4;
 
     /// <inheritdoc/>
     public void Map(in QueriedDocument document, IndexEntry entry)

@@ -1,3 +1,4 @@
+using System.Globalization;
 using Rookery.Disk;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Values;
@@ -13,13 +14,14 @@ internal sealed class Accumulator
     /// <summary>Memory of one without the value it keeps.</summary>
     public const int Bytes = 128;
 
-    private const int MaxSumBytes = 64;
+    private const int MaxCountBytes = 20;
 
-    private NumberSum _sum;
+    private ExactSum _sum;
+    private long _numbers;
     private byte[]? _extreme;
 
     /// <summary>Forgets all values.</summary>
-    public void Clear() => (_sum, _extreme) = (default, null);
+    public void Clear() => (_sum, _numbers, _extreme) = (default, 0, null);
 
     /// <summary>Adds a value. Sums and averages take numbers, least and greatest ones all but null.</summary>
     /// <param name="kind">What is computed.</param>
@@ -32,6 +34,7 @@ internal sealed class Accumulator
             if (json[0] is (byte)'-' or (>= (byte)'0' and <= (byte)'9'))
             {
                 _sum.Add(json);
+                _numbers++;
             }
         }
         else if (json[0] != (byte)'n' && (_extreme is null || IsBefore(json, _extreme) == (kind == AggregateKind.Min)))
@@ -48,9 +51,11 @@ internal sealed class Accumulator
     /// </summary>
     public void AddPart(AggregateKind kind, ReadOnlySpan<byte> json)
     {
-        if (kind is AggregateKind.Sum or AggregateKind.Average)
+        if (kind == AggregateKind.Average)
         {
-            _sum.Add(NumberSum.ReadParts(json));
+            int comma = json.IndexOf((byte)',');
+            _sum.Add(json[1..comma]);
+            _numbers += long.Parse(json[(comma + 1)..^1], CultureInfo.InvariantCulture);
         }
         else
         {
@@ -63,9 +68,14 @@ internal sealed class Accumulator
     public int AppendPart(AggregateKind kind, long entries, PooledBytes output)
     {
         int before = output.Length;
-        if (kind is AggregateKind.Sum or AggregateKind.Average)
+        if (kind == AggregateKind.Average)
         {
-            _sum.WriteParts(output);
+            // The sum has all its digits, so parts add up exactly.
+            output.Append((byte)'[');
+            Append(AggregateKind.Sum, entries, output);
+            output.Append((byte)',');
+            Append(AggregateKind.Count, _numbers, output);
+            output.Append((byte)']');
         }
         else
         {
@@ -81,14 +91,14 @@ internal sealed class Accumulator
         switch (kind)
         {
             case AggregateKind.Count:
-                System.Buffers.Text.Utf8Formatter.TryFormat(entries, output.Reserve(MaxSumBytes), out int written);
+                System.Buffers.Text.Utf8Formatter.TryFormat(entries, output.Reserve(MaxCountBytes), out int written);
                 output.Advance(written);
                 return;
             case AggregateKind.Sum:
-                output.Advance(_sum.Write(output.Reserve(MaxSumBytes)));
+                output.Advance(_sum.Write(output.Reserve(ExactSum.MostBytes)));
                 return;
-            case AggregateKind.Average:
-                output.Advance(_sum.WriteAverage(output.Reserve(MaxSumBytes)));
+            case AggregateKind.Average when _numbers > 0:
+                output.Advance(JsonNumber.Format(_sum.Average(_numbers), output.Reserve(JsonNumber.MostBytes)));
                 return;
             default:
                 output.Append(_extreme ?? "null"u8);

@@ -331,7 +331,7 @@ public sealed partial class ScriptInterpreter
                     value.Trait == ValueTrait.Single
                         ? double.Parse(Format(NumeralOf(value), null), CultureInfo.InvariantCulture)
                         : value.Double;
-                length = NumberText.Format(real, room);
+                length = JsonNumber.Format(real, room);
                 Write(room[..length]);
                 Write(room[..length].IndexOfAny((byte)'.', (byte)'e') < 0 ? ".0"u8 : default);
                 break;

@@ -64,23 +64,27 @@ public sealed partial class ScriptInterpreter
                 double real = SumOfReals(sequence, count);
                 real = isAverage ? real / numbers : real;
                 return hasOtherThanFloats ? ScriptValue.OfReal(real) : ScriptValue.OfSingle((float)real);
-            case Summed.Stored or Summed.StoredWhole when isAverage:
-                return AverageOfStored(sequence, count);
         }
 
         var sum = DigitsOfSum(sequence, count);
+        if (isAverage)
+        {
+            return ScriptValue.OfReal(sum.Average(numbers));
+        }
+
         if (widest == Summed.Stored)
         {
             return WithDigitsOf(sum, isReal: true);
         }
 
         bool isLong = sum.TryGetWhole(out long whole);
-        return isAverage ? ScriptValue.OfReal((isLong ? whole : ToDouble(sum)) / numbers)
-            : isLong
-                ? widest == Summed.Ints ? ScriptValue.OfInt(checked((int)whole))
-                    : ScriptValue.OfWhole(whole)
-            : widest == Summed.StoredWhole ? WithDigitsOf(sum, isReal: false)
-            : throw new OverflowException();
+        return isLong
+            ? widest == Summed.Ints
+                ? ScriptValue.OfInt(checked((int)whole))
+                : ScriptValue.OfWhole(whole)
+            : widest == Summed.StoredWhole
+                ? WithDigitsOf(sum, isReal: false)
+                : throw new OverflowException();
     }
 
     private Summed SummedAs(ScriptValue element)
@@ -104,7 +108,7 @@ public sealed partial class ScriptInterpreter
     private ExactSum DigitsOfSum(ScriptValue sequence, int count)
     {
         var sum = default(ExactSum);
-        Span<byte> room = stackalloc byte[NumberText.MostDecimalBytes];
+        Span<byte> room = stackalloc byte[JsonNumber.MostDecimalBytes];
         for (int index = 0; index < count; index++)
         {
             var element = _heap.Element(sequence, index);
@@ -140,14 +144,14 @@ public sealed partial class ScriptInterpreter
             }
         }
 
-        return AddsDecimals && hasDigits ? ToDouble(DigitsOfSum(sequence, count)) : sum;
+        return AddsDecimals && hasDigits ? DigitsOfSum(sequence, count).ToDouble() : sum;
     }
 
     /// <summary>The decimal next to the sum, with as many digits behind the point as any number has.</summary>
     private decimal SumOfDecimals(ScriptValue sequence, int count)
     {
         var sum = default(ExactSum);
-        Span<byte> room = stackalloc byte[NumberText.MostDecimalBytes];
+        Span<byte> room = stackalloc byte[JsonNumber.MostDecimalBytes];
         int scale = 0;
         for (int index = 0; index < count; index++)
         {
@@ -164,29 +168,6 @@ public sealed partial class ScriptInterpreter
         Span<byte> digits = stackalloc byte[ExactSum.MostBytes];
         decimal exact = decimal.Parse(digits[..sum.Write(digits)], NumberStyles.Float, CultureInfo.InvariantCulture);
         return exact + new decimal(0, 0, 0, isNegative: false, (byte)scale);
-    }
-
-    private ScriptValue AverageOfStored(ScriptValue sequence, int count)
-    {
-        var sum = default(NumberSum);
-        Span<byte> digits = stackalloc byte[NumberSum.MostBytes];
-        for (int index = 0; index < count; index++)
-        {
-            var element = _heap.Element(sequence, index);
-            if (!element.IsNothing)
-            {
-                sum.Add(DigitsOf(element, digits));
-            }
-        }
-
-        int written = sum.WriteAverage(digits);
-        return ScriptValue.OfReal(double.Parse(digits[..written], NumberStyles.Float, CultureInfo.InvariantCulture));
-    }
-
-    private static double ToDouble(ExactSum sum)
-    {
-        Span<byte> digits = stackalloc byte[ExactSum.MostBytes];
-        return double.Parse(digits[..sum.Write(digits)], NumberStyles.Float, CultureInfo.InvariantCulture);
     }
 
     private ScriptValue WithDigitsOf(ExactSum sum, bool isReal)

@@ -79,8 +79,8 @@ public sealed partial class ScriptInterpreter
                 Write("null"u8);
                 break;
             case ValueKind.Number:
-                Reserve(NumberText.MostBytes);
-                _output.Advance(NumberText.Format(value.Double, _output.Reserve(NumberText.MostBytes)));
+                Reserve(JsonNumber.MostBytes);
+                _output.Advance(JsonNumber.Format(value.Double, _output.Reserve(JsonNumber.MostBytes)));
                 break;
             case ValueKind.Text or ValueKind.EscapedText:
                 WriteText(value);

@@ -1,3 +1,4 @@
+using Rookery.Json;
 using Rookery.Scripting.Compiling;
 using Rookery.Scripting.Syntax;
 using Rookery.Scripting.Values;
@@ -340,7 +341,7 @@ public sealed partial class ScriptInterpreter
     {
         if (!(count >= 0) || count * Math.Max(text.Length, 1) > _limits.MemoryBytes)
         {
-            throw new ScriptFailure($"a text cannot be repeated {NumberText.Format(count)} times");
+            throw new ScriptFailure($"a text cannot be repeated {JsonNumber.Format(count)} times");
         }
 
         int start = _heap.Length;

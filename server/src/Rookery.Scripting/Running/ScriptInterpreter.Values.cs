@@ -71,7 +71,7 @@ public sealed partial class ScriptInterpreter
                 break;
             case ValueKind.Number or ValueKind.StoredNumber:
                 double number = _heap.NumberOf(value);
-                _heap.Advance(NumberText.Format(number, _heap.Reserve(NumberText.MostBytes)));
+                _heap.Advance(JsonNumber.Format(number, _heap.Reserve(JsonNumber.MostBytes)));
                 break;
             case >= ValueKind.Whole:
                 AddCSharpText(value);
@@ -187,13 +187,13 @@ public sealed partial class ScriptInterpreter
 
     private ScriptValue WithDigitsOf(decimal number)
     {
-        return TakeDigits(NumberText.Format(number, _heap.Reserve(NumberText.MostDecimalBytes)));
+        return TakeDigits(JsonNumber.Format(number, _heap.Reserve(JsonNumber.MostDecimalBytes)));
     }
 
     private ScriptValue AddDigits(ScriptValue left, ScriptValue right, bool isMinus)
     {
         var sum = default(ExactSum);
-        Span<byte> room = stackalloc byte[NumberText.MostDecimalBytes];
+        Span<byte> room = stackalloc byte[JsonNumber.MostDecimalBytes];
         sum.Add(DigitsOf(left, room));
         if (isMinus)
         {
@@ -233,8 +233,8 @@ public sealed partial class ScriptInterpreter
 
         double real = _heap.NumberOf(number);
         return DecimalSum.TryRead(real, out decimal value) && value != 0
-            ? room[..NumberText.Format(value, room)]
-            : room[..NumberText.Format(real, room)];
+            ? room[..JsonNumber.Format(value, room)]
+            : room[..JsonNumber.Format(real, room)];
     }
 
     private bool TryReadDecimal(ScriptValue value, out decimal number) =>

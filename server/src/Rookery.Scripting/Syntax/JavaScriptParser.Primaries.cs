@@ -1,5 +1,5 @@
+using Rookery.Json;
 using Rookery.Scripting.Compiling;
-using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.Syntax;
 
@@ -142,7 +142,7 @@ internal sealed partial class JavaScriptParser
             case TokenKind.Text or TokenKind.Number:
                 ExpectValueOfMember(token);
                 return new ObjectMember(
-                    token.Kind == TokenKind.Text ? token.Text : NumberText.Format(token.Number),
+                    token.Kind == TokenKind.Text ? token.Text : JsonNumber.Format(token.Number),
                     null,
                     ParseExpression()
                 );

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Rookery.Json;
 
 namespace Rookery.Scripting.Values;
 

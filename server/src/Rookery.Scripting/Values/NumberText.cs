@@ -1,90 +1,18 @@
 using System.Globalization;
-using System.Text;
 using Rookery.Scripting.Syntax;
 
 namespace Rookery.Scripting.Values;
 
 /// <summary>
-/// JavaScript's text of numbers, and its numbers of texts. The same on every processor and in every culture.
+/// JavaScript's numbers of texts, and its texts with a fixed count of digits. The same on every processor and in every culture.
 /// </summary>
 internal static class NumberText
 {
-    /// <summary>Bytes that a number's text takes at most.</summary>
-    public const int MostBytes = 32;
-
-    /// <summary>Bytes that a decimal's text takes at most.</summary>
-    public const int MostDecimalBytes = 40;
-
     /// <summary>Digits behind the point that <see cref="FormatFixed"/> writes at most.</summary>
     public const int MostFixedDigits = 50;
 
     /// <summary>Bytes that <see cref="FormatFixed"/> needs.</summary>
     public const int MostFixedBytes = 128;
-
-    /// <summary>
-    /// The text of a number: the shortest that reads back as it, with an exponent from 1e21 and below 1e-6.
-    /// </summary>
-    public static string Format(double value)
-    {
-        Span<byte> text = stackalloc byte[MostBytes];
-        return Encoding.ASCII.GetString(text[..Format(value, text)]);
-    }
-
-    /// <summary>Writes the text of a number; returns its bytes.</summary>
-    /// <param name="value">The number.</param>
-    /// <param name="destination">At least <see cref="MostBytes"/> bytes.</param>
-    public static int Format(double value, Span<byte> destination)
-    {
-        if (!double.IsFinite(value))
-        {
-            return Copy(
-                double.IsNaN(value) ? "NaN"u8
-                    : value > 0 ? "Infinity"u8
-                    : "-Infinity"u8,
-                destination
-            );
-        }
-
-        if (Math.Abs(value) < 1e15 && value == Math.Truncate(value))
-        {
-            ((long)value).TryFormat(destination, out int length, default, CultureInfo.InvariantCulture);
-            return length;
-        }
-
-        Span<byte> shortest = stackalloc byte[MostBytes];
-        value.TryFormat(shortest, out int written, "R", CultureInfo.InvariantCulture);
-        Span<byte> digits = stackalloc byte[MostBytes];
-        int count = ReadDigits(shortest[..written], digits, out int point);
-        return Write(value < 0, digits[..count], point, destination);
-    }
-
-    /// <summary>Writes the text of a decimal but 0, with all its digits; returns its bytes.</summary>
-    /// <param name="value">The number.</param>
-    /// <param name="destination">At least <see cref="MostDecimalBytes"/> bytes.</param>
-    public static int Format(decimal value, Span<byte> destination)
-    {
-        Span<byte> text = stackalloc byte[MostBytes];
-        value.TryFormat(text, out int written, default, CultureInfo.InvariantCulture);
-        Span<byte> digits = stackalloc byte[MostBytes];
-        int count = ReadDigits(text[..written], digits, out int point);
-        return Write(value < 0, digits[..count], point, destination);
-    }
-
-    /// <summary>Writes the text of a number of any digits, as that of a double is written; returns its bytes.</summary>
-    /// <param name="isNegative">Whether it is less than 0.</param>
-    /// <param name="digits">Its digits, as characters, without zeros at either end.</param>
-    /// <param name="point">Behind how many of them the decimal point stands; also less than 0.</param>
-    /// <param name="destination">With room for the digits and <see cref="MostBytes"/> more.</param>
-    public static int Write(bool isNegative, ReadOnlySpan<byte> digits, int point, Span<byte> destination)
-    {
-        int at = 0;
-        if (isNegative)
-        {
-            destination[at++] = (byte)'-';
-        }
-
-        return at + Lay(digits, point, destination[at..]);
-    }
 
     /// <summary>
     /// Writes a number below 1e21 with so many digits behind its point, a half rounded away from zero; returns its
@@ -297,96 +225,5 @@ internal static class NumberText
     {
         int length = at >= text.Length ? 0 : text[at..].IndexOfAnyExceptInRange((byte)'0', (byte)'9');
         return length < 0 ? text.Length - at : length;
-    }
-
-    /// <summary>
-    /// Takes the digits of a number as .NET writes it; the decimal point stands <paramref name="point"/> digits behind
-    /// the first.
-    /// </summary>
-    private static int ReadDigits(ReadOnlySpan<byte> text, Span<byte> digits, out int point)
-    {
-        int count = 0;
-        int exponent = 0,
-            before = -1;
-        for (int at = 0; at < text.Length; at++)
-        {
-            byte next = text[at];
-            if (next == '.')
-            {
-                before = count;
-            }
-            else if (next == 'E')
-            {
-                exponent = int.Parse(text[(at + 1)..], NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture);
-                break;
-            }
-            else if (next != '-')
-            {
-                digits[count++] = next;
-            }
-        }
-
-        point = (before < 0 ? count : before) + exponent;
-        int zeros = 0;
-        while (zeros < count - 1 && digits[zeros] == '0')
-        {
-            zeros++;
-        }
-
-        digits[zeros..count].CopyTo(digits);
-        count -= zeros;
-        point -= zeros;
-        while (count > 1 && digits[count - 1] == '0')
-        {
-            count--;
-        }
-
-        return count;
-    }
-
-    private static int Lay(ReadOnlySpan<byte> digits, int point, Span<byte> destination)
-    {
-        int count = digits.Length;
-        if (point is > 0 and <= 21)
-        {
-            if (count <= point)
-            {
-                digits.CopyTo(destination);
-                destination[count..point].Fill((byte)'0');
-                return point;
-            }
-
-            digits[..point].CopyTo(destination);
-            destination[point] = (byte)'.';
-            digits[point..].CopyTo(destination[(point + 1)..]);
-            return count + 1;
-        }
-
-        if (point is > -6 and <= 0)
-        {
-            int at = Copy("0.0000000"u8[..(2 - point)], destination);
-            digits.CopyTo(destination[at..]);
-            return at + count;
-        }
-
-        int length = 0;
-        destination[length++] = digits[0];
-        if (count > 1)
-        {
-            destination[length++] = (byte)'.';
-            digits[1..].CopyTo(destination[length..]);
-            length += count - 1;
-        }
-
-        destination[length++] = (byte)'e';
-        destination[length++] = point > 0 ? (byte)'+' : (byte)'-';
-        Math.Abs(point - 1).TryFormat(destination[length..], out int written, default, CultureInfo.InvariantCulture);
-        return length + written;
-    }
-
-    private static int Copy(ReadOnlySpan<byte> text, Span<byte> destination)
-    {
-        text.CopyTo(destination);
-        return text.Length;
     }
 }

@@ -2,8 +2,11 @@ using System.Buffers;
 using System.Globalization;
 using System.Numerics;
 using System.Text;
+using Rookery.Disk;
 using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Language;
 using Rookery.Indexing.Reducing;
+using Rookery.Indexing.Scanning;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
@@ -72,6 +75,10 @@ public sealed class ReduceSumTests
             {
                 // One number with a point or an exponent makes a double of the sum, also where it has no fraction.
                 Assert.Equal(numbers.Any(IsReal), IsReal(sum));
+            }
+            else
+            {
+                Assert.Equal(sum, GroupByInParts(random, numbers));
             }
         }
 
@@ -150,6 +157,33 @@ public sealed class ReduceSumTests
         const string Text =
             "groupBy(r => r.k).aggregate(g => ({ k: g.key, c: g.values.reduce((n, v) => n - v.c, null) }))";
         Assert.Equal(RowOf(sum), DefinitionExample.Reduce(Text, [.. numbers.Split(' ').Select(RowOf)]));
+    }
+
+    /// <summary>What <c>group by … sum(c)</c> adds, in parts as an automatic index keeps them.</summary>
+    private static string GroupByInParts(Random random, string[] numbers)
+    {
+        var written = new PooledBytes();
+        var whole = new Accumulator();
+        for (int from = 0; from < numbers.Length; )
+        {
+            var part = new Accumulator();
+            int count = random.Next(1, numbers.Length - from + 1);
+            foreach (string number in numbers.AsSpan(from, count))
+            {
+                part.Add(AggregateKind.Sum, Encoding.ASCII.GetBytes(number), memory: null);
+            }
+
+            written.Clear();
+            part.AppendPart(AggregateKind.Sum, count, written);
+            whole.AddPart(AggregateKind.Sum, written.Written);
+            from += count;
+        }
+
+        written.Clear();
+        whole.Append(AggregateKind.Sum, numbers.Length, written);
+        string sum = Encoding.ASCII.GetString(written.Written);
+        written.Release();
+        return sum;
     }
 
     private static bool IsReal(string number) => number.AsSpan().IndexOfAny(".eE") >= 0;

@@ -1,7 +1,7 @@
 using System.Text;
-using Rookery.Scripting.Values;
+using Rookery.Json;
 
-namespace Rookery.Documents.Tests.Scripting;
+namespace Rookery.Documents.Tests.Json;
 
 public sealed class ExactSumTests
 {
@@ -46,6 +46,22 @@ public sealed class ExactSumTests
 
         Span<byte> room = stackalloc byte[ExactSum.MostBytes];
         Assert.InRange(sum.WriteReal(room), 330 + 340, ExactSum.MostBytes);
+    }
+
+    [Theory]
+    [InlineData("1e308 1e308 1e308", 1e308)]
+    [InlineData("1e308 1e308 1 1", 5e307)]
+    [InlineData("-1e308 -1e308 -1e308 -1e308", -1e308)]
+    [InlineData("1e300 -1e300 9", 3)]
+    [InlineData("0.1 0.2", 0.15)]
+    [InlineData("9007199254740993 9007199254740993", 9007199254740992)]
+    [InlineData("1e-30 3e-30", 2e-30)]
+    public void The_average_is_right_where_the_sum_is_beyond_doubles(string numbers, double expected)
+    {
+        string[] all = numbers.Split(' ');
+        var sum = default(ExactSum);
+        Array.ForEach(all, number => sum.Add(Encoding.ASCII.GetBytes(number)));
+        Assert.Equal(expected, sum.Average(all.Length));
     }
 
     private static string SumOf(params string[] numbers)

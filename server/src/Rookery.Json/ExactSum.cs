@@ -1,9 +1,8 @@
 using System.Globalization;
 using System.Numerics;
 using System.Text;
-using Rookery.Json;
 
-namespace Rookery.Scripting.Values;
+namespace Rookery.Json;
 
 /// <summary>
 /// A sum of numbers with all digits that they are written with. What it writes it reads again with all digits, so that
@@ -13,7 +12,7 @@ namespace Rookery.Scripting.Values;
 /// Digits behind the 340th place of the fraction are dropped from each number: no double is written with one there.
 /// A number of 1e330 and more, which no sum of doubles is, counts as the greatest double.
 /// </remarks>
-internal struct ExactSum
+public struct ExactSum
 {
     /// <summary>Bytes that <see cref="Write"/> and its kin need.</summary>
     public const int MostBytes = 768;
@@ -73,7 +72,7 @@ internal struct ExactSum
     {
         Span<byte> digits = stackalloc byte[MostDigitsOfSum];
         int count = Read(digits, out bool isNegative, out int point);
-        return NumberText.Write(isNegative, digits[..count], point, destination);
+        return JsonNumber.Write(isNegative, digits[..count], point, destination);
     }
 
     /// <summary>Writes the sum as a double of C# is written: with a point or an exponent; returns its bytes.</summary>
@@ -104,6 +103,19 @@ internal struct ExactSum
         destination[(at + count)..(at + point)].Fill((byte)'0');
         return at + point;
     }
+
+    /// <summary>The double next to the sum; the greatest or least one where it is beyond doubles.</summary>
+    public readonly double ToDouble()
+    {
+        Span<byte> digits = stackalloc byte[MostBytes];
+        double sum = double.Parse(digits[..Write(digits)], NumberStyles.Float, CultureInfo.InvariantCulture);
+        return Math.Clamp(sum, double.MinValue, double.MaxValue);
+    }
+
+    /// <summary>The sum divided by how many numbers it is of; right also where the sum is beyond doubles.</summary>
+    /// <param name="count">At least 1.</param>
+    public readonly double Average(long count) =>
+        _rest.IsZero ? ToDouble() / count : new ExactSum { _rest = Units() / count }.ToDouble();
 
     private void Add(ReadOnlySpan<byte> json, bool isTaken)
     {
@@ -182,8 +194,7 @@ internal struct ExactSum
         }
         else
         {
-            BigInteger units = (((((BigInteger)whole * PartUnits) + fraction) * PartUnits) + fine) * FineScale;
-            units += _rest;
+            var units = Units();
             isNegative = units.Sign < 0;
             string text = BigInteger.Abs(units).ToString(CultureInfo.InvariantCulture);
             count = Encoding.ASCII.GetBytes(text, digits);
@@ -201,6 +212,9 @@ internal struct ExactSum
         point -= zeros;
         return digits[..(count - zeros)].TrimEnd((byte)'0').Length;
     }
+
+    private readonly BigInteger Units() =>
+        (((((BigInteger)_whole * PartUnits) + _fraction) * PartUnits) + _fine) * FineScale + _rest;
 
     private static BigInteger UnitsOf(ReadOnlySpan<byte> json)
     {
