@@ -297,6 +297,20 @@ internal static class LinqMethods
             return ToOrder(target, name, callback);
         }
 
+        if (name.Text is "Aggregate" && callback.Parameters.Count == 2)
+        {
+            // Of an empty sequence C# has no value, and fails.
+            return new CallExpression(
+                new MemberExpression(
+                    new InvokeExpression(ScriptFunction.CSharpSkip, [target, LinqConstants.Whole(1, at)], at),
+                    "reduce",
+                    at
+                ),
+                [callback, new InvokeExpression(ScriptFunction.FirstOf, [target], at)],
+                at
+            );
+        }
+
         if (name.Text is "LongCount")
         {
             return ToLong(ToLoop(target, name with { Text = "Count" }, callback));

@@ -11,6 +11,9 @@ internal static class LinqNumbers
 {
     private const int MostLevels = 32;
 
+    // A char has no cast of its own: it is a number only beside one.
+    private const ScriptFunction Character = ScriptFunction.ToCharacter;
+
     /// <summary>A choice, whose numbers are of one type.</summary>
     public static ConditionalExpression Unified(ConditionalExpression choice) =>
         WidestOf([choice.Then, choice.Otherwise]) is { } cast
@@ -18,6 +21,16 @@ internal static class LinqNumbers
             {
                 Then = As(choice.Then, cast),
                 Otherwise = As(choice.Otherwise, cast),
+            }
+            : choice;
+
+    /// <summary>A value, or another one where it is nothing (<c>??</c>): both are of one type.</summary>
+    public static LogicalExpression Unified(LogicalExpression choice) =>
+        WidestOf([choice.Left, choice.Right]) is { } cast
+            ? choice with
+            {
+                Left = As(choice.Left, cast),
+                Right = As(choice.Right, cast),
             }
             : choice;
 
@@ -58,6 +71,7 @@ internal static class LinqNumbers
     private static int WidthOf(ScriptFunction cast) =>
         cast switch
         {
+            Character => -1,
             ScriptFunction.CastToInt => 0,
             ScriptFunction.CastToLong => 1,
             ScriptFunction.CastToFloat => 2,
@@ -74,6 +88,12 @@ internal static class LinqNumbers
             _ when level > MostLevels => null,
             NumberLiteral { Whole: null } => ScriptFunction.CastToDouble,
             NumberLiteral number => number.IsLong ? ScriptFunction.CastToLong : ScriptFunction.CastToInt,
+            ConditionalExpression choice => CommonOf(choice.Then, choice.Otherwise, level + 1),
+            LogicalExpression { Keep: Opcode.JumpKeepingValue } choice => CommonOf(
+                choice.Left,
+                choice.Right,
+                level + 1
+            ),
             InvokeExpression invoke => CastOf(invoke, level + 1),
             _ => null,
         };
@@ -81,19 +101,45 @@ internal static class LinqNumbers
     private static ScriptFunction? CastOf(InvokeExpression invoke, int level) =>
         invoke.Function switch
         {
-            >= ScriptFunction.CastToLong and <= ScriptFunction.CastToDecimal => invoke.Function,
-            ScriptFunction.ParseInt or ScriptFunction.ConvertToInt or ScriptFunction.Count => ScriptFunction.CastToInt,
+            >= ScriptFunction.CastToLong and <= ScriptFunction.CastToDecimal or Character => invoke.Function,
+            ScriptFunction.ElementAt when invoke.Arguments[0] is TextLiteral => Character,
+            ScriptFunction.ParseInt
+            or ScriptFunction.ConvertToInt
+            or ScriptFunction.Count
+            or ScriptFunction.CSharpSign
+            or ScriptFunction.CompareOrdinal => ScriptFunction.CastToInt,
             ScriptFunction.ParseLong or ScriptFunction.ConvertToLong => ScriptFunction.CastToLong,
             ScriptFunction.ParseDouble
             or ScriptFunction.ConvertToDouble
             or ScriptFunction.Power
             or ScriptFunction.SquareRoot => ScriptFunction.CastToDouble,
             ScriptFunction.ParseDecimal or ScriptFunction.ConvertToDecimal => ScriptFunction.CastToDecimal,
-            ScriptFunction.Negated => CastOf(invoke.Arguments[0], level),
+            ScriptFunction.Negated or ScriptFunction.CSharpAbsolute => Promoted(CastOf(invoke.Arguments[0], level)),
+            >= ScriptFunction.CSharpRound and <= ScriptFunction.CSharpTruncate => CastOf(
+                invoke.Arguments[0],
+                level
+            ) switch
+            {
+                null => null,
+                ScriptFunction.CastToDecimal => ScriptFunction.CastToDecimal,
+                _ => ScriptFunction.CastToDouble,
+            },
             >= ScriptFunction.Plus
             and <= ScriptFunction.Modulo
-                when CastOf(invoke.Arguments[0], level) is { } left
-                    && CastOf(invoke.Arguments[1], level) is { } right => WidthOf(left) > WidthOf(right) ? left : right,
+            or ScriptFunction.CSharpMinimum
+            or ScriptFunction.CSharpMaximum => Promoted(CommonOf(invoke.Arguments[0], invoke.Arguments[1], level)),
             _ => null,
         };
+
+    /// <summary>The wider type of two values; null where one is unknown.</summary>
+    private static ScriptFunction? CommonOf(Expression left, Expression right, int level) =>
+        CastOf(left, level) is { } first && CastOf(right, level) is { } second
+            ? WidthOf(first) > WidthOf(second)
+                ? first
+                : second
+            : null;
+
+    /// <summary>What an operator makes of a type: of a char its number.</summary>
+    private static ScriptFunction? Promoted(ScriptFunction? cast) =>
+        cast is Character ? ScriptFunction.CastToInt : cast;
 }

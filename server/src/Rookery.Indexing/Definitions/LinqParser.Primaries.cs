@@ -50,8 +50,17 @@ internal sealed partial class LinqParser
             case TokenKind.Mark when token.Text is "(":
                 _cursor.Take();
                 var inner = ParseExpression();
+                if (_cursor.Current.Is(",") || _cursor.Current.Is(":"))
+                {
+                    throw TokenCursor.NotSupported("tuples", token.Position);
+                }
+
                 _cursor.Expect(")");
                 return inner;
+            case TokenKind.Mark when token.Text is "[":
+                throw TokenCursor.NotSupported("lists in brackets: write 'new[] { … }'", token.Position);
+            case TokenKind.Mark when token.Text is "@":
+                throw TokenCursor.NotSupported("'@' before a name, or before '$': write '$@'", token.Position);
             default:
                 throw _cursor.Unexpected("A value");
         }
@@ -111,7 +120,7 @@ internal sealed partial class LinqParser
         string text = token.Text;
         int at = token.Position;
         bool isOfBits = text.Length > 1 && text[1] is 'x' or 'X' or 'b' or 'B';
-        char suffix = isOfBits ? '0' : char.ToLowerInvariant(text[^1]);
+        char suffix = isOfBits && text[^1] is not ('l' or 'L') ? '0' : char.ToLowerInvariant(text[^1]);
         if (suffix is 'm')
         {
             return decimal.TryParse(text[..^1], NumberStyles.Float, CultureInfo.InvariantCulture, out decimal exact)
@@ -250,6 +259,11 @@ internal sealed partial class LinqParser
         if (_cursor.Current.Is("{"))
         {
             return ParseObject(at);
+        }
+
+        if (_cursor.Current.Is("("))
+        {
+            throw TokenCursor.NotSupported("'new' without a type", at);
         }
 
         if (!TryParseType(out var type))

@@ -31,11 +31,14 @@ internal sealed partial class LinqParser(string text, int offset = 0)
         ["as"] = 8,
         ["<<"] = 9,
         [">>"] = 9,
+        [">>>"] = 9,
         ["+"] = 10,
         ["-"] = 10,
         ["*"] = 11,
         ["/"] = 11,
         ["%"] = 11,
+        ["switch"] = 12,
+        ["with"] = 12,
     };
 
     private static readonly Dictionary<string, ScriptFunction> Operators = new(StringComparer.Ordinal)
@@ -115,6 +118,12 @@ internal sealed partial class LinqParser(string text, int offset = 0)
                 return left;
             }
 
+            if (mark.Text is "is")
+            {
+                left = ParseIsNull(left);
+                continue;
+            }
+
             Opcode? keep = mark.Text switch
             {
                 "??" => Opcode.JumpKeepingValue,
@@ -132,7 +141,9 @@ internal sealed partial class LinqParser(string text, int offset = 0)
             left = keep switch
             {
                 null => ToOperation(mark, left, right),
-                Opcode.JumpKeepingValue => new LogicalExpression(Opcode.JumpKeepingValue, left, right, mark.Position),
+                Opcode.JumpKeepingValue => LinqNumbers.Unified(
+                    new LogicalExpression(Opcode.JumpKeepingValue, left, right, mark.Position)
+                ),
                 { } jump => new LogicalExpression(
                     jump,
                     LinqMethods.ToCondition(left),
@@ -141,6 +152,25 @@ internal sealed partial class LinqParser(string text, int offset = 0)
                 ),
             };
         }
+    }
+
+    /// <summary>Parses <c>is null</c> and <c>is not null</c>: other patterns need types, which values have not.</summary>
+    private Expression ParseIsNull(Expression value)
+    {
+        var mark = _cursor.Take();
+        bool isNot = _cursor.TryTakeWord("not");
+        var pattern = _cursor.Current;
+        if (!_cursor.TryTakeWord("null") || _cursor.Current.IsWord("or") || _cursor.Current.IsWord("and"))
+        {
+            throw TokenCursor.NotSupported("the operator 'is' with other than 'null' and 'not null'", mark.Position);
+        }
+
+        var isNull = new InvokeExpression(
+            ScriptFunction.IsSame,
+            [value, new WordLiteral(Opcode.PushNull, pattern.Position)],
+            mark.Position
+        );
+        return isNot ? new UnaryExpression(Opcode.Not, isNull, mark.Position) : isNull;
     }
 
     private static Expression ToOperation(Token mark, Expression left, Expression right)
@@ -176,6 +206,10 @@ internal sealed partial class LinqParser(string text, int offset = 0)
             _cursor.Take();
             result = LinqConstants.Positive(ParseUnary(), token.Position);
         }
+        else if (token.Is("^"))
+        {
+            throw TokenCursor.NotSupported("an index from the end", token.Position);
+        }
         else if (token.Is("++") || token.Is("--") || token.Is("~"))
         {
             throw TokenCursor.NotSupported($"the operator {token.Quoted}", token.Position);
@@ -203,6 +237,11 @@ internal sealed partial class LinqParser(string text, int offset = 0)
             var token = _cursor.Current;
             switch (token.Text)
             {
+                case "!":
+                    _cursor.Take();
+                    break;
+                case "." when _cursor.Ahead(1).Kind != TokenKind.Name:
+                    throw TokenCursor.NotSupported("ranges, and what is no member,", token.Position);
                 case "." or "?.":
                     _cursor.Take();
                     value = _cursor.Current.Is("[") ? ParseElement(value) : ParseMember(value);

@@ -183,10 +183,14 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.ConvertToBoolean:
                 return ScriptValue.Of(number.Real != 0);
             default:
-                var rounded = number.IsWhole ? number.Decimal : decimal.Round(number.Decimal, MidpointRounding.ToEven);
+                // A decimal of a double has 15 digits of it.
+                long rounded =
+                    number.IsWhole ? number.Whole
+                    : number.IsReal ? checked((long)Math.Round(number.Real, MidpointRounding.ToEven))
+                    : (long)decimal.Round(number.Decimal, MidpointRounding.ToEven);
                 return function == ScriptFunction.ConvertToInt
-                    ? ScriptValue.OfInt((int)rounded)
-                    : ScriptValue.OfWhole((long)rounded);
+                    ? ScriptValue.OfInt(checked((int)rounded))
+                    : ScriptValue.OfWhole(rounded);
         }
     }
 
@@ -229,6 +233,9 @@ public sealed partial class ScriptInterpreter
             ? NumeralOf(value)
             : throw new ScriptFailure($"the script uses {user} on {NameOf(value)}, which is no number");
 
+    private CSharpNumber RequiredOrCode(ScriptValue value) =>
+        Required(value.Trait == ValueTrait.Character ? CodeOf(value) : value, "Math");
+
     private ScriptValue CalculateAsCSharp(ScriptFunction function, ReadOnlySpan<ScriptValue> arguments)
     {
         // The rounding is a text, as in Math.Round(x, MidpointRounding.AwayFromZero).
@@ -245,13 +252,13 @@ public sealed partial class ScriptInterpreter
             return ScriptValue.OfSpan(Math.Abs(span.Span));
         }
 
-        var number = Required(arguments[0], "Math");
+        var number = RequiredOrCode(arguments[0]);
         switch (function)
         {
             case ScriptFunction.CSharpRound:
                 return Round(number, arguments[1..]);
             case ScriptFunction.CSharpMinimum or ScriptFunction.CSharpMaximum:
-                var other = Required(arguments[1], "Math");
+                var other = RequiredOrCode(arguments[1]);
                 var type = CSharpNumber.Common(number, other);
                 if (type is CSharpNumberType.Single or CSharpNumberType.Real)
                 {
@@ -266,7 +273,7 @@ public sealed partial class ScriptInterpreter
                 return Value((isFirst ? number : other).As(type));
             case ScriptFunction.Power:
                 _heap.Spend(StepsPerPower);
-                return ScriptValue.OfReal(PortablePower.Of(number.Real, Required(arguments[1], "Math").Real));
+                return ScriptValue.OfReal(PortablePower.Of(number.Real, RequiredOrCode(arguments[1]).Real));
             case ScriptFunction.SquareRoot:
                 return ScriptValue.OfReal(Math.Sqrt(number.Real));
             case ScriptFunction.CSharpSign:

@@ -141,7 +141,12 @@ internal sealed class Lexer(string text, bool isLinq)
         )
         {
             double number = ReadNumber();
-            return new Token(TokenKind.Number, text[start.._position], number, start, isAfterNewLine);
+            return new Token(TokenKind.Number, DigitsFrom(start), number, start, isAfterNewLine);
+        }
+
+        if (isLinq && string.CompareOrdinal(text, _position, "\"\"\"", 0, 3) == 0)
+        {
+            throw TokenCursor.NotSupported("texts in three quotes", start);
         }
 
         if (first is '"' or '\'')
@@ -284,7 +289,7 @@ internal sealed class Lexer(string text, bool isLinq)
         }
 
         bool isNumber = double.TryParse(
-            text.AsSpan(start, _position - start),
+            DigitsFrom(start),
             NumberStyles.AllowDecimalPoint | NumberStyles.AllowExponent,
             CultureInfo.InvariantCulture,
             out double number
@@ -311,19 +316,25 @@ internal sealed class Lexer(string text, bool isLinq)
     private double ReadNumberOfBits(int start)
     {
         _position += 2;
-        while (_position < text.Length && char.IsAsciiHexDigit(text[_position]))
+        while (_position < text.Length && (char.IsAsciiHexDigit(text[_position]) || IsSeparator()))
         {
             _position++;
         }
 
+        double number = NumberText.Parse(Encoding.UTF8.GetBytes(DigitsFrom(start)));
+        _position += isLinq && _position < text.Length && text[_position] is 'l' or 'L' ? 1 : 0;
         RefuseNumberThatGoesOn();
-        double number = NumberText.Parse(Encoding.UTF8.GetBytes(text[start.._position]));
         bool isNumber = !double.IsNaN(number) && !EndsInName();
         return isNumber ? number : throw Invalid("The number is not written as numbers are", start);
     }
 
     private void RefuseNumberThatGoesOn()
     {
+        if (isLinq && _position < text.Length && text[_position] is 'u' or 'U')
+        {
+            throw TokenCursor.NotSupported("unsigned numbers", _position);
+        }
+
         if (!isLinq && _position < text.Length && text[_position] is 'n' or '_')
         {
             throw TokenCursor.NotSupported(text[_position] == 'n' ? "BigInt numbers" : "'_' in numbers", _position);
@@ -332,11 +343,22 @@ internal sealed class Lexer(string text, bool isLinq)
 
     private void SkipDigits()
     {
-        while (_position < text.Length && char.IsAsciiDigit(text[_position]))
+        while (_position < text.Length && (char.IsAsciiDigit(text[_position]) || IsSeparator()))
         {
             _position++;
         }
     }
+
+    /// <summary>Whether a <c>_</c> stands here between the digits of a number, as C# allows it.</summary>
+    private bool IsSeparator() =>
+        isLinq
+        && text[_position] == '_'
+        && text[_position - 1] != '.'
+        && text.AsSpan(_position).IndexOfAnyExcept('_') is > 0 and var behind
+        && char.IsAsciiHexDigit(text[_position + behind]);
+
+    private string DigitsFrom(int start) =>
+        isLinq ? text[start.._position].Replace("_", "", StringComparison.Ordinal) : text[start.._position];
 
     private bool EndsInName() =>
         _position < text.Length && (IsNameStart(text[_position]) || char.IsAsciiDigit(text[_position]));

@@ -13,6 +13,7 @@ internal static class CSharpJson
         {
             null => "null",
             string text => JsonSerializer.Serialize(text, Options),
+            char character => Of(character.ToString()),
             bool truth => truth ? "true" : "false",
             double number => WithPoint(number.ToString(CultureInfo.InvariantCulture)),
             float number => WithPoint(number.ToString(CultureInfo.InvariantCulture)),

@@ -149,6 +149,66 @@ public sealed class CSharpValueTests
         new(o => Math.Pow(-2, 3)),
     ];
 
+    // Where C# gives several values one type, and what a char becomes beside a number.
+    private static readonly Case[] Choices =
+    [
+        new(o => o.Flag ? 'a' : 'b'),
+        new(o => o.Flag ? 'a' : 1),
+        new(o => o.Flag ? 'a' : 1.5),
+        new(o => o.Flag ? 1 : 'a'),
+        new(o => (o.Flag ? 'a' : 1) + 1),
+        new(o => o.Flag ? (o.Off ? 1 : 2) : 2.5),
+        new(o => (o.Flag ? (o.Off ? 1 : 'b') : 2.5) / 4),
+        new(o =>
+            o.Flag ? Math.Round(2.5)
+            : 1m > 0 ? 1
+            : 2
+        ),
+        new(o => o.Flag ? Math.Max(1, 2) : 2.5),
+        new(o => o.Flag ? Math.Abs(-1) : 2.5),
+        new(o => o.Flag ? -'a' : 2L),
+        new(o => (o.Flag ? 1 : (double?)null) / 2),
+        new(o => ((int?)o.W ?? 0.5) / 4),
+        new(o => ((int?)null ?? 1) / 2.0),
+        new(o => o.None ?? 1.5),
+        new(o => new[] { 'a', 1 }),
+        new(o => new[] { 1, 'a' }.Sum()),
+        new(o => new[] { 'a', 1.5 }),
+        new(o => new[] { 'a', 'b' }.Max()),
+        new(o => new int[] { 'a', 1 }),
+        new(o => new long[] { 1, 'b' }),
+        new(o => new List<int> { 'a' }),
+        new(o => Math.Abs('a')),
+        new(o => Math.Max('a', 2.5)),
+        new(o => Convert.ToInt64(1234567890123456789.0)),
+        new(o => Convert.ToInt64(9007199254740993.0)),
+        new(o => Convert.ToInt64(1e17f)),
+        new(o => Convert.ToInt64(-2.5)),
+        new(o => Convert.ToInt64(9.2e18)),
+        new(o => Convert.ToInt32(2147483646.5)),
+        new(o => Convert.ToInt64(o.Rate)),
+        new(o => 1_000_000),
+        new(o => 0x_FF + 0b_1010),
+        new(o => 0xFFL * 2147483647),
+        new(o => o.Nothing is null),
+        new(o => o.S is not null && o.N > 3),
+        new(o => o.Nothing is null ? 1 : 2.5),
+        new(o => o.S!.Length),
+        new(o => o.Nothing?.Trim().Length ?? 0),
+        new(o => o.Numbers.Aggregate((a, n) => a + n)),
+        new(o => o.Tags.Aggregate((a, t) => a + "," + t)),
+        new(o => o.Numbers.Aggregate(0.5, (a, n) => a + n)),
+        new(o => o.Numbers.Aggregate("", (a, n) => a + n)),
+        new(o => new DateTime(2024, 1, 31).AddMonths(1)),
+        new(o => new DateTime(2023, 3, 31).AddMonths(-1)),
+        new(o => o.At.AddMonths(-14)),
+        new(o => o.At.AddYears(-1)),
+        new(o => o.Zoned.AddMonths(1)),
+        new(o => $"{'a'}{1.0}{1.50m}{o.None}"),
+        new(o => $"{{{o.N}}}{o.N, -5}|{o.D:P1}"),
+        new(o => $"a{o.N}b" + 1),
+    ];
+
     private static readonly Case[] Texts =
     [
         new(o => "" + o.Flag),
@@ -451,7 +511,7 @@ public sealed class CSharpValueTests
     ];
 #pragma warning restore
 
-    private static Case[] All => [.. Numbers, .. Types, .. Texts, .. Dates, .. Times, .. Sequences];
+    private static Case[] All => [.. Numbers, .. Types, .. Choices, .. Texts, .. Dates, .. Times, .. Sequences];
 
     public static TheoryData<string> Expressions => new([.. All.Select(static one => one.Text)]);
 

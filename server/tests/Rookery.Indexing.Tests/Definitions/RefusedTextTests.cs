@@ -124,6 +124,49 @@ public sealed class RefusedTextTests
         Assert.Equal(position, refusal.Position);
     }
 
+    /// <summary>What C# has and this server has not is 501: nobody is told that it is no C#.</summary>
+    [Theory]
+    [InlineData("5u", "unsigned numbers")]
+    [InlineData("5UL", "unsigned numbers")]
+    [InlineData("0xFFu", "unsigned numbers")]
+    [InlineData("(uint)u.b", "the cast to 'uint'")]
+    [InlineData("ulong.MaxValue", "the name 'ulong'")]
+    [InlineData("u.b is string", "the operator 'is'")]
+    [InlineData("u.b is > 5", "the operator 'is'")]
+    [InlineData("u.b is null or 5", "the operator 'is'")]
+    [InlineData("u.b is { Length: 7 }", "the operator 'is'")]
+    [InlineData("u.b as string", "the operator 'as'")]
+    [InlineData("u.b switch { 7 => 1, _ => 2 }", "the operator 'switch'")]
+    [InlineData("u.b with { a = 1 }", "the operator 'with'")]
+    [InlineData("u.b >>> 1", "the operator '>>>'")]
+    [InlineData("u.b << 1", "the operator '<<'")]
+    [InlineData("~u.b", "the operator '~'")]
+    [InlineData("(1, u.b)", "tuples")]
+    [InlineData("(x: 1, y: 2).x", "tuples")]
+    [InlineData("u.tags[^1]", "an index from the end")]
+    [InlineData("u.tags[1..2]", "ranges")]
+    [InlineData("[1, 2]", "lists in brackets")]
+    [InlineData("new()", "'new' without a type")]
+    [InlineData("\"\"\"x\"\"\"", "three quotes")]
+    [InlineData("@$\"{u.b}\"", "'@' before a name")]
+    [InlineData("@class", "'@' before a name")]
+    [InlineData("u.tags.Aggregate(0, (a, n) => a + n, a => a * 2)", "'Aggregate' with these arguments")]
+    [InlineData("int.TryParse(u.b, out var n)", "'out'")]
+    [InlineData("checked(u.b + 1)", "'checked'")]
+    [InlineData("default(int)", "'default'")]
+    [InlineData("nameof(u)", "'nameof'")]
+    [InlineData("throw new Exception()", "'throw'")]
+    [InlineData("double.NaN", "'double.NaN'")]
+    [InlineData("Math.Log(u.b)", "'Math.Log'")]
+    public void A_construct_of_CSharp_is_refused_by_its_name(string expression, string name)
+    {
+        var refusal = Assert.Throws<ScriptException>(() =>
+            IndexScript.CompileMap($"docs.Users.Select(u => new {{ a = {expression} }})")
+        );
+        Assert.Contains(name, refusal.Message, StringComparison.Ordinal);
+        Assert.Equal(ScriptFault.NotSupported, refusal.Fault);
+    }
+
     [Theory]
     [InlineData("groupBy(x => x.a)", "A reduce is written")]
     [InlineData("groupBy(x => x.a).aggregate(g => ({ a: load(g.key, 'X') }))", "loading documents in a reduce")]
