@@ -37,7 +37,13 @@ internal sealed class MapRunner : IDisposable
     /// <param name="maps">The maps.</param>
     /// <param name="documents">Where they find what they load.</param>
     /// <param name="limits">What a document may cost; the default ones where none are given.</param>
-    public MapRunner(IReadOnlyList<CompiledMap> maps, IScriptDocuments? documents, ScriptLimits? limits = null)
+    /// <param name="isReduced">Whether rows are reduced: NaN would then be added as 0.</param>
+    public MapRunner(
+        IReadOnlyList<CompiledMap> maps,
+        IScriptDocuments? documents,
+        ScriptLimits? limits = null,
+        bool isReduced = false
+    )
     {
         _mostRowBytes = (limits ?? ScriptLimits.Default).OutputBytes;
         _maps = new (byte[]?, CompiledMap, ScriptInterpreter)[maps.Count];
@@ -46,7 +52,7 @@ internal sealed class MapRunner : IDisposable
             _maps[i] = (
                 maps[i].Collection is { } collection ? LowerNames.Collection(collection) : null,
                 maps[i],
-                new ScriptInterpreter(limits) { Documents = documents }
+                new ScriptInterpreter(limits) { Documents = documents, RefusesNonFinite = isReduced }
             );
         }
     }

@@ -21,7 +21,8 @@ internal sealed class ReduceRunner : IReducer, IDisposable
     public ReduceRunner(CompiledReduce reduce, ScriptLimits? limits = null)
     {
         (_reduce, _form) = (reduce, new ReduceKeyForm(reduce.KeyMembers));
-        (_key, _row) = (new ScriptInterpreter(limits), new ScriptInterpreter(limits) { AddsDecimals = true });
+        _key = new ScriptInterpreter(limits) { RefusesNonFinite = true };
+        _row = new ScriptInterpreter(limits) { AddsDecimals = true, RefusesNonFinite = true };
     }
 
     /// <summary>

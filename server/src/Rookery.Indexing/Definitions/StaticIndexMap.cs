@@ -28,8 +28,8 @@ internal sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
         Fields = StaticRowWriter.FieldsOf(definition);
         _rows = new StaticRowWriter(definition, Fields);
         _loads = new TrackedLoads(database, definition.LoadedCollections);
-        _maps = new MapRunner(definition.CompiledMaps, _loads);
         _reduce = definition.CompiledReduce is { } reduce ? new ReduceRunner(reduce) : null;
+        _maps = new MapRunner(definition.CompiledMaps, _loads, isReduced: _reduce is not null);
     }
 
     /// <summary>What it is made by.</summary>
@@ -45,10 +45,10 @@ internal sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     public IReadOnlyList<string> LoadedCollections => Definition.LoadedCollections;
 
     /// <summary>
-    /// 3: rows of a group have an order of their own. 2: reduce keys have one form, values of C# are those of its
+    /// 4: NaN of JavaScript is refused where rows are reduced. 3: rows of a group have an order of their own. 2: reduce keys have one form, values of C# are those of its
     /// types, and documents that are loaded from collections that the map does not name are followed.
     /// </summary>
-    public int ContentVersion => 3;
+    public int ContentVersion => 4;
 
     /// <inheritdoc/>
     public void Map(in QueriedDocument document, IndexEntry entry)

@@ -322,9 +322,7 @@ public sealed partial class ScriptInterpreter
                 Write(room[..length]);
                 break;
             case ValueKind.Real when !double.IsFinite(value.Double):
-                throw new ScriptFailure(
-                    $"a number is {value.Double.ToString(CultureInfo.InvariantCulture)}, which JSON does not have"
-                );
+                throw NonFinite(value.Double);
             case ValueKind.Real:
                 // A float is written with the digits that it has.
                 double real =

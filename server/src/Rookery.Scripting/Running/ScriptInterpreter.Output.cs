@@ -1,3 +1,4 @@
+using System.Globalization;
 using Rookery.Disk;
 using Rookery.Json;
 using Rookery.Scripting.Values;
@@ -76,7 +77,7 @@ public sealed partial class ScriptInterpreter
                 WriteCSharp(value);
                 break;
             case ValueKind.Number when !double.IsFinite(value.Double):
-                Write("null"u8);
+                Write(RefusesNonFinite ? throw NonFinite(value.Double) : "null"u8);
                 break;
             case ValueKind.Number:
                 Reserve(JsonNumber.MostBytes);
@@ -90,6 +91,9 @@ public sealed partial class ScriptInterpreter
                 break;
         }
     }
+
+    private static ScriptFailure NonFinite(double number) =>
+        new($"a number is {number.ToString(CultureInfo.InvariantCulture)}, which JSON does not have");
 
     private void WriteText(ScriptValue value)
     {

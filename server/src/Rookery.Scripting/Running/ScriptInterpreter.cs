@@ -70,6 +70,12 @@ public sealed partial class ScriptInterpreter : IDisposable
     /// </summary>
     public bool AddsDecimals { get; set; }
 
+    /// <summary>
+    /// Whether a run fails whose result holds NaN or an infinity, which JSON has not: otherwise they are null, and a
+    /// reduce adds null as 0.
+    /// </summary>
+    public bool RefusesNonFinite { get; set; }
+
     /// <summary>Takes a program for the runs that follow.</summary>
     public void Load(ScriptProgram program)
     {

@@ -590,6 +590,34 @@ public sealed class StaticIndexTests
         Assert.Contains("Infinity", node.Host.ReadErrors(node.Database(), "a")[3].Message, StringComparison.Ordinal);
     }
 
+    /// <summary>A map makes null of NaN, as JSON does, and a reduce would add that as 0.</summary>
+    [Fact]
+    public void NaN_is_an_error_of_the_document_where_rows_are_reduced()
+    {
+        using var node = IndexedNode.New();
+        const string Map = "map('Users', u => ({ city: u.city, n: u.n * 2 }))";
+        const string Reduce =
+            "groupBy(r => r.city).aggregate(g => ({ city: g.key, n: g.values.reduce((n, v) => n + v.n, 0) }))";
+        const string Quotient =
+            "groupBy(r => r.city).aggregate(g => ({ city: g.key, n: g.values.length > 0 ? 1 / 0 : 1 }))";
+        Define(node, $$"""{"Maps":["{{Map}}"],"Reduce":"{{Reduce}}"}""", "sums");
+        Define(node, "{\"Maps\":[\"" + Map + "\"],\"Fields\":{\"__all_fields\":{\"Storage\":\"Yes\"}}}", "rows");
+        Define(node, $$"""{"Maps":["{{Map}}"],"Reduce":"{{Quotient}}"}""", "quotients");
+        node.Put("users/1", "\"city\":\"Ulm\",\"n\":2");
+        node.Put("users/2", "\"city\":\"Ulm\"");
+        node.SettleAll();
+        Assert.Equal(["""{"city":"Ulm","n":4}"""], Rows(node, "sums"));
+        var error = Assert.Single(node.Host.ReadErrors(node.Database(), "sums"));
+        Assert.Equal("users/2", error.DocumentId);
+        Assert.Contains("a number is NaN, which JSON does not have", error.Message, StringComparison.Ordinal);
+        Assert.Contains("""{"city":"Ulm","n":null}""", Rows(node, "rows"));
+        Assert.Empty(Rows(node, "quotients"));
+        Assert.Contains(
+            node.Host.ReadErrors(node.Database(), "quotients"),
+            static one => one.Message.Contains("a number is Infinity", StringComparison.Ordinal)
+        );
+    }
+
     /// <summary>
     /// What it holds follows other rules: reduce keys were written as in the document that came first.
     /// </summary>
