@@ -34,7 +34,15 @@ internal sealed partial class ScriptEmitter
             case MemberExpression member:
                 RefuseCarrier(member);
                 Emit(member.Target);
-                _builder.Emit(Opcode.GetMember, member.Name);
+                if (member is { Name: "length", IsOptional: false } && _use != ScriptUse.Indexing)
+                {
+                    EmitLength();
+                }
+                else
+                {
+                    _builder.Emit(Opcode.GetMember, member.Name);
+                }
+
                 break;
             case ElementExpression element:
                 Emit(element.Target);
@@ -270,6 +278,23 @@ internal sealed partial class ScriptEmitter
                 _ => null,
             };
         }
+    }
+
+    /// <summary>The length of what is missing is 0, as RavenDB has it in patches and selections.</summary>
+    private void EmitLength()
+    {
+        JumpTarget exists = NewTarget(),
+            end = NewTarget();
+        _builder.Emit(Opcode.Duplicate);
+        _builder.Emit(Opcode.PushUndefined);
+        _builder.Emit(Opcode.StrictEqual);
+        _builder.Emit(Opcode.JumpIfFalse, exists);
+        _builder.Emit(Opcode.Pop);
+        _builder.EmitNumber(0);
+        _builder.Emit(Opcode.Jump, end);
+        _builder.Mark(exists);
+        _builder.Emit(Opcode.GetMember, "length");
+        _builder.Mark(end);
     }
 
     private void RefuseCarrier(MemberExpression member)

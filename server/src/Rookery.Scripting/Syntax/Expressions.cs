@@ -32,7 +32,11 @@ internal sealed record TemplateLiteral(IReadOnlyList<Expression> Parts, int Posi
 internal sealed record NameExpression(string Name, int Position) : Expression(Position);
 
 /// <summary><c>a.b</c>, and <c>a?.b</c>, which is the same because no member of nothing is nothing.</summary>
-internal sealed record MemberExpression(Expression Target, string Name, int Position) : Expression(Position);
+internal sealed record MemberExpression(Expression Target, string Name, int Position) : Expression(Position)
+{
+    /// <summary>Whether a <c>?.</c> stands before it in its chain, so that it is nothing where that is.</summary>
+    public bool IsOptional { get; init; }
+}
 
 /// <summary><c>a[b]</c>.</summary>
 internal sealed record ElementExpression(Expression Target, Expression Index, int Position) : Expression(Position);

@@ -310,6 +310,7 @@ internal sealed partial class JavaScriptParser
     private Expression ParsePostfix()
     {
         var value = ParsePrimary();
+        bool isOptional = false;
         while (true)
         {
             var token = _cursor.Current;
@@ -326,12 +327,16 @@ internal sealed partial class JavaScriptParser
             switch (token.Text)
             {
                 case "." or "?.":
+                    isOptional |= token.Text is "?.";
                     _cursor.Take();
                     value =
                         token.Text is "?." && _cursor.Current.Is("[") ? ParseElement(value)
                         : token.Text is "?." && _cursor.Current.Is("(")
                             ? throw TokenCursor.NotSupported("calls by '?.('", token.Position)
-                        : new MemberExpression(value, _cursor.ExpectName().Text, token.Position);
+                        : new MemberExpression(value, _cursor.ExpectName().Text, token.Position)
+                        {
+                            IsOptional = isOptional,
+                        };
                     break;
                 case "[":
                     value = ParseElement(value);

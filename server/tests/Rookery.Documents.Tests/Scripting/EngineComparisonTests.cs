@@ -35,6 +35,15 @@ public class EngineComparisonTests
         await CompareAsync("statements", random.Statements);
     }
 
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public async Task Numbers_are_read_and_written_as_a_real_engine_does(int seed)
+    {
+        var random = new NumberScript(new Random(seed));
+        await CompareAsync(Expression, random.Expression);
+    }
+
     private static async Task CompareAsync(string kind, Func<string> next)
     {
         var numbers = Enumerable.Range(0, ScriptsPerSeed);
