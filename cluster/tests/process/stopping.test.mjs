@@ -28,3 +28,9 @@ test("A feed ends before leadership is handed over, though nobody can take it", 
 
   assert.equal(await leader.ended, 0, leader.log)
 })
+
+test("SIGQUIT ends a member too", { timeout: 180_000 }, async t => {
+  const cluster = await ThreeNodes.form(t)
+  cluster.nodes[1].child.kill("SIGQUIT")
+  assert.equal(await cluster.nodes[1].ended, "SIGQUIT", cluster.nodes[1].log)
+})

@@ -289,11 +289,18 @@ public sealed class ClusterMember : IAsyncDisposable
 
         _network!.Start(_consensus);
         _port = PeerListener.Build(_options.Listen, _network, ConfigureHttp);
+        _state!.Stopping = _port.Lifetime.ApplicationStopping;
         await _port.StartAsync(cancellationToken);
         _maintenance!.Start();
         _topology!.Start();
         _forming?.Start();
     }
+
+    /// <summary>
+    /// Says that the node stops, before leadership is handed over: whoever fetches its state is broken off, and asks
+    /// another member.
+    /// </summary>
+    public void BeginStop() => _port?.Lifetime.StopApplication();
 
     /// <summary>
     /// Gives leadership to another member, if this one leads and another can take it, so that nobody waits for an
@@ -349,7 +356,7 @@ public sealed class ClusterMember : IAsyncDisposable
 
         if (_port is not null)
         {
-            await _port.StopAsync(CancellationToken.None);
+            await PeerListener.StopAsync(_port, _options.Log, _time);
             await _port.DisposeAsync();
         }
 

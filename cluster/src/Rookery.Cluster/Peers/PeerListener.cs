@@ -10,6 +10,8 @@ using Microsoft.AspNetCore.Http.Features;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
 using Microsoft.AspNetCore.Server.Kestrel.Https;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 using Rookery.Cluster.Identity;
 
 namespace Rookery.Cluster.Peers;
@@ -30,10 +32,13 @@ public static class PeerListener
     /// </summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
+    /// <summary>How long a stop waits for requests: as for those of clients.</summary>
+    internal static readonly TimeSpan StopPatience = TimeSpan.FromSeconds(10);
+
     /// <summary>The protocol between members, as ALPN names it (RFC 7301).</summary>
     public static readonly SslApplicationProtocol Protocol = new("rookery/1");
 
-    /// <summary>Builds a server of one port; the caller starts, stops and disposes it.</summary>
+    /// <summary>Builds a server of one port, which its caller starts, stops and disposes.</summary>
     /// <param name="endPoint">Where it listens.</param>
     /// <param name="network">What takes members' connections.</param>
     /// <param name="configureHttp">Adds what is served over HTTPS beside them.</param>
@@ -44,6 +49,8 @@ public static class PeerListener
     )
     {
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
+        builder.Services.Configure<HostOptions>(static host => host.ShutdownTimeout = Timeout.InfiniteTimeSpan);
+        builder.Services.AddSingleton<IHostLifetime>(new StoppedByProcess());
         builder
             .WebHost.UseKestrelCore()
             .ConfigureKestrel(kestrel =>
@@ -57,6 +64,26 @@ public static class PeerListener
         var app = builder.Build();
         configureHttp(app);
         return app;
+    }
+
+    /// <summary>
+    /// Stops a port: links end at once, requests have <see cref="StopPatience"/>. Whoever was not answered by then is
+    /// cut off, and that is told.
+    /// </summary>
+    /// <param name="port">What <see cref="Build"/> made.</param>
+    /// <param name="log">Told of requests that were cut off.</param>
+    /// <param name="time">The clock.</param>
+    public static async Task StopAsync(WebApplication port, Action<string> log, TimeProvider time)
+    {
+        using var patience = new CancellationTokenSource(StopPatience, time);
+        await port.StopAsync(patience.Token);
+        if (patience.IsCancellationRequested)
+        {
+            log(
+                $"Some requests of other members had no answer {StopPatience.TotalSeconds} s after the port for "
+                    + "members began to stop, and were cut off."
+            );
+        }
     }
 
     /// <summary>Makes an endpoint of Kestrel one for members.</summary>
@@ -128,6 +155,15 @@ public static class PeerListener
             (connection.RemoteEndPoint as IPEndPoint)?.Address
         );
         await network.AcceptAsync(stream, ends.Token);
+    }
+
+    /// <summary>Leaves signals to the process: the framework's own lifetime would stop this port before the node
+    /// does.</summary>
+    private sealed class StoppedByProcess : IHostLifetime
+    {
+        public Task WaitForStartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+        public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
     }
 }
 

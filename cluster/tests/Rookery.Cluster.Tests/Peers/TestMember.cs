@@ -19,6 +19,9 @@ internal sealed class TestMember : IAsyncDisposable
     /// <summary>Where its port says what it thinks of who asks.</summary>
     public const string GatePath = "/gate";
 
+    /// <summary>Where a test answers itself.</summary>
+    public const string HeldPath = "/held";
+
     private readonly WebApplication _listener;
 
     private TestMember(
@@ -83,7 +86,8 @@ internal sealed class TestMember : IAsyncDisposable
         Func<PeerTrust> trust,
         int port = 0,
         TimeProvider? time = null,
-        IPAddress? listen = null
+        IPAddress? listen = null,
+        RequestDelegate? held = null
     )
     {
         var log = new ConcurrentQueue<string>();
@@ -96,9 +100,9 @@ internal sealed class TestMember : IAsyncDisposable
             network,
             served =>
                 served.Run(http =>
-                    http.Request.Path == GatePath
-                        ? http.Response.WriteAsync(network.Refuse(http) ?? "welcome")
-                        : TellWhoAsks(http)
+                    http.Request.Path == HeldPath ? held!(http)
+                    : http.Request.Path == GatePath ? http.Response.WriteAsync(network.Refuse(http) ?? "welcome")
+                    : TellWhoAsks(http)
                 )
         );
         await app.StartAsync();
@@ -121,6 +125,9 @@ internal sealed class TestMember : IAsyncDisposable
         await Eventually.HoldsAsync(() => members.All(member => member.IsConnectedToAll), "all members are connected");
         return members;
     }
+
+    /// <summary>Stops its port as a member does.</summary>
+    public Task StopAsync(TimeProvider time) => PeerListener.StopAsync(_listener, Log.Enqueue, time);
 
     public bool IsConnectedToAll => Network.Status().All(peer => peer.HasControl && peer.HasBulk);
 

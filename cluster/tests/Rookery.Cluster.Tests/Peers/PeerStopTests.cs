@@ -1,0 +1,91 @@
+using Microsoft.AspNetCore.Http;
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Peers;
+using Rookery.Cluster.Tests.Identity;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Peers;
+
+/// <summary>
+/// How the port for members stops. Its clock moves only when a test moves it: what ends before ends by itself.
+/// </summary>
+public sealed class PeerStopTests : IDisposable
+{
+    // A test that would otherwise hang ends; none that passes waits for it.
+    private static readonly TimeSpan Guard = TimeSpan.FromSeconds(60);
+
+    private readonly ClusterAuthority _authority = TestAuthority.Create();
+    private readonly SimulatedTimeProvider _time = new();
+
+    public void Dispose() => _authority.Dispose();
+
+    [Fact]
+    public async Task Links_end_at_once()
+    {
+        var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
+        await members[0].StopAsync(_time).WaitAsync(Guard);
+        Assert.False(members[0].WasTold("cut off"));
+        foreach (var member in members)
+        {
+            await member.DisposeAsync();
+        }
+    }
+
+    [Fact]
+    public async Task A_request_in_flight_is_still_answered()
+    {
+        var goesOn = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var (member, answer) = await AskAsync(goesOn.Task);
+        await using (member)
+        {
+            var stopped = member.StopAsync(_time);
+            _time.Advance(PeerListener.StopPatience - TimeSpan.FromSeconds(1));
+            Assert.False(stopped.IsCompleted);
+            goesOn.SetResult();
+            Assert.Equal("done", await answer.WaitAsync(Guard));
+            await stopped.WaitAsync(Guard);
+            Assert.False(member.WasTold("cut off"));
+        }
+    }
+
+    [Fact]
+    public async Task A_request_without_an_answer_is_cut_off_after_the_patience_and_that_is_told()
+    {
+        var goesOn = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var (member, answer) = await AskAsync(goesOn.Task);
+        await using (member)
+        {
+            var stopped = member.StopAsync(_time);
+            _time.Advance(PeerListener.StopPatience);
+            await stopped.WaitAsync(Guard);
+            await Assert.ThrowsAsync<HttpRequestException>(() => answer);
+            Assert.True(member.WasTold("had no answer 10 s after the port for members began to stop"));
+            goesOn.SetResult();
+        }
+    }
+
+    /// <summary>A member that has begun to answer a request.</summary>
+    private async Task<(TestMember Member, Task<string> Answer)> AskAsync(Task goesOn)
+    {
+        var begun = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var member = await TestMember.StartAsync(
+            TestMember.Hello("B2"),
+            TestMember.TrustOf(_authority, "B2"),
+            held: async http =>
+            {
+                begun.SetResult();
+                await goesOn;
+                await http.Response.WriteAsync("done");
+            }
+        );
+        var client = PeerHttp.CreateClient(
+            TestMember.TrustOf(_authority, "A1")(),
+            member.Node,
+            member.Address.Addresses,
+            TestMember.Hello("A1")
+        );
+        var answer = client.GetStringAsync(new Uri(TestMember.HeldPath, UriKind.Relative));
+        await begun.Task.WaitAsync(Guard);
+        return (member, answer);
+    }
+}
