@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using Rookery.Server.Support;
@@ -6,30 +5,60 @@ using Rookery.Server.Support;
 namespace Rookery.Server;
 
 /// <summary>
-/// Work that goes on when its request is answered. The server waits for it when it stops, so that it has a node for as
-/// long as it runs. Safe for several threads.
+/// Work that goes on when its request is answered. The server waits for it when it stops, also for what begins
+/// meanwhile, so that it has a node for as long as it runs; what would begin later does not. Safe for several threads.
 /// </summary>
 /// <param name="log">Where faults are told.</param>
 internal sealed class BackgroundWork(ILogger log) : IHostedService
 {
-    private readonly ConcurrentDictionary<Task, byte> _running = new();
+    private readonly Lock _gate = new();
+    private readonly HashSet<Task> _running = [];
+    private bool _isOver;
 
     /// <summary>Begins work on another thread. It has to end soon after the server begins to stop.</summary>
     /// <param name="name">What it is, for the log.</param>
     /// <param name="work">The work.</param>
-    public void Begin(string name, Func<Task> work)
+    /// <returns>False when the server has stopped: the work does not begin.</returns>
+    public bool TryBegin(string name, Func<Task> work)
     {
         var begun = new TaskCompletionSource<Task>(TaskCreationOptions.RunContinuationsAsynchronously);
         var running = begun.Task.Unwrap();
-        _running.TryAdd(running, 0);
+        lock (_gate)
+        {
+            if (_isOver)
+            {
+                return false;
+            }
+
+            _running.Add(running);
+        }
+
         begun.SetResult(Task.Run(() => RunAsync(name, work, running)));
+        return true;
     }
 
     /// <inheritdoc/>
     public Task StartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
 
     /// <inheritdoc/>
-    public Task StopAsync(CancellationToken cancellationToken) => Task.WhenAll(_running.Keys);
+    public async Task StopAsync(CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            Task[] running;
+            lock (_gate)
+            {
+                running = [.. _running];
+                if (running.Length == 0)
+                {
+                    _isOver = true;
+                    return;
+                }
+            }
+
+            await Task.WhenAll(running);
+        }
+    }
 
     private async Task RunAsync(string name, Func<Task> work, Task running)
     {
@@ -43,7 +72,10 @@ internal sealed class BackgroundWork(ILogger log) : IHostedService
         }
         finally
         {
-            _running.TryRemove(running, out _);
+            lock (_gate)
+            {
+                _running.Remove(running);
+            }
         }
     }
 }

@@ -58,7 +58,12 @@ internal sealed class FindRoute(ServerContext context)
                             + $"{whyNot}. Its user needs to write trigger and brightness in "
                             + $"/sys/class/leds/{light.Name}; the package sees to that."
                     );
-                context.Background.Begin("the blinking light", EndLaterAsync);
+                if (!context.Background.TryBegin("the blinking light", EndLaterAsync))
+                {
+                    _blinking.Dispose();
+                    _blinking = null;
+                    throw RefusedException.NodeStops();
+                }
             }
         }
 

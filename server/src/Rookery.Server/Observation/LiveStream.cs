@@ -61,8 +61,7 @@ internal sealed class LiveStream(ServerContext context)
             var listener = new Listener(this, name, _newest, _next.Task);
             if (!_isRunning)
             {
-                _isRunning = true;
-                context.Background.Begin("the live view", RunAsync);
+                _isRunning = context.Background.TryBegin("the live view", RunAsync);
             }
 
             return listener;
@@ -92,8 +91,8 @@ internal sealed class LiveStream(ServerContext context)
                 _newest = null;
                 if (_listeners > 0 && !context.Stopping.IsCancellationRequested)
                 {
-                    _isRunning = true; // what could not be put together now may be in a second
-                    context.Background.Begin("the live view", RunAgainAsync);
+                    // What could not be put together now may be in a second.
+                    _isRunning = context.Background.TryBegin("the live view", RunAgainAsync);
                 }
             }
         }

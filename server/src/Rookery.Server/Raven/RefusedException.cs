@@ -23,6 +23,10 @@ internal sealed class RefusedException(int status, string type, string message) 
     public static RefusedException NotSupported(string message) =>
         new(StatusCodes.Status501NotImplemented, RavenType.NotSupported, message);
 
+    /// <summary>What this node does not begin any more: 503, by which RavenDB's clients ask another.</summary>
+    public static RefusedException NodeStops() =>
+        new(StatusCodes.Status503ServiceUnavailable, RavenType.RavenException, Readiness.NodeStops);
+
     /// <summary>A query whose text cannot be read: 400.</summary>
     public static RefusedException InvalidQuery(string message) =>
         new(StatusCodes.Status400BadRequest, RavenType.InvalidQuery, message);

@@ -53,10 +53,17 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         TakeTurn(http, request);
         var begun = new SetOperation(database.Number, operations.NextId(), envelope.Text, context.QueryMemory);
         var operation = operations.Begin(begun, Principal.Of(http));
-        context.Background.Begin(
+        bool begins = context.Background.TryBegin(
             isPatch ? "Patch by query" : "Delete by query",
             () => RunAsync(database, request, operation)
         );
+        if (!begins)
+        {
+            EndTurn(request);
+            operation.FailUnlessEnded();
+            throw RefusedException.NodeStops();
+        }
+
         await JsonAnswer.SendAsync(
             http,
             json =>
@@ -69,7 +76,13 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
 
     private void TakeTurn(HttpContext http, ChangeRequest request)
     {
-        bool isFree = Interlocked.Increment(ref _running) <= MostRunning && !context.Stopping.IsCancellationRequested;
+        if (context.Stopping.IsCancellationRequested)
+        {
+            request.Dispose();
+            throw RefusedException.NodeStops();
+        }
+
+        bool isFree = Interlocked.Increment(ref _running) <= MostRunning;
         if (isFree && context.QueryMemory.TryReserve(request.HeldBytes))
         {
             return;
@@ -127,12 +140,17 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         }
         finally
         {
-            request.Dispose();
+            EndTurn(request);
             operation.FailUnlessEnded();
             operations.Announce(operation);
-            context.QueryMemory.Release(request.HeldBytes);
-            Interlocked.Decrement(ref _running);
         }
+    }
+
+    private void EndTurn(ChangeRequest request)
+    {
+        request.Dispose();
+        context.QueryMemory.Release(request.HeldBytes);
+        Interlocked.Decrement(ref _running);
     }
 
     private static RefusedException After(SetOperation operation, RefusedException reason) =>

@@ -1,0 +1,58 @@
+namespace Rookery.Server.Tests;
+
+public sealed class BackgroundWorkTests
+{
+    private static readonly TimeSpan Guard = TimeSpan.FromSeconds(30);
+
+    private readonly BackgroundWork _work = new(new RecordedLog());
+
+    [Fact]
+    public async Task A_stop_waits_for_work_that_work_begins()
+    {
+        var goesOn = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var ends = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        bool hasBegun = false;
+        Assert.True(
+            _work.TryBegin(
+                "first",
+                async () =>
+                {
+                    await goesOn.Task;
+                    hasBegun = _work.TryBegin("second", () => ends.Task);
+                }
+            )
+        );
+        var stopped = _work.StopAsync(CancellationToken.None);
+        goesOn.SetResult();
+        await Assert.ThrowsAsync<TimeoutException>(() => stopped.WaitAsync(TimeSpan.FromMilliseconds(300)));
+        Assert.True(hasBegun);
+        ends.SetResult();
+        await stopped.WaitAsync(Guard);
+    }
+
+    [Fact]
+    public async Task Nothing_begins_behind_a_stop()
+    {
+        await _work.StopAsync(CancellationToken.None);
+        Assert.False(_work.TryBegin("late", static () => throw new InvalidOperationException("It has no node.")));
+    }
+
+    [Fact]
+    public async Task A_stop_ends_though_work_failed()
+    {
+        var goesOn = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        Assert.True(
+            _work.TryBegin(
+                "broken",
+                async () =>
+                {
+                    await goesOn.Task;
+                    throw new IOException("No room.");
+                }
+            )
+        );
+        var stopped = _work.StopAsync(CancellationToken.None);
+        goesOn.SetResult();
+        await stopped.WaitAsync(Guard);
+    }
+}
