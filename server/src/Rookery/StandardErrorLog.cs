@@ -11,14 +11,22 @@ namespace Rookery;
 /// terminals get it on stderr, with the time unless somebody else stamps it. The last lines stay in memory, for whoever
 /// asks the node.
 /// </summary>
-internal sealed class StandardErrorLog(TimeProvider time) : ILogger
+/// <param name="time">The clock.</param>
+/// <param name="stream">Where lines go that the journal does not take; null for stderr.</param>
+/// <param name="journal">systemd's journal, where stderr is connected with it.</param>
+internal sealed class StandardErrorLog(TimeProvider time, StandardStream? stream, JournalSocket? journal) : ILogger
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
 
     private readonly bool _stampedByOthers = Environment.GetEnvironmentVariable("JOURNAL_STREAM") is not null;
-    private readonly JournalSocket? _journal = JournalSocket.TryOpen();
+    private readonly StandardStream _stream = stream ?? StandardStream.Error;
     private readonly Lock _oneLine = new();
     private long _lost;
+
+    /// <summary>The log of this process.</summary>
+    /// <param name="time">The clock.</param>
+    public StandardErrorLog(TimeProvider time)
+        : this(time, stream: null, JournalSocket.TryOpen()) { }
 
     /// <summary>The last lines.</summary>
     public LogRing Recent { get; } = new();
@@ -47,14 +55,14 @@ internal sealed class StandardErrorLog(TimeProvider time) : ILogger
         said = exception is null ? said : $"{said}: {VisibleText.OnOneLine(exception.ToString())}";
         Recent.Add(now, logLevel, eventId, said);
         string text = $"{NameOf(logLevel)}: {said}";
-        if (_journal?.TrySend(logLevel, eventId, text) == true)
+        if (journal?.TrySend(logLevel, eventId, text) == true)
         {
             return;
         }
 
         // The journal takes the grade of a line from a number before it (sd-daemon(3)).
         string stamp =
-            _journal is not null ? $"<{JournalSocket.PriorityOf(logLevel)}>"
+            journal is not null ? $"<{JournalSocket.PriorityOf(logLevel)}>"
             : _stampedByOthers ? string.Empty
             : now.ToString("yyyy-MM-ddTHH:mm:ss.fffZ ");
         lock (_oneLine)
@@ -74,7 +82,7 @@ internal sealed class StandardErrorLog(TimeProvider time) : ILogger
             _lost == 0
                 ? string.Empty
                 : $"\n{stamp}warning: Nobody read the log for a while; {Amount.Of(_lost, "line")} did not come here.\n";
-        _lost = Messages.TryWriteWithin($"{before}{stamp}{text}\n", _lost > 0 ? TimeSpan.Zero : Patience)
+        _lost = Messages.TryWriteWithin(_stream, $"{before}{stamp}{text}\n", _lost > 0 ? TimeSpan.Zero : Patience)
             ? 0
             : _lost + 1;
     }

@@ -21,24 +21,25 @@ internal sealed class JournalSocket : IDisposable
     private JournalSocket(Socket socket) => _socket = socket;
 
     /// <summary>Connects with the journal; null where stderr is not connected with it, or it is not there.</summary>
-    /// <param name="place">Where it listens.</param>
-    public static JournalSocket? TryOpen(string? place = null)
+    public static JournalSocket? TryOpen()
     {
         // "DEVICE:INODE" of the socket that systemd gave as stderr; another one may be put in its place, and the
         // environment stays (systemd.exec(5)).
-        if (
-            Environment.GetEnvironmentVariable("JOURNAL_STREAM")?.Split(':') is not [_, var inode]
-            || !string.Equals(StandardErrorSocket(), inode, StringComparison.Ordinal)
-        )
-        {
-            return null;
-        }
+        return
+            Environment.GetEnvironmentVariable("JOURNAL_STREAM")?.Split(':') is [_, var inode]
+            && string.Equals(StandardErrorSocket(), inode, StringComparison.Ordinal)
+            ? TryConnect(Place)
+            : null;
+    }
 
+    /// <summary>Connects with whoever listens there; null where nobody does.</summary>
+    internal static JournalSocket? TryConnect(string place)
+    {
         // A journal that stands still must not hold up who logs: what it does not take at once is not sent.
         var socket = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified) { Blocking = false };
         try
         {
-            socket.Connect(new UnixDomainSocketEndPoint(place ?? Place));
+            socket.Connect(new UnixDomainSocketEndPoint(place));
             return new JournalSocket(socket);
         }
         catch (SocketException)

@@ -62,14 +62,14 @@ internal sealed class Messages : TextWriter
     /// <summary>Writes what a terminal is to obey.</summary>
     public static void Draw(string text) => Instance._lost = WhyNotWritten(text) ?? Instance._lost;
 
-    /// <summary>Writes to stderr, as it is, as far as somebody reads it in time.</summary>
+    /// <summary>Writes a text as it is, as far as somebody reads it in time.</summary>
     /// <returns>False where a reader took only a part, or nothing; true too where nobody wants to read it.</returns>
-    public static bool TryWriteWithin(ReadOnlySpan<char> text, TimeSpan patience)
+    public static bool TryWriteWithin(StandardStream stream, ReadOnlySpan<char> text, TimeSpan patience)
     {
         byte[] bytes = Utf8.GetBytes(text.ToArray());
         try
         {
-            return StandardStream.Error.WriteWithin(bytes, patience) == bytes.Length;
+            return stream.WriteWithin(bytes, patience) == bytes.Length;
         }
         catch (Exception unwritten) when (unwritten is OutputFailedException or OutputClosedException)
         {

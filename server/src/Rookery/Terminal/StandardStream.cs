@@ -41,7 +41,8 @@ internal sealed partial class StandardStream : Stream
     private readonly int _descriptor;
     private readonly bool _isOpen;
 
-    private StandardStream(int descriptor) => (_descriptor, _isOpen) = (descriptor, IsInherited(descriptor));
+    /// <summary>Writes to a descriptor that was handed to this process.</summary>
+    internal StandardStream(int descriptor) => (_descriptor, _isOpen) = (descriptor, IsInherited(descriptor));
 
     /// <summary>Where results go.</summary>
     public static StandardStream Output { get; } = new(1);
@@ -98,8 +99,7 @@ internal sealed partial class StandardStream : Stream
         int written = 0;
         for (long begun = TimeProvider.System.GetTimestamp(); written < buffer.Length; )
         {
-            var left = patience - TimeProvider.System.GetElapsedTime(begun);
-            if (_isOpen && !WaitForRoom((int)Math.Max(0, left.TotalMilliseconds)))
+            if (_isOpen && !HasRoomWithin(patience, begun))
             {
                 break;
             }
@@ -140,7 +140,7 @@ internal sealed partial class StandardStream : Stream
                 case Interrupted:
                     break;
                 case TryAgain:
-                    WaitForRoom(Timeout.Infinite);
+                    _ = WaitForRoom(Timeout.Infinite);
                     break;
                 case BrokenPipe:
                     throw new OutputClosedException();
@@ -161,12 +161,29 @@ internal sealed partial class StandardStream : Stream
         }
     }
 
-    /// <summary>Waits until something can be written, or it is known that nothing can.</summary>
-    /// <returns>False when the time is over, or a signal came: a write could then wait without end.</returns>
-    private bool WaitForRoom(int milliseconds)
+    /// <summary>
+    /// Waits until something can be written, or it is known that nothing can. A signal ends no wait: the line at hand,
+    /// often the one that tells of the signal, would be lost.
+    /// </summary>
+    /// <returns>False when the time is over: a write could then wait without end.</returns>
+    private bool HasRoomWithin(TimeSpan patience, long begun)
+    {
+        while (true)
+        {
+            var left = patience - TimeProvider.System.GetElapsedTime(begun);
+            if (WaitForRoom((int)Math.Max(0, left.TotalMilliseconds)) is { } hasRoom)
+            {
+                return hasRoom;
+            }
+        }
+    }
+
+    /// <summary>Waits for room; null when a signal came meanwhile.</summary>
+    private bool? WaitForRoom(int milliseconds)
     {
         var room = new Poll { Descriptor = _descriptor, Events = IsWritable };
-        return PollOne(ref room, 1, milliseconds) > 0;
+        int found = PollOne(ref room, 1, milliseconds);
+        return found < 0 && Marshal.GetLastPInvokeError() == Interrupted ? null : found > 0;
     }
 
     // Where one is closed, files of the runtime's own take its number. They close on exec; what was handed to this
@@ -177,7 +194,7 @@ internal sealed partial class StandardStream : Stream
     [LibraryImport("libc", EntryPoint = "fcntl")]
     private static partial int Control(int descriptor, int command);
 
-    [LibraryImport("libc", EntryPoint = "poll")]
+    [LibraryImport("libc", EntryPoint = "poll", SetLastError = true)]
     private static partial int PollOne(ref Poll descriptor, nuint count, int milliseconds);
 
     [LibraryImport("libc", EntryPoint = "write", SetLastError = true)]

@@ -1,4 +1,8 @@
+using System.Net.Sockets;
+using System.Text;
 using Microsoft.Extensions.Logging;
+using Rookery.Simulation;
+using Rookery.Support;
 
 namespace Rookery.Server.Tests.Support;
 
@@ -17,4 +21,78 @@ public sealed class StandardErrorLogTests
         Assert.StartsWith(begin, line, StringComparison.Ordinal);
         Assert.Contains("inner\\nline", line, StringComparison.Ordinal);
     }
+
+    [Fact]
+    public void A_line_has_its_time_and_its_grade()
+    {
+        using var pipe = new OsPipe();
+        var log = Log(pipe);
+        log.LogWarning("The disk is slow.");
+        log.LogDebug("Nobody wants to know.");
+        log.LogError("The disk is full.");
+        string stamp = Environment.GetEnvironmentVariable("JOURNAL_STREAM") is null
+            ? "2026-01-01T00:00:00.000Z "
+            : string.Empty;
+        Assert.Equal($"{stamp}warning: The disk is slow.\n{stamp}error: The disk is full.\n", pipe.ReadToEnd());
+    }
+
+    [Fact]
+    public void Who_reads_nothing_costs_one_wait_and_is_told_how_many_lines_did_not_come()
+    {
+        using var pipe = new OsPipe();
+        var log = Log(pipe);
+        int filled = pipe.Fill();
+        for (int lost = 0; lost < 100; lost++)
+        {
+            log.LogWarning("Lost.");
+        }
+
+        pipe.Read(filled);
+        log.LogWarning("Seen.");
+        string[] lines = pipe.ReadToEnd().Split('\n', StringSplitOptions.RemoveEmptyEntries);
+        Assert.Equal(2, lines.Length);
+        Assert.EndsWith(
+            "warning: Nobody read the log for a while; 100 lines did not come here.",
+            lines[0],
+            StringComparison.Ordinal
+        );
+        Assert.EndsWith("warning: Seen.", lines[1], StringComparison.Ordinal);
+        Assert.Equal(101, log.Recent.Read(null, 1000).Count);
+    }
+
+    [Fact]
+    public void Nobody_who_reads_ends_no_node()
+    {
+        using var pipe = new OsPipe();
+        pipe.CloseReader();
+        Log(pipe).LogError("To nobody.");
+    }
+
+    [Fact]
+    public void What_the_journal_takes_goes_nowhere_else_and_what_it_does_not_take_goes_to_stderr_with_its_grade()
+    {
+        string directory = Directory.CreateTempSubdirectory("rookery-log-").FullName;
+        try
+        {
+            string place = Path.Combine(directory, "socket");
+            using var journal = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified);
+            journal.Bind(new UnixDomainSocketEndPoint(place));
+            using var socket = JournalSocket.TryConnect(place);
+            using var pipe = new OsPipe();
+            var log = new StandardErrorLog(new SimulatedTimeProvider(), pipe.Stream, socket);
+            log.LogWarning("To the journal.");
+            byte[] datagram = new byte[4096];
+            string taken = Encoding.UTF8.GetString(datagram, 0, journal.Receive(datagram));
+            Assert.Contains("warning: To the journal.", taken, StringComparison.Ordinal);
+            journal.Dispose();
+            log.LogError("To stderr.");
+            Assert.Equal("<3>error: To stderr.\n", pipe.ReadToEnd());
+        }
+        finally
+        {
+            Directory.Delete(directory, recursive: true);
+        }
+    }
+
+    private static StandardErrorLog Log(OsPipe pipe) => new(new SimulatedTimeProvider(), pipe.Stream, journal: null);
 }

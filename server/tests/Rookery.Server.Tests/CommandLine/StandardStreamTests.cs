@@ -1,0 +1,131 @@
+using System.Runtime.InteropServices;
+using System.Runtime.Versioning;
+using System.Text;
+using Rookery.Server.Tests.Support;
+using Rookery.Terminal;
+
+namespace Rookery.Server.Tests.CommandLine;
+
+public sealed partial class StandardStreamTests : IDisposable
+{
+    // A test that would otherwise hang ends; none that passes waits for it.
+    private static readonly TimeSpan Guard = TimeSpan.FromMinutes(2);
+
+    private readonly OsPipe _pipe = new();
+
+    public void Dispose() => _pipe.Dispose();
+
+    [Fact]
+    public void What_is_written_comes_out()
+    {
+        _pipe.Stream.Write("one "u8);
+        Assert.Equal(3, _pipe.Stream.WriteWithin("two"u8, TimeSpan.Zero));
+        Assert.Equal("one two", _pipe.Read(7));
+    }
+
+    [Fact]
+    public void A_reader_who_reads_nothing_is_waited_for_no_longer_than_is_said()
+    {
+        _pipe.Fill();
+        Assert.Equal(0, _pipe.Stream.WriteWithin("lost"u8, TimeSpan.FromMilliseconds(50)));
+        Assert.Equal(0, _pipe.Stream.WriteWithin("lost"u8, TimeSpan.Zero));
+    }
+
+    [Fact]
+    public async Task A_reader_who_goes_on_gets_all_of_a_text_that_is_longer_than_the_pipe()
+    {
+        int filled = _pipe.Fill();
+        string text = new('x', 200_000);
+        var writing = Task.Run(() => _pipe.Stream.WriteWithin(Encoding.UTF8.GetBytes(text), Guard));
+        _pipe.Read(filled);
+        Assert.Equal(text, _pipe.Read(text.Length));
+        Assert.Equal(text.Length, await writing.WaitAsync(Guard));
+    }
+
+    [Fact]
+    [UnsupportedOSPlatform("windows")]
+    public async Task A_signal_ends_no_wait_for_room()
+    {
+        int signals = 0;
+        using var registered = PosixSignalRegistration.Create(
+            PosixSignal.SIGCONT,
+            context =>
+            {
+                Interlocked.Increment(ref signals);
+                context.Cancel = true;
+            }
+        );
+        int filled = _pipe.Fill();
+        int thread = 0;
+        int written = -1;
+        var writer = new Thread(() =>
+        {
+            Volatile.Write(ref thread, ThreadId());
+            written = _pipe.Stream.WriteWithin("told of the signal"u8, Guard);
+        });
+        writer.Start();
+        while (Volatile.Read(ref thread) == 0)
+        {
+            await Task.Delay(1);
+        }
+
+        // Where a signal finds it is left to chance, but it waits for room nearly all the time.
+        for (int sent = 1; sent <= 50; sent++)
+        {
+            Assert.Equal(0, SignalThread(Environment.ProcessId, thread, Continue));
+            await Task.Delay(5);
+        }
+
+        Assert.True(SpinWait.SpinUntil(() => Volatile.Read(ref signals) > 0, Guard));
+        _pipe.Read(filled);
+        Assert.True(writer.Join(Guard));
+        Assert.Equal(18, written);
+        Assert.Equal("told of the signal", _pipe.Read(18));
+    }
+
+    [Fact]
+    public void Nobody_who_reads_is_another_fault_than_a_descriptor_that_is_closed()
+    {
+        _pipe.Stream.EndIfUnread();
+        _pipe.CloseReader();
+        Assert.Throws<OutputClosedException>(() => _pipe.Stream.Write("x"u8));
+        Assert.Throws<OutputClosedException>(() => _pipe.Stream.WriteWithin("x"u8, TimeSpan.Zero));
+        Assert.Throws<OutputClosedException>(_pipe.Stream.EndIfUnread);
+
+        var closed = new StandardStream(9_999);
+        Assert.True(Assert.Throws<OutputFailedException>(() => closed.Write("x"u8)).IsClosed);
+        Assert.True(Assert.Throws<OutputFailedException>(() => closed.WriteWithin("x"u8, TimeSpan.Zero)).IsClosed);
+        closed.EndIfUnread();
+    }
+
+    [Fact]
+    public void A_disk_that_is_full_says_so()
+    {
+        using var full = File.OpenHandle("/dev/full", FileMode.Open, FileAccess.Write);
+        int inherited = Duplicate((int)full.DangerousGetHandle());
+        try
+        {
+            var failure = Assert.Throws<OutputFailedException>(() => new StandardStream(inherited).Write("x"u8));
+            Assert.Equal("No space left on device.", failure.Reason);
+        }
+        finally
+        {
+            _ = Close(inherited);
+        }
+    }
+
+    private const int Continue = 18;
+
+    [LibraryImport("libc", EntryPoint = "gettid")]
+    private static partial int ThreadId();
+
+    [LibraryImport("libc", EntryPoint = "tgkill")]
+    private static partial int SignalThread(int process, int thread, int signal);
+
+    // Unlike what the runtime opens, it does not close on exec.
+    [LibraryImport("libc", EntryPoint = "dup")]
+    private static partial int Duplicate(int descriptor);
+
+    [LibraryImport("libc", EntryPoint = "close")]
+    private static partial int Close(int descriptor);
+}

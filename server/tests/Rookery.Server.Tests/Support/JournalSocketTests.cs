@@ -1,0 +1,100 @@
+using System.Net.Sockets;
+using System.Text;
+using Microsoft.Extensions.Logging;
+using Rookery.Support;
+
+namespace Rookery.Server.Tests.Support;
+
+public sealed class JournalSocketTests : IDisposable
+{
+    private readonly string _directory = Directory.CreateTempSubdirectory("rookery-journal-").FullName;
+    private readonly Socket _journal = new(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified);
+
+    public JournalSocketTests() => _journal.Bind(new UnixDomainSocketEndPoint(Place));
+
+    private string Place => Path.Combine(_directory, "socket");
+
+    public void Dispose()
+    {
+        _journal.Dispose();
+        Directory.Delete(_directory, recursive: true);
+    }
+
+    [Fact]
+    public void A_line_is_one_datagram_of_fields_with_their_lengths()
+    {
+        using var socket = JournalSocket.TryConnect(Place)!;
+        Assert.True(socket.TrySend(LogLevel.Warning, new EventId(1508, "stop_cut_off"), "warning: two\nPRIORITY=0"));
+        Assert.Equal(
+            [
+                ("PRIORITY", "4"),
+                ("SYSLOG_IDENTIFIER", "rookery"),
+                ("ROOKERY_EVENT", "1508"),
+                ("ROOKERY_EVENT_NAME", "stop_cut_off"),
+                ("MESSAGE", "warning: two\nPRIORITY=0"),
+            ],
+            ReceiveFields()
+        );
+        Assert.True(socket.TrySend(LogLevel.Information, default, "ä"));
+        Assert.Equal([("PRIORITY", "6"), ("SYSLOG_IDENTIFIER", "rookery"), ("MESSAGE", "ä")], ReceiveFields());
+    }
+
+    [Theory]
+    [InlineData(LogLevel.Critical, 2)]
+    [InlineData(LogLevel.Error, 3)]
+    [InlineData(LogLevel.Warning, 4)]
+    [InlineData(LogLevel.Information, 6)]
+    public void Grades_are_those_of_syslog(LogLevel level, int priority) =>
+        Assert.Equal(priority, JournalSocket.PriorityOf(level));
+
+    [Fact]
+    public void A_journal_that_reads_nothing_holds_nobody_up()
+    {
+        using var socket = JournalSocket.TryConnect(Place)!;
+        string line = new('x', 8000);
+        int taken = 0;
+        while (taken < 100_000 && socket.TrySend(LogLevel.Information, default, line))
+        {
+            taken++;
+        }
+
+        Assert.InRange(taken, 1, 99_999);
+        ReceiveFields();
+        Assert.True(socket.TrySend(LogLevel.Information, default, line));
+    }
+
+    [Fact]
+    public void A_line_that_is_longer_than_a_datagram_is_not_taken()
+    {
+        using var socket = JournalSocket.TryConnect(Place)!;
+        Assert.False(socket.TrySend(LogLevel.Error, default, new string('x', 64 << 20)));
+        Assert.True(socket.TrySend(LogLevel.Error, default, "short"));
+    }
+
+    [Fact]
+    public void A_journal_that_went_away_takes_nothing_and_one_that_is_not_there_is_none()
+    {
+        using var socket = JournalSocket.TryConnect(Place)!;
+        _journal.Dispose();
+        Assert.False(socket.TrySend(LogLevel.Error, default, "lost"));
+        Assert.Null(JournalSocket.TryConnect(Place + "-elsewhere"));
+    }
+
+    private List<(string Name, string Value)> ReceiveFields()
+    {
+        byte[] datagram = new byte[64 << 10];
+        var bytes = datagram.AsSpan(0, _journal.Receive(datagram));
+        var fields = new List<(string, string)>();
+        while (!bytes.IsEmpty)
+        {
+            int name = bytes.IndexOf((byte)'\n');
+            int length = (int)BitConverter.ToUInt64(bytes.Slice(name + 1, sizeof(ulong)));
+            var value = bytes.Slice(name + 1 + sizeof(ulong), length);
+            Assert.Equal((byte)'\n', bytes[name + 1 + sizeof(ulong) + length]);
+            fields.Add((Encoding.ASCII.GetString(bytes[..name]), Encoding.UTF8.GetString(value)));
+            bytes = bytes[(name + 2 + sizeof(ulong) + length)..];
+        }
+
+        return fields;
+    }
+}
