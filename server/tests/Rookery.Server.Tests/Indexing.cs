@@ -9,7 +9,7 @@ internal static class Indexing
 {
     /// <summary>Keeps them up to date until it is disposed.</summary>
     public static IndexingThread Start(Node node, IDisk disk, out IndexHost indexes) =>
-        Start(node, disk, static () => true, TimeProvider.System, out indexes);
+        Start(node, disk, static () => true, TimeProvider.System, null, out indexes);
 
     /// <summary>The same while it may work, with a clock of its own for those who wait.</summary>
     public static IndexingThread Start(
@@ -17,10 +17,11 @@ internal static class Indexing
         IDisk disk,
         Func<bool> mayWork,
         TimeProvider time,
+        Action<string>? troubleFound,
         out IndexHost indexes
     )
     {
-        indexes = Of(node, disk, mayWork: mayWork, time: time);
+        indexes = Of(node, disk, mayWork: mayWork, time: time, troubleFound: troubleFound);
         return new IndexingThread(indexes, node.Databases, TimeProvider.System);
     }
 
@@ -29,7 +30,8 @@ internal static class Indexing
         IDisk disk,
         string directory = "/data",
         Func<bool>? mayWork = null,
-        TimeProvider? time = null
+        TimeProvider? time = null,
+        Action<string>? troubleFound = null
     ) =>
         IndexHost.Open(
             node.Databases,
@@ -39,7 +41,7 @@ internal static class Indexing
                 DataDirectory = directory,
                 ShareOfCore = static () => 1,
                 HasRoom = () => node.HasRoom && mayWork?.Invoke() is not false,
-                TroubleFound = static trouble => throw new InvalidOperationException(trouble),
+                TroubleFound = troubleFound ?? (static trouble => throw new InvalidOperationException(trouble)),
                 Memory = new MemoryBudget(64 << 20),
                 Io = new IoTimeline(TimeProvider.System, "memory"),
             },

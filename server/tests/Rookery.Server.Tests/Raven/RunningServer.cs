@@ -38,6 +38,9 @@ public sealed class RunningServer : IAsyncLifetime
     /// <summary>Whether indexes stand still.</summary>
     public bool HoldsIndexing { get; set; }
 
+    /// <summary>Told of what indexes meet that a healthy node does not; null: that fails the test.</summary>
+    public Action<string>? IndexTroubleFound { get; init; }
+
     /// <summary>A quarter of it is large requests' room.</summary>
     public MemoryBudget Memory { get; init; } = new(256 << 20);
 
@@ -46,6 +49,9 @@ public sealed class RunningServer : IAsyncLifetime
 
     /// <summary>Where its data and indexes lie, under /data.</summary>
     public SimulatedDisk Disk { get; } = new();
+
+    /// <summary>What stands between the node and that disk.</summary>
+    public Func<IDisk, IDisk> BehindDisk { get; init; } = static disk => disk;
 
     /// <summary>Changes how it runs.</summary>
     public Func<ServerOptions, ServerOptions> With { get; init; } = static options => options;
@@ -67,7 +73,7 @@ public sealed class RunningServer : IAsyncLifetime
         var io = new IoTimeline(TimeProvider.System, "memory");
         _node = Node.Open(
             new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 },
-            Disk,
+            BehindDisk(Disk),
             Memory,
             io,
             TimeProvider.System,
@@ -80,7 +86,7 @@ public sealed class RunningServer : IAsyncLifetime
             Memory,
             io
         );
-        _indexing = Indexing.Start(_node, Disk, () => !HoldsIndexing, IndexTime, out var indexes);
+        _indexing = Indexing.Start(_node, Disk, () => !HoldsIndexing, IndexTime, IndexTroubleFound, out var indexes);
         Context.Readiness.Opened(_node, indexes);
         _app = RookeryServer.Build(Context);
         await _app.StartAsync();

@@ -113,18 +113,16 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
                 ? [.. Names]
                 :
                 [
-                    .. context
-                        .Indexes.ReadStatus(database)
-                        .Where(status => Concerns(status, collections))
-                        .Select(static status => status.Name),
+                    .. ShownIndex
+                        .All(context.Indexes, database)
+                        .Where(index => Concerns(index, collections))
+                        .Select(static index => index.Record.Name),
                 ];
         bool[] reached;
         try
         {
             reached = await Task.WhenAll(
-                names.Select(name =>
-                    context.Indexes.WaitAsync(database, name, etag, Timeout, cancellationToken, evenAtRest: true)
-                )
+                names.Select(name => FollowsAsync(context, database, name, etag, collections, cancellationToken))
             );
         }
         catch (OperationCanceledException) when (context.Stopping.IsCancellationRequested)
@@ -149,9 +147,52 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         }
     }
 
-    // As in RavenDB, a disabled index is waited for only by its name.
+    private async Task<bool> FollowsAsync(
+        ServerContext context,
+        Database database,
+        string name,
+        long etag,
+        IReadOnlyList<string>? collections,
+        CancellationToken cancellationToken
+    )
+    {
+        long begun = context.Time.GetTimestamp();
+        var left = Timeout;
+        if (Names.Count == 0 && context.Indexes.ReadPosition(database, name) is null)
+        {
+            // One that this node has not opened yet says only then what it is of.
+            if (!await context.Indexes.WaitAsync(database, name, 0, left, cancellationToken, evenAtRest: true))
+            {
+                return false;
+            }
+
+            if (!ShownIndex.Named(context.Indexes, database, [name]).Exists(index => Concerns(index, collections)))
+            {
+                return true;
+            }
+
+            left -= context.Time.GetElapsedTime(begun);
+        }
+
+        return await context.Indexes.WaitAsync(database, name, etag, left, cancellationToken, evenAtRest: true);
+    }
+
+    // As in RavenDB, a disabled index is waited for only by its name. One that this node does not keep is waited for in
+    // vain: nobody may take the batch for found by it.
+    private static bool Concerns(ShownIndex index, IReadOnlyList<string>? collections) =>
+        !index.Record.Settings.IsDisabled
+        && !index.IsReplacement
+        && (
+            index.Status is { } status
+                ? Concerns(status, collections)
+                : collections is null
+                    || !index.IsAutomatic
+                    || index.Collections.Contains(AutoIndexDefinition.AllDocuments, StringComparer.Ordinal)
+                    || index.Collections.Intersect(collections, StringComparer.OrdinalIgnoreCase).Any()
+        );
+
     private static bool Concerns(IndexStatus status, IReadOnlyList<string>? collections) =>
-        status is { IsReplacement: false, State: not IndexState.Disabled }
+        status.State is not IndexState.Disabled
         && (
             collections is null
             || status.Collections.Count == 0

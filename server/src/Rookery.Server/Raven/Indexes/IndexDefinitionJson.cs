@@ -39,7 +39,7 @@ internal static class IndexDefinitionJson
         {
             return StaticIndexDefinition.TryRead(index.Record.Definition);
         }
-        catch (IndexDefinitionException)
+        catch (Exception unread) when (unread is IndexDefinitionException or InvalidOperationException)
         {
             return null; // of a newer program
         }

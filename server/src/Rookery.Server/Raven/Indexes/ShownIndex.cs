@@ -135,8 +135,9 @@ internal sealed record ShownIndex(
                     ? new ShownIndex(record, null, grouped, "AutoMapReduce", status, whyNotKept)
                 : new ShownIndex(record, null, null, TypeOf(record.Definition), status, whyNotKept);
         }
-        catch (IndexDefinitionException)
+        catch (Exception unread) when (unread is IndexDefinitionException or JsonException or InvalidOperationException)
         {
+            // Of another program; that it is not kept, and why, is said all the same.
             return new ShownIndex(record, null, null, "None", status, whyNotKept);
         }
     }

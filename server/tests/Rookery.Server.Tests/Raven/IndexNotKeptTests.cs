@@ -1,0 +1,108 @@
+using System.Text;
+using Rookery.Documents.Commands;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>
+/// Indexes that the log defines and this node does not keep: another version stored them, and this one refuses them.
+/// </summary>
+public sealed class IndexNotKeptTests : IAsyncLifetime
+{
+    // Its reduce makes of rows what cannot be reduced again.
+    private const string Refused =
+        """{"Type":"Static","Maps":["map('Users', u => ({ k: u.k, d: u.d }))"],"Reduce":"groupBy(x => x.k).aggregate(g => ({ k: g.key, d: 'none' + g.values.length }))","Fields":[],"Configuration":{}}""";
+
+    private const string OfAUser =
+        """{"Commands":[{"Id":"users/1","Type":"PUT","Document":{"City":"Ulm","@metadata":{"@collection":"Users"}}}]}""";
+
+    private readonly RunningServer _server = new() { IndexTroubleFound = static _ => { } };
+
+    public Task InitializeAsync() => _server.InitializeAsync();
+
+    public Task DisposeAsync() => _server.DisposeAsync();
+
+    public static TheoryData<string> Definitions { get; } =
+        new()
+        {
+            Refused,
+            """{"Type":"Later","Maps":["from u in docs.Users select new { u.City }"]}""",
+            """{"Type":"Static","Maps":[{"Text":"of another version"}],"Reduce":7}""",
+            """{"Type":"Later"}""",
+            "[]",
+            "no JSON",
+        };
+
+    [Theory]
+    [MemberData(nameof(Definitions))]
+    public async Task They_are_listed_with_the_reason(string definition)
+    {
+        string db = await StoreAsync(definition);
+        foreach (string path in (string[])["indexes/stats", "indexes/progress", "indexes", "indexes/errors"])
+        {
+            var listed = await _server.SendAsync("GET", $"{db}/{path}");
+            Assert.True(listed.Status == 200, $"{path}: {listed.Body}");
+            Assert.Equal("Old", listed.Json.GetProperty("Results")[0].GetProperty("Name").GetString());
+        }
+
+        var stats = (await _server.SendAsync("GET", db + "/indexes/stats")).Json.GetProperty("Results")[0];
+        Assert.Equal("Error", stats.GetProperty("State").GetString());
+        Assert.StartsWith(
+            "Not kept on this node. ",
+            stats.GetProperty("Trouble").GetString(),
+            StringComparison.Ordinal
+        );
+        Assert.Equal(200, (await _server.SendAsync("GET", db + "/stats")).Status);
+        Assert.Equal(200, (await _server.SendAsync("GET", db + "/indexes/status")).Status);
+        Assert.Equal(200, (await _server.SendAsync("GET", db + "/indexes/staleness?name=Old")).Status);
+        Assert.Equal(204, (await _server.SendAsync("DELETE", db + "/indexes?name=Old")).Status);
+    }
+
+    [Fact]
+    public async Task A_batch_waits_for_them_in_vain_and_says_so()
+    {
+        string db = await StoreAsync(Refused);
+        var answer = await _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=300", OfAUser);
+        answer.IsRefusal(500, "The batch is stored. The index 'Old' is not followed on this node: ");
+        Assert.Equal("Raven.Client.Exceptions.RavenTimeoutException", answer.Json.GetProperty("Type").GetString());
+        Assert.Equal(1, await _server.CountAsync(db));
+        string lenient = "/bulk_docs?waitForIndexesTimeout=300&waitForIndexThrow=false";
+        Assert.Equal(201, (await _server.SendAsync("POST", db + lenient, OfAUser)).Status);
+    }
+
+    [Fact]
+    public async Task A_batch_waits_for_an_index_that_was_defined_a_moment_ago_and_for_no_other_collection()
+    {
+        string db = await _server.CreateDatabaseAsync();
+        string definition =
+            """{"Indexes":[{"Name":"New","Maps":["from u in docs.Users select new { u.City }"]},{"Name":"Other","Maps":["from d in docs.Dogs select new { d.Name }"]}]}""";
+        _server.HoldsIndexing = true;
+        Assert.Equal(201, (await _server.SendAsync("PUT", db + "/admin/indexes", definition)).Status);
+        (await _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=300", OfAUser)).IsRefusal(
+            500,
+            "The index 'New' did not come as far"
+        );
+        var waiting = _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=30000", OfAUser);
+        _server.HoldsIndexing = false;
+        Assert.Equal(201, (await waiting).Status);
+        var stats = (await _server.SendAsync("GET", db + "/indexes/stats?name=New")).Json.GetProperty("Results")[0];
+        Assert.False(stats.GetProperty("IsStale").GetBoolean());
+    }
+
+    /// <summary>A database whose log defines an index of this definition, which this node has looked at.</summary>
+    private async Task<string> StoreAsync(string definition)
+    {
+        string db = await _server.CreateDatabaseAsync();
+        Assert.True(_server.Node.Databases.TryGet(db.Split('/')[^1], out var database));
+        using var writer = new IndexWriter(database.Number, default);
+        writer.Put("Old", Encoding.UTF8.GetBytes(definition), default);
+        var outcome = await _server.Node.Consensus.ProposeAsync(writer.Complete(), CancellationToken.None);
+        Assert.Null(outcome.Rejection);
+        using var bound = new CancellationTokenSource(TimeSpan.FromSeconds(60));
+        while (_server.Context.Indexes.WhyNotKept(database, "Old") is null)
+        {
+            await Task.Delay(10, bound.Token);
+        }
+
+        return db;
+    }
+}
