@@ -1,0 +1,141 @@
+using Microsoft.AspNetCore.Routing;
+using Rookery.Server.Access;
+using Rookery.Server.Tests.Raven;
+
+namespace Rookery.Server.Tests;
+
+/// <summary>
+/// A node at its space reserve. What grows the data is refused by one status on every route; what does not goes on.
+/// </summary>
+public sealed class FullNodeTests : IAsyncLifetime
+{
+    private const string Index =
+        """{"Indexes":[{"Name":"New","Maps":["from u in docs.Users select new { u.name }"]}]}""";
+
+    private readonly RunningServer _server = new() { IndexTroubleFound = static _ => { } };
+    private string _db = "";
+
+    public Task DisposeAsync() => _server.DisposeAsync();
+
+    public async Task InitializeAsync()
+    {
+        await _server.InitializeAsync();
+        _db = await _server.CreateDatabaseAsync();
+        string user = """{"name":"Ann","@metadata":{"@collection":"Users"}}""";
+        await IsAsync(201, "PUT", "docs?id=users/1", user);
+        await IsAsync(201, "PUT", "admin/indexes", Index.Replace("New", "Old", StringComparison.Ordinal));
+        await IsAsync(200, "GET", "indexes/progress?wait=15000", null);
+        _server.Disk.CapacityBytes = _server.Disk.UsedBytes;
+
+        // Space is looked at once a second.
+        while ((await _server.SendAsync("PUT", _db + "/docs?id=users/2", user)).Status == 201)
+        {
+            await Task.Delay(50);
+        }
+    }
+
+    /// <summary>Every route of the scopes that write, and how it is answered.</summary>
+    private static readonly (int Status, string Method, string Path, string? Body)[] Requests =
+    [
+        (507, "PUT", "docs?id=users/3", "{}"),
+        (507, "PUT", "docs?id=users/1", "{}"),
+        (507, "PATCH", "docs?id=users/1", """{"Patch":{"Script":"this.n = 1"}}"""),
+        (507, "POST", "bulk_docs", """{"Commands":[{"Id":"a","Type":"PUT","Document":{}}]}"""),
+        (
+            507,
+            "POST",
+            "bulk_docs",
+            """{"Commands":[{"Id":"a","Type":"DELETE"},{"Id":"users/1","Type":"PATCH","Patch":{"Script":"this.n=1"}}]}"""
+        ),
+        (201, "POST", "bulk_docs", """{"Commands":[{"Id":"a","Type":"DELETE"}]}"""),
+        (507, "POST", "bulk_insert?id=7", """[{"Id":"a","Type":"PUT","Document":{}}]"""),
+        (507, "POST", "import", "{}\n"),
+        (507, "GET", "hilo/next?tag=users", null),
+        (204, "PUT", "hilo/return?tag=users&end=2&last=1", null),
+        (507, "POST", "identity/next?name=users", null),
+        (507, "POST", "identity/seed?name=users&value=7", null),
+        (507, "PUT", "indexes", Index),
+        (507, "PUT", "admin/indexes", Index),
+        (204, "RESET", "indexes?name=Old", null),
+        (204, "POST", "indexes/set-lock", """{"IndexNames":["Old"],"Mode":"Unlock"}"""),
+        (204, "POST", "indexes/set-priority", """{"IndexNames":["Old"],"Priority":"Low"}"""),
+        (204, "DELETE", "indexes/errors", null),
+        (204, "DELETE", "indexes?name=Old", null),
+        (400, "POST", "operations/kill?id=99", null),
+        (200, "PATCH", "queries", """{"Query":{"Query":"from Users update { this.n = 1 }"}}"""),
+        (200, "DELETE", "queries", """{"Query":"from Dogs"}"""),
+        (204, "DELETE", "docs?id=users/1", null),
+    ];
+
+    [Fact]
+    public async Task What_grows_the_data_is_507_on_every_route_and_the_rest_goes_on()
+    {
+        var asked = Requests.Select(request => $"{request.Method} {request.Path.Split('?')[0]}").ToHashSet();
+        string[] unasked =
+        [
+            .. _server
+                .Routes.Where(static route =>
+                    route.Metadata.GetMetadata<RouteScope>() is { } scope
+                    && (scope == RouteScope.Write || scope == RouteScope.ReadAndWrite)
+                )
+                .SelectMany(static route =>
+                    route
+                        .Metadata.GetMetadata<HttpMethodMetadata>()!
+                        .HttpMethods.Select(method =>
+                            $"{method} {route.RoutePattern.RawText!["/databases/{database}/".Length..]}"
+                        )
+                )
+                .Where(route => !asked.Contains(route)),
+        ];
+        Assert.Empty(unasked);
+        foreach (var (status, method, path, body) in Requests)
+        {
+            await IsAsync(status, method, path, body);
+        }
+
+        (await _server.SendAsync("PUT", "/admin/databases?name=more", """{"DatabaseName":"more"}""")).IsRefusal(
+            507,
+            "free"
+        );
+    }
+
+    /// <summary>What goes on behind its answer says it there.</summary>
+    [Fact]
+    public async Task A_change_by_query_and_a_bulk_insert_say_in_their_operation_that_the_node_is_full()
+    {
+        var begun = await _server.SendAsync(
+            "PATCH",
+            _db + "/queries",
+            """{"Query":{"Query":"from Users update { this.n = 1 }"}}"""
+        );
+        long id = begun.Json.GetProperty("OperationId").GetInt64();
+        Assert.Contains("507", await FaultOfAsync(id), StringComparison.Ordinal);
+        await IsAsync(507, "POST", "bulk_insert?id=7000", """[{"Id":"a","Type":"PUT","Document":{}}]""");
+        Assert.Contains("507", await FaultOfAsync(7000), StringComparison.Ordinal);
+    }
+
+    private async Task<string> FaultOfAsync(long id)
+    {
+        while (true)
+        {
+            var state = (await _server.SendAsync("GET", $"{_db}/operations/state?id={id}")).Json;
+            if (state.GetProperty("Status").GetString() is not "InProgress")
+            {
+                Assert.Equal("Faulted", state.GetProperty("Status").GetString());
+                return state.GetProperty("Result").GetRawText();
+            }
+
+            await Task.Delay(20);
+        }
+    }
+
+    private async Task IsAsync(int status, string method, string path, string? body)
+    {
+        var answer = await _server.SendAsync(method, $"{_db}/{path}", body);
+        Assert.True(answer.Status == status, $"{method} {path}: {answer.Status} {answer.Body}");
+        if (status == 507)
+        {
+            answer.IsRefusal(507, "free");
+        }
+    }
+}
