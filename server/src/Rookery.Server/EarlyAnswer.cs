@@ -28,7 +28,10 @@ internal static class EarlyAnswer
     /// Sends the answer and reads on: until the body ends, its client is silent for a second, or has sent too much or
     /// for too long.
     /// </summary>
-    public static async Task ReadOnAsync(HttpContext http, TimeProvider time, CancellationToken stopping)
+    /// <param name="http">The request.</param>
+    /// <param name="time">The clock.</param>
+    /// <param name="ends">Ends it: when a node stops, a moment later.</param>
+    public static async Task ReadOnAsync(HttpContext http, TimeProvider time, CancellationToken ends)
     {
         try
         {
@@ -38,7 +41,7 @@ internal static class EarlyAnswer
                 size.MaxRequestBodySize = null;
             }
 
-            await ReadAsync(http.Request.BodyReader, time, stopping, http.RequestAborted);
+            await ReadAsync(http.Request.BodyReader, time, ends, http.RequestAborted);
         }
         catch (Exception over)
             when (over
@@ -55,13 +58,13 @@ internal static class EarlyAnswer
     private static async Task ReadAsync(
         PipeReader body,
         TimeProvider time,
-        CancellationToken stopping,
+        CancellationToken ends,
         CancellationToken left
     )
     {
         long begun = time.GetTimestamp();
         using var silence = new CancellationTokenSource(MostSilence, time);
-        using var end = CancellationTokenSource.CreateLinkedTokenSource(silence.Token, stopping, left);
+        using var end = CancellationTokenSource.CreateLinkedTokenSource(silence.Token, ends, left);
 
         // Not a token of the read: the server takes a read that was ended by one for open.
         await using var interrupt = end.Token.UnsafeRegister(

@@ -1,5 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
+using System.IO.Compression;
+using System.Net.Sockets;
 using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
@@ -260,6 +262,51 @@ public sealed class StopTests : IAsyncLifetime
         await stopped.WaitAsync(Guard);
     }
 
+    /// <summary>Its client says no more, and does not end it.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task An_import_is_told_behind_which_line_to_go_on(bool isCompressed)
+    {
+        using var client = new TcpClient();
+        await client.ConnectAsync(_server.Address.Host, _server.Address.Port);
+        await using var connection = client.GetStream();
+        string encoding = isCompressed ? "Content-Encoding: gzip\r\n" : "";
+        string head = $"POST {_db}/import HTTP/1.1\r\nHost: 127.0.0.1\r\n{encoding}Content-Length: 100000000\r\n\r\n";
+        await connection.WriteAsync(Encoding.ASCII.GetBytes(head));
+        var lines = isCompressed ? new GZipStream(connection, CompressionLevel.Fastest) : (Stream)connection;
+        for (int number = 1; number <= 10_000; number++)
+        {
+            string document = $$$"""{"t":"{{{Text[..200]}}}","@metadata":{"@id":"d{{{number}}}"}}""";
+            await lines.WriteAsync(Encoding.UTF8.GetBytes(document + "\n"));
+        }
+
+        await lines.FlushAsync();
+        using var bound = new CancellationTokenSource(Guard);
+        while (Stored() < 1)
+        {
+            await Task.Delay(10, bound.Token);
+        }
+
+        var stopped = _server.StopAsync();
+        using var reader = new StreamReader(connection, leaveOpen: true);
+        string text = "";
+        for (char[] part = new char[4096]; !text.Contains("stored before.", StringComparison.Ordinal); )
+        {
+            int count = await reader.ReadAsync(part).AsTask().WaitAsync(Guard);
+            Assert.NotEqual(0, count);
+            text += new string(part, 0, count);
+        }
+
+        Assert.StartsWith("HTTP/1.1 503 ", text, StringComparison.Ordinal);
+        long line = Stored();
+        Assert.InRange(line, 1, 10_000);
+        Assert.Contains($"The import ended behind line {line}:", text, StringComparison.Ordinal);
+        Assert.Contains($"{line} documents of the import were stored before.", text, StringComparison.Ordinal);
+        client.Close();
+        await stopped.WaitAsync(Guard);
+    }
+
     [Theory]
     [InlineData("PUT", "/docs?id=a", "{}", 201)]
     [InlineData("POST", "/bulk_docs", """{"Commands":[{"Id":"a","Type":"PUT","Document":{}}]}""", 201)]
@@ -287,6 +334,13 @@ public sealed class StopTests : IAsyncLifetime
         await stopped.WaitAsync(Guard);
         await Assert.ThrowsAsync<HttpRequestException>(() => write);
         Assert.Single(_server.Log.Lines, IsCutOff);
+    }
+
+    private long Stored()
+    {
+        Assert.True(_server.Node.Databases.TryGet(_db.Split('/')[^1], out var database));
+        using var reader = database.OpenReader();
+        return reader.ReadStatistics().Documents;
     }
 
     private static bool IsCutOff(string line) => line.Contains(CutOff, StringComparison.Ordinal);

@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers"
 import { test } from "node:test"
 import { gunzipSync, gzipSync } from "node:zlib"
 import { command, environmentAt, Terminal } from "./commands.mjs"
-import { executable, NodeProcess, temporaryDirectory, until } from "./node-process.mjs"
+import { afterwards, executable, NodeProcess, temporaryDirectory, until } from "./node-process.mjs"
 
 async function setUp(t) {
   const directory = temporaryDirectory(t)
@@ -93,6 +93,71 @@ test("An import and an export that are interrupted say how to go on", async t =>
   assert.match(toFile.stderr, /old is as it was/)
   assert.equal(readFileSync(old, "utf8"), "as it was")
   assert.ok(!existsSync(`${old}.part`))
+})
+
+test("An import whose node stops goes on when it is back, and one that is given up goes on with --resume", { timeout: 120_000 }, async t => {
+  const directory = temporaryDirectory(t)
+  const data = join(directory, "data")
+  let node = await NodeProcess.serve({ data })
+  afterwards(t, () => node.kill())
+  await node.createDatabase("birds")
+  const env = { ...environmentAt(directory), ROOKERY_URL: node.url }
+  const file = join(directory, "many.ndjson")
+  writeFileSync(file, Array.from({ length: 300_000 }, (_, n) => `{"n":${n},"note":"${"x".repeat(80)}"}\n`).join(""))
+  const count = async () => (await node.expect(200, "GET", "/databases/birds/stats")).CountOfDocuments
+  // The node comes back: nobody has to do anything.
+  const whole = command(["import", "birds", file], { env })
+  await until(async () => await count() > 1000)
+  assert.equal(await node.terminate(), 0, node.log)
+  assert.doesNotMatch(node.log, /cut off/)
+  node = await NodeProcess.serve({ data, port: node.port })
+  const ended = await whole
+  assert.equal(ended.code, 0, ended.stderr)
+  assert.equal(await count(), 300_000)
+
+  // It does not: whoever gives the import up is told how to go on, and does.
+  await node.createDatabase("fishes")
+  const fishes = async () => (await node.expect(200, "GET", "/databases/fishes/stats")).CountOfDocuments
+  let child
+  const given = command(["import", "fishes", file], { env, onStart: started => { child = started } })
+  await until(async () => await fishes() > 1000)
+  assert.equal(await node.terminate(), 0, node.log)
+  child.kill("SIGTERM")
+  const stopped = await given
+  assert.equal(stopped.code, 143, stopped.stderr)
+  assert.match(stopped.stderr, /Give the same command with --resume to go on behind them/)
+  node = await NodeProcess.serve({ data, port: node.port })
+  const before = await fishes()
+  assert.ok(before > 0 && before < 300_000, `${before}`)
+  const resumed = await command(["import", "fishes", file, "--resume"], { env })
+  assert.equal(resumed.code, 0, resumed.stderr)
+  assert.equal(await fishes(), 300_000)
+})
+
+test("An import over HTTP whose node stops is told behind which line to go on", { timeout: 60_000 }, async t => {
+  const directory = temporaryDirectory(t)
+  const data = join(directory, "data")
+  let node = await NodeProcess.serve({ data })
+  afterwards(t, () => node.kill())
+  await node.createDatabase("birds")
+  const count = async () => (await node.expect(200, "GET", "/databases/birds/stats")).CountOfDocuments
+  const lines = Array.from({ length: 40_000 }, (_, n) => `{"n":${n},"note":"${"x".repeat(80)}","@metadata":{"@id":"b/${n}"}}\n`)
+  const said = new Promise((done, failed) => {
+    const sending = httpRequest(`${node.url}/databases/birds/import`, { method: "POST" }, async answer => done({ status: answer.statusCode, text: await text(answer) }))
+    sending.on("error", failed)
+    sending.write(lines.slice(0, 30_000).join(""))  // and no end
+  })
+  await until(async () => await count() > 1000)
+  assert.equal(await node.terminate(), 0, node.log)
+  assert.doesNotMatch(node.log, /cut off/)
+  const { text: answer } = await said
+  const line = Number(/The node is stopping\. The import ended behind line (\d+): send the lines behind it again/.exec(answer)?.[1])
+  assert.ok(line > 1000, answer)
+  node = await NodeProcess.serve({ data, port: node.port })
+  assert.equal(await count(), line)
+  const rest = await node.request("POST", "/databases/birds/import", lines.slice(line).join(""))
+  assert.equal(rest.status, 200, rest.text)
+  assert.equal(await count(), 40_000)
 })
 
 test("A table becomes documents: quoted fields, ids of a column, types kept as text or read", async t => {

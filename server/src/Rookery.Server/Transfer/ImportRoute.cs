@@ -35,10 +35,19 @@ internal static class ImportRoute
         using var room = new StreamedRoom(http, body.Reader, context.LargeRequests);
         using var import = new NdjsonImport(database, context.Node.Consensus, room, context.Time);
         var report = new ImportReport(http, context.Time, import);
+
+        // Not a token of the read: the server takes a read that was ended by one for open.
+        await using var interrupt = context.Stopping.UnsafeRegister(
+            static reader => ((PipeReader)reader!).CancelPendingRead(),
+            body.Reader
+        );
         try
         {
-            await ReadAsync(body.Reader, room, import, report, http.RequestAborted);
-            await body.CompleteAsync();
+            await ReadAsync(body.Reader, room, import, report, context.Stopping, http.RequestAborted);
+            if (import.Rejection is null)
+            {
+                await body.CompleteAsync();
+            }
         }
         catch (Exception broken)
             when (broken is InvalidDataException or BadHttpRequestException
@@ -54,6 +63,10 @@ internal static class ImportRoute
         }
 
         await report.EndAsync();
+        if (import.Rejection is not null && !EarlyAnswer.IsDue(http))
+        {
+            await EarlyAnswer.ReadOnAsync(http, context.Time, context.ReadsEnd);
+        }
     }
 
     private static async Task ReadAsync(
@@ -61,9 +74,11 @@ internal static class ImportRoute
         StreamedRoom room,
         NdjsonImport import,
         ImportReport report,
+        CancellationToken stopping,
         CancellationToken cancellation
     )
     {
+        using var ends = CancellationTokenSource.CreateLinkedTokenSource(stopping, cancellation);
         bool complete = false;
         while (!complete)
         {
@@ -74,6 +89,11 @@ internal static class ImportRoute
                     : await import.StoreWhileWaitingAsync(reading.AsTask(), cancellation);
             try
             {
+                if (stopping.IsCancellationRequested)
+                {
+                    break;
+                }
+
                 if (read.IsCanceled)
                 {
                     throw new BadHttpRequestException(
@@ -89,9 +109,13 @@ internal static class ImportRoute
                     await room.FitDocumentAsync(
                         import.CollectedBytes,
                         () => import.StoreRestAsync(cancellation),
-                        cancellation
+                        ends.Token
                     );
                 }
+            }
+            catch (OperationCanceledException) when (!cancellation.IsCancellationRequested)
+            {
+                break;
             }
             finally
             {
@@ -100,6 +124,14 @@ internal static class ImportRoute
             }
 
             complete = read.IsCompleted || import.Rejection is not null;
+        }
+
+        if (!complete)
+        {
+            // What was read is stored: who sends the rest again has to know what that is.
+            await import.StoreRestAsync(cancellation);
+            import.Stop();
+            return;
         }
 
         import.Complete();

@@ -114,6 +114,14 @@ internal sealed class NdjsonImport : IDisposable
     /// <summary>Ends it early, because no more can be read; what was stored stays.</summary>
     public void Break(string sentence) => Rejection ??= new Rejection(RejectionKind.Invalid, sentence);
 
+    /// <summary>Ends it behind the lines that were read, because the node stops.</summary>
+    public void Stop() =>
+        Rejection ??= new Rejection(
+            RejectionKind.Stopping,
+            $"{Readiness.NodeStops} The import ended behind line {Line}: send the lines behind it again, to this node "
+                + "when it is back or to another member."
+        );
+
     /// <summary>Stores everything gathered and waits until it is durable.</summary>
     public async ValueTask StoreRestAsync(CancellationToken cancellation)
     {
