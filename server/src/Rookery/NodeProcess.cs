@@ -158,6 +158,7 @@ internal static class NodeProcess
             time
         );
         bool isJoining = await Task.WhenAny(stop.Received, formed.Task) == formed.Task;
+        using var deadline = new StopDeadline(log, time, Environment.Exit);
         if (!isJoining)
         {
             systemd.Stopping();
@@ -166,25 +167,46 @@ internal static class NodeProcess
         // Reads hear of it before leadership is handed over, which takes seconds where nobody can take it.
         context.Readiness.Stopping();
         app.Lifetime.StopApplication();
+        member?.BeginStop();
         alerts.Dispose();
         await (sender?.DisposeAsync() ?? ValueTask.CompletedTask);
         if (member is not null)
         {
+            deadline.Awaited = "The hand-over of leadership";
             await member.HandOverAsync();
         }
 
+        deadline.Awaited = "A write, whose disk does not answer,";
         await RookeryServer.StopAsync(app, context);
         await told;
         await telling;
         await retiring;
         if (member is not null)
         {
+            deadline.Awaited = "The work of the cluster's members here";
             await member.DisposeAsync();
         }
 
+        deadline.Awaited = "The indexing at hand";
         indexing.Dispose(); // it reads what the node closes
-        node.StopCleanly();
+        deadline.Awaited = "The journal, whose disk does not answer,";
+        StopCleanly(node, log);
         return isJoining;
+    }
+
+    private static void StopCleanly(Node node, StandardErrorLog log)
+    {
+        string? before = node.Diagnosis;
+        node.StopCleanly();
+        if (before is null && node.Diagnosis is { } unnoted)
+        {
+            log.LogWarning(
+                LogEvents.StopUnnoted,
+                "The clean stop could not be noted, so the next start recovers as from a power cut: {Reason} Every "
+                    + "acknowledged write is in the journal.",
+                unnoted
+            );
+        }
     }
 
     // Before anything is read of who the node is: the data may be those of a newer program, and a recovery that was cut

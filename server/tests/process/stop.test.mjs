@@ -1,8 +1,13 @@
 // SIGTERM: the answer in flight is given, nothing is lost, the exit code is 0.
 import assert from "node:assert/strict"
+import { spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { rmSync, writeFileSync } from "node:fs"
+import { connect } from "node:net"
+import { join } from "node:path"
 import { test } from "node:test"
 import { lost, startLoad } from "./load.mjs"
-import { afterwards, NodeProcess, temporaryDirectory } from "./node-process.mjs"
+import { afterwards, NodeProcess, temporaryDirectory, until } from "./node-process.mjs"
 
 test("SIGTERM during load exits 0 and loses nothing", async t => {
   const data = temporaryDirectory(t)
@@ -34,4 +39,113 @@ test("SIGQUIT ends a node, and does not leave one that answers no long read", { 
   await node.createDatabase("quiet")
   node.child.kill("SIGQUIT")
   assert.equal(await node.ended, "SIGQUIT", node.log)
+})
+
+const batch = (count, document) => JSON.stringify({ Commands: Array.from({ length: count }, (_, n) => ({ Id: `d/${String(n).padStart(5, "0")}`, Type: "PUT", Document: document })) })
+
+test("SIGTERM breaks a stream off whose reader stands still", { timeout: 60_000 }, async t => {
+  const node = await NodeProcess.serveDuring(t, { data: temporaryDirectory(t) })
+  await node.createDatabase("wide")
+  await node.expect(201, "POST", "/databases/wide/bulk_docs", batch(5000, { t: "x".repeat(4000) }))
+  const reader = connect(node.port, "127.0.0.1")
+  reader.on("error", () => {})
+  reader.write("GET /databases/wide/streams/docs?format=jsonl HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+  await once(reader, "readable")
+  assert.equal(await node.terminate(), 0, node.log)
+  assert.doesNotMatch(node.log, /cut off/)
+
+  // What came of it does not look whole: there is no last chunk.
+  let last = ""
+  reader.on("data", bytes => { last = (last + bytes.toString("latin1")).slice(-20) })
+  reader.resume()
+  await once(reader, "close")
+  assert.ok(!last.endsWith("0\r\n\r\n"), JSON.stringify(last))
+})
+
+test("SIGTERM ends a read that follows very many include paths", { timeout: 120_000 }, async t => {
+  const node = await NodeProcess.serveDuring(t, { data: temporaryDirectory(t) })
+  await node.createDatabase("deep")
+  const paths = Array.from({ length: 2000 }, (_, n) => `include=p${n}`).join("&")
+  await node.expect(201, "PUT", "/databases/deep/docs?id=deep", `${'{"x":'.repeat(6)}${"[".repeat(100)}${Array(2_000_000).fill("[]").join()}${"]".repeat(100)}${"}".repeat(6)}`)
+  const many = await node.request("POST", `/databases/deep/docs?${paths.slice(0, 7000)}`, JSON.stringify({ Ids: ["deep"] }))
+  assert.equal(many.status, 400)
+  assert.match(many.text, /at most 64 include paths/)
+
+  // 32 paths, each of which matches in very many places.
+  const steps = Array.from({ length: 32 }, (_, n) => `include=x${[0, 1, 2, 3, 4].map(bit => n & (1 << bit) ? "[]" : ".x").join("")}${"[]".repeat(100)}`)
+  const read = node.request("GET", `/databases/deep/docs?id=deep&${steps.join("&")}`).then(answer => answer, failure => ({ failure }))
+  await new Promise(done => setTimeout(done, 1000))
+  assert.equal(await node.terminate(), 0, node.log)
+  assert.doesNotMatch(node.log, /cut off/)
+  const { status, text } = await read
+  assert.equal(status, 503, text)
+  assert.match(text, /The node is stopping/)
+})
+
+/** A library that lets syncs of a process stand still while a file is there; null where none can be made. The runtime looks the calls of the system up by name, so it answers that. */
+function heldSyncs(directory) {
+  const [source, library, held] = ["held.c", "held.so", "held"].map(name => join(directory, name))
+  writeFileSync(source, `
+    #define _GNU_SOURCE
+    #include <dlfcn.h>
+    #include <stdlib.h>
+    #include <string.h>
+    #include <sys/syscall.h>
+    #include <unistd.h>
+    static void await_release(void) { while (access(getenv("HELD_SYNCS"), F_OK) == 0) usleep(20000); }
+    static int data(int file) { await_release(); return syscall(SYS_fdatasync, file); }
+    static int all(int file) { await_release(); return syscall(SYS_fsync, file); }
+    void *dlsym(void *library, const char *name) {
+      static void *(*next)(void *, const char *);
+      const char *versions[] = { "GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5" };
+      for (int i = 0; next == NULL && i < 3; i++) next = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+      return strcmp(name, "fdatasync") == 0 ? (void *)data : strcmp(name, "fsync") == 0 ? (void *)all : next(library, name);
+    }`)
+  const made = spawnSync("cc", ["-shared", "-fPIC", "-o", library, source, "-ldl"])
+  return made.status === 0 ? {
+    environment: { LD_PRELOAD: library, HELD_SYNCS: held },
+    hold: () => writeFileSync(held, ""),
+    release: () => rmSync(held),
+  } : null
+}
+
+test("A disk that does not answer holds a stop up until it does, and for a minute at most", { timeout: 240_000 }, async t => {
+  const directory = temporaryDirectory(t)
+  const disk = heldSyncs(directory)
+  if (disk === null) {
+    t.skip("needs cc (Debian: gcc, libc6-dev)")
+    return
+  }
+
+  const data = join(directory, "data")
+  const serve = () => NodeProcess.serve({ data, environment: disk.environment })
+  let node = await serve()
+  afterwards(t, () => node.kill())
+  await node.createDatabase("slow")
+  await node.expect(201, "PUT", "/databases/slow/docs?id=first", "{}")
+
+  // Eleven seconds: the write is cut off, and the stop is clean.
+  disk.hold()
+  let write = assert.rejects(node.request("PUT", "/databases/slow/docs?id=second", "{}"))
+  await new Promise(done => setTimeout(done, 500))
+  node.child.kill("SIGTERM")
+  await until(() => /had no answer 10 s after the stop began, and were cut off/.test(node.log))
+  await write
+  disk.release()
+  assert.equal(await node.ended, 0, node.log)
+  node = await serve()
+  await node.expect(200, "GET", "/databases/slow/docs?id=first")
+
+  // For ever: the process ends, and says what did not.
+  disk.hold()
+  write = assert.rejects(node.request("PUT", "/databases/slow/docs?id=third", "{}"))
+  await new Promise(done => setTimeout(done, 500))
+  node.child.kill("SIGTERM")
+  assert.equal(await node.ended, 1, node.log)
+  await write
+  assert.match(node.log, / did not end within 60 s of the stop, so the process ends as by a power cut/)
+  disk.release()
+  node = await serve()
+  await node.expect(200, "GET", "/databases/slow/docs?id=first")
+  assert.equal(await node.terminate(), 0, node.log)
 })

@@ -157,6 +157,14 @@ public static class LogEvents
     public static EventId StopCutOff { get; } =
         Add(1508, "stop_cut_off", LogLevel.Warning, "The node stopped, and cut off requests that had no answer.");
 
+    /// <summary>A stop did not end in time.</summary>
+    public static EventId StopOverdue { get; } =
+        Add(1509, "stop_overdue", LogLevel.Error, "The stop did not end within a minute, and what it waited for.");
+
+    /// <summary>A stop was not noted.</summary>
+    public static EventId StopUnnoted { get; } =
+        Add(1510, "stop_unnoted", LogLevel.Warning, "The disk did not take the note of a clean stop.");
+
     /// <summary>An alert began.</summary>
     public static EventId AlertBegan { get; } =
         Add(1601, "alert_began", LogLevel.Warning, "An alert holds, with its name and what to do.");

@@ -1,0 +1,35 @@
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests.CommandLine;
+
+public sealed class StopDeadlineTests
+{
+    private readonly SimulatedTimeProvider _time = new();
+    private readonly RecordedLog _log = new();
+    private readonly List<int> _exits = [];
+
+    [Fact]
+    public void A_stop_that_does_not_end_says_what_it_waits_for_and_ends_the_process()
+    {
+        using var deadline = new StopDeadline(_log, _time, _exits.Add);
+        deadline.Awaited = "The journal";
+        _time.Advance(StopDeadline.Patience - TimeSpan.FromSeconds(1));
+        Assert.Empty(_exits);
+        _time.Advance(TimeSpan.FromSeconds(1));
+        Assert.Equal([1], _exits);
+        Assert.StartsWith(
+            "The journal did not end within 60 s of the stop",
+            Assert.Single(_log.Lines),
+            StringComparison.Ordinal
+        );
+    }
+
+    [Fact]
+    public void A_stop_that_ended_is_left_alone()
+    {
+        new StopDeadline(_log, _time, _exits.Add).Dispose();
+        _time.Advance(2 * StopDeadline.Patience);
+        Assert.Empty(_exits);
+        Assert.Empty(_log.Lines);
+    }
+}

@@ -1,0 +1,145 @@
+using System.Text;
+using Rookery.Cluster;
+using Rookery.Disk;
+using Rookery.Documents.Nodes;
+using Rookery.Server.Tests.Raven;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests;
+
+/// <summary>How a node stops whose disk is full, or does not answer.</summary>
+public sealed class StopOnDiskTests
+{
+    // A test that would otherwise hang ends; none that passes waits for it.
+    private static readonly TimeSpan Guard = TimeSpan.FromSeconds(60);
+
+    private readonly SimulatedTimeProvider _time = new();
+
+    [Fact]
+    public async Task A_sync_longer_than_the_patience_of_writes_holds_the_stop_up_until_it_returns_and_loses_nothing()
+    {
+        HeldSyncs? disk = null;
+        var server = new RunningServer
+        {
+            Time = _time,
+            BehindDisk = behind => disk = new HeldSyncs(behind, static path => path.Contains("journal-")),
+        };
+        await server.InitializeAsync();
+        string db = await server.CreateDatabaseAsync();
+        await PutAsync(server, db, "a");
+        disk!.Hold();
+        var unanswered = server.SendAsync("PUT", db + "/docs?id=b", "{}");
+        await UntilAsync(() => disk.Held > 0);
+        var stopped = server.StopAsync();
+        _time.Advance(RookeryServer.StopPatience);
+        await stopped.WaitAsync(Guard);
+        await Assert.ThrowsAsync<HttpRequestException>(() => unanswered);
+        Assert.Single(server.Log.Lines, static line => line.Contains("cut off", StringComparison.Ordinal));
+
+        // The node is closed as the process does it: that waits for the disk.
+        var closed = Task.Run(server.DisposeAsync);
+        await Assert.ThrowsAsync<TimeoutException>(() => closed.WaitAsync(TimeSpan.FromMilliseconds(300)));
+        disk.Release();
+        await closed.WaitAsync(Guard);
+        disk.Dispose();
+        Assert.Contains("a", Of(server.Disk, db));
+
+        // It was on its way, and nobody said that it was not stored.
+        Assert.Contains("b", Of(server.Disk, db));
+    }
+
+    [Fact]
+    public async Task A_node_without_a_byte_to_spare_stops_and_loses_nothing()
+    {
+        var server = new RunningServer();
+        await server.InitializeAsync();
+        string db = await server.CreateDatabaseAsync();
+        var acknowledged = new List<string>();
+        while (await StoreAsync(acknowledged.Count < 100 ? 20_000 : 0))
+        {
+            if (acknowledged.Count >= 100)
+            {
+                // Space is looked at once a second.
+                server.Disk.CapacityBytes = server.Disk.UsedBytes;
+                await Task.Delay(50);
+            }
+        }
+
+        await server.StopAsync().WaitAsync(Guard);
+        await server.DisposeAsync().WaitAsync(Guard);
+        Assert.Equal(acknowledged.Count, acknowledged.Count(Of(server.Disk, db).Contains));
+
+        async Task<bool> StoreAsync(int bytes)
+        {
+            string id = $"d{acknowledged.Count}";
+            string document = $$"""{"t":"{{new string('x', bytes)}}"}""";
+            var answer = await server.SendAsync("PUT", $"{db}/docs?id={id}", document);
+            if (answer.Status != 201)
+            {
+                answer.IsRefusal(507, "free");
+                return false;
+            }
+
+            acknowledged.Add(id);
+            return true;
+        }
+    }
+
+    [Fact]
+    public async Task A_clean_stop_that_the_disk_does_not_take_is_told_and_loses_nothing()
+    {
+        var server = new RunningServer();
+        await server.InitializeAsync();
+        string db = await server.CreateDatabaseAsync();
+        await PutAsync(server, db, "a");
+        await server.StopAsync().WaitAsync(Guard);
+        server.Disk.Inject(
+            new DiskFault(1, Errno.NoSpace)
+            {
+                Calls = DiskCalls.Write,
+                PathContains = "journal-",
+                Sticky = true,
+            }
+        );
+        await server.DisposeAsync().WaitAsync(Guard);
+        Assert.Contains("journal-", server.Node.Diagnosis, StringComparison.Ordinal);
+        server.Disk.KillProcess();
+        Assert.Contains("a", Of(server.Disk.AfterPowerLoss(1), db));
+    }
+
+    private static async Task PutAsync(RunningServer server, string db, string id) =>
+        Assert.Equal(201, (await server.SendAsync("PUT", $"{db}/docs?id={id}", "{}")).Status);
+
+    private static async Task UntilAsync(Func<bool> holds)
+    {
+        while (!holds())
+        {
+            await Task.Delay(10);
+        }
+    }
+
+    /// <summary>The documents that the next start has.</summary>
+    private static HashSet<string> Of(SimulatedDisk disk, string db)
+    {
+        disk.CapacityBytes = 1L << 40;
+        using var node = Node.Open(
+            new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 },
+            disk,
+            new MemoryBudget(256 << 20),
+            new IoTimeline(TimeProvider.System, "memory"),
+            TimeProvider.System,
+            RaftConsensus.Alone
+        );
+        Assert.Null(node.Diagnosis);
+        Assert.True(node.Databases.TryGet(db.Split('/')[^1], out var database));
+        using var reader = database.OpenReader();
+        var ids = new HashSet<string>(StringComparer.Ordinal);
+        using var changes = reader.Changes(0);
+        while (changes.MoveNext())
+        {
+            ids.Add(Encoding.UTF8.GetString(changes.View.Id));
+        }
+
+        return ids;
+    }
+}
