@@ -1,0 +1,385 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Globalization;
+using System.Net;
+using System.Text;
+using System.Text.Json;
+using Rookery.Disk;
+using Rookery.Documents.Consensus;
+using Rookery.Server.Tests.Raven;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests;
+
+/// <summary>
+/// Requests that end early, because of the disk, the leader, their node or their client: none looks whole that is not,
+/// and none goes on for nobody.
+/// </summary>
+[SuppressMessage("Design", "CA1001", Justification = "The node disposes what stands before it.")]
+public sealed class EarlyEndTests : IAsyncLifetime
+{
+    // 32 MB: more than a connection takes of an answer that nobody reads, and more than is held in memory.
+    private const int Documents = 8000;
+
+    // A test that would otherwise hang ends; none that passes waits for it.
+    private static readonly TimeSpan Guard = TimeSpan.FromSeconds(60);
+    private static readonly string Text = new('x', 4000);
+
+    private readonly RunningServer _server;
+    private OneOfThree _member = null!;
+    private string _db = "";
+
+    public EarlyEndTests() =>
+        _server = new RunningServer
+        {
+            Before = alone => _member = new OneOfThree(alone, static _ => Task.CompletedTask),
+            IndexTroubleFound = static _ => { },
+
+            // So little that most of what is asked for has to be read from the disk.
+            Memory = new MemoryBudget(32 << 20),
+        };
+
+    public async Task InitializeAsync()
+    {
+        await _server.InitializeAsync();
+        _db = await _server.CreateDatabaseAsync();
+    }
+
+    public Task DisposeAsync() => _server.DisposeAsync();
+
+    public static TheoryData<string, string?> LongAnswers { get; } =
+        new()
+        {
+            { "GET /export", null },
+            { "GET /streams/docs?format=jsonl", null },
+            { "GET /docs", null },
+            { "GET /changes/stream?since=0", null },
+            { "POST /queries", "from Ds" },
+            { "POST /streams/queries?format=jsonl", "from Ds" },
+            { "POST /multi_get", null },
+        };
+
+    [Theory]
+    [MemberData(nameof(LongAnswers))]
+    public async Task An_answer_that_the_disk_ends_is_broken_off(string route, string? query)
+    {
+        await FillForAsync(route);
+        Assert.Contains(_server.Disk.Files, static path => path.EndsWith(".run", StringComparison.Ordinal));
+        using var answer = await BeginAsync(route, query);
+        _server.Disk.Inject(
+            new DiskFault(1, Errno.InputOutput)
+            {
+                Calls = DiskCalls.Read,
+                PathContains = ".run",
+                Sticky = true,
+            }
+        );
+        await Assert.ThrowsAsync<HttpRequestException>(() => answer.Content.ReadAsStringAsync().WaitAsync(Guard));
+    }
+
+    [Theory]
+    [InlineData("from Ds select facet(n)")]
+    [InlineData("from Ds select facet(n < 10, n >= 10)")]
+    [InlineData("from Ds group by n select n, count()")]
+    public async Task A_summary_that_the_disk_ends_is_refused(string query)
+    {
+        await FillAsync(Documents);
+        string body = $$"""{"Query":{{JsonSerializer.Serialize(query)}},"WaitForNonStaleResults":true}""";
+        Assert.Equal(200, (await _server.SendAsync("POST", _db + "/queries", body)).Status);
+        _server.Disk.Inject(
+            new DiskFault(1, Errno.InputOutput)
+            {
+                Calls = DiskCalls.Read,
+                PathContains = "/data/",
+                Sticky = true,
+            }
+        );
+        var answer = await _server.SendAsync("POST", _db + "/queries", body);
+        if (answer.Status == 200)
+        {
+            // What it needed was in memory: then it is whole.
+            Assert.Equal(Documents, CountIn(answer.Json));
+        }
+        else
+        {
+            answer.IsRefusal(500, "read");
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(LongAnswers))]
+    public async Task Nobody_goes_on_for_a_client_that_left(string route, string? query)
+    {
+        await FillForAsync(route);
+        using (await BeginAsync(route, query))
+        {
+            await UntilAsync(() => _server.Context.Metrics.InFlight == 1);
+        }
+
+        await UntilAsync(() => _server.Context.Metrics.InFlight == 0);
+    }
+
+    [Theory]
+    [InlineData("from Ds where t = 'y' order by n as long select facet(n)")]
+    [InlineData("from Ds as d where d.t.length > d.n + 1000000")]
+    public async Task Many_reads_in_one_request_end_with_their_client(string query)
+    {
+        await FillAsync(2000);
+        string asked = JsonSerializer.Serialize($$"""{"Query":{{JsonSerializer.Serialize(query)}}}""");
+        string part = $$"""{"Url":"{{_db}}/queries","Method":"POST","Content":{{asked}}}""";
+        string body = $$"""{"Requests":[{{string.Join(',', Enumerable.Repeat(part, 1000))}}]}""";
+        using var leaves = new CancellationTokenSource();
+        using var content = new StringContent(body, Encoding.UTF8, "application/json");
+        var asking = _server.Http.PostAsync(_db + "/multi_get", content, leaves.Token);
+        await UntilAsync(() => _server.Context.Metrics.InFlight == 1);
+        await leaves.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => asking);
+        await UntilAsync(() => _server.Context.Metrics.InFlight == 0);
+    }
+
+    /// <summary>Runs are merged meanwhile, and those that the export began with go.</summary>
+    [Fact]
+    public async Task An_export_beside_merges_is_of_its_moment_and_whole()
+    {
+        await FillAsync(Documents);
+        string[] before = Runs();
+        using var answer = await BeginAsync("GET /export", null);
+        for (int round = 0; round < 20 && Runs().Intersect(before, StringComparer.Ordinal).Any(); round++)
+        {
+            await FillAsync(Documents, $"round {round} ");
+        }
+
+        string body = await answer.Content.ReadAsStringAsync().WaitAsync(Guard);
+        Assert.Equal(Documents, body.Count(static sign => sign == '\n'));
+        Assert.DoesNotContain("round", body, StringComparison.Ordinal);
+        Assert.Equal(
+            Documents,
+            int.Parse(answer.Headers.GetValues("Rookery-Documents").Single(), CultureInfo.InvariantCulture)
+        );
+
+        string[] Runs() =>
+            [.. _server.Disk.Files.Where(static path => path.EndsWith(".run", StringComparison.Ordinal))];
+    }
+
+    [Theory]
+    [InlineData(RejectionKind.Diagnosis)]
+    [InlineData(RejectionKind.NoLeader)]
+    [InlineData(RejectionKind.OutcomeUnknown)]
+    [InlineData(RejectionKind.InsufficientSpace)]
+    public async Task An_import_whose_node_is_taken_out_of_the_cluster_says_how_much_is_stored(RejectionKind kind)
+    {
+        using var content = new SteppedContent(async stream =>
+        {
+            await WriteAsync(stream, 0, 10_000);
+            await UntilAsync(() => Stored() > 0);
+            _member.Refuses = new Rejection(kind, "Another took this node's place.");
+            await WriteAsync(stream, 10_000, 20_000);
+        });
+        using var answer = await _server.Http.PostAsync(_db + "/import", content);
+        string text = await answer.Content.ReadAsStringAsync();
+        Assert.Contains("Another took this node's place.", text, StringComparison.Ordinal);
+        long stored = Stored();
+        Assert.InRange(stored, 1, 19_999);
+        if (answer.StatusCode == HttpStatusCode.OK)
+        {
+            string last = text.TrimEnd().Split('\n')[^1];
+            var result = JsonDocument.Parse(last).RootElement.GetProperty("Result");
+            Assert.Equal(stored, result.GetProperty("Stored").GetInt64());
+            Assert.NotNull(result.GetProperty("Error").GetString());
+        }
+        else
+        {
+            Assert.Contains($" {stored} documents of the import were stored before.", text, StringComparison.Ordinal);
+        }
+
+        static async Task WriteAsync(Stream stream, int from, int to)
+        {
+            for (int number = from; number < to; number++)
+            {
+                string line = $$$"""{"t":"{{{Text[..200]}}}","@metadata":{"@id":"d{{{number}}}"}}""" + "\n";
+                await stream.WriteAsync(Encoding.UTF8.GetBytes(line));
+            }
+
+            await stream.FlushAsync();
+        }
+    }
+
+    [Theory]
+    [InlineData("PATCH")]
+    [InlineData("DELETE")]
+    public async Task A_change_by_query_goes_on_behind_the_next_leader_and_changes_each_document_once(string method)
+    {
+        await FillAsync(2000);
+        long operation = await ChangeAsync(method);
+        await UntilAsync(() => Changed(method) > 0);
+        _member.Refuses = new Rejection(RejectionKind.NoLeader, "Nobody leads now.");
+        await Task.Delay(300);
+        _member.Refuses = null;
+        var state = await EndAsync(operation);
+        Assert.Equal("Completed", state.GetProperty("Status").GetString());
+        Assert.Equal(2000, state.GetProperty("Result").GetProperty("Total").GetInt64());
+        Assert.Equal(2000, Changed(method));
+    }
+
+    [Theory]
+    [InlineData("PATCH")]
+    [InlineData("DELETE")]
+    public async Task A_change_by_query_whose_node_is_taken_out_says_how_far_it_came(string method)
+    {
+        await FillAsync(2000);
+        long operation = await ChangeAsync(method);
+        await UntilAsync(() => Changed(method) > 0);
+        _member.Refuses = new Rejection(RejectionKind.Diagnosis, "Another took this node's place.");
+        var state = await EndAsync(operation);
+        Assert.Equal("Faulted", state.GetProperty("Status").GetString());
+        long changed = Changed(method);
+        Assert.InRange(changed, 1, 1999);
+        Assert.Contains(
+            $"stopped behind {changed} of 2000 documents, whose change stands: Another took this node's place.",
+            state.GetProperty("Result").GetProperty("Message").GetString(),
+            StringComparison.Ordinal
+        );
+    }
+
+    private async Task<long> ChangeAsync(string method)
+    {
+        string body =
+            method is "PATCH"
+                ? """{"Query":{"Query":"from Ds update { this.n = -1 - this.n }"}}"""
+                : """{"Query":"from Ds"}""";
+        var begun = await _server.SendAsync(method, _db + "/queries?maxOpsPerSec=1000", body);
+        return begun.Json.GetProperty("OperationId").GetInt64();
+    }
+
+    private async Task<JsonElement> EndAsync(long operation)
+    {
+        string path = string.Create(CultureInfo.InvariantCulture, $"{_db}/operations/state?id={operation}");
+        while (true)
+        {
+            var state = (await _server.SendAsync("GET", path)).Json;
+            if (state.GetProperty("Status").GetString() is not "InProgress")
+            {
+                return state;
+            }
+
+            await Task.Delay(20);
+        }
+    }
+
+    /// <summary>How many documents were deleted, or patched once: a second time would take the first back.</summary>
+    private long Changed(string method)
+    {
+        Assert.True(_server.Node.Databases.TryGet(_db.Split('/')[^1], out var database));
+        using var reader = database.OpenReader();
+        if (method is "DELETE")
+        {
+            return 2000 - reader.ReadStatistics().Documents;
+        }
+
+        long changed = 0;
+        using var changes = reader.Changes(0);
+        while (changes.MoveNext())
+        {
+            changed += changes.View.Body.IndexOf("\"n\":-"u8) >= 0 ? 1 : 0;
+        }
+
+        return changed;
+    }
+
+    private long Stored()
+    {
+        Assert.True(_server.Node.Databases.TryGet(_db.Split('/')[^1], out var database));
+        using var reader = database.OpenReader();
+        return reader.ReadStatistics().Documents;
+    }
+
+    private static async Task UntilAsync(Func<bool> holds)
+    {
+        using var bound = new CancellationTokenSource(Guard);
+        while (!holds())
+        {
+            await Task.Delay(10, bound.Token);
+        }
+    }
+
+    private static long CountIn(JsonElement answer)
+    {
+        long sum = 0;
+        foreach (var result in answer.GetProperty("Results").EnumerateArray())
+        {
+            if (result.TryGetProperty("Values", out var values))
+            {
+                sum += values.EnumerateArray().Sum(static value => value.GetProperty("Count").GetInt64());
+            }
+            else
+            {
+                sum += result
+                    .EnumerateObject()
+                    .Single(static one => one.Name.StartsWith("c", StringComparison.OrdinalIgnoreCase))
+                    .Value.GetInt64();
+            }
+        }
+
+        return sum;
+    }
+
+    // Events of the feed have no text: they are many instead, of long ids.
+    private Task FillForAsync(string route) =>
+        route.Contains("changes", StringComparison.Ordinal) ? FillAsync(40_000, isShort: true) : FillAsync(Documents);
+
+    private async Task FillAsync(int count, string prefix = "", bool isShort = false)
+    {
+        var random = new Random(1);
+        byte[] bytes = new byte[3000];
+        for (int first = 0; first < count; first += 250)
+        {
+            var commands = Enumerable
+                .Range(first, 250)
+                .Select(number =>
+                {
+                    // What can be compressed would lie in few blocks, and all of them in memory.
+                    random.NextBytes(bytes);
+                    string text = isShort ? "" : prefix + Convert.ToBase64String(bytes);
+                    return string.Create(
+                        CultureInfo.InvariantCulture,
+                        $$$"""{"Id":"d{{{number:D400}}}","Type":"PUT","Document":{"n":{{{number}}},"t":"{{{text}}}","@metadata":{"@collection":"Ds"} } }"""
+                    );
+                });
+            var stored = await _server.SendAsync(
+                "POST",
+                _db + "/bulk_docs",
+                $$"""{"Commands":[{{string.Join(',', commands)}}]}"""
+            );
+            Assert.True(stored.Status == 201, stored.Body);
+        }
+    }
+
+    /// <summary>
+    /// Asks, and reads the head of the answer: what follows is on its way as far as the connection takes it.
+    /// </summary>
+    private async Task<HttpResponseMessage> BeginAsync(string route, string? query)
+    {
+        string[] parts = route.Split(' ');
+        using var request = new HttpRequestMessage(new HttpMethod(parts[0]), new Uri(_server.Address, _db + parts[1]));
+        string part = $$"""{"Url":"{{_db}}/docs","Query":"?startsWith=d","Method":"GET"}""";
+        string? body =
+            query is not null ? $$"""{"Query":{{JsonSerializer.Serialize(query)}}}"""
+            : parts[1] is "/multi_get" ? $$"""{"Requests":[{{part}},{{part}}]}"""
+            : null;
+        request.Content = body is null ? null : new StringContent(body, Encoding.UTF8, "application/json");
+        var answer = await _server.Http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
+        Assert.Equal(200, (int)answer.StatusCode);
+        return answer;
+    }
+
+    /// <summary>A body that is written step by step.</summary>
+    private sealed class SteppedContent(Func<Stream, Task> write) : HttpContent
+    {
+        protected override Task SerializeToStreamAsync(Stream stream, TransportContext? context) => write(stream);
+
+        protected override bool TryComputeLength(out long length)
+        {
+            length = 0;
+            return false;
+        }
+    }
+}
