@@ -50,6 +50,22 @@ public sealed class RqlErrorTests
         "from Users order by a as ^number",
         "'number' stands where 'string', 'long', 'double' or 'alphaNumeric' must stand."
     )]
+    [InlineData(
+        "from Users order by a as ^date desc",
+        "'date' stands where 'string', 'long', 'double' or 'alphaNumeric' must stand."
+    )]
+    [InlineData(
+        "from Users order by a as ^",
+        "The query ends where 'string', 'long', 'double' or 'alphaNumeric' must follow."
+    )]
+    [InlineData(
+        "from Users as u include ^x.company",
+        "'x' is no alias of this query. Write 'u.x.company' for a path of its documents."
+    )]
+    [InlineData(
+        "from Users as u load u.company as c include u.boss, ^d.owner",
+        "'d' is no alias of this query. Write 'u.d.owner' for a path of its documents."
+    )]
     [InlineData("from Users where a = 1 ^where b = 2", "'where' stands twice.")]
     [InlineData("from Users select a ^where b = 2", "'where' cannot stand behind 'select'.")]
     [InlineData("from Users limit 1 include b ^select a", "'select' cannot stand behind 'include'.")]

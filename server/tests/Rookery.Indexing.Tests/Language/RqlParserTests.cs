@@ -180,7 +180,7 @@ public sealed class RqlParserTests
         "select [(suggest name $p0 $p1) as s, (suggest name 'x')]"
     )]
     [InlineData(
-        "include friend,u.x,lines[].product,'a "
+        "include friend,u.x,u.lines[].product,'a "
             + "b',timings(),explanations($p0),highlight(name,10,1,$p0),highlight(u.bio, 5, $p2)",
         "include Documents friend, Documents x, Documents lines[].product, Documents a b, Timings, "
             + "Explanations $p0, Highlight name 10 1 $p0, Highlight bio 5 $p2"
