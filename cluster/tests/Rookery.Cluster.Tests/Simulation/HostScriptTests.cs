@@ -121,10 +121,12 @@ public sealed class HostScriptTests
         var next = consensus.ReadBarrierAsync().AsTask();
         Assert.False(asked.IsCompleted || next.IsCompleted);
         consensus.EndWaitingReads();
-        Assert.False(asked.GetAwaiter().GetResult() || next.GetAwaiter().GetResult());
-        var late = consensus.ReadBarrierAsync();
-        Assert.True(late.IsCompleted);
-        Assert.False(late.Result);
+        var late = consensus.ReadBarrierAsync().AsTask();
+        foreach (var read in new[] { asked, next, late })
+        {
+            Assert.True(read.IsCompleted);
+            Assert.False(cluster.Await(read));
+        }
     }
 
     [Fact]
@@ -141,7 +143,8 @@ public sealed class HostScriptTests
         Assert.True(consensus.HasToApply);
         Assert.False(read.IsCompleted);
         consensus.EndWaitingReads();
-        Assert.False(read.GetAwaiter().GetResult());
+        Assert.True(read.IsCompleted);
+        Assert.False(cluster.Await(read));
     }
 
     [Fact]
