@@ -10,7 +10,7 @@ namespace Rookery.Documents.Ids;
 public static class DocumentId
 {
     /// <summary>Bytes an id may take in UTF-8, as written and lower-cased.</summary>
-    public const int MaxBytes = 512;
+    public const int MaxBytes = JsonLimits.MaxIdBytes;
 
     /// <summary>Bytes the server may append: 19 digits and the tag, or an identity's value.</summary>
     internal const int MaxSuffixBytes = 21;

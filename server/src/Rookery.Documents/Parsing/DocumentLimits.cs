@@ -1,10 +1,12 @@
+using Rookery.Json;
+
 namespace Rookery.Documents.Parsing;
 
 /// <summary>The limits of documents. Beyond them a request is refused and nothing is stored.</summary>
 public static class DocumentLimits
 {
     /// <summary>Bytes of a document as sent: 8 MiB.</summary>
-    public const int MaxDocumentBytes = 8 * 1024 * 1024;
+    public const int MaxDocumentBytes = JsonLimits.MaxDocumentBytes;
 
     /// <summary>Bytes of a collection's name in UTF-8.</summary>
     public const int MaxCollectionBytes = 512;

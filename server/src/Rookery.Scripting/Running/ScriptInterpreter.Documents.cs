@@ -119,7 +119,7 @@ public sealed partial class ScriptInterpreter
 
         // No document has a longer id: it is neither copied nor compared with those before it.
         id = _heap.Plain(id);
-        if (id.Length is 0 or > ScriptLimits.MaxIdBytes)
+        if (id.Length is 0 or > JsonLimits.MaxIdBytes)
         {
             return ScriptValue.Null;
         }

@@ -1,14 +1,10 @@
+using Rookery.Json;
+
 namespace Rookery.Scripting.Running;
 
 /// <summary>What one run of a script may cost. Counted, never measured: the same on every machine.</summary>
 public sealed record ScriptLimits
 {
-    /// <summary>Bytes of an id: no document has a longer one. That of Rookery.Documents.</summary>
-    public const int MaxIdBytes = 512;
-
-    /// <summary>Bytes of JSON that a run may yield: those of the largest document.</summary>
-    public const int MaxOutputBytes = 8 * 1024 * 1024;
-
     /// <summary>The limits of this program.</summary>
     public static ScriptLimits Default { get; } = new();
 
@@ -29,8 +25,8 @@ public sealed record ScriptLimits
     /// </summary>
     public int MemoryBytes { get; init; } = 12 * 1024 * 1024;
 
-    /// <summary>Bytes of JSON that it may yield.</summary>
-    public int OutputBytes { get; init; } = MaxOutputBytes;
+    /// <summary>Bytes of JSON that it may yield: those of the largest document.</summary>
+    public int OutputBytes { get; init; } = JsonLimits.MaxDocumentBytes;
 
     /// <summary>Documents that one run may load.</summary>
     public int Loads { get; init; } = 256;

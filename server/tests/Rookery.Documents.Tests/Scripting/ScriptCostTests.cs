@@ -1,6 +1,4 @@
 using System.Text;
-using Rookery.Documents.Ids;
-using Rookery.Documents.Parsing;
 using Rookery.Documents.Stored;
 using Rookery.Documents.Tests.Json;
 using Rookery.Scripting.Compiling;
@@ -16,14 +14,6 @@ namespace Rookery.Documents.Tests.Scripting;
 public class ScriptCostTests
 {
     private static readonly ScriptLimits Wide = new() { Steps = 1 << 28, MostSteps = 1 << 28 };
-
-    /// <summary>Scripts know no documents: their limits are numbers of their own, and the same.</summary>
-    [Fact]
-    public void A_script_may_load_any_id_and_yield_the_largest_document()
-    {
-        Assert.Equal(DocumentId.MaxBytes, ScriptLimits.MaxIdBytes);
-        Assert.Equal(DocumentLimits.MaxDocumentBytes, ScriptLimits.Default.OutputBytes);
-    }
 
     [Fact]
     public void Memory_fits_the_smallest_member()
