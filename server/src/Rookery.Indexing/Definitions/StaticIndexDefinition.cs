@@ -77,12 +77,15 @@ public sealed class StaticIndexDefinition
 
     internal CompiledReduce? CompiledReduce { get; }
 
+    /// <summary>Whether <see cref="RequireOneAnswer"/> runs a reduce.</summary>
+    internal bool NeedsTrial => ReduceTrial.Concerns(CompiledReduce);
+
     /// <summary>What was said of fields; <see cref="StaticIndexRequest.AllFields"/> speaks of all.</summary>
     private IReadOnlyList<StaticIndexField> Options { get; }
 
     /// <summary>
     /// Refuses a reduce whose answer does not follow from the documents alone. It is run for that: where a definition
-    /// comes in, and where its index is opened.
+    /// comes in that is not stored yet, and where its index is opened by a version for the first time.
     /// </summary>
     /// <exception cref="IndexDefinitionException">It names the member that shows it.</exception>
     public void RequireOneAnswer()

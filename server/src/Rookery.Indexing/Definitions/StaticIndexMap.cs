@@ -20,10 +20,15 @@ internal sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     /// <summary>The map of a definition.</summary>
     /// <param name="definition">The definition.</param>
     /// <param name="database">Where maps find the documents that they load.</param>
+    /// <param name="isTried">Whether this version tried its reduce before, and it passed.</param>
     /// <exception cref="IndexDefinitionException">An older version took a reduce that has no one answer.</exception>
-    public StaticIndexMap(StaticIndexDefinition definition, Database database)
+    public StaticIndexMap(StaticIndexDefinition definition, Database database, bool isTried)
     {
-        definition.RequireOneAnswer();
+        if (!isTried)
+        {
+            definition.RequireOneAnswer();
+        }
+
         Definition = definition;
         Fields = StaticRowWriter.FieldsOf(definition);
         _rows = new StaticRowWriter(definition, Fields);

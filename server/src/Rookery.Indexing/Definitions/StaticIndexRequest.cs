@@ -44,9 +44,10 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
 
     /// <summary>Reads one definition.</summary>
     /// <param name="json">An element of <c>Indexes</c>.</param>
+    /// <param name="isStored">Whether it is stored already, so that its reduce need not be tried.</param>
     /// <exception cref="IndexDefinitionException">It is refused: the message says why, naming the part and, in a text,
     /// the place.</exception>
-    public static StaticIndexRequest Parse(JsonElement json)
+    public static StaticIndexRequest Parse(JsonElement json, Func<StaticIndexRequest, bool>? isStored = null)
     {
         if (json.ValueKind != JsonValueKind.Object)
         {
@@ -109,7 +110,8 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
                     name,
                     new StaticIndexDefinition(maps, reduce, fields.Where(FieldOptions.SaysSomething), configuration),
                     settings
-                )
+                ),
+                isStored
             );
     }
 
@@ -139,9 +141,13 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
                 $"'{member.Name}' is one of {string.Join(", ", Enum.GetNames<T>())}, not '{Text(member)}'."
             );
 
-    private static StaticIndexRequest Checked(StaticIndexRequest request)
+    private static StaticIndexRequest Checked(StaticIndexRequest request, Func<StaticIndexRequest, bool>? isStored)
     {
-        request.Definition.RequireOneAnswer();
+        if (isStored is null || !isStored(request))
+        {
+            request.Definition.RequireOneAnswer();
+        }
+
         int bytes = request.Definition.ToJson().Length;
         return bytes <= IndexRecord.MaxDefinitionBytes
             ? request

@@ -43,11 +43,13 @@ internal sealed class IndexFactory
     /// <exception cref="IndexDefinitionException">This program cannot carry the definition out.</exception>
     public RunningIndex Open(IndexFolders folders, Database database, IndexRecord record)
     {
-        var map = MapOf(record.Definition, database);
+        string mark = ReduceTrial.MarkOf(record.Definition.Span);
+        bool isTried = folders.IsTried(database.Number, record.Number, mark);
+        var map = MapOf(record.Definition, database, isTried);
         IIndexStore? store = null;
         try
         {
-            store = OpenStoreOf(map, folders, folders.Open(database, record.Number, map.ContentVersion));
+            store = OpenStoreOf(map, folders, OpenFolder());
 
             // Power went while it was built: what it holds is of documents that may have changed or gone since.
             if (store.Watermark > 0 || store.IsEmpty)
@@ -62,23 +64,32 @@ internal sealed class IndexFactory
 
         store?.Dispose();
         folders.Delete(database.Number, record.Number);
-        return Running(
-            database,
-            record,
-            map,
-            OpenStoreOf(map, folders, folders.Open(database, record.Number, map.ContentVersion))
-        );
+        isTried = false;
+        return Running(database, record, map, OpenStoreOf(map, folders, OpenFolder()));
+
+        // A trial takes up to two seconds of an opening: it is noted that it passed.
+        string OpenFolder()
+        {
+            string folder = folders.Open(database, record.Number, map.ContentVersion);
+            if (!isTried && map is StaticIndexMap { Definition: var definition } && definition.NeedsTrial)
+            {
+                folders.NoteTried(folder, mark);
+            }
+
+            return folder;
+        }
     }
 
     // Reads and writes nothing. Each member opens what the log defines, so a definition that broke the thread would
     // break it on all members, at each start.
-    private static IIndexMap MapOf(ReadOnlyMemory<byte> definition, Database database)
+    private static IIndexMap MapOf(ReadOnlyMemory<byte> definition, Database database, bool isTried)
     {
         try
         {
             return AutoIndexDefinition.TryRead(definition) is { } automatic ? new AutoIndexMap(automatic)
                 : AutoReduceDefinition.TryRead(definition) is { } grouped ? new AutoReduceMap(grouped)
-                : StaticIndexDefinition.TryRead(definition) is { } defined ? new StaticIndexMap(defined, database)
+                : StaticIndexDefinition.TryRead(definition) is { } defined
+                    ? new StaticIndexMap(defined, database, isTried)
                 : throw new IndexDefinitionException("this version of Rookery does not know its kind.");
         }
         catch (Exception wrong) when (wrong is not (IndexDefinitionException or IOException or OutOfMemoryException))

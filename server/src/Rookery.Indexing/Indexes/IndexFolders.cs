@@ -19,6 +19,7 @@ internal sealed class IndexFolders(IDisk disk, string root)
     public const string Loads = "loads";
 
     private const string IdentityName = "identity";
+    private const string TriedName = "tried";
     private const int MostIdentityBytes = 256;
 
     /// <summary>
@@ -32,7 +33,10 @@ internal sealed class IndexFolders(IDisk disk, string root)
     {
         string path = PathOf(database.Number, number);
         string identity = IdentityOf(database, number, contentVersion);
-        if (disk.Exists(path) && !string.Equals(ReadIdentity(path), identity, StringComparison.Ordinal))
+        if (
+            disk.Exists(path)
+            && !string.Equals(ReadText(Path.Combine(path, IdentityName)), identity, StringComparison.Ordinal)
+        )
         {
             Delete(database.Number, number);
         }
@@ -73,6 +77,29 @@ internal sealed class IndexFolders(IDisk disk, string root)
         }
 
         return path;
+    }
+
+    /// <summary>Whether an index's folder says that its reduce passed its trial.</summary>
+    /// <param name="database">The database.</param>
+    /// <param name="number">The index.</param>
+    /// <param name="mark">What <see cref="NoteTried"/> noted.</param>
+    public bool IsTried(uint database, long number, string mark) =>
+        string.Equals(ReadText(Path.Combine(PathOf(database, number), TriedName)), mark, StringComparison.Ordinal);
+
+    /// <summary>Notes in an index's folder that its reduce passed its trial. Lost, it is tried again.</summary>
+    /// <param name="folder">The folder.</param>
+    /// <param name="mark">Names the definition and the version that tried it, in ASCII.</param>
+    public void NoteTried(string folder, string mark)
+    {
+        string path = Path.Combine(folder, TriedName);
+        if (disk.Exists(path))
+        {
+            disk.Delete(path);
+        }
+
+        using var file = disk.Open(path, DiskOpen.CreateNew);
+        file.Write(Encoding.ASCII.GetBytes(mark), 0);
+        file.Sync();
     }
 
     /// <summary>Whether there is a folder of an index.</summary>
@@ -152,9 +179,8 @@ internal sealed class IndexFolders(IDisk disk, string root)
         return said + DataDirectory.CheckLine(said);
     }
 
-    private string ReadIdentity(string path)
+    private string ReadText(string file)
     {
-        string file = Path.Combine(path, IdentityName);
         if (!disk.Exists(file))
         {
             return string.Empty;

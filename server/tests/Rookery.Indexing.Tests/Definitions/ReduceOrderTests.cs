@@ -1,5 +1,7 @@
+using System.Globalization;
 using System.Text.Json;
 using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Tests.Indexes;
 
 namespace Rookery.Indexing.Tests.Definitions;
@@ -101,6 +103,41 @@ public sealed class ReduceOrderTests
             StringComparison.Ordinal
         );
         node.Dispose();
+    }
+
+    /// <summary>
+    /// An opening tries a reduce up to two seconds. This one would be refused, so nobody tried it where its note stands.
+    /// </summary>
+    [Fact]
+    public void A_reduce_that_a_version_tried_is_not_tried_again_by_it()
+    {
+        const string Reduce = "groupBy(r => r.k).aggregate(g => ({ k: g.key, a: g.values.length }))";
+        var counted = new StaticIndexDefinition(["map('Users', u => ({ k: u.k, a: 1 }))"], Reduce, [], []);
+        var node = IndexedNode.New();
+        Define(node, "groupBy(r => r.k).aggregate(g => ({ k: g.key, a: 1, b: g.values[0].b, d: 2, tags: 3 }))");
+        node.ChangeIndexes(writer => writer.Put("counted", counted.ToJson(), default));
+        node.SettleAll();
+        Assert.Single(node.Troubles);
+        const string Root = IndexedNode.Directory + "/indexes";
+        var folders = new IndexFolders(node.Disk, Root);
+        string path = Path.Combine(Root, node.Database().Number.ToString(CultureInfo.InvariantCulture), "2");
+        Assert.True(folders.IsTried(node.Database().Number, 1, ReduceTrial.MarkOf(DefinitionOf(node, "a"))));
+        node.Disk.CreateDirectory(path);
+        folders.NoteTried(path, ReduceTrial.MarkOf(counted.ToJson()));
+        node = node.Restart();
+        node.SettleAll();
+        Assert.Empty(node.Troubles);
+        folders.NoteTried(path, ReduceTrial.MarkOf("another"u8));
+        node = node.Restart();
+        node.SettleAll();
+        Assert.Single(node.Troubles);
+        node.Dispose();
+    }
+
+    private static byte[] DefinitionOf(IndexedNode node, string index)
+    {
+        using var reader = node.Database().OpenReader();
+        return reader.FindIndex(index)!.Definition.ToArray();
     }
 
     private static void Define(IndexedNode node, string reduce)

@@ -194,6 +194,18 @@ public sealed class StaticIndexRequestTests
                 .Message
         );
 
+    /// <summary>Clients put their definitions at each start, and a trial takes up to two seconds.</summary>
+    [Fact]
+    public void A_definition_that_is_stored_is_not_tried_again()
+    {
+        const string Definition =
+            """{"Name":"A","Maps":["map('Users', u => ({ k: u.k, a: 1 }))"],"Reduce":"groupBy(r => r.k).aggregate(g => ({ k: g.key, a: g.values.length }))"}""";
+        Assert.Throws<IndexDefinitionException>(() => Parse(Definition));
+        using var json = JsonDocument.Parse(Definition);
+        Assert.Equal("A", StaticIndexRequest.Parse(json.RootElement, static _ => true).Name);
+        Assert.Throws<IndexDefinitionException>(() => StaticIndexRequest.Parse(json.RootElement, static _ => false));
+    }
+
     private static StaticIndexRequest Parse(string json)
     {
         using var document = JsonDocument.Parse(Encoding.UTF8.GetBytes(json));

@@ -30,9 +30,9 @@ internal sealed class DefineIndexes(ServerContext context)
 
             foreach (var index in indexes.EnumerateArray())
             {
-                // A definition with a reduce is tried, which may take seconds.
+                // A new definition with a reduce is tried, which may take seconds.
                 http.RequestAborted.ThrowIfCancellationRequested();
-                requests.Add(Parse(index));
+                requests.Add(Parse(index, database));
             }
         }
 
@@ -69,13 +69,10 @@ internal sealed class DefineIndexes(ServerContext context)
         using (var body = await RequestBody.ReadAsync(http, BodyBytes, context.LargeRequests, BodyUse.Objects))
         {
             using var json = Read(body);
-            request = Parse(json.RootElement);
+            request = Parse(json.RootElement, database);
         }
 
-        using var reader = database.OpenReader();
-        bool isStored =
-            reader.FindIndex(request.Name) is { } record
-            && record.Definition.Span.SequenceEqual(request.Definition.ToJson());
+        bool isStored = IsStored(request, database);
         await JsonAnswer.SendAsync(http, json => json.WriteBoolean("Changed"u8, !isStored));
     }
 
@@ -109,11 +106,18 @@ internal sealed class DefineIndexes(ServerContext context)
         }
     }
 
-    private static StaticIndexRequest Parse(JsonElement json)
+    private static bool IsStored(StaticIndexRequest request, Database database)
+    {
+        using var reader = database.OpenReader();
+        return reader.FindIndex(request.Name) is { } record
+            && record.Definition.Span.SequenceEqual(request.Definition.ToJson());
+    }
+
+    private static StaticIndexRequest Parse(JsonElement json, Database database)
     {
         try
         {
-            return StaticIndexRequest.Parse(json);
+            return StaticIndexRequest.Parse(json, request => IsStored(request, database));
         }
         catch (IndexDefinitionException refused)
         {
