@@ -1,0 +1,98 @@
+using System.Text;
+
+namespace Rookery.Raft.Tests.Transcripts;
+
+/// <summary>
+/// A story of a cluster in a text file: lines that begin with <c>#</c> tell it, lines that begin with <c>&gt;</c> are
+/// commands, and the lines behind a command are what comes of it.
+/// </summary>
+/// <remarks>A line <c># Falls: NAME</c> names a planted bug with which something else comes of it.</remarks>
+internal sealed class Transcript
+{
+    /// <summary>Set to 1, it makes the tests write what came of the commands, in place of what was expected.</summary>
+    public const string RewriteVariable = "TRANSCRIPTS_REWRITE";
+
+    private const string FallsMark = "# Falls: ";
+
+    private readonly string _text;
+
+    private Transcript(string path) => (Path, _text) = (path, File.ReadAllText(path));
+
+    public string Path { get; }
+
+    public static string[] Names =>
+        [.. Directory.GetFiles(Folder, "*.txt").Select(System.IO.Path.GetFileNameWithoutExtension).Order()!];
+
+    /// <summary>The planted bugs that must change it.</summary>
+    public string[] Falls =>
+        [
+            .. Lines
+                .Where(line => line.StartsWith(FallsMark, StringComparison.Ordinal))
+                .Select(line => line[FallsMark.Length..]),
+        ];
+
+    public IReadOnlyList<string> Lines => _text.TrimEnd('\n').Split('\n');
+
+    private static string Folder
+    {
+        get
+        {
+            string? directory = AppContext.BaseDirectory;
+            while (directory is not null && !File.Exists(System.IO.Path.Join(directory, "Rookery.slnx")))
+            {
+                directory = System.IO.Path.GetDirectoryName(directory);
+            }
+
+            return System.IO.Path.Join(directory, "cluster", "tests", "Rookery.Raft.Tests", "Transcripts");
+        }
+    }
+
+    public static Transcript Read(string name) => new(System.IO.Path.Join(Folder, name + ".txt"));
+
+    /// <summary>The whole file as it would be, if what came of the commands was expected.</summary>
+    public string Play(PlantedBug bug)
+    {
+        var player = new TranscriptPlayer(bug);
+        StringBuilder played = new();
+        bool isAnswer = false;
+        foreach (string line in Lines)
+        {
+            bool isCommand = line.StartsWith("> ", StringComparison.Ordinal);
+            isAnswer &= line.Length > 0 && line[0] != '#' && !isCommand;
+            if (isAnswer)
+            {
+                continue;
+            }
+
+            played.Append(line).Append('\n');
+            if (isCommand)
+            {
+                Array.ForEach(player.Play(line[2..]), answer => played.Append("  ").Append(answer).Append('\n'));
+                isAnswer = true;
+            }
+        }
+
+        return played.ToString();
+    }
+
+    /// <summary>Says where what came of the commands is another than what is expected; null for nowhere.</summary>
+    public string? DifferenceWith(string played)
+    {
+        string[] expected = [.. Lines],
+            found = played.TrimEnd('\n').Split('\n');
+        int line = expected
+            .Zip(found)
+            .TakeWhile(pair => string.Equals(pair.First, pair.Second, StringComparison.Ordinal))
+            .Count();
+        if (line == expected.Length && line == found.Length)
+        {
+            return null;
+        }
+
+        string command = found.Take(line + 1).LastOrDefault(text => text.StartsWith('>')) ?? "the first line";
+        return $"{Path}:{line + 1}, after '{command}': expected '{expected.ElementAtOrDefault(line)}', "
+            + $"found '{found.ElementAtOrDefault(line)}'. When that is right, {RewriteVariable}=1 writes it.";
+    }
+
+    public void Write(string played) => File.WriteAllText(Path, played);
+}

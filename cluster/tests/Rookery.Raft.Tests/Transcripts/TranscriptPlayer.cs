@@ -1,0 +1,300 @@
+using Rookery.Histories;
+using Rookery.Raft.Tests.Simulation;
+
+namespace Rookery.Raft.Tests.Transcripts;
+
+/// <summary>
+/// Carries the commands of a transcript out on real cores, and says in lines what came of each: what is on the way
+/// because of it, which states changed, what was applied, and which reads were answered.
+/// </summary>
+internal sealed class TranscriptPlayer(PlantedBug bug)
+{
+    private const int MostTicks = 200;
+    private const int MostMessages = 2_000;
+
+    /// <summary>Commands of which nothing comes at once: nothing is said of that.</summary>
+    private static readonly string[] Quiet = ["partition", "heal", "hold-disk", "drop"];
+
+    private readonly Dictionary<int, string> _states = [];
+    private readonly Dictionary<int, (int Process, long Index)> _applied = [];
+    private readonly Dictionary<int, string> _members = [];
+    private readonly List<string> _names = [];
+    private TranscriptWorld? _world;
+
+    private TranscriptWorld World => _world ?? throw new InvalidDataException("A transcript begins with add-members.");
+
+    /// <summary>Carries one command out.</summary>
+    /// <exception cref="InvalidDataException">It is no command, or one that is not possible now.</exception>
+    public string[] Play(string command)
+    {
+        string[] words = command.Split(' ', StringSplitOptions.RemoveEmptyEntries);
+        if (words[0] is "add-members")
+        {
+            _world = new TranscriptWorld(
+                bug,
+                Numbers(Until(words[1..], "learners")),
+                Numbers(After(words, "learners"))
+            );
+            _ = Changes();
+            return
+            [
+                $"{TranscriptText.Of(World[World.Ids.First()].Core!.Configuration)}: followers in term 0 with empty logs",
+            ];
+        }
+
+        Flight[] before = [.. World.Flights];
+        string[] said = [.. Obey(words[0], words[1..])];
+        string[] sent =
+        [
+            .. World
+                .Flights.Where(flight => !before.Contains(flight))
+                .Select(flight => TranscriptText.Of(flight, NameOf)),
+        ];
+        string[] lines = [.. said, .. World.Notes, .. Applied(), .. Changes(), .. sent];
+        World.Notes.Clear();
+        return lines.Length == 0 && !Quiet.Contains(words[0], StringComparer.Ordinal) ? ["nothing"] : lines;
+    }
+
+    private IEnumerable<string> Obey(string verb, string[] words)
+    {
+        switch (verb)
+        {
+            case "campaign":
+                Campaign(Number(words[0]), Role.PreCandidate, _ => false);
+                break;
+            case "elect":
+                Campaign(Number(words[0]), Role.Leader, IsNo(After(words, "without")));
+                break;
+            case "tick":
+                int ticks = Number(words[1]);
+                for (int tick = 0; tick < ticks; tick++)
+                {
+                    World.Tick(Members(words[0]));
+                }
+
+                break;
+            case "run":
+                for (int tick = Number(words[0]); tick > 0; tick--)
+                {
+                    World.Tick(World.Ids);
+                    Settle(_ => true);
+                }
+
+                break;
+            case "deliver" when words[0] is "all":
+                Settle(_ => true);
+                break;
+            case "deliver":
+                return Said(World.Deliver(Between(words)));
+            case "deliver-one":
+                return Said(World.DeliverOne(Between(words)));
+            case "drop":
+                return Said(World.Drop(Between(words)));
+            case "partition":
+                World.Partition(string.Join(' ', words).Split('|').Select(group => Numbers(group.Split(' '))));
+                break;
+            case "heal":
+                World.Partition([]);
+                break;
+            case "crash":
+                Array.ForEach(Numbers(words), World.Crash);
+                break;
+            case "restart":
+                Array.ForEach(Numbers(words), World.Restart);
+                break;
+            case "hold-disk":
+                World.HoldDisk(Number(words[0]));
+                break;
+            case "release-disk":
+                World.ReleaseDisk(Number(words[0]));
+                break;
+            case "propose":
+                return Propose(Number(words[0]), words[1]);
+            case "read":
+                Read(Number(words[0]));
+                break;
+            case "transfer":
+                World.Step(Number(words[0]), now => Input.Transfer(now, new NodeId(Number(words[1]))));
+                break;
+            case "learner" or "voter" or "remove":
+                return [Change(verb, Number(words[0]), Number(words[1]))];
+            case "compact":
+                World.Do(Number(words[0]), node => node.Flush(1));
+                return [TranscriptText.LogOf(World[Number(words[0])], NameOf)];
+            case "log":
+                return words.Select(word => TranscriptText.LogOf(World[Number(word)], NameOf));
+            case "state":
+                return Grouped(World.Ids.Select(id => (id, TranscriptText.Of(World[id]))));
+            default:
+                throw new InvalidDataException($"'{verb}' is no command of a transcript.");
+        }
+
+        return [];
+    }
+
+    /// <summary>Time passes for one member until it has a role. Messages that pass arrive meanwhile.</summary>
+    private void Campaign(int id, Role role, Predicate<Flight> passes)
+    {
+        for (int tick = 0; tick < MostTicks && World[id].Core!.Role < role; tick++)
+        {
+            World.Tick([id]);
+            Settle(passes);
+        }
+
+        Assert.True(World[id].Core!.Role >= role, $"{id} becomes {role}");
+    }
+
+    private void Settle(Predicate<Flight> passes)
+    {
+        for (int count = 0, round = 1; round > 0; count += round)
+        {
+            round = World.Deliver(passes);
+            Assert.True(count < MostMessages, "messages come to an end");
+        }
+    }
+
+    private string[] Propose(int id, string name)
+    {
+        long last = World[id].Core!.Last.Index;
+        _names.Add(name);
+        World.Do(id, node => node.Propose(_names.Count));
+        return World[id].Core!.Last.Index == last ? [$"{id} refuses {name}"] : [];
+    }
+
+    private void Read(int id)
+    {
+        var nothing = new ClientCommand(0, 0, OperationKind.Get, [0], 0, 0);
+        World.Do(
+            id,
+            node =>
+                node.Read(
+                    World.NextNumber(),
+                    nothing,
+                    _ => World.Notes.Add($"{id} answers a read, as of {node.Applied}")
+                )
+        );
+    }
+
+    private string Change(string verb, int id, int about)
+    {
+        var change = verb switch
+        {
+            "learner" => MemberChange.Learner,
+            "voter" => MemberChange.Voter,
+            _ => MemberChange.Removed,
+        };
+        var answer = ChangeAnswer.None;
+        World.Do(id, node => answer = node.Change(change, new NodeId(about)));
+        return $"{id} answers {answer}";
+    }
+
+    private IEnumerable<string> Applied()
+    {
+        List<(int, string)> applied = [];
+        foreach (var node in World.Ids.Select(id => World[id]).Where(node => node.IsRunning))
+        {
+            int id = (int)node.Id.Value;
+            var (process, index) = _applied.GetValueOrDefault(id);
+            string entries = string.Join(", ", AppliedBehind(node, process == node.Process ? index : 0));
+            _applied[id] = (node.Process, node.Applied);
+            if (entries.Length > 0)
+            {
+                applied.Add((id, $"applied {entries}"));
+            }
+        }
+
+        return Grouped(applied);
+    }
+
+    private IEnumerable<string> AppliedBehind(SimulatedNode node, long index)
+    {
+        var from = node.Store.Base.Position;
+        if (from.Index > index)
+        {
+            yield return $"snapshot {TranscriptText.Of(from)}";
+        }
+
+        for (index = Math.Max(index, from.Index) + 1; index <= node.Applied; index++)
+        {
+            yield return node.Store.At(index) is { } entry
+                ? TranscriptText.Of(entry, NameOf)
+                : $"{index}, which its disk does not have";
+        }
+    }
+
+    private string[] Changes()
+    {
+        List<(int, string)> changes = [];
+        foreach (int id in World.Ids)
+        {
+            string state = TranscriptText.Of(World[id]);
+            if (!string.Equals(_states.GetValueOrDefault(id), state, StringComparison.Ordinal))
+            {
+                _states[id] = state;
+                changes.Add((id, state));
+            }
+
+            if (World[id].Core is { } core)
+            {
+                string members = TranscriptText.Of(core.Configuration);
+                if (
+                    _members.TryGetValue(id, out string? known)
+                    && !string.Equals(known, members, StringComparison.Ordinal)
+                )
+                {
+                    changes.Add((id, $"counts {members}"));
+                }
+
+                _members[id] = members;
+            }
+        }
+
+        return [.. Grouped(changes)];
+    }
+
+    /// <summary>One line for all members of whom the same is to be said.</summary>
+    private static IEnumerable<string> Grouped(IEnumerable<(int Id, string What)> said) =>
+        said.GroupBy(one => one.What, one => one.Id, StringComparer.Ordinal)
+            .Select(group => $"{string.Join(' ', group)}: {group.Key}");
+
+    private IEnumerable<int> Members(string word) => word is "all" ? World.Ids : [Number(word)];
+
+    private string NameOf(long payload) => _names[(int)payload - 1];
+
+    /// <summary>Which messages <c>1->2</c> names, or <c>1->2 Append</c>; <c>*</c> stands for every member.</summary>
+    private static Predicate<Flight> Between(string[] words)
+    {
+        if (words[0] is "all")
+        {
+            return _ => true;
+        }
+
+        if (words[0].Split("->") is not [var from, var to])
+        {
+            throw new InvalidDataException($"'{words[0]}' is no way of a message: write 1->2.");
+        }
+
+        return flight =>
+            (from is "*" || flight.From.Value == Number(from))
+            && (to is "*" || flight.To.Value == Number(to))
+            && (
+                words.Length == 1 || string.Equals(flight.Message?.Kind.ToString(), words[1], StringComparison.Ordinal)
+            );
+    }
+
+    private static Predicate<Flight> IsNo(string[] kinds) =>
+        flight => !kinds.Contains(flight.Message?.Kind.ToString(), StringComparer.Ordinal);
+
+    private static string[] Said(int count) => count == 0 ? ["there was no such message"] : [];
+
+    private static string[] Until(string[] words, string mark) =>
+        [.. words.TakeWhile(word => !string.Equals(word, mark, StringComparison.Ordinal))];
+
+    private static string[] After(string[] words, string mark) =>
+        [.. words.SkipWhile(word => !string.Equals(word, mark, StringComparison.Ordinal)).Skip(1)];
+
+    private static int[] Numbers(string[] words) => [.. words.Where(word => word.Length > 0).Select(Number)];
+
+    private static int Number(string word) =>
+        int.TryParse(word, out int number) ? number : throw new InvalidDataException($"'{word}' is no number.");
+}

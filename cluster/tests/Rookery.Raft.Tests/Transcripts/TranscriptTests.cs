@@ -1,0 +1,69 @@
+namespace Rookery.Raft.Tests.Transcripts;
+
+/// <summary>
+/// Stories of the core that can be read without knowing C#: what members say and become, command by command.
+/// </summary>
+public sealed class TranscriptTests
+{
+    private const int MostLines = 75;
+
+    public static TheoryData<string> Names => [.. Transcript.Names];
+
+    public static TheoryData<string, string> Falls
+    {
+        get
+        {
+            TheoryData<string, string> falls = [];
+            foreach (string name in Transcript.Names)
+            {
+                Array.ForEach(Transcript.Read(name).Falls, bug => falls.Add(name, bug));
+            }
+
+            return falls;
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(Names))]
+    public void What_a_transcript_expects_comes_about(string name)
+    {
+        var transcript = Transcript.Read(name);
+        string played = transcript.Play(PlantedBug.None);
+        if (Environment.GetEnvironmentVariable(Transcript.RewriteVariable) is "1")
+        {
+            transcript.Write(played);
+            return;
+        }
+
+        string? difference = transcript.DifferenceWith(played);
+        Assert.True(difference is null, difference);
+    }
+
+    [Theory]
+    [MemberData(nameof(Falls))]
+    public void A_planted_bug_changes_what_comes_about(string name, string bug)
+    {
+        var transcript = Transcript.Read(name);
+        string? found;
+        try
+        {
+            found = transcript.DifferenceWith(transcript.Play(PlantedBugs.All[bug]));
+        }
+        catch (Exception broken) when (broken is ConsensusException or Xunit.Sdk.XunitException)
+        {
+            found = broken.Message;
+        }
+
+        Assert.NotNull(found);
+    }
+
+    [Theory]
+    [MemberData(nameof(Names))]
+    public void A_transcript_fits_a_screen_and_tells_its_story_first(string name)
+    {
+        var lines = Transcript.Read(name).Lines;
+        Assert.True(lines.Count <= MostLines, $"{name} has {lines.Count} lines");
+        Assert.StartsWith("# ", lines[0], StringComparison.Ordinal);
+        Assert.NotEmpty(Transcript.Read(name).Falls);
+    }
+}
