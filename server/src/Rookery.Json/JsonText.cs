@@ -120,6 +120,21 @@ public static class JsonText
         }
     }
 
+    /// <summary>Writes text as a JSON string, quotes included.</summary>
+    /// <param name="output">Where to.</param>
+    /// <param name="text">Valid UTF-8.</param>
+    public static void WriteString(IBufferWriter<byte> output, ReadOnlySpan<byte> text)
+    {
+        Span<byte> span = output.GetSpan(EscapedBytes(text) + 2);
+        span[0] = (byte)'"';
+        int end = 1 + Escape(text, span[1..]);
+        span[end] = (byte)'"';
+        output.Advance(end + 1);
+    }
+
+    /// <summary>The most bytes that text takes as the inside of a JSON string.</summary>
+    public static int EscapedBytes(ReadOnlySpan<byte> text) => IsPlain(text) ? text.Length : text.Length * 6;
+
     /// <summary>Whether text is its own JSON string.</summary>
     public static bool IsPlain(ReadOnlySpan<byte> text) => !text.ContainsAny(NeedsEscape);
 

@@ -27,9 +27,28 @@ internal static class House
             "Rookery.Cluster",
             ["Rookery.Disk", "Rookery.Documents", "Rookery.Journal", "Rookery.Raft", "Rookery.Storage"]
         ),
+        ("Rookery.Search", ["Rookery.Disk", "Rookery.Json"]),
         (
             "Rookery.Indexing",
-            ["Rookery.Disk", "Rookery.Documents", "Rookery.Json", "Rookery.Scripting", "Rookery.Storage"]
+            [
+                "Rookery.Disk",
+                "Rookery.Documents",
+                "Rookery.Json",
+                "Rookery.Scripting",
+                "Rookery.Search",
+                "Rookery.Storage",
+            ]
+        ),
+        (
+            "Rookery.Queries",
+            [
+                "Rookery.Disk",
+                "Rookery.Documents",
+                "Rookery.Indexing",
+                "Rookery.Json",
+                "Rookery.Scripting",
+                "Rookery.Search",
+            ]
         ),
         (
             "Rookery.Server",
@@ -40,7 +59,9 @@ internal static class House
                 "Rookery.Indexing",
                 "Rookery.Journal",
                 "Rookery.Json",
+                "Rookery.Queries",
                 "Rookery.Scripting",
+                "Rookery.Search",
                 "Rookery.Storage",
             ]
         ),
@@ -54,6 +75,7 @@ internal static class House
                 "Rookery.Indexing",
                 "Rookery.Journal",
                 "Rookery.Json",
+                "Rookery.Queries",
                 "Rookery.Raft",
                 "Rookery.Server",
                 "Rookery.Storage",

@@ -1,4 +1,4 @@
-using Rookery.Indexing.Language;
+using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Tests;
 

@@ -242,10 +242,9 @@ public sealed class EarlyEndTests : IAsyncLifetime
 
     private async Task<long> ChangeAsync(string method)
     {
-        string body =
-            method is "PATCH"
-                ? """{"Query":{"Query":"from Ds update { this.n = -1 - this.n }"}}"""
-                : """{"Query":"from Ds"}""";
+        string body = method is "PATCH"
+            ? """{"Query":{"Query":"from Ds update { this.n = -1 - this.n }"}}"""
+            : """{"Query":"from Ds"}""";
         var begun = await _server.SendAsync(method, _db + "/queries?maxOpsPerSec=1000", body);
         return begun.Json.GetProperty("OperationId").GetInt64();
     }

@@ -14,9 +14,9 @@ namespace Rookery.Cluster.Transfer;
 /// changed when <c>since=ETAG</c> is asked for and less than everything will do, or with 202 while that is being
 /// written, or this node's tables have not come to <c>through=INDEX</c>; <c>GET /state/OFFER/FILE</c> with a file of
 /// it, from the byte that <c>Range: bytes=N-</c> names. 410: the offer was given up, ask for another. 409: this node
-/// offers none, and says why. 503: it stops. <c>GET /state/rows?group=N&amp;from=HEX&amp;to=HEX</c> answers with the rows of a range
-/// as a run, for a member that lost them, and in headers with the place of the log that they are of. Who may ask is the
-/// port's affair.
+/// offers none, and says why. 503: it stops.
+/// <c>GET /state/rows?group=N&amp;from=HEX&amp;to=HEX</c> answers with the rows of a range as a run, for a member that
+/// lost them, and in headers with the place of the log that they are of. Who may ask is the port's affair.
 /// </summary>
 /// <param name="offers">This node's offers.</param>
 /// <param name="make">Makes an offer, or gives the open one, for a member that has everything through an etag, or
@@ -35,7 +35,9 @@ public sealed class StateRoutes(StateOffers offers, Func<long?, long, Task<State
     private static readonly TimeSpan LongestRest = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
 
-    /// <summary>Cancelled when the node stops: then whoever fetches a file, for minutes perhaps, is broken off.</summary>
+    /// <summary>
+    /// Cancelled when the node stops: then whoever fetches a file, for minutes perhaps, is broken off.
+    /// </summary>
     public CancellationToken Stopping { get; set; }
 
     /// <summary>Answers a request whose path begins with <see cref="Prefix"/>.</summary>

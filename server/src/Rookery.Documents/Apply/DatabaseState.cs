@@ -10,7 +10,7 @@ namespace Rookery.Documents.Apply;
 /// </summary>
 internal sealed class DatabaseState
 {
-    private readonly Dictionary<byte[], CollectionCounters> _collections = new(ByteArrayComparer.Instance);
+    private readonly Dictionary<byte[], CollectionCounters> _collections = new(BytesComparer.Instance);
     private readonly Dictionary<byte[], CollectionCounters>.AlternateLookup<ReadOnlySpan<byte>> _byLowerName;
     private readonly List<CollectionCounters> _dirty = [];
     private readonly List<PendingChange> _pending = [];

@@ -2,7 +2,7 @@ namespace Rookery.Documents.Changes;
 
 /// <summary>Hands every change to all subscribers. Publishing costs one volatile read when nobody listens.</summary>
 /// <typeparam name="TChange">The kind of change.</typeparam>
-internal sealed class ChangeHub<TChange>
+public sealed class ChangeHub<TChange>
     where TChange : struct
 {
     private readonly Lock _gate = new();

@@ -95,13 +95,6 @@ public static class DocumentWriter
         output.Advance(FillTail(span, document, afterBody, etag, historyId));
     }
 
-    /// <summary>Writes text as a JSON string, quotes included.</summary>
-    public static void WriteString(IBufferWriter<byte> output, ReadOnlySpan<byte> text)
-    {
-        Span<byte> span = output.GetSpan(EscapedBytes(text) + 2);
-        output.Advance(FillString(span, 0, text));
-    }
-
     private static int FillTail(
         Span<byte> span,
         in DocumentView document,
@@ -129,10 +122,10 @@ public static class DocumentWriter
     }
 
     private static int TailBytes(in DocumentView document) =>
-        ComputedBytes + document.Metadata.Length + EscapedBytes(document.Collection) + EscapedBytes(document.Id);
-
-    /// <summary>The most bytes text can take as the inside of a JSON string.</summary>
-    private static int EscapedBytes(ReadOnlySpan<byte> text) => JsonText.IsPlain(text) ? text.Length : text.Length * 6;
+        ComputedBytes
+        + document.Metadata.Length
+        + JsonText.EscapedBytes(document.Collection)
+        + JsonText.EscapedBytes(document.Id);
 
     private static int Fill(Span<byte> span, int at, ReadOnlySpan<byte> bytes)
     {

@@ -7,7 +7,7 @@ namespace Rookery.Indexing.Definitions;
 /// <param name="Collection">The collection whose documents it takes; null for all.</param>
 /// <param name="Program">A document → an object, an array of them, or nothing.</param>
 /// <param name="Fields">The names of their members.</param>
-internal sealed record CompiledMap(string? Collection, ScriptProgram Program, IReadOnlyList<string> Fields)
+public sealed record CompiledMap(string? Collection, ScriptProgram Program, IReadOnlyList<string> Fields)
 {
     /// <summary>The same function, where it needs no machine.</summary>
     public PlainRow? Plain { get; init; }

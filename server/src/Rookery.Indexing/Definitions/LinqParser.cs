@@ -154,7 +154,9 @@ internal sealed partial class LinqParser(string text, int offset = 0)
         }
     }
 
-    /// <summary>Parses <c>is null</c> and <c>is not null</c>: other patterns need types, which values have not.</summary>
+    /// <summary>
+    /// Parses <c>is null</c> and <c>is not null</c>: other patterns need types, which values have not.
+    /// </summary>
     private Expression ParseIsNull(Expression value)
     {
         var mark = _cursor.Take();

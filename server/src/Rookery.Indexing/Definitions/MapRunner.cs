@@ -1,13 +1,14 @@
 using Rookery.Disk;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Segments.Format;
 using Rookery.Indexing.Values;
 using Rookery.Scripting.Running;
+using Rookery.Search.Segments.Format;
+using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>Takes what the maps of an index make of a document.</summary>
-internal interface IMappedRows
+public interface IMappedRows
 {
     /// <summary>Takes one row.</summary>
     /// <param name="row">A JSON object without whitespace between its tokens, valid during the call.</param>
@@ -18,7 +19,7 @@ internal interface IMappedRows
 /// Runs the maps of an index over documents. Work and memory for one document are bounded by
 /// <see cref="ScriptLimits"/>. One thread at a time.
 /// </summary>
-internal sealed class MapRunner : IDisposable
+public sealed class MapRunner : IDisposable
 {
     /// <summary>Rows that a document may give, of all maps together.</summary>
     public const int MostRows = 2048;
@@ -58,7 +59,7 @@ internal sealed class MapRunner : IDisposable
     }
 
     /// <summary>Maps a document: gives the rows of each map that is of its collection.</summary>
-    /// <exception cref="IndexMapException">A map fails, or yields what is no object.</exception>
+    /// <exception cref="IndexEntryException">A map fails, or yields what is no object.</exception>
     public void Run(in QueriedDocument document, IMappedRows rows)
     {
         Span<byte> room = stackalloc byte[LowerNames.RoomBytes];
@@ -167,7 +168,7 @@ internal sealed class MapRunner : IDisposable
 
         if (row[0] != (byte)'{')
         {
-            throw new IndexMapException(
+            throw new IndexEntryException(
                 "A map returns objects, arrays of objects, or nothing; here it returned another value."
             );
         }
@@ -180,7 +181,7 @@ internal sealed class MapRunner : IDisposable
         given = new Given(given.Rows + 1, given.Bytes + row.Length);
         if (given.Rows > MostRows || given.Bytes > MostBytes)
         {
-            throw new IndexMapException(
+            throw new IndexEntryException(
                 $"A document gives at most {MostRows} rows of {Amount.Bytes(MostBytes)} together to an index."
             );
         }
@@ -188,7 +189,7 @@ internal sealed class MapRunner : IDisposable
         rows.Take(row);
     }
 
-    private static IndexMapException Failed(ScriptInterpreter interpreter) =>
+    private static IndexEntryException Failed(ScriptInterpreter interpreter) =>
         new($"The map failed: {interpreter.Failure}.");
 
     /// <summary>What a document gave.</summary>

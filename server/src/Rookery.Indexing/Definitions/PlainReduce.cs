@@ -1,8 +1,8 @@
 using System.Buffers;
 using System.Text;
 using Rookery.Indexing.Reducing;
-using Rookery.Indexing.Segments.Format;
 using Rookery.Json;
+using Rookery.Search.Segments.Format;
 
 namespace Rookery.Indexing.Definitions;
 

@@ -1,8 +1,8 @@
 using System.Buffers.Binary;
 using System.Security.Cryptography;
 using Rookery.Disk;
-using Rookery.Indexing.Values;
 using Rookery.Json;
+using Rookery.Search.Values;
 
 namespace Rookery.Indexing.Definitions;
 

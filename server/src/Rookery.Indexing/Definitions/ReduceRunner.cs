@@ -1,7 +1,7 @@
 using System.Buffers;
 using Rookery.Indexing.Reducing;
-using Rookery.Indexing.Segments.Format;
 using Rookery.Scripting.Running;
+using Rookery.Search.Segments.Format;
 
 namespace Rookery.Indexing.Definitions;
 

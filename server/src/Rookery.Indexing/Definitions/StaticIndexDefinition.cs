@@ -1,8 +1,8 @@
 using System.Buffers;
 using System.Text.Json;
-using Rookery.Indexing.Analysis;
 using Rookery.Indexing.Indexes;
 using Rookery.Scripting.Syntax;
+using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Definitions;
 
@@ -73,7 +73,8 @@ public sealed class StaticIndexDefinition
                 .Distinct(StringComparer.OrdinalIgnoreCase),
         ];
 
-    internal IReadOnlyList<CompiledMap> CompiledMaps { get; }
+    /// <summary>Its maps, ready to run.</summary>
+    public IReadOnlyList<CompiledMap> CompiledMaps { get; }
 
     internal CompiledReduce? CompiledReduce { get; }
 

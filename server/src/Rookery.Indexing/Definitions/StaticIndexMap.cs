@@ -2,6 +2,7 @@ using Rookery.Documents.Databases;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Reducing;
 using Rookery.Indexing.Values;
+using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Definitions;
 
@@ -9,7 +10,7 @@ namespace Rookery.Indexing.Definitions;
 /// What a static index holds of a document: an entry for each row that its maps make of it. Of a map/reduce index, the
 /// rows with the keys that they are reduced by.
 /// </summary>
-internal sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
+public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
 {
     private readonly StaticRowWriter _rows;
     private readonly MapRunner _maps;
@@ -50,8 +51,9 @@ internal sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     public IReadOnlyList<string> LoadedCollections => Definition.LoadedCollections;
 
     /// <summary>
-    /// 4: NaN of JavaScript is refused where rows are reduced. 3: rows of a group have an order of their own. 2: reduce keys have one form, values of C# are those of its
-    /// types, and documents that are loaded from collections that the map does not name are followed.
+    /// 4: NaN of JavaScript is refused where rows are reduced. 3: rows of a group have an order of their own. 2: reduce
+    /// keys have one form, values of C# are those of its types, and documents that are loaded from collections that the
+    /// map does not name are followed.
     /// </summary>
     public int ContentVersion => 4;
 
@@ -77,7 +79,7 @@ internal sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
         }
         catch (ReduceException failed)
         {
-            throw new IndexMapException(failed.Message);
+            throw new IndexEntryException(failed.Message);
         }
     }
 

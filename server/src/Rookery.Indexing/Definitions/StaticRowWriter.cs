@@ -1,16 +1,16 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Documents.Stored;
-using Rookery.Indexing.Analysis;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Reducing;
 using Rookery.Indexing.Values;
 using Rookery.Json;
+using Rookery.Search.Analysis;
+using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>Writes the row of a static index, of its maps or reduced, as an entry. One thread at a time.</summary>
-internal sealed class StaticRowWriter : IReducedRowWriter
+public sealed class StaticRowWriter : IReducedRowWriter
 {
     private readonly FieldEntryWriter _writer;
     private readonly byte[][] _storedNames;
@@ -78,7 +78,7 @@ internal sealed class StaticRowWriter : IReducedRowWriter
             if (StoredJson.TryFindMember(row, 0, name, out _, out int at))
             {
                 _stored.Write(_stored.WrittenCount > 1 ? ","u8 : default);
-                DocumentWriter.WriteString(_stored, name);
+                JsonText.WriteString(_stored, name);
                 _stored.Write(":"u8);
                 _stored.Write(row[at..StoredJson.SkipValue(row, at)]);
             }

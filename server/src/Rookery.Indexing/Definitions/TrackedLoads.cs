@@ -2,6 +2,7 @@ using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Indexing.Indexes;
 using Rookery.Scripting.Running;
+using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Definitions;
 

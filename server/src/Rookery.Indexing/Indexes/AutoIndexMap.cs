@@ -1,13 +1,15 @@
-using Rookery.Indexing.Analysis;
 using Rookery.Indexing.Values;
+using Rookery.Search.Analysis;
+using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>What an automatic index holds of a document: the values of its fields.</summary>
-internal sealed class AutoIndexMap : IIndexMap
+public sealed class AutoIndexMap : IIndexMap
 {
     private readonly FieldEntryWriter _writer;
 
+    /// <summary>The map of a definition.</summary>
     public AutoIndexMap(AutoIndexDefinition definition)
     {
         Definition = definition;

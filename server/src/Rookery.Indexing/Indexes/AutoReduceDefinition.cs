@@ -1,6 +1,5 @@
 using System.Text.Json;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Grouping;
 
 namespace Rookery.Indexing.Indexes;
 
@@ -97,7 +96,7 @@ public sealed class AutoReduceDefinition : IAutoDefinition
     /// <summary>What an index holds that answers a grouped query.</summary>
     /// <param name="collection">The collection; null for all documents.</param>
     /// <param name="groups">What the query computes.</param>
-    internal static AutoReduceDefinition Of(string? collection, GroupPlan groups) =>
+    public static AutoReduceDefinition Of(string? collection, GroupPlan groups) =>
         new(
             collection,
             groups.Array?.Names,
@@ -106,7 +105,7 @@ public sealed class AutoReduceDefinition : IAutoDefinition
         );
 
     /// <summary>An aggregate of a query as an index holds it.</summary>
-    internal static AutoReduceAggregate AggregateOf(
+    public static AutoReduceAggregate AggregateOf(
         GroupPlan groups,
         (AggregateKind Kind, GroupedField? Field) aggregate
     ) => new(aggregate.Kind, aggregate.Field is { } field ? groups.PathOf(field) : []);

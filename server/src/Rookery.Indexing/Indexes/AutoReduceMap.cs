@@ -1,7 +1,9 @@
 using Rookery.Disk;
+using Rookery.Indexing.Grouping;
 using Rookery.Indexing.Reducing;
-using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Values;
+using Rookery.Search.Segments.Store;
+using Rookery.Search.Values;
 
 namespace Rookery.Indexing.Indexes;
 
@@ -10,7 +12,7 @@ namespace Rookery.Indexing.Indexes;
 /// are put together already. A document that has too many groups, or too long values, is held as one that the index
 /// cannot hold: as long as there is one, documents answer in its place.
 /// </summary>
-internal sealed class AutoReduceMap : IIndexMap, IDisposable
+public sealed class AutoReduceMap : IIndexMap, IDisposable
 {
     /// <summary>Bytes of the keys of a group, as JSON.</summary>
     public const int MostKeyBytes = 8 * 1024;
@@ -52,8 +54,8 @@ internal sealed class AutoReduceMap : IIndexMap, IDisposable
     public IReadOnlyList<string> LoadedCollections => [];
 
     /// <summary>
-    /// 4: sums have all their digits. 3: rows have longer numbers. 2: keys that are arrays or objects are equal by value. In version 1 by how they
-    /// were written.
+    /// 4: sums have all their digits. 3: rows have longer numbers. 2: keys that are arrays or objects are equal by
+    /// value. In version 1 by how they were written.
     /// </summary>
     public int ContentVersion => 4;
 

@@ -7,7 +7,7 @@ namespace Rookery.Indexing.Indexes;
 /// Counts the indexes that queries had made, by the definitions of a database. These are read again only when they
 /// changed: there may be a thousand of 256 KiB, and each query that needs an index asks. Any number of threads.
 /// </summary>
-internal sealed class AutomaticCount
+public sealed class AutomaticCount
 {
     private readonly ConditionalWeakTable<Database, Counted> _known = [];
     private long _definitionsRead;

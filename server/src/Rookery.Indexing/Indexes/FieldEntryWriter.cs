@@ -1,5 +1,7 @@
-using Rookery.Indexing.Analysis;
 using Rookery.Indexing.Values;
+using Rookery.Search.Analysis;
+using Rookery.Search.Segments.Store;
+using Rookery.Search.Values;
 
 namespace Rookery.Indexing.Indexes;
 
@@ -24,7 +26,7 @@ internal sealed class FieldEntryWriter
     }
 
     /// <summary>Writes the fields into the entry that is open.</summary>
-    /// <exception cref="IndexMapException">A field has more words than can be held.</exception>
+    /// <exception cref="IndexEntryException">A field has more words than can be held.</exception>
     public void Write(in QueriedDocument document, IndexEntry entry)
     {
         for (int i = 0; i < _readers.Length; i++)
@@ -115,7 +117,7 @@ internal sealed class FieldEntryWriter
         {
             if (_position > MostPositions)
             {
-                throw new IndexMapException("A field has more words and values than can be searched for.");
+                throw new IndexEntryException("A field has more words and values than can be searched for.");
             }
 
             _position = analyzer.Analyze(text.Of(json), AnalysisPurpose.Index, _position, ref this) + Analyzer.ValueGap;

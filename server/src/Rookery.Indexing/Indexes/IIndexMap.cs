@@ -1,9 +1,10 @@
 using Rookery.Indexing.Values;
+using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>Says which documents an index is of, and what it holds of each. Used by one thread at a time.</summary>
-internal interface IIndexMap
+public interface IIndexMap
 {
     /// <summary>The collections whose documents it is of; empty for all.</summary>
     IReadOnlyList<string> Collections { get; }
@@ -25,10 +26,6 @@ internal interface IIndexMap
     /// <summary>Writes what is held of a document.</summary>
     /// <param name="document">The document.</param>
     /// <param name="entry">Takes it; empty before.</param>
-    /// <exception cref="IndexMapException">The document cannot be taken.</exception>
+    /// <exception cref="IndexEntryException">The document cannot be taken.</exception>
     void Map(in QueriedDocument document, IndexEntry entry);
 }
-
-/// <summary>An index cannot take a document.</summary>
-/// <param name="message">Why, in a sentence.</param>
-internal sealed class IndexMapException(string message) : Exception(message);

@@ -13,7 +13,7 @@ namespace Rookery.Indexing.Indexes;
 /// something up. An index that was defined anew is built beside the one that has its name, which answers until the
 /// other has come as far.
 /// </summary>
-internal sealed class IndexCatalog : IDisposable
+public sealed class IndexCatalog : IDisposable
 {
     private readonly IndexFolders _folders;
     private readonly IndexFactory _factory;

@@ -8,7 +8,7 @@ namespace Rookery.Indexing.Indexes;
 public sealed record IndexError(DateTimeOffset Time, string DocumentId, string Action, string Message);
 
 /// <summary>The last errors of an index, in memory. Safe from any thread.</summary>
-internal sealed class IndexErrors
+public sealed class IndexErrors
 {
     /// <summary>How many are kept.</summary>
     public const int Capacity = 500;
@@ -19,6 +19,7 @@ internal sealed class IndexErrors
     /// <summary>How many there were since the index was built.</summary>
     public long Count { get; private set; }
 
+    /// <summary>Adds an error, in the place of the oldest where <see cref="Capacity"/> are kept.</summary>
     public void Add(IndexError error)
     {
         lock (_gate)
@@ -33,6 +34,7 @@ internal sealed class IndexErrors
         }
     }
 
+    /// <summary>Forgets all errors.</summary>
     public void Clear()
     {
         lock (_gate)

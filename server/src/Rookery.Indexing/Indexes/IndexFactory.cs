@@ -3,6 +3,7 @@ using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Reducing;
+using Rookery.Search.Segments.Store;
 using Rookery.Storage;
 
 namespace Rookery.Indexing.Indexes;
@@ -10,15 +11,15 @@ namespace Rookery.Indexing.Indexes;
 /// <summary>Opens what an index keeps in a folder, or begins it there.</summary>
 /// <exception cref="DiskException">The disk refused.</exception>
 /// <exception cref="DamagedException">What lies there cannot be read: it is to be built again.</exception>
-internal delegate IIndexStore OpenIndexStore(string folder);
+public delegate IIndexStore OpenIndexStore(string folder);
 
 /// <summary>Opens the rows that a map/reduce index keeps in a folder, or begins them there.</summary>
 /// <exception cref="DiskException">The disk refused.</exception>
 /// <exception cref="DamagedException">What lies there cannot be read: it is to be built again.</exception>
-internal delegate ReduceStore OpenReduceStore(string folder, IReducer reducer);
+public delegate ReduceStore OpenReduceStore(string folder, IReducer reducer);
 
 /// <summary>Makes running indexes of definitions.</summary>
-internal sealed class IndexFactory
+public sealed class IndexFactory
 {
     /// <summary>The clock.</summary>
     public required TimeProvider Time { get; init; }

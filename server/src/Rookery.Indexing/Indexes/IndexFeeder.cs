@@ -12,7 +12,7 @@ namespace Rookery.Indexing.Indexes;
 /// follows the changes. Those that stand at the same etag are fed by one pass; one that is behind is fed no further
 /// than where the next one stands, so that they go on together. One thread at a time.
 /// </summary>
-internal sealed class IndexFeeder(Database database, IndexFeederOptions options, TimeProvider time)
+public sealed class IndexFeeder(Database database, IndexFeederOptions options, TimeProvider time)
 {
     // An index that so many steps would bring up to date stays with those that are.
     private const int NearSteps = 8;

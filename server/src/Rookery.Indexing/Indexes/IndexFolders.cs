@@ -10,7 +10,7 @@ namespace Rookery.Indexing.Indexes;
 /// Where the indexes of a node lie: <c>indexes/DATABASE/NUMBER</c> in its data directory. Nothing in there is needed:
 /// what is missing, damaged or of another history is built again from the documents.
 /// </summary>
-internal sealed class IndexFolders(IDisk disk, string root)
+public sealed class IndexFolders(IDisk disk, string root)
 {
     /// <summary>Where the rows of a map/reduce index lie in its folder.</summary>
     public const string Rows = "rows";

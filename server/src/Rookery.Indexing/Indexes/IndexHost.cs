@@ -4,8 +4,8 @@ using Rookery.Documents.Changes;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
 using Rookery.Indexing.Reducing;
-using Rookery.Indexing.Segments.Reading;
-using Rookery.Indexing.Segments.Store;
+using Rookery.Search.Segments.Reading;
+using Rookery.Search.Segments.Store;
 using Rookery.Storage;
 
 namespace Rookery.Indexing.Indexes;
@@ -79,7 +79,7 @@ public sealed class IndexHost : IDisposable
     public long DocumentsRead => Volatile.Read(ref _documentsRead);
 
     /// <summary>How many indexes the node keeps.</summary>
-    internal IndexQuota Quota { get; }
+    public IndexQuota Quota { get; }
 
     /// <summary>How many indexes of each database queries had made.</summary>
     internal AutomaticCount Automatic { get; } = new();
@@ -309,7 +309,7 @@ public sealed class IndexHost : IDisposable
     }
 
     /// <summary>Has an index built from the beginning whose files turned out to be damaged.</summary>
-    internal void BuildAgain(RunningIndex index, Exception damaged)
+    public void BuildAgain(RunningIndex index, Exception damaged)
     {
         index.BuildAgain(damaged);
         Asked?.Invoke();
@@ -416,10 +416,12 @@ public sealed class IndexHost : IDisposable
     /// <summary>Tells the owner.</summary>
     internal void Tell(string trouble) => _options.TroubleFound(trouble);
 
-    internal bool TryGetCatalog(Database database, [NotNullWhen(true)] out IndexCatalog? catalog) =>
+    /// <summary>Finds the indexes of a database that this node keeps. From any thread.</summary>
+    public bool TryGetCatalog(Database database, [NotNullWhen(true)] out IndexCatalog? catalog) =>
         Volatile.Read(ref _catalogs).TryGetValue(database.Number, out catalog);
 
-    internal bool TryGetSlot(Database database, string name, [NotNullWhen(true)] out IndexSlot? slot)
+    /// <summary>Finds an index of a database by its name, when this node keeps it. From any thread.</summary>
+    public bool TryGetSlot(Database database, string name, [NotNullWhen(true)] out IndexSlot? slot)
     {
         slot = null;
         return TryGetCatalog(database, out var catalog) && catalog.TryGet(name, out slot);

@@ -1,7 +1,7 @@
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>What an open index counts as in the <see cref="IndexQuota"/> of its node.</summary>
-internal enum IndexPlace
+public enum IndexPlace
 {
     /// <summary>Somebody defined it.</summary>
     Defined,

@@ -1,7 +1,6 @@
 using System.Globalization;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
-using Rookery.Indexing.Execution;
 
 namespace Rookery.Indexing.Indexes;
 
@@ -13,7 +12,7 @@ namespace Rookery.Indexing.Indexes;
 /// </summary>
 /// <param name="memoryBytes">What bounds the memory of the process.</param>
 /// <param name="tell">Told in a sentence when there are more.</param>
-internal sealed class IndexQuota(long memoryBytes, Action<string> tell)
+public sealed class IndexQuota(long memoryBytes, Action<string> tell)
 {
     private const long BytesPerIndex = 1 << 20;
     private const int Least = 32;
@@ -132,23 +131,6 @@ internal sealed class IndexQuota(long memoryBytes, Action<string> tell)
         int most = MostAutomaticNow;
         return databases.Sum(AutomaticCount.OfAll) + defining <= most || databases.Sum(automatic.Of) + defining <= most;
     }
-
-    /// <summary>
-    /// A way by which a query can be answered: without an index where it would have to be one too many.
-    /// </summary>
-    public QueryRoute Bound(QueryRoute route) =>
-        route.ToDefine is null || HasRoom(IndexPlace.Automatic)
-            ? route
-            : new QueryRoute(
-                null,
-                null,
-                IsBuilt: false,
-                NeedsIndex: false,
-                [
-                    .. route.Reasons.Select(static reason => reason with { IsChosen = false }),
-                    PlanReason.OfDocuments($"Documents are looked at: {Reason}"),
-                ]
-            );
 
     private int TakenBy(IndexPlace place) => Volatile.Read(ref _taken[(int)place]);
 }

@@ -6,7 +6,7 @@ namespace Rookery.Indexing.Indexes;
 /// </summary>
 /// <param name="Serving">Answers queries.</param>
 /// <param name="Replacement">Is built by the newest definition; null when that one serves.</param>
-internal sealed record IndexSlot(RunningIndex Serving, RunningIndex? Replacement)
+public sealed record IndexSlot(RunningIndex Serving, RunningIndex? Replacement)
 {
     /// <summary>Both, or the one.</summary>
     public IEnumerable<RunningIndex> All => Replacement is null ? [Serving] : [Serving, Replacement];

@@ -1,6 +1,6 @@
 using System.Text;
-using Rookery.Indexing.Segments.Postings;
-using Rookery.Indexing.Segments.Store;
+using Rookery.Search.Segments.Postings;
+using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Indexes;
 

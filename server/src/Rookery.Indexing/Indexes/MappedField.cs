@@ -1,4 +1,4 @@
-using Rookery.Indexing.Analysis;
+using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Indexes;
 
@@ -10,7 +10,7 @@ namespace Rookery.Indexing.Indexes;
 /// <param name="Path">Names of members from the top of the document, or of the row.</param>
 /// <param name="HasExactValues">Whether its values with case are held.</param>
 /// <param name="Analyzer">With what its words are made; null where they are not held.</param>
-internal sealed record MappedField(IReadOnlyList<string> Path, bool HasExactValues, Analyzer? Analyzer)
+public sealed record MappedField(IReadOnlyList<string> Path, bool HasExactValues, Analyzer? Analyzer)
 {
     /// <summary>Numbers that one field takes.</summary>
     public const int Numbers = 5;

@@ -2,10 +2,10 @@ using System.Text;
 using Rookery.Disk;
 using Rookery.Documents.Indexes;
 using Rookery.Documents.Stored;
-using Rookery.Indexing.Analysis;
-using Rookery.Indexing.Execution;
-using Rookery.Indexing.Segments.Format;
 using Rookery.Indexing.Values;
+using Rookery.Search.Analysis;
+using Rookery.Search.Segments.Format;
+using Rookery.Search.Segments.Store;
 using Rookery.Storage;
 
 namespace Rookery.Indexing.Indexes;
@@ -14,7 +14,7 @@ namespace Rookery.Indexing.Indexes;
 /// One definition of an index at work on this node. The thread that indexes feeds it and applies what it gathered; any
 /// other may ask how it is, wait for it, pause it and read what it holds.
 /// </summary>
-internal sealed class RunningIndex : IDisposable
+public sealed class RunningIndex : IDisposable
 {
     // Until so many documents were looked at, one that fails says nothing of the others.
     private const int JudgedFrom = 100;
@@ -90,7 +90,7 @@ internal sealed class RunningIndex : IDisposable
     /// <summary>Whether one of these has gathered as much as an index may before it writes.</summary>
     /// <param name="indexes">The indexes.</param>
     /// <param name="pendingBytes">How much that is.</param>
-    public static bool IsFull(List<RunningIndex> indexes, long pendingBytes)
+    internal static bool IsFull(List<RunningIndex> indexes, long pendingBytes)
     {
         foreach (var index in indexes)
         {
@@ -192,7 +192,7 @@ internal sealed class RunningIndex : IDisposable
         {
             Map.Map(document, _entry);
         }
-        catch (Exception wrong) when (wrong is IndexMapException or StoredDocumentException or AnalyzerException)
+        catch (Exception wrong) when (wrong is IndexEntryException or StoredDocumentException or AnalyzerException)
         {
             // What is held of an older state of the document is wrong now.
             _entry.ClearContent();

@@ -1,7 +1,6 @@
 using System.Buffers;
 using Rookery.Disk;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Grouping;
 
 namespace Rookery.Indexing.Reducing;
 

@@ -1,7 +1,8 @@
 using Rookery.Disk;
+using Rookery.Indexing.Grouping;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Values;
+using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Reducing;
 
@@ -9,7 +10,7 @@ namespace Rookery.Indexing.Reducing;
 /// Writes the reduced rows of an automatic map/reduce index as entries: the row as a scan makes it of a group, whose
 /// members are its fields. One thread at a time.
 /// </summary>
-internal sealed class GroupRowWriter : IReducedRowWriter
+public sealed class GroupRowWriter : IReducedRowWriter
 {
     private readonly AutoReduceDefinition _definition;
     private readonly FieldEntryWriter _fields;
@@ -63,9 +64,9 @@ internal sealed class GroupRowWriter : IReducedRowWriter
         entry.EndEntry();
     }
 
-    private void Append(Language.AggregateKind kind, ReadOnlySpan<byte> part)
+    private void Append(AggregateKind kind, ReadOnlySpan<byte> part)
     {
-        if (kind == Language.AggregateKind.Count)
+        if (kind == AggregateKind.Count)
         {
             _row.Append(part);
             return;

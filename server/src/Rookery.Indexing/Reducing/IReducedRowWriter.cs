@@ -1,4 +1,4 @@
-using Rookery.Indexing.Indexes;
+using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Reducing;
 

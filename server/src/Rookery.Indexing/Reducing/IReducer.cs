@@ -52,6 +52,6 @@ public readonly ref struct ReduceRows
     }
 }
 
-/// <summary>Rows cannot be reduced, or not be stored. The message is for who defined the index.</summary>
+/// <summary>Rows cannot be reduced. The message is for who defined the index.</summary>
 /// <param name="message">Why, in a sentence.</param>
 public sealed class ReduceException(string message) : Exception(message);

@@ -1,5 +1,5 @@
 using Rookery.Disk;
-using Rookery.Indexing.Values;
+using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Reducing;
 
@@ -12,7 +12,7 @@ internal sealed class PendingDocuments
     private const int KnownGroups = 1024;
     private const int LongestKnownKey = 256;
 
-    private readonly Dictionary<byte[], UInt128> _known = new(KeyComparer.Instance);
+    private readonly Dictionary<byte[], UInt128> _known = new(BytesComparer.Instance);
     private readonly PooledBytes _bytes = new();
     private readonly List<PendingDocument> _documents = [];
     private readonly List<PendingRow> _rows = [];

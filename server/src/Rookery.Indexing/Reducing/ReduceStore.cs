@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Buffers.Binary;
 using Rookery.Disk;
+using Rookery.Search.Segments.Store;
 using Rookery.Storage;
 
 namespace Rookery.Indexing.Reducing;

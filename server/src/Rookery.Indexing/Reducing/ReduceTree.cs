@@ -1,5 +1,6 @@
 using System.Buffers;
 using Rookery.Disk;
+using Rookery.Search.Segments.Store;
 using Rookery.Storage;
 
 namespace Rookery.Indexing.Reducing;

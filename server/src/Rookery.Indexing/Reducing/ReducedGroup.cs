@@ -6,7 +6,7 @@ namespace Rookery.Indexing.Reducing;
 /// The rows of groups as an automatic map/reduce index keeps them: JSON objects with the members of the keys and then
 /// those of the aggregates, in the order of the definition.
 /// </summary>
-internal static class ReducedGroup
+public static class ReducedGroup
 {
     /// <summary>The key of the group of documents that the index cannot hold. No other begins so.</summary>
     public static ReadOnlySpan<byte> UnheldKey => [0xFF];

@@ -1,6 +1,5 @@
 using Rookery.Disk;
-using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Segments.Store;
+using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Reducing;
 

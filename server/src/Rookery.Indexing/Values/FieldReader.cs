@@ -1,5 +1,4 @@
 using System.Text;
-using Rookery.Indexing.Language;
 using Rookery.Json;
 
 namespace Rookery.Indexing.Values;
@@ -33,7 +32,9 @@ public sealed class FieldReader
     public FieldReader(FieldPath path)
         : this(path.Names) { }
 
-    internal FieldReader(IReadOnlyList<string> names)
+    /// <summary>A reader of one path.</summary>
+    /// <param name="names">Names of its steps, at least one.</param>
+    public FieldReader(IReadOnlyList<string> names)
     {
         ArgumentOutOfRangeException.ThrowIfZero(names.Count);
         _names = names;
@@ -111,7 +112,7 @@ public sealed class FieldReader
     }
 
     /// <summary>The names of the path, from the document's top.</summary>
-    internal IReadOnlyList<string> Names => _names;
+    public IReadOnlyList<string> Names => _names;
 
     /// <summary>Names behind <c>@metadata</c>, or all of them.</summary>
     internal ReadOnlySpan<byte[]> Steps => _steps;
@@ -120,7 +121,7 @@ public sealed class FieldReader
     internal PseudoMember? Pseudo => _pseudo;
 
     /// <summary>Whether the path leads into the metadata.</summary>
-    internal bool IsMetadata => _isMetadata;
+    public bool IsMetadata => _isMetadata;
 
     /// <summary>Members without braces begin as if behind a brace here.</summary>
     internal const int BeforeMembers = -1;

@@ -1,5 +1,4 @@
 using System.Buffers;
-using Rookery.Indexing.Language;
 using Rookery.Json;
 
 namespace Rookery.Indexing.Values;

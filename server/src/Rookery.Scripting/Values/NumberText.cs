@@ -4,7 +4,8 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Scripting.Values;
 
 /// <summary>
-/// JavaScript's numbers of texts, and its texts with a fixed count of digits. The same on every processor and in every culture.
+/// JavaScript's numbers of texts, and its texts with a fixed count of digits. The same on every processor and in every
+/// culture.
 /// </summary>
 internal static class NumberText
 {

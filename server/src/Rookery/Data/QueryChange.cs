@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Disk;
-using Rookery.Indexing.Language;
+using Rookery.Queries.Language;
 using Rookery.Terminal;
 
 namespace Rookery.Data;

@@ -1,4 +1,4 @@
-using Rookery.Indexing.Analysis;
+using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Tests.Analysis;
 

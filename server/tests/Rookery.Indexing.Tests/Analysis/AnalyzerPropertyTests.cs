@@ -1,6 +1,6 @@
 using System.Globalization;
 using System.Text;
-using Rookery.Indexing.Analysis;
+using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Tests.Analysis;
 

@@ -1,5 +1,5 @@
 using System.Text;
-using Rookery.Indexing.Analysis;
+using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Tests.Analysis;
 

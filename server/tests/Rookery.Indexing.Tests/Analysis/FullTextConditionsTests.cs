@@ -1,8 +1,9 @@
 using System.Text;
-using Rookery.Indexing.Analysis;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Values;
+using Rookery.Queries.FullText;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
+using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Tests.Analysis;
 

@@ -1,6 +1,7 @@
 using System.Text;
-using Rookery.Indexing.Analysis;
-using Rookery.Indexing.Language;
+using Rookery.Queries.FullText;
+using Rookery.Queries.Language;
+using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Tests.Analysis;
 

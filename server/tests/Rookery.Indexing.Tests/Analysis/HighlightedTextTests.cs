@@ -1,5 +1,6 @@
 using System.Text;
-using Rookery.Indexing.Analysis;
+using Rookery.Queries.FullText;
+using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Tests.Analysis;
 

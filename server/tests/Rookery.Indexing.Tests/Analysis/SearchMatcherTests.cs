@@ -1,6 +1,7 @@
 using System.Text;
 using System.Text.RegularExpressions;
-using Rookery.Indexing.Analysis;
+using Rookery.Queries.FullText;
+using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Tests.Analysis;
 

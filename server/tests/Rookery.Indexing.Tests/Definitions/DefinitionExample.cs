@@ -2,10 +2,10 @@ using System.Buffers;
 using System.Text;
 using Rookery.Documents.Stored;
 using Rookery.Indexing.Definitions;
-using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Tests.Values;
 using Rookery.Indexing.Values;
 using Rookery.Scripting.Running;
+using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
@@ -55,7 +55,7 @@ internal static class DefinitionExample
                 rows
             );
         }
-        catch (IndexMapException failed)
+        catch (IndexEntryException failed)
         {
             return failed.Message;
         }

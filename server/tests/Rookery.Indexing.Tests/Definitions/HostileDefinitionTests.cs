@@ -4,9 +4,9 @@ using System.Text;
 using Rookery.Disk;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Reducing;
-using Rookery.Indexing.Segments.Format;
 using Rookery.Scripting.Running;
 using Rookery.Scripting.Syntax;
+using Rookery.Search.Segments.Format;
 
 namespace Rookery.Indexing.Tests.Definitions;
 

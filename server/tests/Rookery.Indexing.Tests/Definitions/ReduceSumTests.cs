@@ -4,9 +4,8 @@ using System.Numerics;
 using System.Text;
 using Rookery.Disk;
 using Rookery.Indexing.Definitions;
-using Rookery.Indexing.Language;
+using Rookery.Indexing.Grouping;
 using Rookery.Indexing.Reducing;
-using Rookery.Indexing.Scanning;
 
 namespace Rookery.Indexing.Tests.Definitions;
 

@@ -5,8 +5,8 @@ using System.Text.Json;
 using Rookery.Disk;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Segments.Format;
 using Rookery.Indexing.Tests.Indexes;
+using Rookery.Search.Segments.Format;
 using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Definitions;

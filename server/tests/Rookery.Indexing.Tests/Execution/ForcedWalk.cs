@@ -1,5 +1,5 @@
-using Rookery.Indexing.Execution;
-using Rookery.Indexing.Segments.Postings;
+using Rookery.Queries.Execution;
+using Rookery.Search.Segments.Postings;
 
 namespace Rookery.Indexing.Tests.Execution;
 

@@ -1,9 +1,9 @@
 using System.Globalization;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Reducing;
-using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Tests.Indexes;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
+using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Tests.Execution;
 

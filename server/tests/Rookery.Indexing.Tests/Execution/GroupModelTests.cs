@@ -1,13 +1,13 @@
 using System.Buffers;
 using System.Text;
 using Rookery.Disk;
-using Rookery.Indexing.Execution;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Tests.Indexes;
 using Rookery.Indexing.Tests.Scanning;
 using Rookery.Indexing.Values;
+using Rookery.Queries.Execution;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
 
 namespace Rookery.Indexing.Tests.Execution;
 

@@ -1,9 +1,10 @@
 using System.Text;
-using Rookery.Indexing.Analysis;
-using Rookery.Indexing.Execution;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Values;
+using Rookery.Queries.Execution;
+using Rookery.Queries.FullText;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
 
 namespace Rookery.Indexing.Tests.Execution;
 

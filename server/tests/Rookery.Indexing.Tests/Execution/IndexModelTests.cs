@@ -1,8 +1,8 @@
 using System.Globalization;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Language;
 using Rookery.Indexing.Tests.Language;
 using Rookery.Indexing.Tests.Scanning;
+using Rookery.Queries.Language;
 
 namespace Rookery.Indexing.Tests.Execution;
 

@@ -1,10 +1,11 @@
 using Rookery.Disk;
-using Rookery.Indexing.Analysis;
-using Rookery.Indexing.Execution;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Tests.Indexes;
+using Rookery.Indexing.Values;
+using Rookery.Queries.Execution;
+using Rookery.Queries.FullText;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
 
 namespace Rookery.Indexing.Tests.Execution;
 

@@ -2,12 +2,13 @@ using System.Globalization;
 using System.Runtime.CompilerServices;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Indexes;
-using Rookery.Indexing.Analysis;
-using Rookery.Indexing.Execution;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Tests.Indexes;
+using Rookery.Queries.Execution;
+using Rookery.Queries.FullText;
+using Rookery.Queries.Language;
+using Rookery.Queries.Planning;
+using Rookery.Queries.Scanning;
 
 namespace Rookery.Indexing.Tests.Execution;
 

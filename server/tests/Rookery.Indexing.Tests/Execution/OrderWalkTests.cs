@@ -1,8 +1,8 @@
 using System.Globalization;
 using System.Text;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
 
 namespace Rookery.Indexing.Tests.Execution;
 

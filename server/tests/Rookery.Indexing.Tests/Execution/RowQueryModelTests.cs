@@ -2,13 +2,13 @@ using System.Buffers;
 using System.Text;
 using System.Text.Json;
 using Rookery.Disk;
-using Rookery.Indexing.Analysis;
 using Rookery.Indexing.Definitions;
-using Rookery.Indexing.Execution;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Tests.Indexes;
 using Rookery.Indexing.Values;
+using Rookery.Queries.Execution;
+using Rookery.Queries.FullText;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
 
 namespace Rookery.Indexing.Tests.Execution;
 

@@ -1,5 +1,6 @@
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Language;
+using Rookery.Queries.Language;
+using Rookery.Queries.Planning;
 
 namespace Rookery.Indexing.Tests.Indexes;
 

@@ -1,9 +1,9 @@
 using System.Text;
 using Rookery.Documents.Indexes;
-using Rookery.Indexing.Execution;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
+using Rookery.Queries.Language;
+using Rookery.Queries.Planning;
+using Rookery.Queries.Scanning;
 
 namespace Rookery.Indexing.Tests.Indexes;
 

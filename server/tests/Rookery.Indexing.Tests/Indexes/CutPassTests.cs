@@ -1,8 +1,8 @@
 using System.Text;
-using Rookery.Indexing.Execution;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Segments.Store;
 using Rookery.Indexing.Values;
+using Rookery.Queries.Execution;
+using Rookery.Search.Segments.Store;
 using Rookery.Storage;
 
 namespace Rookery.Indexing.Tests.Indexes;

@@ -6,9 +6,9 @@ using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Parsing;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Segments.Store;
 using Rookery.Indexing.Tests.Segments;
 using Rookery.Indexing.Values;
+using Rookery.Search.Segments.Store;
 using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Indexes;

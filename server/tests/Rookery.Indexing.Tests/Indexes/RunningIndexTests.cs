@@ -1,9 +1,9 @@
 using System.Globalization;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Segments.Store;
 using Rookery.Indexing.Tests.Segments;
 using Rookery.Indexing.Values;
+using Rookery.Search.Segments.Store;
 using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Indexes;
@@ -161,7 +161,7 @@ public sealed class RunningIndexTests : IDisposable
             entry.Add(0, "x"u8);
             if (document.Members.IndexOf("fails"u8) >= 0)
             {
-                throw new IndexMapException("It fails.");
+                throw new IndexEntryException("It fails.");
             }
         }
     }

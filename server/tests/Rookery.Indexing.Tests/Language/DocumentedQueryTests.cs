@@ -1,8 +1,9 @@
 using System.Text.Json;
-using Rookery.Indexing.Analysis;
 using Rookery.Indexing.Definitions;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
+using Rookery.Queries.FullText;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
+using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Tests.Language;
 

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Rookery.Indexing.Language;
+using Rookery.Queries.Language;
 
 namespace Rookery.Indexing.Tests.Language;
 

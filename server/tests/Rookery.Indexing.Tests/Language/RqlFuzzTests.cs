@@ -1,4 +1,4 @@
-using Rookery.Indexing.Language;
+using Rookery.Queries.Language;
 
 namespace Rookery.Indexing.Tests.Language;
 

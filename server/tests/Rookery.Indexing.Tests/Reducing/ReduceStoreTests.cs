@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Text;
 using Rookery.Disk;
 using Rookery.Indexing.Reducing;
+using Rookery.Search.Segments.Store;
 using Rookery.Simulation;
 using Rookery.Storage;
 
@@ -239,7 +240,7 @@ public sealed class ReduceStoreTests
                 "wide",
                 [.. Enumerable.Range(0, MappedRows.MostRows).Select(static number => ($"wide{number}", (long)number))]
             );
-            Assert.Throws<ReduceException>(() => mapped.Add("x"u8, "{}"u8));
+            Assert.Throws<IndexEntryException>(() => mapped.Add("x"u8, "{}"u8));
             store.Apply(1);
             Assert.True(store.Flush());
         }
@@ -248,8 +249,8 @@ public sealed class ReduceStoreTests
         Assert.Equal((20, 20, 1), Read(reopened, Encoding.UTF8.GetString(key)));
         Assert.Equal((1, 2047, 2047), Read(reopened, "wide2047"));
         mapped.Clear();
-        Assert.Throws<ReduceException>(() => mapped.Add([.. key, 1], "{}"u8));
-        Assert.Throws<ReduceException>(() => mapped.Add("x"u8, [.. longest, 1]));
+        Assert.Throws<IndexEntryException>(() => mapped.Add([.. key, 1], "{}"u8));
+        Assert.Throws<IndexEntryException>(() => mapped.Add("x"u8, [.. longest, 1]));
     }
 
     private static (SimulatedDisk Disk, CrashRun Run) Work(int seed)

@@ -4,6 +4,7 @@ using System.Text;
 using System.Text.Json;
 using Rookery.Disk;
 using Rookery.Indexing.Reducing;
+using Rookery.Search.Segments.Store;
 using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Reducing;

@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
-using Rookery.Indexing.Language;
+using Rookery.Queries.Language;
 
 namespace Rookery.Indexing.Tests.Scanning;
 

@@ -1,5 +1,5 @@
 using System.Text.Json;
-using Rookery.Indexing.Language;
+using Rookery.Queries.Language;
 
 namespace Rookery.Indexing.Tests.Scanning;
 

@@ -2,11 +2,12 @@ using System.Buffers;
 using System.Text;
 using Rookery.Disk;
 using Rookery.Documents.Stored;
-using Rookery.Indexing.Analysis;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Tests.Values;
 using Rookery.Indexing.Values;
+using Rookery.Queries.FullText;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
+using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Tests.Scanning;
 

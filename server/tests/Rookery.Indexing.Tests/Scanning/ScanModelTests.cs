@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text.Json;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
 
 namespace Rookery.Indexing.Tests.Scanning;
 

@@ -1,5 +1,5 @@
 using Rookery.Disk;
-using Rookery.Indexing.Segments.Writing;
+using Rookery.Search.Segments.Writing;
 
 namespace Rookery.Indexing.Tests.Segments;
 

@@ -1,12 +1,11 @@
 using System.Buffers.Binary;
 using System.Text;
 using Rookery.Disk;
-using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Segments.Format;
-using Rookery.Indexing.Segments.Reading;
-using Rookery.Indexing.Segments.Store;
-using Rookery.Indexing.Segments.Writing;
 using Rookery.Indexing.Tests.Reducing;
+using Rookery.Search.Segments.Format;
+using Rookery.Search.Segments.Reading;
+using Rookery.Search.Segments.Store;
+using Rookery.Search.Segments.Writing;
 using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Segments;

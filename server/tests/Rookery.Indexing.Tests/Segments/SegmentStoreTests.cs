@@ -1,9 +1,8 @@
 using System.Globalization;
 using System.Text;
 using Rookery.Disk;
-using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Segments.Format;
-using Rookery.Indexing.Segments.Store;
+using Rookery.Search.Segments.Format;
+using Rookery.Search.Segments.Store;
 using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Segments;

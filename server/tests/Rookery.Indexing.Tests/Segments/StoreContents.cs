@@ -1,10 +1,9 @@
 using System.Globalization;
 using System.Text;
 using Rookery.Disk;
-using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Segments.Postings;
-using Rookery.Indexing.Segments.Reading;
-using Rookery.Indexing.Segments.Store;
+using Rookery.Search.Segments.Postings;
+using Rookery.Search.Segments.Reading;
+using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Tests.Segments;
 

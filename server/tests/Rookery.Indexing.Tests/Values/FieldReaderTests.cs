@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.Text;
 using Rookery.Documents.Stored;
-using Rookery.Indexing.Language;
 using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Tests.Values;

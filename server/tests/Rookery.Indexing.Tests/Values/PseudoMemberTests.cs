@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Indexing.Language;
 using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Tests.Values;

@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Numerics;
 using System.Text;
-using Rookery.Indexing.Values;
+using Rookery.Search.Values;
 
 namespace Rookery.Indexing.Tests.Values;
 

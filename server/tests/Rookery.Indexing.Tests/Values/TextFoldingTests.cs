@@ -1,8 +1,8 @@
 using System.Globalization;
 using System.Text;
 using Rookery.Documents.Ids;
-using Rookery.Indexing.Analysis;
-using Rookery.Indexing.Values;
+using Rookery.Search.Analysis;
+using Rookery.Search.Values;
 
 namespace Rookery.Indexing.Tests.Values;
 

@@ -1,4 +1,4 @@
-using Rookery.Indexing.Language;
+using Rookery.Queries.Language;
 using Rookery.Server.Raven.Queries;
 
 namespace Rookery.Server.Tests.Raven;

@@ -1,5 +1,5 @@
 using Microsoft.AspNetCore.Http;
-using Rookery.Indexing.Language;
+using Rookery.Queries.Language;
 using Rookery.Server.Raven;
 using Rookery.Server.Raven.Queries;
 using Rookery.Simulation;

@@ -1,6 +1,6 @@
 using System.Text;
 using Microsoft.AspNetCore.Http;
-using Rookery.Indexing.Execution;
+using Rookery.Queries.Execution;
 using Rookery.Server.Raven;
 using Rookery.Server.Raven.Queries;
 

@@ -3,7 +3,7 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
-using Rookery.Indexing.Execution;
+using Rookery.Queries.Execution;
 
 namespace Rookery.Server.Raven.Indexes;
 

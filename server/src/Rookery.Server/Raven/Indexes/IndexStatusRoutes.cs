@@ -1,8 +1,8 @@
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
-using Rookery.Indexing.Execution;
 using Rookery.Indexing.Indexes;
+using Rookery.Queries.Execution;
 using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Indexes;

@@ -1,4 +1,5 @@
-using Rookery.Indexing.Language;
+using Rookery.Indexing.Values;
+using Rookery.Queries.Language;
 
 namespace Rookery.Server.Raven.Queries;
 

@@ -1,5 +1,5 @@
 using System.Collections;
-using Rookery.Indexing.Scanning;
+using Rookery.Queries.Scanning;
 
 namespace Rookery.Server.Raven.Queries;
 

@@ -1,4 +1,4 @@
-using Rookery.Indexing.Execution;
+using Rookery.Queries.Execution;
 
 namespace Rookery.Server.Raven.Queries;
 

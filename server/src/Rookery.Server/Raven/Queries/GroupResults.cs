@@ -1,7 +1,7 @@
 using System.Buffers;
 using Rookery.Documents.Databases;
-using Rookery.Indexing.Execution;
-using Rookery.Indexing.Scanning;
+using Rookery.Queries.Execution;
+using Rookery.Queries.Scanning;
 using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Queries;

@@ -1,5 +1,6 @@
 using Rookery.Documents.Databases;
-using Rookery.Indexing.Execution;
+using Rookery.Queries.Execution;
+using Rookery.Queries.Language;
 using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Queries;
@@ -23,7 +24,7 @@ internal interface IQueryResults : IDisposable
 
     /// <summary>Goes to the next result, and makes room for writing it.</summary>
     /// <returns>False behind the last of the page.</returns>
-    /// <exception cref="Indexing.Language.QueryException">The query would cost more than one may.</exception>
+    /// <exception cref="QueryException">The query would cost more than one may.</exception>
     /// <exception cref="RefusedException">There was no room, and nothing was sent yet.</exception>
     ValueTask<bool> MoveNextAsync();
 

@@ -1,6 +1,6 @@
 using System.Text.Json;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
 
 namespace Rookery.Server.Raven.Queries;
 

@@ -1,9 +1,9 @@
 using Rookery.Documents.Databases;
 using Rookery.Indexing.Definitions;
-using Rookery.Indexing.Execution;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
+using Rookery.Queries.Execution;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
 using Rookery.Server.Raven.Indexes;
 
 namespace Rookery.Server.Raven.Queries;

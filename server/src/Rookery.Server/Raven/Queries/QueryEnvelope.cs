@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text.Json;
-using Rookery.Indexing.Language;
 using Rookery.Json;
+using Rookery.Queries.Language;
 
 namespace Rookery.Server.Raven.Queries;
 

@@ -1,4 +1,4 @@
-using Rookery.Indexing.Language;
+using Rookery.Queries.Language;
 
 namespace Rookery.Server.Raven.Queries;
 

@@ -1,10 +1,10 @@
 using System.Globalization;
 using Rookery.Documents.Databases;
-using Rookery.Indexing.Analysis;
-using Rookery.Indexing.Execution;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
-using QueryValues = Rookery.Indexing.Scanning.QueryParameters;
+using Rookery.Queries.Execution;
+using Rookery.Queries.FullText;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
+using QueryValues = Rookery.Queries.Scanning.QueryParameters;
 
 namespace Rookery.Server.Raven.Queries;
 

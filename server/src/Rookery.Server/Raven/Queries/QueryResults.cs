@@ -1,10 +1,10 @@
 using System.Text;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
-using Rookery.Indexing.Execution;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
-using Rookery.Indexing.Summaries;
+using Rookery.Queries.Execution;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
+using Rookery.Queries.Summaries;
 
 namespace Rookery.Server.Raven.Queries;
 
@@ -43,7 +43,7 @@ internal static class QueryResults
     /// <param name="needsTotal">Whether results behind the page are counted.</param>
     /// <returns>The results; null when the index that answers was reset meanwhile and follows the documents no longer
     /// as far as the way says.</returns>
-    /// <exception cref="Indexing.Language.QueryException">The query would cost more than one may.</exception>
+    /// <exception cref="QueryException">The query would cost more than one may.</exception>
     /// <exception cref="RefusedException">There was no room for a large document.</exception>
     public static async ValueTask<IQueryResults?> TryOpenAsync(
         ServerContext context,

@@ -1,6 +1,6 @@
 using Microsoft.AspNetCore.Http;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Values;
+using Rookery.Queries.Language;
 
 namespace Rookery.Server.Raven.Queries;
 

@@ -1,8 +1,9 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
-using Rookery.Indexing.Execution;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Language;
+using Rookery.Queries.Execution;
+using Rookery.Queries.Language;
+using Rookery.Queries.Planning;
 
 namespace Rookery.Server.Raven.Queries;
 

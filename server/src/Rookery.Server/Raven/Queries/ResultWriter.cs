@@ -1,9 +1,10 @@
 using System.Buffers;
 using System.Text;
 using Rookery.Documents.Databases;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Values;
+using Rookery.Json;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
 
 namespace Rookery.Server.Raven.Queries;
 
@@ -76,7 +77,7 @@ internal sealed class ResultWriter(
                 ? "\"@metadata\":{\"@projection\":true,\"@id\":"u8
                 : ",\"@metadata\":{\"@projection\":true,\"@id\":"u8
         );
-        Rookery.Documents.Stored.DocumentWriter.WriteString(answer, walk.Head.Id);
+        JsonText.WriteString(answer, walk.Head.Id);
         answer.Write("}}"u8);
         WriteScore(answer, walk);
     }

@@ -1,7 +1,7 @@
 using Rookery.Documents.Databases;
-using Rookery.Indexing.Execution;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
+using Rookery.Queries.Execution;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
 
 namespace Rookery.Server.Raven.Queries;
 

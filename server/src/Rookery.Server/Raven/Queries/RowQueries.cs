@@ -1,7 +1,8 @@
-using Rookery.Indexing.Execution;
-using Rookery.Indexing.Scanning;
-using Rookery.Indexing.Summaries;
 using Rookery.Indexing.Values;
+using Rookery.Queries.Execution;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
+using Rookery.Queries.Summaries;
 using Rookery.Server.Raven.Indexes;
 
 namespace Rookery.Server.Raven.Queries;
@@ -24,7 +25,7 @@ internal static class RowQueries
     /// <param name="needsTotal">Whether results behind the page are counted.</param>
     /// <returns>The results; null when the index was reset meanwhile and follows the documents no longer as
     /// far.</returns>
-    /// <exception cref="Indexing.Language.QueryException">The query would cost more than one may.</exception>
+    /// <exception cref="QueryException">The query would cost more than one may.</exception>
     /// <exception cref="RefusedException">The index is not there now.</exception>
     public static async ValueTask<IQueryResults?> TryOpenAsync(
         ServerContext context,

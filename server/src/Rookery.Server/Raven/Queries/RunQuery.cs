@@ -3,9 +3,9 @@ using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
-using Rookery.Indexing.Execution;
-using Rookery.Indexing.Language;
 using Rookery.Json;
+using Rookery.Queries.Execution;
+using Rookery.Queries.Language;
 using Rookery.Server.Raven.Documents;
 using Rookery.Server.Raven.Indexes;
 

@@ -1,4 +1,5 @@
-using Rookery.Indexing.Scanning;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
 
 namespace Rookery.Server.Raven.Queries;
 
@@ -55,7 +56,7 @@ internal sealed class ScannedDocuments : IDisposable
 
     /// <summary>Goes to the next document that is to be written at once.</summary>
     /// <returns>False at the end.</returns>
-    /// <exception cref="Indexing.Language.QueryException">The time or the memory of the query is used up.</exception>
+    /// <exception cref="QueryException">The time or the memory of the query is used up.</exception>
     /// <exception cref="RefusedException">A document is large, and there was no room for it.</exception>
     public async ValueTask<bool> MoveNextAsync()
     {

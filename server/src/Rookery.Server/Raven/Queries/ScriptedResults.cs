@@ -3,10 +3,9 @@ using System.Text.Json;
 using Rookery.Disk;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
-using Rookery.Documents.Stored;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
 using Rookery.Json;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
 using Rookery.Scripting.Running;
 
 namespace Rookery.Server.Raven.Queries;
@@ -158,7 +157,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
         if (_walk is not null)
         {
             answer.Write(",\"@id\":"u8);
-            DocumentWriter.WriteString(answer, _walk.Head.Id);
+            JsonText.WriteString(answer, _walk.Head.Id);
         }
 
         answer.Write("}}"u8);

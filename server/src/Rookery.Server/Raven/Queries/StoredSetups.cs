@@ -3,12 +3,12 @@ using System.Text;
 using System.Text.Json;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
-using Rookery.Indexing.Summaries;
 using Rookery.Json;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
+using Rookery.Queries.Summaries;
 using Rookery.Server.Raven.Documents;
-using QueryValues = Rookery.Indexing.Scanning.QueryParameters;
+using QueryValues = Rookery.Queries.Scanning.QueryParameters;
 
 namespace Rookery.Server.Raven.Queries;
 

@@ -1,6 +1,7 @@
 using Rookery.Documents.Databases;
-using Rookery.Indexing.Execution;
-using Rookery.Indexing.Summaries;
+using Rookery.Queries.Execution;
+using Rookery.Queries.Language;
+using Rookery.Queries.Summaries;
 using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Queries;
@@ -21,7 +22,7 @@ internal sealed class SummaryResults(SummaryRun summary, AnswerReader reader) : 
     public long DocumentBytes => 0;
 
     /// <summary>Gives all documents of a scan to a summary.</summary>
-    /// <exception cref="Indexing.Language.QueryException">The time or the memory of the query is used up.</exception>
+    /// <exception cref="QueryException">The time or the memory of the query is used up.</exception>
     public static async ValueTask GatherAsync(
         ScannedDocuments scan,
         SummaryRun summary,

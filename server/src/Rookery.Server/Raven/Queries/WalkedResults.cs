@@ -1,5 +1,5 @@
 using Rookery.Documents.Databases;
-using Rookery.Indexing.Execution;
+using Rookery.Queries.Execution;
 using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Queries;

@@ -1,7 +1,7 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
-using Rookery.Indexing.Execution;
-using Rookery.Indexing.Language;
+using Rookery.Queries.Execution;
+using Rookery.Queries.Language;
 using Rookery.Server.Access;
 using Rookery.Server.Raven.Indexes;
 using Rookery.Server.Raven.LongOperations;

@@ -1,11 +1,11 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Patching;
-using Rookery.Indexing.Execution;
-using Rookery.Indexing.Language;
-using Rookery.Indexing.Scanning;
+using Rookery.Queries.Execution;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
 using Rookery.Server.Raven.Queries;
-using QueryValues = Rookery.Indexing.Scanning.QueryParameters;
+using QueryValues = Rookery.Queries.Scanning.QueryParameters;
 
 namespace Rookery.Server.Raven.SetBased;
 

@@ -3,6 +3,7 @@ using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
+using Rookery.Queries.Language;
 using Rookery.Server.Raven.BulkInsert;
 using Rookery.Server.Raven.Documents;
 using Rookery.Server.Raven.LongOperations;
@@ -55,7 +56,7 @@ internal sealed class DocumentChanges(
     /// <param name="ending">Ends it between two batches.</param>
     /// <exception cref="OperationCanceledException">It was ended.</exception>
     /// <exception cref="RefusedException">A batch was refused.</exception>
-    /// <exception cref="Indexing.Language.QueryException">The query would cost more than one may.</exception>
+    /// <exception cref="QueryException">The query would cost more than one may.</exception>
     public async Task RunAsync(CancellationToken ending)
     {
         // No request stands behind it any more: what the query needs of one is when to end.

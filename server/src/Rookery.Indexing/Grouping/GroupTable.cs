@@ -1,0 +1,236 @@
+using System.Buffers;
+using Rookery.Disk;
+using Rookery.Indexing.Values;
+using Rookery.Json;
+
+namespace Rookery.Indexing.Grouping;
+
+/// <summary>The groups that a scan has found. For one thread.</summary>
+/// <param name="plan">What to compute.</param>
+/// <param name="memory">Is charged for each group; null where <paramref name="mostGroups"/> bounds them.</param>
+/// <param name="mostGroups">How many groups it takes; one more makes it <see cref="IsOverfull"/>.</param>
+public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGroups = int.MaxValue)
+{
+    /// <summary>Objects, references and a place in the table, of one group.</summary>
+    private const int BytesPerGroup = 256;
+
+    private readonly Dictionary<byte[], FoundGroup> _groups = new(BytesComparer.Instance);
+    private readonly ArrayBufferWriter<byte> _value = new();
+    private readonly PooledBytes _canonical = new();
+    private readonly PooledBytes _identity = new();
+    private readonly PooledBytes _row = new();
+
+    /// <summary>The groups, by identity, in no order.</summary>
+    public IEnumerable<KeyValuePair<byte[], FoundGroup>> Groups => _groups;
+
+    /// <summary>Whether there were more groups than it takes: what it holds is not all.</summary>
+    public bool IsOverfull { get; private set; }
+
+    /// <summary>Forgets all groups.</summary>
+    public void Clear()
+    {
+        _groups.Clear();
+        IsOverfull = false;
+    }
+
+    /// <summary>Adds a document to its group, or each of its entries to theirs.</summary>
+    public void Add(in QueriedDocument document, ScanWork work)
+    {
+        if (plan.Array is null)
+        {
+            AddEntry(document, default, work);
+            return;
+        }
+
+        work.Walk(document.Members.Length);
+        var entries = new Entries(this, document, work);
+        plan.Array.Read(document, ref entries);
+    }
+
+    /// <summary>
+    /// The groups as rows, in the order of their keys: <c>k0</c>, <c>k1</c>…, <c>a0</c>…, <c>key</c>.
+    /// </summary>
+    public IEnumerable<byte[]> Rows()
+    {
+        byte[][] order = [.. _groups.Keys];
+        Array.Sort(order, static (one, other) => one.AsSpan().SequenceCompareTo(other));
+        foreach (byte[] key in order)
+        {
+            yield return RowOf(_groups[key]);
+        }
+    }
+
+    /// <summary>Gives pooled memory back.</summary>
+    public void Release()
+    {
+        _canonical.Release();
+        _identity.Release();
+        _row.Release();
+    }
+
+    private void AddEntry(in QueriedDocument document, ReadOnlySpan<byte> element, ScanWork work)
+    {
+        _identity.Clear();
+        foreach (GroupedField key in plan.Keys)
+        {
+            GroupIdentity.Append(ReadKey(key, document, element, work), _identity);
+        }
+
+        if (!_groups.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(_identity.Written, out FoundGroup? group))
+        {
+            if (_groups.Count == mostGroups)
+            {
+                IsOverfull = true;
+                return;
+            }
+
+            group = AddGroup(document, element, work);
+        }
+
+        group.Count++;
+        for (int aggregate = 0; aggregate < plan.Aggregates.Length; aggregate++)
+        {
+            if (plan.Aggregates[aggregate] is ({ } kind, { } field))
+            {
+                var visitor = new Aggregation(group.Aggregates[aggregate], kind, memory);
+                Read(field, document, element, work, ref visitor);
+            }
+        }
+    }
+
+    private FoundGroup AddGroup(in QueriedDocument document, ReadOnlySpan<byte> element, ScanWork work)
+    {
+        _row.Clear();
+        for (int key = 0; key < plan.Keys.Length; key++)
+        {
+            // In one form, so that a group has the same key whichever of its documents came first.
+            GroupRow.AppendName((byte)'k', key, _row);
+            CanonicalJson.Append(ReadKey(plan.Keys[key], document, element, work), _row);
+        }
+
+        memory?.Take(BytesPerGroup + _identity.Length + _row.Length + (plan.Aggregates.Length * Accumulator.Bytes));
+        var group = new FoundGroup(_row.Written.ToArray(), [.. plan.Aggregates.Select(static _ => new Accumulator())]);
+        _groups.Add(_identity.Written.ToArray(), group);
+        return group;
+    }
+
+    /// <summary>Reads a key: arrays and objects in one form, so that equal ones are equal bytes.</summary>
+    private ReadOnlySpan<byte> ReadKey(
+        GroupedField key,
+        in QueriedDocument document,
+        ReadOnlySpan<byte> element,
+        ScanWork work
+    )
+    {
+        WriteKey(key, document, element, work);
+        if (_value.WrittenSpan[0] is not ((byte)'[' or (byte)'{'))
+        {
+            return _value.WrittenSpan;
+        }
+
+        work.Walk(_value.WrittenCount);
+        _canonical.Clear();
+        CanonicalJson.Append(_value.WrittenSpan, _canonical);
+        return _canonical.Written;
+    }
+
+    private void WriteKey(GroupedField key, in QueriedDocument document, ReadOnlySpan<byte> element, ScanWork work)
+    {
+        _value.ResetWrittenCount();
+        if (!key.IsOfElement)
+        {
+            work.Walk(document.Members.Length);
+            key.Writer!.Write(document, _value);
+        }
+        else if (key.Writer is null)
+        {
+            _value.Write(element);
+        }
+        else if (element[0] == (byte)'{')
+        {
+            work.Walk(element.Length);
+            key.Writer.Write(new QueriedDocument(element[1..^1]), _value);
+        }
+        else
+        {
+            _value.Write("null"u8);
+        }
+    }
+
+    private static void Read(
+        GroupedField field,
+        in QueriedDocument document,
+        ReadOnlySpan<byte> element,
+        ScanWork work,
+        ref Aggregation visitor
+    )
+    {
+        if (!field.IsOfElement)
+        {
+            work.Walk(document.Members.Length);
+            field.Reader!.Read(document, ref visitor);
+        }
+        else if (field.Reader is null)
+        {
+            visitor.Visit(element);
+        }
+        else if (element[0] == (byte)'{')
+        {
+            field.Reader.Read(new QueriedDocument(element[1..^1]), ref visitor);
+        }
+    }
+
+    private byte[] RowOf(FoundGroup group)
+    {
+        _row.Clear();
+        _row.Append(group.Keys);
+        for (int aggregate = 0; aggregate < plan.Aggregates.Length; aggregate++)
+        {
+            GroupRow.AppendName((byte)'a', aggregate, _row);
+            group.Aggregates[aggregate].Append(plan.Aggregates[aggregate].Kind, group.Count, _row);
+        }
+
+        if (plan.NeedsWholeKey)
+        {
+            GroupRow.AppendWholeKey(group.Keys, plan.Names, _row);
+        }
+
+        return _row.Written.ToArray();
+    }
+
+    private readonly ref struct Entries(GroupTable table, QueriedDocument document, ScanWork work) : IValueVisitor
+    {
+        private readonly QueriedDocument _document = document;
+
+        public bool Visit(scoped ReadOnlySpan<byte> json)
+        {
+            table.AddEntry(_document, json, work);
+            return !table.IsOverfull;
+        }
+    }
+
+    private readonly struct Aggregation(Accumulator accumulator, AggregateKind kind, IGroupMemory? memory)
+        : IValueVisitor
+    {
+        public bool Visit(scoped ReadOnlySpan<byte> json)
+        {
+            accumulator.Add(kind, json, memory);
+            return true;
+        }
+    }
+}
+
+/// <summary>A group that a scan has found.</summary>
+/// <param name="keys">The members <c>k0</c>, <c>k1</c>… of its row.</param>
+/// <param name="aggregates">Its aggregates.</param>
+public sealed class FoundGroup(byte[] keys, Accumulator[] aggregates)
+{
+    /// <summary>The members <c>k0</c>, <c>k1</c>… of its row.</summary>
+    public byte[] Keys => keys;
+
+    /// <summary>Its aggregates.</summary>
+    public Accumulator[] Aggregates => aggregates;
+
+    /// <summary>How many entries it has.</summary>
+    public long Count { get; set; }
+}

@@ -1,0 +1,103 @@
+using Rookery.Disk;
+using Rookery.Indexing.Grouping;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Reducing;
+
+namespace Rookery.Queries.Execution;
+
+/// <summary>
+/// Reads the rows that an automatic map/reduce index holds as a grouped query names their members. For one thread.
+/// </summary>
+internal sealed class GroupRows
+{
+    private readonly int[] _keys;
+    private readonly int[] _aggregates;
+    private readonly Range[] _values;
+    private readonly string[] _names;
+    private readonly bool _needsWholeKey;
+    private readonly PooledBytes _row = new();
+    private readonly PooledBytes _identity = new();
+
+    /// <summary>The rows of an index that holds all that the query needs.</summary>
+    /// <param name="definition">What the index holds.</param>
+    /// <param name="plan">What the query computes.</param>
+    public GroupRows(AutoReduceDefinition definition, GroupPlan plan)
+    {
+        var keys = definition.Keys.ToList();
+        var aggregates = definition.Aggregates.ToList();
+        _keys = [.. plan.Keys.Select(key => keys.IndexOf(new AutoReduceKey(plan.PathOf(key), key.IsOfElement)))];
+        _aggregates =
+        [
+            .. plan.Aggregates.Select(aggregate =>
+                keys.Count + aggregates.IndexOf(AutoReduceDefinition.AggregateOf(plan, aggregate))
+            ),
+        ];
+        _values = new Range[keys.Count + aggregates.Count];
+        (_names, _needsWholeKey) = (plan.Names, plan.NeedsWholeKey);
+
+        // A key that is named again does not change the order.
+        HasOrder = _keys.Distinct().SequenceEqual(Enumerable.Range(0, keys.Count));
+    }
+
+    /// <summary>Whether the groups of the query stand in the order of the index.</summary>
+    public bool HasOrder { get; }
+
+    /// <summary>The names by which conditions and orders of the query know the fields of the index.</summary>
+    public IEnumerable<(IReadOnlyList<string> Path, int Number)> Names =>
+        [
+            .. _keys.Select(static (number, key) => ((IReadOnlyList<string>)[$"k{key}"], number)),
+            .. _aggregates.Select(static (number, aggregate) => ((IReadOnlyList<string>)[$"a{aggregate}"], number)),
+            .. _keys.Length == 1
+                ? [((IReadOnlyList<string>)["key"], _keys[0])]
+                : Array.Empty<(IReadOnlyList<string>, int)>(),
+        ];
+
+    /// <summary>The members of a group's row as the query names them, without braces.</summary>
+    /// <param name="stored">The row as the index holds it.</param>
+    public byte[] Read(ReadOnlySpan<byte> stored)
+    {
+        ReducedGroup.Find(stored, _values);
+        _row.Clear();
+        _identity.Clear();
+        for (int key = 0; key < _keys.Length; key++)
+        {
+            GroupRow.AppendName((byte)'k', key, _row);
+            _row.Append(stored[_values[_keys[key]]]);
+        }
+
+        int keysEnd = _row.Length;
+        for (int aggregate = 0; aggregate < _aggregates.Length; aggregate++)
+        {
+            GroupRow.AppendName((byte)'a', aggregate, _row);
+            _row.Append(stored[_values[_aggregates[aggregate]]]);
+        }
+
+        if (_needsWholeKey)
+        {
+            GroupRow.AppendWholeKey(_row.Written[..keysEnd].ToArray(), _names, _row);
+        }
+
+        return _row.Written.ToArray();
+    }
+
+    /// <summary>Where a group stands in the order of the query's keys.</summary>
+    /// <param name="stored">The row as the index holds it.</param>
+    public byte[] ReadPlace(ReadOnlySpan<byte> stored)
+    {
+        ReducedGroup.Find(stored, _values);
+        _identity.Clear();
+        foreach (int key in _keys)
+        {
+            GroupIdentity.Append(stored[_values[key]], _identity);
+        }
+
+        return _identity.Written.ToArray();
+    }
+
+    /// <summary>Gives pooled memory back.</summary>
+    public void Release()
+    {
+        _row.Release();
+        _identity.Release();
+    }
+}

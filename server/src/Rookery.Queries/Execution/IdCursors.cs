@@ -1,0 +1,79 @@
+using Rookery.Queries.Scanning;
+using Rookery.Search.Segments.Reading;
+using Rookery.Search.Values;
+
+namespace Rookery.Queries.Execution;
+
+/// <summary>Finds the entries of one segment by conditions on the ids of their documents.</summary>
+/// <param name="segment">The segment.</param>
+/// <param name="work">Of the answer.</param>
+internal sealed class IdCursors(SegmentReader segment, AnswerWork work)
+{
+    /// <summary>Documents whose id is one of several texts; null where the documents have to be asked.</summary>
+    public Candidates? Open(TermsPredicate condition)
+    {
+        var union = new EntryUnion(segment.Entries, work);
+        var ids = segment.Ids();
+        foreach (byte[] key in condition.Terms.Keys)
+        {
+            if (TermKey.KindOf(key) is not (ValueKind.Text or ValueKind.ExactText) || TermKey.IsCut(key))
+            {
+                continue; // no id is such a value
+            }
+
+            var text = key.AsSpan(1);
+            if (condition.IsExact || MayBeDate(text))
+            {
+                return null; // ids are held without case, and not as moments
+            }
+
+            if (ids.SeekExact(text))
+            {
+                var (first, count) = segment.EntriesOf(ids);
+                union.Add(first, count);
+            }
+        }
+
+        return new Candidates(union.ToCursor(), true);
+    }
+
+    /// <summary>Documents whose id looks so; null where the documents have to be asked.</summary>
+    public Candidates? Open(TextPredicate condition)
+    {
+        if (condition.IsExact)
+        {
+            return null;
+        }
+
+        bool isExact = true;
+        var union = new EntryUnion(segment.Entries, work);
+        var ids = segment.Ids();
+        var pattern = condition.Pattern;
+        for (
+            bool isThere = ids.Seek(pattern.Prefix);
+            isThere && ids.Key.StartsWith(pattern.Prefix);
+            isThere = ids.MoveNext()
+        )
+        {
+            work.Scan.Walk(ids.Key.Length);
+            bool isDate = MayBeDate(ids.Key);
+            if (isDate || pattern.IsPrefix || pattern.Matches(ids.Key, work.Scan))
+            {
+                isExact &= !isDate;
+                var (first, count) = segment.EntriesOf(ids);
+                union.Add(first, count);
+            }
+        }
+
+        return new Candidates(union.ToCursor(), isExact);
+    }
+
+    /// <summary>
+    /// Whether a lower-cased text could be that of a moment, which conditions compare in another form.
+    /// </summary>
+    internal static bool MayBeDate(ReadOnlySpan<byte> lowerText) =>
+        lowerText.Length > 10
+        && lowerText[4] == (byte)'-'
+        && lowerText[7] == (byte)'-'
+        && lowerText[10] is (byte)'t' or (byte)'T';
+}

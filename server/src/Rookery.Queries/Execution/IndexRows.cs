@@ -1,0 +1,76 @@
+using System.Text;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
+using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Values;
+using Rookery.Queries.Scanning;
+using Rookery.Scripting.Running;
+using Rookery.Search.Segments.Store;
+
+namespace Rookery.Queries.Execution;
+
+/// <summary>
+/// The rows that the maps of a static index make of documents as they are now, where what the index holds does not say
+/// all. For one thread; to be disposed.
+/// </summary>
+public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
+{
+    private readonly MapRunner _maps;
+    private readonly Func<DatabaseReader> _reader;
+    private readonly byte[] _historyId;
+    private readonly List<byte[]> _rows = [];
+
+    /// <summary>The rows of an index.</summary>
+    /// <param name="source">The index.</param>
+    /// <param name="database">Whose documents they are of.</param>
+    /// <param name="reader">
+    /// Gives the moment at which maps find the documents that they load: that of the answer. It is not disposed.
+    /// </param>
+    public IndexRows(RowSource source, Database database, Func<DatabaseReader> reader)
+    {
+        _reader = reader;
+        _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
+        _maps = new MapRunner(source.Definition.CompiledMaps, this);
+    }
+
+    /// <summary>
+    /// The members of a document's rows, without braces; valid until the next call. A document that the maps cannot
+    /// take has none.
+    /// </summary>
+    /// <param name="document">The document.</param>
+    public IReadOnlyList<byte[]> Of(in QueriedDocument document)
+    {
+        _rows.Clear();
+        try
+        {
+            _maps.Run(document.Whole, this);
+        }
+        catch (IndexEntryException)
+        {
+            _rows.Clear(); // the index lists it with its errors
+        }
+
+        return _rows;
+    }
+
+    /// <inheritdoc/>
+    void IMappedRows.Take(ReadOnlySpan<byte> row) => _rows.Add(row[1..^1].ToArray());
+
+    /// <inheritdoc/>
+    void IScriptDocuments.Load(ReadOnlySpan<byte> id, ScriptDocumentReceiver receiver)
+    {
+        if (!DocumentId.TryValidate(id, out _) || !_reader().TryGetDocument(id, out var document))
+        {
+            return;
+        }
+
+        using (document)
+        {
+            Span<byte> vector = stackalloc byte[ChangeVector.MaxBytes];
+            receiver(document.View.ToScript(vector[..ChangeVector.Write(vector, document.Etag, _historyId)]));
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _maps.Dispose();
+}

@@ -1,0 +1,156 @@
+using System.Numerics;
+using Rookery.Indexing.Indexes;
+using Rookery.Queries.FullText;
+using Rookery.Queries.Scanning;
+using Rookery.Search.Segments.Postings;
+using Rookery.Search.Segments.Reading;
+using Rookery.Search.Segments.Store;
+
+namespace Rookery.Queries.Execution;
+
+/// <summary>
+/// What relevance needs to know of all live documents of an index. What was replaced or deleted since is taken off, so
+/// that the numbers do not depend on when segments were merged.
+/// </summary>
+internal sealed class IndexStatistics
+{
+    private const int WordBits = 64;
+
+    private readonly IReadOnlyList<LiveSegment> _segments;
+    private readonly OpenedPostings _opened;
+    private readonly AnswerWork _work;
+
+    /// <summary>Of one moment of an index.</summary>
+    public IndexStatistics(IReadOnlyList<LiveSegment> segments, AnswerWork work)
+    {
+        (_segments, _work) = (segments, work);
+        _opened = new OpenedPostings(work);
+    }
+
+    /// <summary>Tells all searches of a condition.</summary>
+    public void Tell(Predicate condition, IndexedFields fields)
+    {
+        switch (condition)
+        {
+            case AndPredicate and:
+                TellAll(and.Inner, fields);
+                break;
+            case OrPredicate or:
+                TellAll(or.Inner, fields);
+                break;
+            case NotPredicate not:
+                Tell(not.Inner, fields);
+                break;
+            case BoostPredicate boost:
+                Tell(boost.Inner, fields);
+                break;
+            case OptionalPredicate optional:
+                Tell(optional.Inner, fields);
+                break;
+            case FullTextPredicate { Condition: SearchedField searched }
+                when fields.Find(searched.Reader)?.Words is { } number:
+                searched.Use(Of(searched.Query, number));
+                break;
+            case FullTextPredicate { Condition: LikenessCondition { IsLearned: true, IsChosen: false } likeness }:
+                foreach (var field in likeness.Fields)
+                {
+                    if (fields.Find(field.Reader)?.Words is { } words)
+                    {
+                        field.Use(Of(field.Query, words));
+                    }
+                }
+
+                likeness.Choose();
+                break;
+            default:
+                break;
+        }
+    }
+
+    private void TellAll(ReadOnlySpan<Predicate> conditions, IndexedFields fields)
+    {
+        foreach (var condition in conditions)
+        {
+            Tell(condition, fields);
+        }
+    }
+
+    private SearchStatistics Of(SearchQuery query, int number)
+    {
+        long documents = 0;
+        long tokens = 0;
+        long[] frequencies = new long[query.Terms.Count];
+        foreach (var (reader, live) in _segments)
+        {
+            if (reader.Field(number) is not { } field)
+            {
+                continue;
+            }
+
+            documents += field.EntriesWithLength;
+            tokens += field.TotalLength;
+            for (int term = 0; term < frequencies.Length; term++)
+            {
+                frequencies[term] +=
+                    live.DeadCount == 0
+                        ? field.EntryCount(query.Terms[term])
+                        : LiveCount(field, query.Terms[term], live);
+            }
+
+            TakeOff(field, live, ref documents, ref tokens);
+        }
+
+        _opened.Count();
+        return new SearchStatistics(documents, tokens, frequencies);
+    }
+
+    private long LiveCount(SegmentField field, byte[] term, LiveEntries live)
+    {
+        if (_opened.Open(field, term) is not { } postings)
+        {
+            return 0;
+        }
+
+        long count = postings.Count;
+        foreach (int dead in DeadOf(live))
+        {
+            int entry = postings.Advance(dead);
+            if (entry == EntryCursor.End)
+            {
+                break;
+            }
+
+            count -= entry == dead ? 1 : 0;
+        }
+
+        _work.Step(live.DeadCount);
+        return count;
+    }
+
+    private void TakeOff(SegmentField field, LiveEntries live, ref long documents, ref long tokens)
+    {
+        if (live.DeadCount == 0 || field.Lengths is not { } lengths)
+        {
+            return;
+        }
+
+        _work.Step(live.DeadCount);
+        foreach (int dead in DeadOf(live))
+        {
+            long length = (long)lengths[dead];
+            documents -= length > 0 ? 1 : 0;
+            tokens -= length;
+        }
+    }
+
+    private static IEnumerable<int> DeadOf(LiveEntries live)
+    {
+        for (int i = 0; i < live.DeadWords.Length; i++)
+        {
+            for (ulong word = live.DeadWords[i]; word != 0; word &= word - 1)
+            {
+                yield return (i * WordBits) + BitOperations.TrailingZeroCount(word);
+            }
+        }
+    }
+}

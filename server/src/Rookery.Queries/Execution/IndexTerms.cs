@@ -1,0 +1,107 @@
+using System.Buffers;
+using System.Text;
+using System.Text.Json;
+using Rookery.Search.Segments.Reading;
+using Rookery.Search.Segments.Store;
+using Rookery.Search.Values;
+
+namespace Rookery.Queries.Execution;
+
+/// <summary>
+/// The terms of a field of an index, in their order: of several segments each once. Those that only deleted documents
+/// had may be among them until segments are merged.
+/// </summary>
+internal static class IndexTerms
+{
+    /// <summary>Reads the values of a field.</summary>
+    /// <param name="snapshot">The index.</param>
+    /// <param name="field">The number of the field.</param>
+    /// <param name="after">The value to begin behind, as it is shown; null to begin with the first.</param>
+    /// <param name="count">How many at most.</param>
+    public static List<string> ReadValues(IndexSnapshot snapshot, int field, string? after, int count) =>
+        Read(snapshot, field, after is null ? [] : KeyAfter(after), count, Show);
+
+    /// <summary>Reads the words of a field; parameters as of <see cref="ReadValues"/>.</summary>
+    public static List<string> ReadWords(IndexSnapshot snapshot, int field, string? after, int count) =>
+        Read(
+            snapshot,
+            field,
+            after is null ? [] : [.. Encoding.UTF8.GetBytes(after), 0],
+            count,
+            static term => Encoding.UTF8.GetString(term)
+        );
+
+    private static List<string> Read(
+        IndexSnapshot snapshot,
+        int field,
+        byte[] from,
+        int count,
+        Func<byte[], string> show
+    )
+    {
+        var cursors = snapshot
+            .Segments.Select(segment => segment.Reader.Field(field)?.Terms())
+            .OfType<TermCursor>()
+            .Where(cursor => cursor.Seek(from))
+            .ToList();
+        var terms = new List<string>();
+        while (cursors.Count > 0 && terms.Count < count)
+        {
+            byte[] least = cursors[0].Term.ToArray();
+            foreach (var cursor in cursors.Skip(1).Where(cursor => cursor.Term.SequenceCompareTo(least) < 0))
+            {
+                least = cursor.Term.ToArray();
+            }
+
+            terms.Add(show(least));
+            cursors.RemoveAll(cursor => cursor.Term.SequenceEqual(least) && !cursor.MoveNext());
+        }
+
+        return terms;
+    }
+
+    private static string Show(byte[] key)
+    {
+        if (TermKey.IsCut(key))
+        {
+            return Encoding.UTF8.GetString(key.AsSpan(1, TermKey.MaxTextBytes));
+        }
+
+        var output = new ArrayBufferWriter<byte>();
+        TermKey.WriteJson(key, output);
+        if (output.WrittenSpan is not [(byte)'"', ..])
+        {
+            return Encoding.UTF8.GetString(output.WrittenSpan);
+        }
+
+        var text = new Utf8JsonReader(output.WrittenSpan);
+        text.Read();
+        return text.GetString()!;
+    }
+
+    // What looks like a number is taken for one: numbers come before texts.
+    private static byte[] KeyAfter(string shown)
+    {
+        byte[] utf8 = Encoding.UTF8.GetBytes(shown);
+        byte[] key = new byte[TermKey.MaxBytes + 1];
+        int length =
+            shown is "null" or "true" or "false" || IsNumber(utf8)
+                ? TermKey.Write(utf8, isExact: false, key)
+                : TermKey.WriteText(utf8, isExact: false, key);
+        key[length] = 0; // the least key behind it
+        return key[..(length + 1)];
+    }
+
+    private static bool IsNumber(byte[] utf8)
+    {
+        try
+        {
+            var json = new Utf8JsonReader(utf8);
+            return json.Read() && json.TokenType == JsonTokenType.Number && !json.Read();
+        }
+        catch (JsonException)
+        {
+            return false;
+        }
+    }
+}

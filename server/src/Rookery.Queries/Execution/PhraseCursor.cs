@@ -1,0 +1,71 @@
+using Rookery.Queries.FullText;
+using Rookery.Search.Segments.Postings;
+
+namespace Rookery.Queries.Execution;
+
+/// <summary>Entries in which the words of a phrase stand in their places.</summary>
+internal sealed class PhraseCursor : EntryCursor
+{
+    private readonly PhraseClause _phrase;
+    private readonly (int Term, PostingsCursor Postings)[] _terms;
+    private readonly AndCursor _all;
+    private readonly int[][] _positions;
+    private readonly PhraseWord[] _words;
+    private readonly int[] _termOfWord;
+    private readonly int[] _counts;
+
+    /// <summary>A phrase.</summary>
+    /// <param name="phrase">The phrase.</param>
+    /// <param name="terms">Each of its tokens once, none of which has begun.</param>
+    public PhraseCursor(PhraseClause phrase, IEnumerable<(int Term, PostingsCursor Postings)> terms)
+    {
+        _phrase = phrase;
+        _terms = [.. terms];
+        _all = new AndCursor(_terms.Select(static term => term.Postings));
+        _positions = new int[_terms.Length][];
+        Array.Fill(_positions, []);
+        _words = new PhraseWord[phrase.Words.Count];
+        _termOfWord = [.. phrase.Words.Select(word => Array.FindIndex(_terms, one => one.Term == word.Term))];
+        _counts = new int[_terms.Length];
+    }
+
+    /// <inheritdoc/>
+    public override long Cost => _all.Cost;
+
+    /// <summary>How often the phrase stands in <see cref="EntryCursor.Current"/>.</summary>
+    public int Frequency { get; private set; }
+
+    /// <inheritdoc/>
+    public override int MoveNext() => Find(_all.MoveNext());
+
+    /// <inheritdoc/>
+    public override int Advance(int target) => target <= Current ? Current : Find(_all.Advance(target));
+
+    private int Find(int entry)
+    {
+        while (entry != End && !Stands())
+        {
+            entry = _all.MoveNext();
+        }
+
+        return Current = entry;
+    }
+
+    private bool Stands()
+    {
+        for (int i = 0; i < _terms.Length; i++)
+        {
+            _counts[i] = _terms[i].Postings.ReadPositions(ref _positions[i]);
+        }
+
+        for (int i = 0; i < _words.Length; i++)
+        {
+            var word = _phrase.Words[i];
+            int term = _termOfWord[i];
+            _words[i] = new PhraseWord(_positions[term].AsMemory(0, _counts[term]), word.Offset, word.Term);
+        }
+
+        Frequency = PhraseMatcher.Count(_words, _phrase.Slop);
+        return Frequency > 0;
+    }
+}

@@ -1,0 +1,179 @@
+using System.Buffers;
+using System.Text;
+using System.Text.Json;
+using Rookery.Disk;
+using Rookery.Documents.Databases;
+using Rookery.Indexing.Values;
+using Rookery.Json;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
+using Rookery.Search.Analysis;
+
+namespace Rookery.Queries.Execution;
+
+/// <summary>
+/// What an answer says of its results beside them: pieces of texts with the words that were found (<c>highlight</c>),
+/// and how each score came about (<c>explanations</c>). For one thread.
+/// </summary>
+public sealed class QueryNotes : IDisposable
+{
+    // Objects, references and a place in a table, of one text.
+    private const int BytesPerText = 160;
+
+    private readonly ScanPlan _plan;
+    private readonly ScanMemory _memory;
+    private readonly ScanWork _work;
+    private readonly ScoreExplanation _explanation;
+    private readonly SearchableText _room = new();
+    private readonly IndexRows? _rows;
+    private readonly Dictionary<string, List<string>>[] _pieces;
+    private readonly Dictionary<string, string> _explanations = new(StringComparer.Ordinal);
+
+    /// <summary>Notes of one answer.</summary>
+    /// <param name="plan">The query.</param>
+    /// <param name="database">Whose documents the results are.</param>
+    /// <param name="reader">Gives the moment of the answer.</param>
+    /// <param name="share">What they take is drawn from here.</param>
+    /// <param name="clock">Is asked as the work goes on.</param>
+    public QueryNotes(
+        ScanPlan plan,
+        Database database,
+        Func<DatabaseReader> reader,
+        MemoryShare share,
+        IScanClock clock
+    )
+    {
+        _plan = plan;
+        _memory = new ScanMemory(share);
+        _work = new ScanWork(clock);
+        _explanation = new ScoreExplanation(_work);
+        _rows = plan.Rows is { IsReduced: false } source ? new IndexRows(source, database, reader) : null;
+        _pieces = [.. plan.Highlights.Select(static _ => new Dictionary<string, List<string>>(StringComparer.Ordinal))];
+    }
+
+    /// <summary>Takes a result.</summary>
+    /// <param name="result">The document, or the reduced row.</param>
+    /// <exception cref="QueryException">The memory of the query is used up.</exception>
+    public void Add(in QueriedDocument result)
+    {
+        if (_rows is null)
+        {
+            AddRow(result);
+            return;
+        }
+
+        foreach (byte[] row in _rows.Of(result))
+        {
+            var queried = result.WithRow(row);
+            if (_plan.Matches(queried, _work))
+            {
+                AddRow(queried);
+            }
+        }
+    }
+
+    /// <summary>The members of the answer, each with a comma before it.</summary>
+    public byte[] ToJson()
+    {
+        var output = new ArrayBufferWriter<byte>();
+        if (_pieces.Length > 0)
+        {
+            output.Write(",\"Highlightings\":"u8);
+            using var json = new Utf8JsonWriter(output);
+            json.WriteStartObject();
+            for (int i = 0; i < _pieces.Length; i++)
+            {
+                json.WriteStartObject(_plan.Highlights[i].Field);
+                foreach (var (key, texts) in _pieces[i])
+                {
+                    Write(json, key, texts);
+                }
+
+                json.WriteEndObject();
+            }
+
+            json.WriteEndObject();
+        }
+
+        if (_plan.Explains)
+        {
+            output.Write(",\"Explanations\":"u8);
+            using var json = new Utf8JsonWriter(output);
+            json.WriteStartObject();
+            foreach (var (key, text) in _explanations)
+            {
+                Write(json, key, [text]);
+            }
+
+            json.WriteEndObject();
+        }
+
+        return output.WrittenSpan.ToArray();
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _rows?.Dispose();
+        _room.Release();
+        _work.Release();
+        _memory.Dispose();
+    }
+
+    private static void Write(Utf8JsonWriter json, string key, IEnumerable<string> texts)
+    {
+        json.WriteStartArray(key);
+        foreach (string text in texts)
+        {
+            json.WriteStringValue(text);
+        }
+
+        json.WriteEndArray();
+    }
+
+    private void AddRow(in QueriedDocument result)
+    {
+        for (int i = 0; i < _pieces.Length; i++)
+        {
+            var found = new List<string>();
+            _plan.Highlights[i].Cut(result, _room, _work, found);
+            _memory.Take(found.Sum(static text => BytesPerText + ((long)sizeof(char) * text.Length)));
+            string key = KeyOf(result, _plan.Highlights[i].GroupKey);
+            if (!_pieces[i].TryGetValue(key, out var known))
+            {
+                _pieces[i].Add(key, found);
+            }
+            else
+            {
+                known.AddRange(found);
+            }
+        }
+
+        if (_plan.Explains)
+        {
+            string text = _explanation.Of(_plan.Where, result);
+            _memory.Take(BytesPerText + ((long)sizeof(char) * text.Length));
+            _explanations.TryAdd(KeyOf(result, _plan.ExplanationKey), text);
+        }
+    }
+
+    /// <summary>What names a result: its id, or the value of a field.</summary>
+    private static string KeyOf(in QueriedDocument result, string? groupKey)
+    {
+        if (groupKey is null)
+        {
+            return Encoding.UTF8.GetString(result.View.Id);
+        }
+
+        var output = new ArrayBufferWriter<byte>();
+        new FieldWriter(new FieldPath([new(groupKey, false)], 0)).Write(result, output);
+        var json = output.WrittenSpan;
+        if (json is not [(byte)'"', ..])
+        {
+            return Encoding.UTF8.GetString(json);
+        }
+
+        byte[] text = new byte[json.Length];
+        return Encoding.UTF8.GetString(text, 0, JsonText.Unescape(json[1..^1], text));
+    }
+}

@@ -1,0 +1,300 @@
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Values;
+using Rookery.Queries.FullText;
+using Rookery.Queries.Scanning;
+using Rookery.Search.Segments.Postings;
+using Rookery.Search.Segments.Reading;
+using Rookery.Search.Values;
+
+namespace Rookery.Queries.Execution;
+
+/// <summary>
+/// Finds the entries of one segment by the keys of their values. What it is asked for and does not hold is null: the
+/// documents have to be asked.
+/// </summary>
+/// <param name="segment">The segment.</param>
+/// <param name="fields">What it holds of which field.</param>
+/// <param name="opened">Takes the postings that are read.</param>
+/// <param name="work">Of the answer.</param>
+internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, OpenedPostings opened, AnswerWork work)
+{
+    // More are joined into bits: each cursor of its own takes memory and steps.
+    private const int MostCursors = 16;
+
+    /// <summary>Documents that have a value.</summary>
+    public Candidates? Open(ExistsPredicate condition) =>
+        fields.Find(condition.Reader) is { } field ? WithTerm(field.Presence, MappedField.AnyValue) : null;
+
+    /// <summary>Documents that have one of several values.</summary>
+    public Candidates? Open(TermsPredicate condition)
+    {
+        if (NumberOf(condition.Reader, condition.IsExact) is not { } number)
+        {
+            return null;
+        }
+
+        byte[][] keys = condition.Terms.Keys;
+        if (keys.Length == 1)
+        {
+            return WithTerm(number, keys[0]);
+        }
+
+        if (segment.Field(number) is not { } field)
+        {
+            return Candidates.None;
+        }
+
+        if (keys.Length <= MostCursors)
+        {
+            List<EntryCursor> cursors = [.. keys.Select(key => opened.Open(field, key)).OfType<EntryCursor>()];
+            return cursors.Count == 0 ? Candidates.None : new Candidates(ConditionCursors.AnyOf(cursors), true);
+        }
+
+        var union = new EntryUnion(segment.Entries, work);
+        var terms = field.Terms();
+        var postings = opened.New(field);
+        foreach (byte[] key in keys)
+        {
+            work.Step(1);
+            if (terms.SeekExact(key))
+            {
+                postings.Open(terms.Postings);
+                union.Add(postings);
+            }
+        }
+
+        return new Candidates(union.ToCursor(), true);
+    }
+
+    /// <summary>Documents that have each of several values.</summary>
+    public Candidates? Open(AllTermsPredicate condition)
+    {
+        if (IndexedFields.IsId(condition.Reader) || NumberOf(condition.Reader, condition.IsExact) is not { } number)
+        {
+            return null;
+        }
+
+        if (segment.Field(number) is not { } field)
+        {
+            return Candidates.None;
+        }
+
+        var terms = field.Terms();
+        var counts = new List<(byte[] Key, long Count)>(condition.Terms.Count);
+        foreach (byte[] key in condition.Terms.Keys)
+        {
+            work.Step(1);
+            if (!terms.SeekExact(key))
+            {
+                return Candidates.None;
+            }
+
+            counts.Add((key, terms.EntryCount));
+        }
+
+        counts.Sort(static (one, other) => one.Count.CompareTo(other.Count));
+        List<EntryCursor> rarest =
+        [
+            .. counts.Take(MostCursors).Select(one => opened.Open(field, one.Key)).OfType<EntryCursor>(),
+        ];
+        var all =
+            rarest.Count < Math.Min(MostCursors, counts.Count) ? EmptyCursor.Instance : ConditionCursors.AllOf(rarest);
+        return all is EmptyCursor
+            ? Candidates.None
+            : new Candidates(
+                counts.Count <= MostCursors
+                    ? all
+                    : Narrowed(all, field, [.. counts.Skip(MostCursors).Select(static one => one.Key)]),
+                true
+            );
+    }
+
+    /// <summary>Documents that have a value in a range.</summary>
+    public Candidates? Open(RangePredicate condition)
+    {
+        if (IndexedFields.IsId(condition.Reader) || NumberOf(condition.Reader, condition.IsExact) is not { } number)
+        {
+            return null;
+        }
+
+        return Open(number, TermRangeOf(condition.Range));
+    }
+
+    /// <summary>Documents among whose values a text looks so.</summary>
+    public Candidates? Open(TextPredicate condition)
+    {
+        if (NumberOf(condition.Reader, condition.IsExact) is not { } number)
+        {
+            return null;
+        }
+
+        var pattern = condition.Pattern;
+        byte first = condition.IsExact ? TermKey.ExactTextByte : TermKey.TextByte;
+        byte[] beginning = [first, .. pattern.Prefix[..Math.Min(pattern.Prefix.Length, TermKey.MaxTextBytes)]];
+        return pattern.IsPrefix && pattern.Prefix.Length <= TermKey.MaxTextBytes
+            ? Open(number, TermRange.Prefix(beginning))
+            : WithTexts(
+                number,
+                beginning,
+                pattern,
+                static (text, pattern, work) => pattern.Matches(text, work.Scan),
+                mayMatchCut: true
+            );
+    }
+
+    /// <summary>Documents among whose values a text is similar.</summary>
+    public Candidates? Open(FuzzyField condition) =>
+        NumberOf(condition.Reader, isExact: false) is { } number
+            ? WithTexts(
+                number,
+                [TermKey.TextByte],
+                condition.Wanted,
+                static (text, wanted, work) => wanted.Matches(text, work.Scan),
+                condition.Wanted.MostSimilarBytes > TermKey.MaxTextBytes
+            )
+            : null;
+
+    private static TermRange TermRangeOf(KeyRange range)
+    {
+        if (range is { Low: null, High: null })
+        {
+            return new TermRange(new[] { TermKey.FirstByteOf(ValueKind.Boolean) }, true, null, false);
+        }
+
+        byte[] low = range.Low ?? [TermKey.FirstByteOf(TermKey.KindOf(range.High))];
+        byte[] high = range.High ?? [(byte)(TermKey.LastByteOf(TermKey.KindOf(range.Low)) + 1)];
+        return new TermRange(
+            low,
+            range.Low is null || range.IsLowIncluded,
+            high,
+            range.High is not null && range.IsHighIncluded
+        );
+    }
+
+    private int? NumberOf(FieldReader reader, bool isExact) =>
+        fields.Find(reader) is { } field
+            ? isExact
+                ? field.ExactValues
+                : field.Values
+            : null;
+
+    private Candidates WithTerm(int number, ReadOnlySpan<byte> term) =>
+        segment.Field(number) is { } field && opened.Open(field, term) is { } postings
+            ? new Candidates(postings, true)
+            : Candidates.None;
+
+    private Candidates Open(int number, in TermRange range)
+    {
+        if (segment.Field(number) is not { } field)
+        {
+            return Candidates.None;
+        }
+
+        var (from, to) = field.Ordinals(range);
+        if (from == to)
+        {
+            return Candidates.None;
+        }
+
+        // Where there are many terms, and every entry has one, looking at each entry is less than joining.
+        if (field.HasPlainKeys && to - from > segment.Entries / 16 && field.SortOrdinals is { } column)
+        {
+            work.Step(segment.Entries);
+            return new Candidates(new OrdinalRangeCursor(column, from, to), true);
+        }
+
+        var terms = field.Terms();
+        terms.SeekOrdinal(from);
+        if (to - from == 1)
+        {
+            var single = opened.New(field);
+            single.Open(terms.Postings);
+            return new Candidates(single, true);
+        }
+
+        var union = new EntryUnion(segment.Entries, work);
+        var postings = opened.New(field);
+        for (bool isThere = true; isThere && terms.Ordinal < to; isThere = terms.MoveNext())
+        {
+            work.Step(1);
+            postings.Open(terms.Postings);
+            union.Add(postings);
+        }
+
+        return new Candidates(union.ToCursor(), true);
+    }
+
+    /// <summary>
+    /// Looks at all texts of the dictionary behind a beginning. Of one that is cut only the beginning is known.
+    /// </summary>
+    private Candidates WithTexts<TState>(
+        int number,
+        byte[] beginning,
+        TState state,
+        TextTest<TState> matches,
+        bool mayMatchCut
+    )
+    {
+        if (segment.Field(number) is not { } field)
+        {
+            return Candidates.None;
+        }
+
+        bool isExact = true;
+        var union = new EntryUnion(segment.Entries, work);
+        var terms = field.Terms();
+        var postings = opened.New(field);
+        for (
+            bool isThere = terms.Seek(beginning);
+            isThere && terms.Term.StartsWith(beginning);
+            isThere = terms.MoveNext()
+        )
+        {
+            work.Scan.Walk(terms.Term.Length);
+            bool isCut = TermKey.IsCut(terms.Term);
+            if (isCut ? mayMatchCut : matches(terms.Term[1..], state, work))
+            {
+                isExact &= !isCut;
+                postings.Open(terms.Postings);
+                union.Add(postings);
+            }
+        }
+
+        return new Candidates(union.ToCursor(), isExact);
+    }
+
+    /// <summary>
+    /// The entries of a cursor that have further terms, too: one term after the other, so that thousands take no more
+    /// memory than one.
+    /// </summary>
+    private EntryCursor Narrowed(EntryCursor of, SegmentField field, byte[][] keys)
+    {
+        var left = new List<int>();
+        for (int entry = of.MoveNext(); entry != EntryCursor.End; entry = of.MoveNext())
+        {
+            left.Add(entry);
+            work.Step(1);
+        }
+
+        work.Memory.Take((long)left.Count * sizeof(int));
+        var terms = field.Terms();
+        var postings = opened.New(field);
+        foreach (byte[] key in keys)
+        {
+            work.Step(left.Count);
+            if (left.Count == 0 || !terms.SeekExact(key))
+            {
+                return EmptyCursor.Instance;
+            }
+
+            postings.Open(terms.Postings);
+            left.RemoveAll(entry => postings.Advance(entry) != entry);
+        }
+
+        var union = new EntryUnion(segment.Entries, work);
+        left.ForEach(entry => union.Add(entry, 1));
+        return union.ToCursor();
+    }
+
+    private delegate bool TextTest<in TState>(ReadOnlySpan<byte> text, TState state, AnswerWork work);
+}

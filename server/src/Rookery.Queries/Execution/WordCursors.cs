@@ -1,0 +1,130 @@
+using Rookery.Indexing.Indexes;
+using Rookery.Queries.FullText;
+using Rookery.Search.Segments.Postings;
+using Rookery.Search.Segments.Reading;
+
+namespace Rookery.Queries.Execution;
+
+/// <summary>
+/// Finds the entries of one segment by the words of their texts. What it is asked for and does not hold is null: the
+/// documents have to be asked.
+/// </summary>
+/// <param name="segment">The segment.</param>
+/// <param name="fields">What it holds of which field.</param>
+/// <param name="opened">Takes the postings that are read.</param>
+/// <param name="work">Of the answer.</param>
+internal sealed class WordCursors(SegmentReader segment, IndexedFields fields, OpenedPostings opened, AnswerWork work)
+{
+    /// <summary>Documents whose texts satisfy a search.</summary>
+    public Candidates? Open(SearchedField condition)
+    {
+        if (fields.Find(condition.Reader)?.Words is not { } number)
+        {
+            return null;
+        }
+
+        if (segment.Field(number) is not { } field)
+        {
+            return Candidates.None;
+        }
+
+        var query = condition.Query;
+        var found = new List<EntryCursor>(query.Clauses.Count);
+        foreach (var cursor in OpenClauses(query, field))
+        {
+            if (cursor is not EmptyCursor)
+            {
+                found.Add(cursor);
+            }
+            else if (query.NeedsAll)
+            {
+                return Candidates.None;
+            }
+        }
+
+        return found.Count == 0
+            ? Candidates.None
+            : new Candidates(query.NeedsAll ? ConditionCursors.AllOf(found) : ConditionCursors.AnyOf(found), true);
+    }
+
+    /// <summary>
+    /// Entries that have one of the words that were chosen; the given document may be among them, and only the
+    /// documents say that.
+    /// </summary>
+    public Candidates? Open(LikenessCondition condition)
+    {
+        var union = new EntryUnion(segment.Entries, work);
+        foreach (var compared in condition.Fields)
+        {
+            if (fields.Find(compared.Reader)?.Words is not { } number)
+            {
+                return null;
+            }
+
+            if (segment.Field(number) is not { } field)
+            {
+                continue;
+            }
+
+            foreach (byte[] term in compared.Query.Terms)
+            {
+                if (opened.Open(field, term) is { } postings)
+                {
+                    union.Add(postings);
+                }
+            }
+        }
+
+        return union.ToCursor() is EmptyCursor ? Candidates.None : new Candidates(union.ToCursor(), false);
+    }
+
+    /// <summary>The entries that satisfy each of the clauses, in their order.</summary>
+    public EntryCursor[] OpenClauses(SearchQuery query, SegmentField field) =>
+        [.. query.Clauses.Select(clause => Open(query, clause, field))];
+
+    private EntryCursor Open(SearchQuery query, SearchClause clause, SegmentField field) =>
+        clause switch
+        {
+            TermClause term => opened.Open(field, query.Terms[term.Term]) is { } postings
+                ? postings
+                : EmptyCursor.Instance,
+            PhraseClause phrase => OpenPhrase(query, phrase, field),
+            WildcardClause wildcard => OpenPattern(wildcard.Pattern, field),
+            _ => throw new NotSupportedException(clause.GetType().Name),
+        };
+
+    private EntryCursor OpenPhrase(SearchQuery query, PhraseClause phrase, SegmentField field)
+    {
+        var terms = new List<(int Term, PostingsCursor Postings)>();
+        foreach (int term in phrase.Words.Select(static word => word.Term).Distinct())
+        {
+            if (opened.Open(field, query.Terms[term]) is not { } postings)
+            {
+                return EmptyCursor.Instance;
+            }
+
+            terms.Add((term, postings));
+        }
+
+        return new PhraseCursor(phrase, terms);
+    }
+
+    private EntryCursor OpenPattern(TokenPattern pattern, SegmentField field)
+    {
+        var union = new EntryUnion(segment.Entries, work);
+        var terms = field.Terms();
+        var postings = opened.New(field);
+        byte[] prefix = pattern.Prefix.ToArray();
+        for (bool isThere = terms.Seek(prefix); isThere && terms.Term.StartsWith(prefix); isThere = terms.MoveNext())
+        {
+            work.Scan.Walk(terms.Term.Length);
+            if (pattern.Matches(terms.Term, work.Scan))
+            {
+                postings.Open(terms.Postings);
+                union.Add(postings);
+            }
+        }
+
+        return union.ToCursor();
+    }
+}

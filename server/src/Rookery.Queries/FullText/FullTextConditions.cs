@@ -1,0 +1,119 @@
+using System.Text;
+using Rookery.Indexing.Values;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
+using Rookery.Search.Analysis;
+using Rookery.Search.Values;
+
+namespace Rookery.Queries.FullText;
+
+/// <summary>
+/// The full-text conditions of one scan. A scan that scores walks twice over the same documents: first it gives each
+/// document of its source to <see cref="Count"/>, then it asks for scores; one that only selects asks at once. For one
+/// thread.
+/// </summary>
+/// <param name="analyzers">Says with what a field is analyzed. The analyzers stay their owner's.</param>
+/// <param name="wordFields">Where the rows of an index are asked, its fields with words; null where documents
+/// are.</param>
+public sealed class FullTextConditions(
+    Func<FieldReference, Analyzer> analyzers,
+    IReadOnlyList<string>? wordFields = null
+) : IFullTextConditions, IDisposable
+{
+    private readonly SearchableText _room = new();
+    private readonly List<SearchedField> _searched = [];
+    private readonly List<LikenessCondition> _likenesses = [];
+    private ScanWork? _counting;
+
+    /// <inheritdoc/>
+    public bool NeedsCount => _likenesses.Count > 0 || _searched.Exists(static one => one.NeedsCount);
+
+    /// <inheritdoc/>
+    public IDocumentCondition Search(SearchCondition condition, FieldReader field, string terms) =>
+        Add(SearchTerms.Parse(analyzers(condition.Field), terms, condition.NeedsAll, condition.Terms.Position), field);
+
+    /// <inheritdoc/>
+    public bool HasWords(FieldReference field) =>
+        field is PathReference { Path: var path }
+        && (
+            wordFields is null
+            || wordFields.Contains(path.ToString().Replace("[]", "", StringComparison.Ordinal), StringComparer.Ordinal)
+        );
+
+    /// <inheritdoc/>
+    public IDocumentCondition? Words(LuceneLeaf leaf, FieldReference reference, FieldReader field, int position)
+    {
+        var builder = new SearchQueryBuilder(analyzers(reference), position);
+        builder.Add(leaf);
+        var query = builder.Build(needsAll: true);
+        return query.Clauses.Count > 0 ? Add(query, field) : null;
+    }
+
+    /// <inheritdoc/>
+    public IDocumentCondition Proximity(ProximityCondition condition, FieldReader field, string terms, long distance) =>
+        Add(SearchTerms.ParseProximity(analyzers(condition.Inner.Field), terms, distance, condition.Position), field);
+
+    /// <inheritdoc/>
+    public IDocumentCondition Fuzzy(FuzzyCondition condition, FieldReader field, string text, double similarity)
+    {
+        byte[] utf8 = Encoding.UTF8.GetBytes(text);
+        byte[] folded = new byte[TextFolding.MaxBytes(utf8.Length)];
+        return new FuzzyField(
+            new FuzzyText(folded.AsSpan(0, TextFolding.FoldAll(utf8, folded)), similarity, condition.Position),
+            field,
+            _room
+        );
+    }
+
+    /// <inheritdoc/>
+    public ILikenessCondition MoreLikeThis(MoreLikeThisCondition condition, OperandValues operands)
+    {
+        var options = new LikenessOptions(condition, operands);
+        if (options.Fields is null && wordFields is { Count: 0 })
+        {
+            throw new QueryException(
+                QueryFault.Invalid,
+                "'moreLikeThis' compares words, and the index holds those of no field: define one with "
+                    + "\"Indexing\":\"Search\".",
+                condition.Position
+            );
+        }
+
+        var made = new LikenessCondition(options, analyzers, _room, wordFields, condition.Position);
+        _likenesses.Add(made);
+        return made;
+    }
+
+    /// <inheritdoc/>
+    public void Count(in QueriedDocument document, IScanClock clock)
+    {
+        // All documents are counted in one walk, by one clock.
+        _counting ??= new ScanWork(clock);
+        foreach (var field in _searched)
+        {
+            field.Count(document, _counting);
+            clock.OnWork();
+        }
+
+        foreach (var likeness in _likenesses)
+        {
+            likeness.Count(document, clock, _counting);
+        }
+    }
+
+    /// <summary>Gives pooled memory back.</summary>
+    public void Dispose()
+    {
+        _searched.ForEach(static field => field.Dispose());
+        _likenesses.ForEach(static likeness => likeness.Dispose());
+        _room.Release();
+        _counting?.Release();
+    }
+
+    private SearchedField Add(SearchQuery query, FieldReader field)
+    {
+        var made = new SearchedField(query, field, _room);
+        _searched.Add(made);
+        return made;
+    }
+}

@@ -1,0 +1,187 @@
+using Rookery.Disk;
+using Rookery.Indexing.Values;
+using Rookery.Search.Analysis;
+
+namespace Rookery.Queries.FullText;
+
+/// <summary>
+/// A field that <c>moreLikeThis</c> compares: the words that the given document has there, and how many documents have
+/// them. For one thread.
+/// </summary>
+internal sealed class LikenessField : IDisposable
+{
+    private readonly FieldReader _reader;
+    private readonly SearchableText _text;
+    private readonly int[] _frequencies;
+    private SearchStatistics _statistics;
+    private SearchMatcher _matcher;
+    private SearchScorer? _scorer;
+    private double[] _boosts = [];
+
+    /// <summary>A field.</summary>
+    /// <param name="reader">Where its texts stand.</param>
+    /// <param name="analyzer">Takes them apart.</param>
+    /// <param name="document">The given document.</param>
+    /// <param name="rows">What an index holds of it, to be read in its place; null where it is read itself.</param>
+    /// <param name="options">Say which words count.</param>
+    /// <param name="text">Room for texts.</param>
+    public LikenessField(
+        FieldReader reader,
+        Analyzer analyzer,
+        in QueriedDocument document,
+        IReadOnlyList<byte[]>? rows,
+        LikenessOptions options,
+        SearchableText text
+    )
+    {
+        _reader = reader;
+        _text = text;
+        var words = new Dictionary<byte[], int>(BytesComparer.Instance);
+        int[] left = [options.Tokens];
+        for (int row = 0; row < (rows?.Count ?? 1) && left[0] > 0; row++)
+        {
+            var visitor = new WordCounter(words, analyzer, text, left);
+            reader.Read(rows is null ? document : document.WithRow(rows[row]), ref visitor);
+        }
+
+        KeyValuePair<byte[], int>[] chosen =
+        [
+            .. words.Where(word =>
+                word.Value >= options.LeastTermFrequency
+                && word.Key.Length >= options.ShortestWord
+                && word.Key.Length <= options.LongestWord
+            ),
+        ];
+        _frequencies = [.. chosen.Select(static word => word.Value)];
+        Query = QueryOf(analyzer, [.. chosen.Select(static word => word.Key)]);
+        _statistics = new SearchStatistics(Query);
+        _matcher = new SearchMatcher(Query);
+    }
+
+    /// <summary>Where its texts stand.</summary>
+    public FieldReader Reader => _reader;
+
+    /// <summary>The words that are looked for: at first all, then those that were chosen.</summary>
+    public SearchQuery Query { get; private set; }
+
+    /// <summary>Counts a document of the query's source.</summary>
+    public void Count(in QueriedDocument document, ScanWork work)
+    {
+        Read(document, work);
+        _statistics.Count(_matcher);
+    }
+
+    /// <summary>Takes what an index knows of all documents, in the place of counting them.</summary>
+    /// <param name="known">Of the words of <see cref="Query"/>.</param>
+    public void Use(SearchStatistics known) => _statistics = known;
+
+    /// <summary>
+    /// How much each word says about the given document: as Lucene weighs them, its frequency there times its rarity.
+    /// </summary>
+    public IEnumerable<(LikenessField Field, int Term, double Weight)> Weights(LikenessOptions options)
+    {
+        for (int term = 0; term < _frequencies.Length; term++)
+        {
+            long documents = _statistics.DocumentFrequency(term);
+            if (
+                documents >= options.LeastDocuments
+                && documents <= options.MostDocuments
+                && documents <= options.MostDocumentsShare * _statistics.Documents
+            )
+            {
+                yield return (
+                    this,
+                    term,
+                    _frequencies[term] * Bm25.InverseDocumentFrequency(_statistics.Documents, documents)
+                );
+            }
+        }
+    }
+
+    /// <summary>Looks for chosen words from now on.</summary>
+    /// <param name="terms">Their places, and what their scores are multiplied with.</param>
+    public void Choose(IReadOnlyList<(int Term, double Boost)> terms)
+    {
+        long[] documents = [.. terms.Select(one => _statistics.DocumentFrequency(one.Term))];
+        _boosts = [.. terms.Select(static one => one.Boost)];
+        Query = QueryOf(Query.Analyzer, [.. terms.Select(one => Query.Terms[one.Term])]);
+        _scorer = new SearchScorer(Query, new SearchStatistics(_statistics.Documents, _statistics.Tokens, documents));
+        _matcher.Dispose();
+        _matcher = new SearchMatcher(Query);
+    }
+
+    /// <summary>How relevant a document is by this field; 0 when it has none of the words.</summary>
+    public double Score(in QueriedDocument document, ScanWork work)
+    {
+        if (_boosts.Length == 0 || !Read(document, work))
+        {
+            return 0;
+        }
+
+        double score = 0;
+        for (int clause = 0; clause < _boosts.Length; clause++)
+        {
+            score += _boosts[clause] * _scorer!.Score(clause, _matcher.ClauseFrequencies[clause], _matcher.Length);
+        }
+
+        return score;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _matcher.Dispose();
+
+    private bool Read(in QueriedDocument document, ScanWork work)
+    {
+        _matcher.Begin(work);
+        var visitor = new TextReader(_matcher, _text);
+        _reader.Read(document, ref visitor);
+        return _matcher.End();
+    }
+
+    private static SearchQuery QueryOf(Analyzer analyzer, byte[][] terms) =>
+        new(
+            analyzer,
+            terms,
+            [.. Enumerable.Range(0, terms.Length).Select(static term => new TermClause(term))],
+            needsAll: false
+        );
+
+    private readonly struct TextReader(SearchMatcher matcher, SearchableText text) : IValueVisitor
+    {
+        public bool Visit(scoped ReadOnlySpan<byte> json)
+        {
+            matcher.Add(text.Of(json));
+            return true;
+        }
+    }
+
+    private readonly struct WordCounter(
+        Dictionary<byte[], int> words,
+        Analyzer analyzer,
+        SearchableText text,
+        int[] left
+    ) : IValueVisitor
+    {
+        public bool Visit(scoped ReadOnlySpan<byte> json)
+        {
+            var sink = new Sink(words, left);
+            analyzer.Analyze(text.Of(json), AnalysisPurpose.Index, 0, ref sink);
+            return left[0] > 0;
+        }
+    }
+
+    private readonly struct Sink(Dictionary<byte[], int> words, int[] left) : ITokenSink
+    {
+        public bool Take(scoped in Token token)
+        {
+            if (left[0]-- <= 0)
+            {
+                return false;
+            }
+
+            var lookup = words.GetAlternateLookup<ReadOnlySpan<byte>>();
+            lookup[token.Bytes] = lookup.TryGetValue(token.Bytes, out int known) ? known + 1 : 1;
+            return true;
+        }
+    }
+}

@@ -1,0 +1,134 @@
+using System.Text;
+using Rookery.Disk;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
+using Rookery.Search.Analysis;
+
+namespace Rookery.Queries.FullText;
+
+/// <summary>Collects what a search looks for, within its bounds.</summary>
+/// <param name="analyzer">The field's.</param>
+/// <param name="position">Where the words stand in the query, for errors.</param>
+internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
+{
+    /// <summary>
+    /// Stands for a star that matches anything: a character that belongs to no text (a noncharacter).
+    /// </summary>
+    internal const char Star = '\uFFFF';
+
+    private readonly Dictionary<byte[], int> _places = new(BytesComparer.Instance);
+    private readonly List<byte[]> _terms = [];
+    private readonly List<SearchClause> _clauses = [];
+    private int _tokens;
+    private int _wildcards;
+
+    /// <summary>Adds a word or a phrase.</summary>
+    internal void AddText(string text, int slop)
+    {
+        List<PhraseTerm> words = [];
+        var sink = new Sink(this, words);
+        analyzer.Analyze(Encoding.UTF8.GetBytes(text), AnalysisPurpose.Search, 0, ref sink);
+        if (words.Count is 0)
+        {
+            return;
+        }
+
+        int first = words[0].Offset;
+        PhraseTerm[] phrase = [.. words.Select(word => word with { Offset = word.Offset - first }).Distinct()];
+        _clauses.Add(phrase.Length is 1 ? new TermClause(phrase[0].Term) : new PhraseClause(phrase, slop));
+    }
+
+    /// <summary>Adds a part of a Lucene clause. What is no text is not analyzed, but made as words are.</summary>
+    internal void Add(LuceneLeaf leaf)
+    {
+        switch (leaf)
+        {
+            case LuceneText text:
+                AddText(text.Text, text.Slop);
+                break;
+            case LucenePattern pattern:
+                _clauses.Add(new WildcardClause(new WildcardToken(LucenePredicates.PatternOf(pattern.Text, Fold))));
+                break;
+            case LuceneSimilar similar:
+                _clauses.Add(
+                    new WildcardClause(
+                        new SimilarToken(new FuzzyText(Fold(similar.Text), similar.Similarity, position))
+                    )
+                );
+                break;
+            case LuceneRange range:
+                _clauses.Add(
+                    new WildcardClause(
+                        new TokenRange(
+                            range.Low is null ? null : Fold(range.Low),
+                            range.High is null ? null : Fold(range.High),
+                            range.IsIncluded
+                        )
+                    )
+                );
+                break;
+            default:
+                throw new NotSupportedException(leaf.GetType().Name);
+        }
+    }
+
+    /// <summary>Adds a pattern.</summary>
+    /// <param name="text">Its text, with <see cref="Star"/> for what may be anything.</param>
+    internal void AddPattern(string text)
+    {
+        Count();
+        if (++_wildcards > SearchTerms.MostWildcards)
+        {
+            throw TooMany(SearchTerms.MostWildcards, "patterns with *");
+        }
+
+        byte[][] pieces = [.. text.Split(Star).Select(Fold)];
+        _clauses.Add(
+            new WildcardClause(
+                new StarredToken(
+                    [.. pieces.Where(static piece => piece.Length > 0)],
+                    pieces[0].Length is 0,
+                    pieces[^1].Length is 0
+                )
+            )
+        );
+    }
+
+    internal SearchQuery Build(bool needsAll) => new(analyzer, [.. _terms], [.. _clauses], needsAll);
+
+    private byte[] Fold(string piece) => analyzer.Fold(Encoding.UTF8.GetBytes(piece));
+
+    private void Count()
+    {
+        if (++_tokens > SearchTerms.MostTerms)
+        {
+            throw TooMany(SearchTerms.MostTerms, "words");
+        }
+    }
+
+    private QueryException TooMany(int most, string what) =>
+        new(QueryFault.TooCostly, $"A search may hold {most} {what}; this one holds more.", position);
+
+    private readonly struct Sink(SearchQueryBuilder builder, List<PhraseTerm> words) : ITokenSink
+    {
+        public bool Take(scoped in Token token)
+        {
+            builder.Count();
+            if (words.Count == SearchTerms.MostWordsOfPhrase)
+            {
+                throw builder.TooMany(SearchTerms.MostWordsOfPhrase, "words in a phrase");
+            }
+
+            byte[] term = token.Bytes.ToArray();
+            if (!builder._places.TryGetValue(term, out int place))
+            {
+                place = builder._terms.Count;
+                builder._places.Add(term, place);
+                builder._terms.Add(term);
+            }
+
+            words.Add(new PhraseTerm(place, token.Position));
+            return true;
+        }
+    }
+}

@@ -1,0 +1,108 @@
+using System.Globalization;
+using System.Text;
+using Rookery.Disk;
+using Rookery.Indexing.Values;
+using Rookery.Queries.Scanning;
+using Rookery.Search.Analysis;
+
+namespace Rookery.Queries.FullText;
+
+/// <summary><c>search</c> and <c>proximity</c> over the documents of a scan.</summary>
+/// <param name="query">What is searched for.</param>
+/// <param name="reader">Where the texts stand.</param>
+/// <param name="text">Room for texts.</param>
+internal sealed class SearchedField(SearchQuery query, FieldReader reader, SearchableText text)
+    : IDocumentCondition,
+        IDisposable
+{
+    /// <summary>What is searched for.</summary>
+    internal SearchQuery Query => query;
+
+    /// <summary>Where the texts stand.</summary>
+    internal FieldReader Reader => reader;
+
+    private readonly SearchMatcher _matcher = new(query);
+    private SearchStatistics _statistics = new(query);
+    private SearchScorer? _scorer;
+
+    /// <summary>Scores documents.</summary>
+    internal SearchScorer Scorer => _scorer ??= new SearchScorer(query, _statistics);
+
+    /// <summary>Scores by what an index knows of all documents, instead of having them counted.</summary>
+    internal void Use(SearchStatistics known) => (_statistics, _scorer) = (known, new SearchScorer(query, known));
+
+    /// <summary>Whether scores depend on how many documents there are with these words; patterns score 1.</summary>
+    internal bool NeedsCount => query.Terms.Count > 0;
+
+    /// <inheritdoc/>
+    public bool Matches(in QueriedDocument document, ScanWork work)
+    {
+        _matcher.Begin(work);
+        var visitor = new Visitor(_matcher, text);
+        reader.Read(document, ref visitor);
+        return _matcher.End();
+    }
+
+    /// <inheritdoc/>
+    public bool TryScore(in QueriedDocument document, ScanWork work, out double score)
+    {
+        bool matches = Matches(document, work);
+        score = matches ? Scorer.Score(_matcher) : 0;
+        return matches;
+    }
+
+    /// <summary>Counts a document, whether it matches or not.</summary>
+    internal void Count(in QueriedDocument document, ScanWork work)
+    {
+        Invariant.Holds(_scorer is null, "all documents are counted before one is scored");
+        Matches(document, work);
+        _statistics.Count(_matcher);
+    }
+
+    /// <summary>Says what each part of the search that a document satisfies adds to its score, and why.</summary>
+    internal IEnumerable<(double Score, string Why)> Explain(in QueriedDocument document, ScanWork work)
+    {
+        Matches(document, work);
+        int length = _matcher.Length;
+        int[] frequencies = _matcher.ClauseFrequencies.ToArray();
+        return query
+            .Clauses.Index()
+            .Where(clause => frequencies[clause.Index] > 0)
+            .Select(clause =>
+                (
+                    Scorer.Score(clause.Index, frequencies[clause.Index], length),
+                    Describe(clause.Item, frequencies[clause.Index], length)
+                )
+            );
+    }
+
+    private string Describe(SearchClause clause, int frequency, int length) =>
+        clause switch
+        {
+            TermClause term => string.Create(
+                CultureInfo.InvariantCulture,
+                $"'{Word(term.Term)}' {frequency} times in {length} words ({_statistics.AverageLength:0.##} "
+                    + $"on average); {_statistics.DocumentFrequency(term.Term)} of {_statistics.Documents} have it"
+            ),
+            PhraseClause phrase => string.Create(
+                CultureInfo.InvariantCulture,
+                $"the phrase '{string.Join(' ', phrase.Words.Select(word => Word(word.Term)))}' {frequency} "
+                    + $"times in {length} words ({_statistics.AverageLength:0.##} on average)"
+            ),
+            _ => "a pattern",
+        };
+
+    private string Word(int term) => Encoding.UTF8.GetString(query.Terms[term]);
+
+    /// <inheritdoc/>
+    public void Dispose() => _matcher.Dispose();
+
+    private readonly struct Visitor(SearchMatcher matcher, SearchableText text) : IValueVisitor
+    {
+        public bool Visit(scoped ReadOnlySpan<byte> json)
+        {
+            matcher.Add(text.Of(json));
+            return true;
+        }
+    }
+}

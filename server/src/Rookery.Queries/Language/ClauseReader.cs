@@ -1,0 +1,235 @@
+using Rookery.Indexing.Values;
+
+namespace Rookery.Queries.Language;
+
+/// <summary>
+/// Reads what stands behind <c>from</c>. Clauses that say which documents are in any order; behind them <c>select</c>
+/// or <c>update</c>, then <c>include</c>, then the page. Each stands once.
+/// </summary>
+internal sealed class ClauseReader
+{
+    private readonly RqlReader _reader;
+    private readonly RqlFieldReader _fields;
+    private readonly ConditionReader _conditions;
+    private readonly SelectionReader _selections;
+    private readonly IReadOnlyList<DeclaredFunction> _functions;
+    private readonly List<FieldPath> _compared = [];
+    private readonly Dictionary<string, int> _seen = new(StringComparer.OrdinalIgnoreCase);
+    private string _last = "";
+
+    /// <summary>A reader of clauses behind <c>from</c>.</summary>
+    public ClauseReader(RqlReader reader, RqlFieldReader fields, IReadOnlyList<DeclaredFunction> functions)
+    {
+        _reader = reader;
+        _fields = fields;
+        _functions = functions;
+        _conditions = new ConditionReader(reader, fields);
+        _selections = new SelectionReader(reader, fields, new FacetReader(reader, fields, _conditions), functions);
+    }
+
+    /// <summary>Whether a word begins a clause and can therefore be no alias without <c>as</c>.</summary>
+    public static bool IsClause(string word) => Rank(word) > 0;
+
+    /// <summary>All clauses, up to the end of the text.</summary>
+    /// <exception cref="QueryException">One is wrong, or something else follows.</exception>
+    public Query Read(Source source)
+    {
+        var query = new Query
+        {
+            Text = _reader.Text,
+            Source = source,
+            Functions = _functions,
+        };
+        while (_reader.Current.Kind == RqlTokenKind.Word && Rank(_reader.Current.Text) > 0)
+        {
+            var clause = TakeClause();
+            _fields.Noted = Rank(clause.Text) == 1 && !clause.IsKeyword("load") ? _compared : null;
+            query = clause.Text.ToLowerInvariant() switch
+            {
+                "group" => query with { GroupBy = ReadBy(ReadGroupKey) },
+                "where" => query with { Where = _conditions.Read() },
+                "order" => query with { OrderBy = ReadBy(new OrderReader(_reader, _fields).Read) },
+                "load" => query with { Loads = ReadList(ReadLoad) },
+                "filter" => query with { Filter = _conditions.Read() },
+                "filter_limit" => query with { FilterLimit = OperandReader.ReadCount(_reader) },
+                "select" => query with { Select = _selections.Read() },
+                "update" => query with { Update = _reader.TakeScript() },
+                "include" => query with { Includes = ReadList(new IncludeReader(_reader, _fields, query.Loads).Read) },
+                "offset" => ReadOffset(query, clause),
+                _ => ReadLimit(query),
+            };
+        }
+
+        RefuseLoaded(query.Loads);
+        _reader.AcceptSymbol(";");
+        if (_reader.Current.Kind == RqlTokenKind.End)
+        {
+            return query;
+        }
+
+        UnsupportedParts.RefuseClause(_reader.Current);
+        throw _reader.Unexpected("a clause or the end of the query");
+    }
+
+    // What is loaded is there for results only; a field of it would be taken for one of the document, which has none
+    // such, and nothing would be found.
+    private void RefuseLoaded(IReadOnlyList<LoadClause> loads)
+    {
+        if (
+            _compared.Find(path =>
+                loads.Any(load => string.Equals(load.Alias, path.Steps[0].Name, StringComparison.Ordinal))
+            ) is
+            { } path
+        )
+        {
+            throw new QueryException(
+                QueryFault.NotSupported,
+                $"'{path}' is of a loaded document, and only 'select' may speak of those in this version. A "
+                    + $"static index with LoadDocument finds by such a field.",
+                path.Position
+            );
+        }
+    }
+
+    /// <summary>In which part of a query a clause stands; 0 for no clause.</summary>
+    private static int Rank(string word) =>
+        word.ToLowerInvariant() switch
+        {
+            "group" or "where" or "order" or "load" or "filter" => 1,
+            "select" or "update" => 2,
+            "include" => 3,
+            "limit" or "offset" or "filter_limit" => 4,
+            _ => 0,
+        };
+
+    private RqlToken TakeClause()
+    {
+        var clause = _reader.Take();
+        string name = clause.Text.ToLowerInvariant();
+        if (!_seen.TryAdd(name, clause.Position))
+        {
+            throw new QueryException(QueryFault.Invalid, $"'{name}' stands twice.", clause.Position);
+        }
+
+        // RavenDB has `include` before `limit`; nothing is lost by taking it behind, where people write it.
+        bool isLate = name is not ("filter_limit" or "include") && Rank(name) < Rank(_last);
+        if (isLate || (name is "update" && _seen.ContainsKey("select")))
+        {
+            throw new QueryException(QueryFault.Invalid, $"'{name}' cannot stand behind '{_last}'.", clause.Position);
+        }
+
+        _last = name is "filter_limit" ? _last : name;
+        return clause;
+    }
+
+    private List<T> ReadBy<T>(Func<T> read)
+    {
+        _reader.Expect("by");
+        return ReadList(read);
+    }
+
+    private List<T> ReadList<T>(Func<T> read)
+    {
+        var list = new List<T>();
+        do
+        {
+            list.Add(read());
+        } while (_reader.AcceptSymbol(","));
+        return list;
+    }
+
+    private GroupKey ReadGroupKey()
+    {
+        RefuseValue("group by");
+        var name = _fields.ReadName("a field");
+        if (!name.IsFunction)
+        {
+            return new GroupKey(name.Path, false, _fields.TryReadAlias());
+        }
+
+        if (name.Function is not "array")
+        {
+            throw RqlFieldReader.UnknownFunction(name);
+        }
+
+        _reader.ExpectSymbol("(");
+        var path = _fields.ReadPath();
+        _reader.ExpectSymbol(")");
+        return new GroupKey(path, true, _fields.TryReadAlias());
+    }
+
+    private LoadClause ReadLoad()
+    {
+        if (_reader.Current.Kind == RqlTokenKind.Text)
+        {
+            throw UnsupportedParts.Refusal($"load '{_reader.Current.Text}'", _reader.Current.Position);
+        }
+
+        RefuseValue("load");
+        var path = _fields.ReadPath("a field that holds an id");
+        _reader.Expect("as");
+        string alias = _reader.TakeName("a name");
+        bool isMany = _reader.AcceptSymbol("[");
+        if (isMany)
+        {
+            _reader.ExpectSymbol("]");
+        }
+
+        return new LoadClause(path, alias, isMany);
+    }
+
+    /// <summary>
+    /// RavenDB takes a value in the place of some fields; read as the name of a field, it would mean another one.
+    /// </summary>
+    private void RefuseValue(string clause)
+    {
+        var start = _reader.Current;
+        if (
+            start.Kind is RqlTokenKind.Number or RqlTokenKind.Parameter
+            || start.IsKeyword("null")
+            || start.IsKeyword("true")
+            || start.IsKeyword("false")
+        )
+        {
+            throw UnsupportedParts.Refusal(
+                $"{clause} {(start.Kind == RqlTokenKind.Parameter ? "$" : "")}{start.Text}",
+                start.Position
+            );
+        }
+    }
+
+    /// <summary><c>limit take</c>, or <c>limit skip, take</c>.</summary>
+    private Query ReadLimit(Query query)
+    {
+        int position = _reader.Current.Position;
+        var first = OperandReader.ReadCount(_reader);
+        if (!_reader.AcceptSymbol(","))
+        {
+            return query with { Limit = first };
+        }
+
+        return query.Offset is null
+            ? query with
+            {
+                Offset = first,
+                Limit = OperandReader.ReadCount(_reader),
+            }
+            : throw new QueryException(
+                QueryFault.Invalid,
+                "'offset' and the first number of 'limit' are the same; one of them must go.",
+                position
+            );
+    }
+
+    private Query ReadOffset(Query query, in RqlToken clause) =>
+        query.Offset is null
+            ? query with
+            {
+                Offset = OperandReader.ReadCount(_reader),
+            }
+            : throw new QueryException(
+                QueryFault.Invalid,
+                "'offset' and the first number of 'limit' are the same; one of them must go.",
+                clause.Position
+            );
+}

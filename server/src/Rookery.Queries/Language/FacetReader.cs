@@ -1,0 +1,78 @@
+using Rookery.Indexing.Values;
+
+namespace Rookery.Queries.Language;
+
+/// <summary>Reads <c>facet(…)</c>.</summary>
+internal sealed class FacetReader(RqlReader reader, RqlFieldReader fields, ConditionReader conditions)
+{
+    /// <summary>The arguments of a facet, in brackets.</summary>
+    /// <exception cref="QueryException">They are none.</exception>
+    public SelectedFacet Read()
+    {
+        int position = reader.Current.Position;
+        FieldPath? field = null;
+        Operand? options = null;
+        Operand? setup = null;
+        var ranges = new List<Condition>();
+        var aggregates = new List<FacetAggregate>();
+        reader.ExpectSymbol("(");
+        do
+        {
+            int start = reader.Current.Position;
+            bool isFirst = field is null && ranges.Count == 0;
+            if (options is null && !isFirst && reader.Current.Kind is RqlTokenKind.Parameter or RqlTokenKind.Text)
+            {
+                options = OperandReader.Read(reader);
+                continue;
+            }
+
+            var name = fields.ReadName("a field, a range or an aggregate");
+            if (isFirst && name.Function is "id")
+            {
+                setup = ReadSetup();
+                break;
+            }
+
+            if (fields.TryReadAggregate(name) is { } aggregate)
+            {
+                aggregates.Add(new FacetAggregate(aggregate, fields.TryReadAlias()));
+            }
+            else if (name.IsFunction)
+            {
+                throw RqlFieldReader.UnknownFunction(name);
+            }
+            else if (isFirst && (reader.Current.IsSymbol(",") || reader.Current.IsSymbol(")")))
+            {
+                field = name.Path;
+            }
+            else if (field is null)
+            {
+                ranges.Add(conditions.ReadRange(new PathReference(name.Path), start));
+            }
+            else
+            {
+                throw new QueryException(
+                    QueryFault.Invalid,
+                    "A facet has one field, or ranges; behind them stand aggregates and options.",
+                    start
+                );
+            }
+        } while (reader.AcceptSymbol(","));
+        reader.ExpectSymbol(")");
+        return field is not null || ranges.Count > 0 || aggregates.Count > 0 || setup is not null
+            ? new SelectedFacet(field, ranges, aggregates, options, setup)
+            : throw new QueryException(
+                QueryFault.Invalid,
+                "A facet needs a field, ranges, aggregates, or the id of a stored set-up.",
+                position
+            );
+    }
+
+    private Operand ReadSetup()
+    {
+        reader.ExpectSymbol("(");
+        var id = OperandReader.Read(reader);
+        reader.ExpectSymbol(")");
+        return id;
+    }
+}

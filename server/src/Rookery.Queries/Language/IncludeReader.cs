@@ -1,0 +1,146 @@
+using Rookery.Indexing.Values;
+
+namespace Rookery.Queries.Language;
+
+/// <summary>Reads the parts of <c>include</c>.</summary>
+/// <param name="reader">The text.</param>
+/// <param name="fields">Reads paths.</param>
+/// <param name="loads">What the query loads.</param>
+internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IReadOnlyList<LoadClause> loads)
+{
+    /// <summary>One part.</summary>
+    /// <exception cref="QueryException">It is none.</exception>
+    public IncludeClause Read()
+    {
+        var start = reader.Current;
+        if (start.Kind == RqlTokenKind.Text)
+        {
+            reader.Take();
+            return Documents(start, WithoutAlias(start.Text));
+        }
+
+        var name = fields.ReadName("a path to include");
+        RequireAlias(start, name);
+        return name.Function switch
+        {
+            "" => Documents(start, name.Path.ToString()),
+            "timings" => new IncludeClause(IncludeKind.Timings, null, ReadArguments("timings", 0), start.Position),
+            "explanations" => new IncludeClause(
+                IncludeKind.Explanations,
+                null,
+                ReadArguments("explanations", 1),
+                start.Position
+            ),
+            "highlight" => ReadHighlight(start.Position),
+            _ => throw RqlFieldReader.UnknownFunction(name),
+        };
+    }
+
+    // Behind 'from Orders as o' a path begins with an alias, as RavenDB has it: another first name would be taken for
+    // an object of the document, which has none such, and nothing would be included.
+    private void RequireAlias(RqlToken start, FieldName name)
+    {
+        if (
+            fields.Alias is { } alias
+            && !name.IsFunction
+            && name.Path.Steps.Count > 1
+            && start.Text[0] != '@'
+            && !string.Equals(start.Text, alias, StringComparison.Ordinal)
+            && Loaded(start) is null
+        )
+        {
+            throw new QueryException(
+                QueryFault.Invalid,
+                $"'{start.Text}' is no alias of this query. Write '{alias}.{name.Path}' for a path of its documents.",
+                start.Position
+            );
+        }
+    }
+
+    private string WithoutAlias(string path) =>
+        fields.Alias is { } alias && path.StartsWith(alias + ".", StringComparison.Ordinal)
+            ? path[(alias.Length + 1)..]
+            : path;
+
+    private IncludeClause Documents(RqlToken start, string path) =>
+        new(IncludeKind.Documents, PathOf(start, path), [], start.Position);
+
+    /// <summary>A loaded document is where its id stands. What it refers to itself is not followed.</summary>
+    private string PathOf(RqlToken start, string path)
+    {
+        if (Loaded(start) is not { } load)
+        {
+            return path;
+        }
+
+        if (!string.Equals(path, load.Alias, StringComparison.Ordinal) || IsOfLoaded(load.Path))
+        {
+            throw OfLoaded(path, load, start.Position);
+        }
+
+        return load.Path.ToString();
+    }
+
+    // The first name as it is written: behind the alias of 'from', a name is one of the document.
+    private LoadClause? Loaded(RqlToken start) =>
+        loads.FirstOrDefault(load => IsNamed(load, start.Text.Split('.', '[')[0]));
+
+    private static bool IsNamed(LoadClause load, string name) =>
+        string.Equals(load.Alias, name, StringComparison.Ordinal);
+
+    private bool IsOfLoaded(FieldPath path) =>
+        loads.Any(load => IsNamed(load, path.Steps[0].Name) && load.Path.Position < path.Position);
+
+    private static QueryException OfLoaded(string path, LoadClause load, int position) =>
+        new(
+            QueryFault.NotSupported,
+            $"'{path}' is of a document loaded as '{load.Alias}', and 'include' follows results only in this version: "
+                + "select the id, and load that document by another request.",
+            position
+        );
+
+    private List<Operand> ReadArguments(string function, int most)
+    {
+        var arguments = new List<Operand>();
+        reader.ExpectSymbol("(");
+        while (!reader.Current.IsSymbol(")") && (arguments.Count == 0 || reader.AcceptSymbol(",")))
+        {
+            arguments.Add(OperandReader.Read(reader));
+            if (arguments.Count > most)
+            {
+                throw new QueryException(
+                    QueryFault.Invalid,
+                    $"'{function}()' takes {(most == 0 ? "nothing" : "one object of options")} between its brackets.",
+                    arguments[^1].Position
+                );
+            }
+        }
+
+        reader.ExpectSymbol(")");
+        return arguments;
+    }
+
+    private IncludeClause ReadHighlight(int position)
+    {
+        reader.ExpectSymbol("(");
+        var start = reader.Current;
+        string path = fields.ReadPath().ToString();
+        if (Loaded(start) is { } load)
+        {
+            throw new QueryException(
+                QueryFault.NotSupported,
+                $"'highlight' of '{path}' is not supported by this version: it marks words of the results, "
+                    + $"and '{load.Alias}' is loaded.",
+                start.Position
+            );
+        }
+
+        reader.ExpectSymbol(",");
+        var length = OperandReader.ReadNumber(reader);
+        reader.ExpectSymbol(",");
+        var fragments = OperandReader.ReadNumber(reader);
+        Operand[] options = reader.AcceptSymbol(",") ? [OperandReader.Read(reader)] : [];
+        reader.ExpectSymbol(")");
+        return new IncludeClause(IncludeKind.Highlight, path, [length, fragments, .. options], position);
+    }
+}

@@ -1,0 +1,398 @@
+using System.Globalization;
+using System.Text;
+
+namespace Rookery.Queries.Language;
+
+/// <summary>
+/// Reads a clause of Lucene's query language by the classic rules: terms side by side are optional, <c>AND</c> makes
+/// the ones beside it required, <c>OR</c> changes nothing, <c>NOT</c>, <c>!</c> and <c>-</c> exclude, <c>+</c>
+/// requires.
+/// </summary>
+public sealed class LuceneParser
+{
+    /// <summary>Terms of a clause: each is compared with each text.</summary>
+    public const int MaxTerms = 64;
+
+    /// <summary>Bytes of a term with <c>*</c> or <c>?</c>: it is compared with each term byte by byte.</summary>
+    public const int MaxPatternBytes = 512;
+
+    private const int MaxDepth = 32;
+    private const int MaxSlop = FullText.SearchTerms.WidestSlop;
+    private const double UsualSimilarity = 0.5;
+    private const string Special = "+-!():^[]\"{}~*?\\";
+
+    private static readonly string[] Words = ["AND", "&&", "OR", "||", "NOT"];
+
+    private readonly string _clause;
+    private readonly int _position;
+    private int _at;
+    private int _depth;
+    private int _terms;
+
+    private LuceneParser(string clause, int position) => (_clause, _position) = (clause, position);
+
+    /// <summary>Reads all of a clause.</summary>
+    /// <param name="clause">The clause. Its length is for the caller to bound.</param>
+    /// <param name="position">Where it stands in the query, for errors.</param>
+    /// <exception cref="QueryException">It is none, or too large.</exception>
+    public static LuceneClause Parse(string clause, int position)
+    {
+        var parser = new LuceneParser(clause, position);
+        var parsed = parser.ReadQuery(field: null);
+        return parser._at == clause.Length ? parsed : throw parser.Invalid($"'{clause[parser._at]}' is not expected");
+    }
+
+    private bool IsAtEnd => _at == _clause.Length;
+
+    private LuceneBoolean ReadQuery(string? field)
+    {
+        if (++_depth > MaxDepth)
+        {
+            throw TooCostly($"brackets nested {MaxDepth} levels deep");
+        }
+
+        var parts = new List<(LuceneOccur Occur, LuceneClause Clause)>();
+        do
+        {
+            bool isAnd = false;
+            if (parts.Count > 0)
+            {
+                isAnd = TryTakeWord("AND") || TryTakeWord("&&");
+                _ = isAnd || TryTakeWord("OR") || TryTakeWord("||");
+            }
+
+            var occur = ReadOccur();
+            if (isAnd && parts[^1].Occur == LuceneOccur.Should)
+            {
+                parts[^1] = (LuceneOccur.Must, parts[^1].Clause);
+            }
+
+            parts.Add((isAnd && occur == LuceneOccur.Should ? LuceneOccur.Must : occur, ReadClause(field)));
+            SkipSpaces();
+        } while (!IsAtEnd && _clause[_at] != ')');
+        _depth--;
+        return new LuceneBoolean(parts);
+    }
+
+    private LuceneOccur ReadOccur()
+    {
+        if (TryTake('+'))
+        {
+            return LuceneOccur.Must;
+        }
+
+        return TryTake('-') || TryTake('!') || TryTakeWord("NOT") ? LuceneOccur.MustNot : LuceneOccur.Should;
+    }
+
+    private LuceneClause ReadClause(string? field)
+    {
+        if (TryReadField() is { } named)
+        {
+            if (named is "*")
+            {
+                return TryTake('*') ? ReadBoost(new LuceneEvery()) : throw Invalid("'*:' takes '*' alone");
+            }
+
+            field = named;
+        }
+
+        if (TryTake('('))
+        {
+            var inner = ReadQuery(field);
+            return TryTake(')') ? ReadBoost(inner) : throw Invalid("')' is missing");
+        }
+
+        return ReadLeaf(field);
+    }
+
+    /// <summary>The name before a colon; null where none is in view.</summary>
+    private string? TryReadField()
+    {
+        SkipSpaces();
+        int start = _at;
+        string? name =
+            TryTake('*') ? "*"
+            : IsTermStart() && ReadTerm(out bool isPattern) is var term && !isPattern ? term
+            : null;
+        if (name is not null && TryTake(':'))
+        {
+            return name;
+        }
+
+        _at = start;
+        return null;
+    }
+
+    private LuceneClause ReadLeaf(string? field)
+    {
+        if (++_terms > MaxTerms)
+        {
+            throw TooCostly($"{MaxTerms} terms");
+        }
+
+        if (TryTake('"'))
+        {
+            string phrase = ReadQuoted();
+            return ReadBoost(new LuceneText(field, phrase, TryTake('~') ? (int)(TryReadNumber(MaxSlop) ?? 0) : 0));
+        }
+
+        if (TryTake('['))
+        {
+            return ReadBoost(ReadRange(field, ']'));
+        }
+
+        if (TryTake('{'))
+        {
+            return ReadBoost(ReadRange(field, '}'));
+        }
+
+        foreach (string word in Words)
+        {
+            if (TryTakeWord(word))
+            {
+                throw Invalid($"'{word}' stands where a term must stand");
+            }
+        }
+
+        if (!IsTermStart() && (IsAtEnd || _clause[_at] is not ('*' or '?')))
+        {
+            throw Invalid(
+                IsAtEnd ? "a term is missing at its end" : $"'{_clause[_at]}' stands where a term must stand"
+            );
+        }
+
+        string text = ReadTerm(out bool isPattern);
+        if (isPattern && Encoding.UTF8.GetByteCount(text) > MaxPatternBytes)
+        {
+            throw TooCostly($"{MaxPatternBytes} bytes in a term with '*' or '?'");
+        }
+
+        if (isPattern)
+        {
+            return IsAt('~')
+                ? throw Invalid("a term with '*' or '?' takes no '~'")
+                : ReadBoost(new LucenePattern(field, text));
+        }
+
+        // A boost may stand before the similarity, too.
+        double? boost = TryReadBoost();
+        LuceneLeaf leaf = TryTake('~')
+            ? new LuceneSimilar(field, text, ReadSimilarity())
+            : new LuceneText(field, text, Slop: 0);
+        return boost is { } factor ? new LuceneBoosted(leaf, factor) : ReadBoost(leaf);
+    }
+
+    private LuceneRange ReadRange(string? field, char end)
+    {
+        string? low = ReadBound(end);
+        _ = TryTakeWord("TO");
+        string? high = ReadBound(end);
+        return TryTake(end)
+            ? new LuceneRange(field, low, high, end == ']')
+            : throw Invalid($"'{end}' is missing behind a range of two terms");
+    }
+
+    /// <summary>An end of a range; null for a star, which bounds nothing.</summary>
+    private string? ReadBound(char end)
+    {
+        if (TryTake('"'))
+        {
+            return ReadQuoted();
+        }
+
+        SkipSpaces();
+        int start = _at;
+        while (!IsAtEnd && _clause[_at] != end && !IsSpace(_clause[_at]))
+        {
+            _at++;
+        }
+
+        string bound = _clause[start.._at];
+        return bound.Length == 0 ? throw Invalid("a range has two terms: [a TO b]")
+            : bound is "*" ? null
+            : WithoutEscapes(bound);
+    }
+
+    private LuceneClause ReadBoost(LuceneClause clause) =>
+        TryReadBoost() is { } factor ? new LuceneBoosted(clause, factor) : clause;
+
+    private double? TryReadBoost()
+    {
+        if (!TryTake('^'))
+        {
+            return null;
+        }
+
+        return TryReadNumber(double.MaxValue) is > 0 and var factor
+            ? factor
+            : throw Invalid("'^' needs a factor above 0");
+    }
+
+    private double ReadSimilarity()
+    {
+        double similarity = TryReadNumber(double.MaxValue) ?? UsualSimilarity;
+        return similarity < 1 ? similarity : throw Invalid("'~' behind a term takes a similarity from 0 to below 1");
+    }
+
+    /// <summary>A number that stands here at once: digits, a point, digits.</summary>
+    private double? TryReadNumber(double most)
+    {
+        int start = _at;
+        while (!IsAtEnd && (char.IsAsciiDigit(_clause[_at]) || _clause[_at] == '.'))
+        {
+            _at++;
+        }
+
+        if (_at == start)
+        {
+            return null;
+        }
+
+        string text = _clause[start.._at];
+        return
+            double.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double number)
+            && number <= most
+            ? number
+            : throw Invalid($"'{text}' is no number up to {most.ToString(CultureInfo.InvariantCulture)}");
+    }
+
+    private string ReadQuoted()
+    {
+        int start = _at;
+        while (!IsAtEnd && _clause[_at] != '"')
+        {
+            _at += _clause[_at] == '\\' ? 2 : 1;
+        }
+
+        if (_at >= _clause.Length)
+        {
+            throw Invalid("a quote is not closed");
+        }
+
+        return WithoutEscapes(_clause[start.._at++]);
+    }
+
+    /// <summary>A term, with <see cref="LucenePattern"/>'s characters for stars and question marks.</summary>
+    private string ReadTerm(out bool isPattern)
+    {
+        var term = new StringBuilder();
+        isPattern = false;
+        while (!IsAtEnd && !IsSpace(_clause[_at]))
+        {
+            char current = _clause[_at];
+            if (current == '\\')
+            {
+                term.Append(ReadEscape());
+                continue;
+            }
+
+            if (IsSpecial(current) && current is not ('*' or '?' or '-' or '+'))
+            {
+                break;
+            }
+
+            isPattern |= current is '*' or '?';
+            term.Append(
+                current == '*' ? LucenePattern.Many
+                : current == '?' ? LucenePattern.One
+                : current
+            );
+            _at++;
+        }
+
+        return term.ToString();
+    }
+
+    private char ReadEscape()
+    {
+        if (++_at >= _clause.Length)
+        {
+            throw Invalid("a character is missing behind its last '\\'");
+        }
+
+        char escaped = _clause[_at++];
+        if (escaped != 'u')
+        {
+            return escaped;
+        }
+
+        const NumberStyles Hex = NumberStyles.AllowHexSpecifier;
+        if (
+            _at + 4 <= _clause.Length
+            && ushort.TryParse(_clause.AsSpan(_at, 4), Hex, CultureInfo.InvariantCulture, out ushort code)
+        )
+        {
+            _at += 4;
+            return (char)code;
+        }
+
+        throw Invalid("'\\u' needs four hexadecimal digits");
+    }
+
+    private string WithoutEscapes(string text)
+    {
+        if (!text.Contains('\\', StringComparison.Ordinal))
+        {
+            return text;
+        }
+
+        var inner = new LuceneParser(text, _position);
+        var plain = new StringBuilder();
+        while (!inner.IsAtEnd)
+        {
+            plain.Append(text[inner._at] == '\\' ? inner.ReadEscape() : text[inner._at++]);
+        }
+
+        return plain.ToString();
+    }
+
+    private bool IsTermStart() =>
+        !IsAtEnd && !IsSpace(_clause[_at]) && (_clause[_at] == '\\' || !IsSpecial(_clause[_at]));
+
+    private static bool IsSpecial(char c) => Special.Contains(c, StringComparison.Ordinal);
+
+    private static bool IsSpace(char c) => c is ' ' or '\t' or '\n' or '\r' or '\u3000';
+
+    private void SkipSpaces()
+    {
+        while (!IsAtEnd && IsSpace(_clause[_at]))
+        {
+            _at++;
+        }
+    }
+
+    private bool IsAt(char symbol) => !IsAtEnd && _clause[_at] == symbol;
+
+    private bool TryTake(char symbol)
+    {
+        SkipSpaces();
+        bool isThere = IsAt(symbol);
+        _at += isThere ? 1 : 0;
+        return isThere;
+    }
+
+    /// <summary>Takes a word that stands for itself: <c>ANDROID</c> is a term.</summary>
+    private bool TryTakeWord(string word)
+    {
+        SkipSpaces();
+        int end = _at + word.Length;
+        if (
+            string.CompareOrdinal(_clause, _at, word, 0, word.Length) != 0
+            || (end < _clause.Length && !EndsTerm(_clause[end]))
+        )
+        {
+            return false;
+        }
+
+        _at = end;
+        return true;
+    }
+
+    private static bool EndsTerm(char c) => IsSpace(c) || (IsSpecial(c) && c is not ('*' or '?' or '-' or '+' or '\\'));
+
+    private QueryException Invalid(string what) =>
+        new(QueryFault.Invalid, $"The Lucene clause is wrong: {what}.", _position);
+
+    private QueryException TooCostly(string most) =>
+        new(QueryFault.TooCostly, $"A Lucene clause takes at most {most}.", _position);
+}

@@ -1,0 +1,83 @@
+using System.Globalization;
+
+namespace Rookery.Queries.Language;
+
+/// <summary>Reads values.</summary>
+internal static class OperandReader
+{
+    /// <summary>A text, a number, a parameter, <c>true</c>, <c>false</c> or <c>null</c>.</summary>
+    /// <exception cref="QueryException">Something else is in view.</exception>
+    public static Operand Read(RqlReader reader)
+    {
+        if (TryRead(reader) is { } operand)
+        {
+            return operand;
+        }
+
+        var wrong = reader.Current;
+        var unexpected = reader.Unexpected("a value");
+        if (wrong.Kind != RqlTokenKind.Word)
+        {
+            throw unexpected;
+        }
+
+        reader.Take();
+        if (reader.Current.IsSymbol("(") || reader.Current.IsSymbol("."))
+        {
+            UnsupportedParts.RefuseFunction(wrong.Text, wrong.Position);
+        }
+
+        throw new QueryException(
+            QueryFault.Invalid,
+            $"'{wrong.Text}' stands where a value must stand; a text needs quotes, and a field is compared "
+                + $"with values only.",
+            wrong.Position
+        );
+    }
+
+    /// <summary>The value in view, or null.</summary>
+    public static Operand? TryRead(RqlReader reader)
+    {
+        var token = reader.Current;
+        Operand? operand = token.Kind switch
+        {
+            RqlTokenKind.Text => new TextOperand(token.Text, token.Position),
+            RqlTokenKind.Number => new NumberOperand(token.Text, token.Position),
+            RqlTokenKind.Parameter => new ParameterOperand(token.Text, token.Position),
+            RqlTokenKind.Word when token.IsKeyword("true") || token.IsKeyword("false") => new BooleanOperand(
+                token.IsKeyword("true"),
+                token.Position
+            ),
+            RqlTokenKind.Word when token.IsKeyword("null") => new NullOperand(token.Position),
+            _ => null,
+        };
+        if (operand is not null)
+        {
+            reader.Take();
+        }
+
+        return operand;
+    }
+
+    /// <summary>A number or a parameter.</summary>
+    /// <exception cref="QueryException">Something else is in view.</exception>
+    public static Operand ReadNumber(RqlReader reader) =>
+        reader.Current.Kind is RqlTokenKind.Number or RqlTokenKind.Parameter
+            ? Read(reader)
+            : throw reader.Unexpected("a number");
+
+    /// <summary>A number of results: a whole number from 0, a parameter, or <c>null</c>.</summary>
+    /// <exception cref="QueryException">Something else is in view.</exception>
+    public static Operand ReadCount(RqlReader reader)
+    {
+        var token = reader.Current;
+        bool isCount =
+            token.Kind == RqlTokenKind.Parameter
+            || token.IsKeyword("null")
+            || (
+                token.Kind == RqlTokenKind.Number
+                && long.TryParse(token.Text, NumberStyles.None, CultureInfo.InvariantCulture, out _)
+            );
+        return isCount ? Read(reader) : throw reader.Unexpected("a whole number from 0");
+    }
+}

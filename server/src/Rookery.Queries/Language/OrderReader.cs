@@ -1,0 +1,79 @@
+namespace Rookery.Queries.Language;
+
+/// <summary>Reads the keys of <c>order by</c>.</summary>
+internal sealed class OrderReader(RqlReader reader, RqlFieldReader fields)
+{
+    /// <summary>One key.</summary>
+    /// <exception cref="QueryException">It is none.</exception>
+    public OrderKey Read()
+    {
+        var key = ReadKey();
+        return reader.Accept("nulls") ? key with { Nulls = ReadNullPlace() } : key;
+    }
+
+    private OrderKey ReadKey()
+    {
+        var name = fields.ReadName("a field");
+        int position = name.Path.Position;
+        if (name.Function is "random")
+        {
+            var seed = ReadSeed();
+            return new OrderKey(null, OrderKind.Random, ReadDirection(isDescending: false), seed, position);
+        }
+
+        var field = fields.TryReadFunction(name) ?? throw RqlFieldReader.UnknownFunction(name);
+        return field is ScoreReference
+            ? new OrderKey(null, OrderKind.Score, ReadDirection(isDescending: true), null, position)
+            : new OrderKey(field, ReadKind(), ReadDirection(isDescending: false), null, position);
+    }
+
+    private Operand? ReadSeed()
+    {
+        reader.ExpectSymbol("(");
+        var seed = OperandReader.TryRead(reader);
+        reader.ExpectSymbol(")");
+        return seed;
+    }
+
+    private OrderKind ReadKind()
+    {
+        if (!reader.Accept("as"))
+        {
+            return OrderKind.Natural;
+        }
+
+        var kind =
+            reader.Current.Kind != RqlTokenKind.Word
+                ? OrderKind.Natural
+                : reader.Current.Text.ToLowerInvariant() switch
+                {
+                    "string" => OrderKind.Text,
+                    "long" => OrderKind.Long,
+                    "double" => OrderKind.Double,
+                    "alphanumeric" => OrderKind.AlphaNumeric,
+                    _ => OrderKind.Natural,
+                };
+        if (kind == OrderKind.Natural)
+        {
+            throw reader.Unexpected("'string', 'long', 'double' or 'alphaNumeric'");
+        }
+
+        reader.Take();
+        return kind;
+    }
+
+    private NullPlace ReadNullPlace()
+    {
+        if (reader.Accept("first"))
+        {
+            return NullPlace.First;
+        }
+
+        return reader.Accept("last") ? NullPlace.Last : throw reader.Unexpected("'first' or 'last'");
+    }
+
+    private bool ReadDirection(bool isDescending) =>
+        reader.Accept("desc")
+        || reader.Accept("descending")
+        || (!reader.Accept("asc") && !reader.Accept("ascending") && isDescending);
+}

@@ -1,0 +1,49 @@
+using System.Globalization;
+
+namespace Rookery.Queries.Language;
+
+/// <summary>Shows the writer of a query where it is refused: the sentence, the line, a caret below the place.</summary>
+public static class QueryErrorText
+{
+    private const int CharactersBefore = 100;
+    private const int CharactersShown = 160;
+
+    /// <summary>The whole text of an error. Of a long line it shows the part around the place.</summary>
+    public static string Of(QueryException error, string query)
+    {
+        ArgumentNullException.ThrowIfNull(error);
+        ArgumentNullException.ThrowIfNull(query);
+        if (error.Position < 0)
+        {
+            return error.Message;
+        }
+
+        int position = Math.Min(error.Position, query.Length);
+        int start = position == 0 ? 0 : query.LastIndexOf('\n', position - 1) + 1;
+        int end = query.IndexOf('\n', position);
+        var line = query.AsSpan(start, (end < 0 ? query.Length : end) - start).TrimEnd('\r');
+        int number = query.AsSpan(0, start).Count('\n') + 1;
+        int column = position - start;
+        int left = Math.Clamp(column - CharactersBefore, 0, line.Length);
+        var shown = line.Slice(left, Math.Min(CharactersShown, line.Length - left));
+        return string.Create(
+            CultureInfo.InvariantCulture,
+            $"{error.Message}\nLine {number}, column {column + 1}:\n{shown}"
+                + $"\n{Blanks(query.AsSpan(start + left, column - left))}^"
+        );
+    }
+
+    /// <summary>As wide as the text before the place, tabs included, so that the caret stands below it.</summary>
+    private static string Blanks(ReadOnlySpan<char> before) =>
+        string.Create(
+            before.Length,
+            before,
+            static (blanks, text) =>
+            {
+                for (int i = 0; i < text.Length; i++)
+                {
+                    blanks[i] = text[i] == '\t' ? '\t' : ' ';
+                }
+            }
+        );
+}

@@ -1,0 +1,33 @@
+namespace Rookery.Queries.Language;
+
+/// <summary>Comments of a query and of the scripts in it: <c>//</c> to the end of the line, <c>/* … */</c>.</summary>
+internal static class RqlComment
+{
+    /// <summary>
+    /// Finds the end of the comment that begins at <paramref name="position"/>; false when none begins there.
+    /// </summary>
+    /// <exception cref="QueryException">It does not end.</exception>
+    public static bool TrySkip(string text, int position, out int end)
+    {
+        var rest = text.AsSpan(position);
+        if (rest.StartsWith("//", StringComparison.Ordinal))
+        {
+            int length = rest.IndexOf('\n');
+            end = length < 0 ? text.Length : position + length + 1;
+            return true;
+        }
+
+        end = position;
+        if (!rest.StartsWith("/*", StringComparison.Ordinal))
+        {
+            return false;
+        }
+
+        int close = text.IndexOf("*/", position + 2, StringComparison.Ordinal);
+        end =
+            close >= 0
+                ? close + 2
+                : throw new QueryException(QueryFault.Invalid, "This comment does not end: '*/' is missing.", position);
+        return true;
+    }
+}

@@ -1,0 +1,96 @@
+namespace Rookery.Queries.Language;
+
+/// <summary>Makes a query of a text, in one pass over it: time and memory are in proportion to its length.</summary>
+public static class RqlParser
+{
+    /// <summary>Reads a query.</summary>
+    /// <param name="text">RQL. Its length is for the caller to bound.</param>
+    /// <exception cref="QueryException">It is none, or has a part that this version does not have.</exception>
+    public static Query Parse(string text)
+    {
+        ArgumentNullException.ThrowIfNull(text);
+        var reader = new RqlReader(text);
+        var functions = ReadFunctions(reader);
+        var fields = new RqlFieldReader(reader);
+        var source = ReadSource(reader);
+        fields.Alias = source.Alias;
+        return new ClauseReader(reader, fields, functions).Read(source);
+    }
+
+    private static List<DeclaredFunction> ReadFunctions(RqlReader reader)
+    {
+        var functions = new List<DeclaredFunction>();
+        var names = new HashSet<string>(StringComparer.Ordinal);
+        while (reader.Current.IsKeyword("declare"))
+        {
+            var declare = reader.Take();
+            if (reader.Current.IsKeyword("timeseries"))
+            {
+                throw UnsupportedParts.Refusal("declare timeseries", declare.Position);
+            }
+
+            reader.Expect("function");
+            var name = reader.Current;
+            functions.Add(
+                new DeclaredFunction(TakeWord(reader, "a function's name"), ReadParameters(reader), reader.TakeScript())
+            );
+            if (!names.Add(name.Text))
+            {
+                throw new QueryException(
+                    QueryFault.Invalid,
+                    $"The function '{name.Text}' is declared twice.",
+                    name.Position
+                );
+            }
+        }
+
+        return functions;
+    }
+
+    private static List<string> ReadParameters(RqlReader reader)
+    {
+        var parameters = new List<string>();
+        reader.ExpectSymbol("(");
+        while (!reader.Current.IsSymbol(")") && (parameters.Count == 0 || reader.AcceptSymbol(",")))
+        {
+            parameters.Add(TakeWord(reader, "a parameter's name"));
+        }
+
+        reader.ExpectSymbol(")");
+        return parameters;
+    }
+
+    private static Source ReadSource(RqlReader reader)
+    {
+        UnsupportedParts.RefuseClause(reader.Current);
+        reader.Expect("from");
+        var start = reader.Current;
+        var first = reader.Current.Kind is RqlTokenKind.Word or RqlTokenKind.Text
+            ? reader.Take()
+            : throw reader.Unexpected("the name of a collection");
+        bool isIndex = first.IsKeyword("index");
+        string name = isIndex ? reader.TakeName("the name of an index") : first.Text;
+        while (reader.AcceptSymbol("."))
+        {
+            name += "." + reader.TakeName("the rest of the name");
+        }
+
+        string? alias = null;
+        if (
+            reader.Accept("as")
+            || (reader.Current.Kind == RqlTokenKind.Word && !ClauseReader.IsClause(reader.Current.Text))
+        )
+        {
+            alias = TakeWord(reader, "an alias");
+        }
+
+        var kind =
+            isIndex ? SourceKind.Index
+            : name.Equals("@all_docs", StringComparison.OrdinalIgnoreCase) ? SourceKind.AllDocuments
+            : SourceKind.Collection;
+        return new Source(kind, name, alias, start.Position);
+    }
+
+    private static string TakeWord(RqlReader reader, string wanted) =>
+        reader.Current.Kind == RqlTokenKind.Word ? reader.Take().Text : throw reader.Unexpected(wanted);
+}

@@ -1,0 +1,74 @@
+using System.Globalization;
+using System.Text;
+
+namespace Rookery.Queries.Language;
+
+/// <summary>
+/// Texts in quotes. A doubled quote stands for one; a backslash escapes quotes, itself and JSON's control characters.
+/// Before any other character it is kept, so that a pattern like <c>'\d+'</c> need not be doubled.
+/// </summary>
+internal static class RqlQuotedText
+{
+    /// <summary>
+    /// Reads the text whose opening quote stands at <paramref name="start"/>. Gives the place behind its closing one.
+    /// </summary>
+    /// <exception cref="QueryException">It does not end.</exception>
+    public static int Read(string text, int start, out string value)
+    {
+        char quote = text[start];
+        var read = new StringBuilder();
+        int position = start + 1;
+        while (position < text.Length)
+        {
+            char current = text[position++];
+            if (current == quote)
+            {
+                if (position == text.Length || text[position] != quote)
+                {
+                    value = read.ToString();
+                    return position;
+                }
+
+                position++;
+            }
+            else if (current == '\\' && position < text.Length)
+            {
+                position = ReadEscaped(text, position, read);
+                continue;
+            }
+
+            read.Append(current);
+        }
+
+        throw new QueryException(QueryFault.Invalid, $"This text does not end: a closing {quote} is missing.", start);
+    }
+
+    private static int ReadEscaped(string text, int position, StringBuilder read)
+    {
+        char escaped = text[position];
+        if (
+            escaped == 'u'
+            && text.Length - position > 4
+            && ushort.TryParse(
+                text.AsSpan(position + 1, 4),
+                NumberStyles.AllowHexSpecifier,
+                CultureInfo.InvariantCulture,
+                out ushort code
+            )
+        )
+        {
+            read.Append((char)code);
+            return position + 5;
+        }
+
+        _ = escaped switch
+        {
+            '\'' or '"' or '\\' or '/' => read.Append(escaped),
+            'n' => read.Append('\n'),
+            'r' => read.Append('\r'),
+            't' => read.Append('\t'),
+            _ => read.Append('\\').Append(escaped),
+        };
+        return position + 1;
+    }
+}

@@ -1,0 +1,164 @@
+namespace Rookery.Queries.Language;
+
+/// <summary>
+/// Finds where a script in braces ends, without understanding it: braces are counted outside of its texts, templates,
+/// comments and regular expressions.
+/// </summary>
+internal ref struct ScriptEnd
+{
+    private const string BeforeOperand = "(,=:[!&|?{};+-*%<>~^";
+    private readonly string _text;
+    private readonly int _open;
+    private readonly Stack<bool> _isTemplate = new();
+    private int _position;
+    private ReadOnlySpan<char> _previous;
+
+    private ScriptEnd(string text, int open)
+    {
+        _text = text;
+        _open = open;
+        _position = open;
+    }
+
+    /// <summary>The place of the brace that closes the one at <paramref name="open"/>.</summary>
+    /// <exception cref="QueryException">There is none, or a text in the script does not end.</exception>
+    public static int Find(string text, int open) => new ScriptEnd(text, open).Find();
+
+    private int Find()
+    {
+        while (_position < _text.Length)
+        {
+            int start = _position;
+            char current = _text[start];
+            if (RqlComment.TrySkip(_text, start, out _position) || char.IsWhiteSpace(current))
+            {
+                _position = Math.Max(_position, start + 1);
+                continue;
+            }
+
+            _position = start + 1;
+            switch (current)
+            {
+                case '{':
+                    _isTemplate.Push(false);
+                    break;
+                case '}' when _isTemplate.Pop():
+                    SkipTemplate(start);
+                    break;
+                case '}' when _isTemplate.Count == 0:
+                    return start;
+                case '\'' or '"':
+                    SkipText(start, current);
+                    break;
+                case '`':
+                    SkipTemplate(start);
+                    break;
+                case '/' when IsOperandNext():
+                    SkipRegularExpression(start);
+                    break;
+                default:
+                    SkipWord(current);
+                    break;
+            }
+
+            _previous = _text.AsSpan(start, _position - start);
+        }
+
+        throw new QueryException(QueryFault.Invalid, "This brace is not closed: '}' is missing.", _open);
+    }
+
+    /// <summary>A slash divides behind a value and begins a regular expression where a value must follow.</summary>
+    private readonly bool IsOperandNext() =>
+        _previous
+            is "return"
+                or "typeof"
+                or "case"
+                or "in"
+                or "of"
+                or "delete"
+                or "void"
+                or "throw"
+                or "new"
+                or "else"
+                or "do"
+        || (_previous.Length == 1 && BeforeOperand.Contains(_previous[0], StringComparison.Ordinal));
+
+    private void SkipWord(char first)
+    {
+        while (IsWordCharacter(first) && _position < _text.Length && IsWordCharacter(_text[_position]))
+        {
+            _position++;
+        }
+    }
+
+    private static bool IsWordCharacter(char c) => char.IsLetterOrDigit(c) || c is '_' or '$';
+
+    private void SkipText(int start, char quote)
+    {
+        for (; _position < _text.Length && _text[_position] != '\n'; _position++)
+        {
+            if (_text[_position] == quote)
+            {
+                _position++;
+                return;
+            }
+
+            _position += _text[_position] == '\\' ? 1 : 0;
+        }
+
+        throw new QueryException(
+            QueryFault.Invalid,
+            $"This text of the script does not end: a closing {quote} is missing.",
+            start
+        );
+    }
+
+    private void SkipTemplate(int start)
+    {
+        for (; _position < _text.Length; _position++)
+        {
+            switch (_text[_position])
+            {
+                case '`':
+                    _position++;
+                    return;
+                case '$' when _position + 1 < _text.Length && _text[_position + 1] == '{':
+                    _position += 2;
+                    _isTemplate.Push(true);
+                    return;
+                case '\\':
+                    _position++;
+                    break;
+            }
+        }
+
+        throw new QueryException(
+            QueryFault.Invalid,
+            "This template of the script does not end: a closing ` is missing.",
+            start
+        );
+    }
+
+    private void SkipRegularExpression(int start)
+    {
+        bool isClass = false;
+        for (; _position < _text.Length && _text[_position] != '\n'; _position++)
+        {
+            char current = _text[_position];
+            if (current == '/' && !isClass)
+            {
+                _position++;
+                return;
+            }
+
+            isClass = current == '[' || (isClass && current != ']');
+            _position += current == '\\' ? 1 : 0;
+        }
+
+        throw new QueryException(
+            QueryFault.Invalid,
+            "This regular expression of the script does not end: a closing / is missing.",
+            start
+        );
+    }
+}

@@ -1,0 +1,159 @@
+using System.Globalization;
+using Rookery.Indexing.Indexes;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
+
+namespace Rookery.Queries.Planning;
+
+/// <summary>Decides by which way a query is answered.</summary>
+public static class QueryPlanner
+{
+    /// <summary>So few documents are looked at sooner than an index of them is kept.</summary>
+    public const long FewDocuments = 256;
+
+    /// <summary>
+    /// Fields that a query may need of an index. One that names more is rare, and is made once: its index would not
+    /// pay.
+    /// </summary>
+    public const int MostFields = 32;
+
+    /// <summary>
+    /// How many automatic indexes of groups a database may have: each has a store of its own, and whoever may read
+    /// could have them made.
+    /// </summary>
+    public const int MostReduces = 16;
+
+    /// <summary>Decides.</summary>
+    /// <param name="query">The query.</param>
+    /// <param name="target">Which documents a scan would look at.</param>
+    /// <param name="countDocuments">Counts the documents of the query's source; is asked only where that
+    /// decides.</param>
+    /// <param name="candidates">The automatic indexes of the database.</param>
+    /// <param name="explains">Whether the reasons are wanted.</param>
+    public static QueryRoute Plan(
+        Query query,
+        ScanTarget target,
+        Func<long> countDocuments,
+        IReadOnlyList<AutoIndexCandidate> candidates,
+        bool explains
+    )
+    {
+        bool needsIndex = NeedsIndex(query);
+        if (!needsIndex && (target.Ids is not null || target.IdPrefix is not null))
+        {
+            return Scan(
+                !explains ? null
+                : target.Ids is not null ? "The query names ids: these documents are looked at."
+                : "The query names what ids begin with: these documents are looked at."
+            );
+        }
+
+        if (AutoIndexNeeds.Of(query, out string? why) is not { } needed)
+        {
+            return Scan(explains ? $"Documents are looked at: {why}." : null);
+        }
+
+        if (needed.Fields.Count > MostFields)
+        {
+            return Scan(
+                explains
+                    ? string.Create(
+                        CultureInfo.InvariantCulture,
+                        $"Documents are looked at: the query names {needed.Fields.Count} fields, and an "
+                            + $"index is made for up to {MostFields}."
+                    )
+                    : null
+            );
+        }
+
+        var choice = AutoIndexChoice.For(needed, candidates, explains);
+        if (choice.ToDefine is not null && !needsIndex && countDocuments() is var documents and <= FewDocuments)
+        {
+            return Scan(
+                explains
+                    ? string.Create(
+                        CultureInfo.InvariantCulture,
+                        $"Documents are looked at: there are {documents}, and an index is made from "
+                            + $"{FewDocuments + 1} on."
+                    )
+                    : null
+            );
+        }
+
+        bool isBuilt =
+            candidates.FirstOrDefault(candidate =>
+                string.Equals(candidate.Name, choice.Name, StringComparison.OrdinalIgnoreCase)
+            ) is
+            { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused };
+        return new QueryRoute(choice.Name, choice.ToDefine, isBuilt, needsIndex, choice.Reasons);
+    }
+
+    /// <summary>Decides how a grouped query is answered.</summary>
+    /// <param name="plan">The query.</param>
+    /// <param name="countDocuments">Counts the documents of its source; is asked only where that decides.</param>
+    /// <param name="candidates">The automatic map/reduce indexes of the database.</param>
+    public static QueryRoute PlanGroups(
+        ScanPlan plan,
+        Func<long> countDocuments,
+        IReadOnlyList<AutoReduceCandidate> candidates
+    )
+    {
+        if (plan.Summary is not null)
+        {
+            return Scan("Documents are looked at: the query computes something of groups.");
+        }
+
+        var needed = AutoReduceDefinition.Of(plan.Target.Collection, plan.Groups!);
+        if (needed.Keys.Count + needed.Aggregates.Count is var fields and > AutoReduceChoice.MostFields)
+        {
+            return Scan(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"Documents are looked at: the query names {fields} keys and aggregates, and an index of "
+                        + $"groups is made for up to {AutoReduceChoice.MostFields}."
+                )
+            );
+        }
+
+        var choice = AutoReduceChoice.For(needed, candidates);
+        if (choice.Name is null)
+        {
+            return new QueryRoute(null, null, false, false, choice.Reasons);
+        }
+
+        if (choice.ToDefine is not null && countDocuments() is var documents and <= FewDocuments)
+        {
+            return Scan(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"Documents are looked at: there are {documents}, and an index is made from {FewDocuments + 1} on."
+                )
+            );
+        }
+
+        if (choice.ToDefine is not null && candidates.Count >= MostReduces)
+        {
+            return Scan(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"Documents are looked at: there are {candidates.Count} automatic indexes of groups, and "
+                        + $"no more are made. Those that nobody asks go by themselves."
+                )
+            );
+        }
+
+        bool isBuilt =
+            candidates.FirstOrDefault(candidate =>
+                string.Equals(candidate.Name, choice.Name, StringComparison.OrdinalIgnoreCase)
+            ) is
+            { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused };
+        return new QueryRoute(choice.Name, choice.ToDefine, isBuilt, false, choice.Reasons);
+    }
+
+    /// <summary>Whether nothing but an index answers a query.</summary>
+    // How rare a word is a scan knows only when it has seen all documents.
+    internal static bool NeedsIndex(Query query) => query.GroupBy.Count == 0 && Relevance.IsIn(query.Where);
+
+    private static QueryRoute Scan(string? reason) =>
+        new(null, null, false, false, reason is null ? [] : [PlanReason.OfDocuments(reason)]);
+}

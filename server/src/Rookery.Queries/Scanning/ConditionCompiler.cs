@@ -1,0 +1,351 @@
+using System.Globalization;
+using System.Text;
+using Rookery.Indexing.Values;
+using Rookery.Queries.Language;
+using Rookery.Search.Values;
+
+namespace Rookery.Queries.Scanning;
+
+/// <summary>Makes conditions ready to be asked of documents.</summary>
+/// <param name="fields">Says where fields stand.</param>
+/// <param name="operands">Parameters filled in.</param>
+/// <param name="fullText">Makes conditions of full text; null when there are none.</param>
+internal sealed class ConditionCompiler(FieldResolver fields, OperandValues operands, IFullTextConditions? fullText)
+{
+    /// <summary>Conditions of one query: each is asked of each document.</summary>
+    private const int MaxConditions = 1_024;
+
+    /// <summary>Values behind <c>in</c> of one query: they are held for its time.</summary>
+    private const int MaxValues = 65_536;
+
+    /// <summary>
+    /// Bytes of all values that conditions compare with, a parameter once for each use: each use is read and hashed.
+    /// </summary>
+    private const long MaxValueBytes = 8 * 1024 * 1024;
+
+    /// <summary>Bytes of one text that other texts are to look like: each condition holds a copy.</summary>
+    private const int MaxTextBytes = 4_096;
+
+    /// <summary>Regular expressions of one query: an automaton of the largest takes hundreds of KiB.</summary>
+    private const int MaxRegularExpressions = 8;
+
+    private const int MaxDepth = 256;
+
+    private readonly List<(Condition Finder, ILikenessCondition Condition)> _likenesses = [];
+    private int _conditions;
+    private int _values;
+    private long _valueBytes;
+    private int _regularExpressions;
+    private int _depth;
+
+    /// <summary>Conditions that compare with a document that another condition finds.</summary>
+    public IReadOnlyList<(Condition Finder, ILikenessCondition Condition)> Likenesses => _likenesses;
+
+    /// <summary>Makes a condition ready.</summary>
+    /// <param name="condition">The condition; null holds always.</param>
+    /// <exception cref="QueryException">It is wrong, not supported here, or too large.</exception>
+    public Predicate Compile(Condition? condition) =>
+        condition is null ? new ConstantPredicate(true) : Compile(condition, isExact: false);
+
+    /// <summary>The keys that a range of a condition means.</summary>
+    /// <param name="low">The least; null or a text <c>*</c> or <c>NULL</c> when it has none.</param>
+    /// <param name="isLowIncluded">Whether the least belongs to it.</param>
+    /// <param name="high">The greatest, in the same way.</param>
+    /// <param name="isHighIncluded">Whether the greatest belongs to it.</param>
+    /// <param name="isExact">Whether letters of texts count with their case.</param>
+    public KeyRange Range(Operand? low, bool isLowIncluded, Operand? high, bool isHighIncluded, bool isExact) =>
+        new(Bound(low, isExact), isLowIncluded, Bound(high, isExact), isHighIncluded);
+
+    private Predicate Compile(Condition condition, bool isExact)
+    {
+        Bound(++_conditions, MaxConditions, "conditions: use 'in' with a list", condition.Position);
+        if (++_depth > MaxDepth)
+        {
+            throw new QueryException(
+                QueryFault.TooCostly,
+                $"Conditions are nested deeper than {MaxDepth} levels.",
+                condition.Position
+            );
+        }
+
+        Predicate made = condition switch
+        {
+            AndCondition and => new AndPredicate(CompileEach(and.Conditions, isExact)),
+            IntersectCondition intersect => new AndPredicate(CompileEach(intersect.Conditions, isExact)),
+            OrCondition or => new OrPredicate(CompileEach(or.Conditions, isExact)),
+            NotCondition not => new NotPredicate(Compile(not.Inner, isExact)),
+            EveryCondition => new ConstantPredicate(true),
+            ExactCondition exact => Compile(exact.Inner, isExact: true),
+            ComparisonCondition comparison => CompileComparison(comparison, isExact),
+            BetweenCondition between => CompileRange(
+                between.Field,
+                Range(between.Low, true, between.High, true, isExact),
+                isExact
+            ),
+            InCondition isIn => CompileIn(isIn, isExact),
+            ExistsCondition exists => new ExistsPredicate(fields.Reader(exists.Field)),
+            TextCondition text => CompileText(text, isExact),
+            LuceneCondition lucene => CompileLucene(lucene, isExact),
+            SearchCondition search => CompileSearch(search),
+            FuzzyCondition fuzzy => CompileFuzzy(fuzzy),
+            ProximityCondition proximity => CompileProximity(proximity),
+            BoostCondition boost => new BoostPredicate(Compile(boost.Inner, isExact), Factor(boost.Factor)),
+            MoreLikeThisCondition likeness => CompileLikeness(likeness),
+            _ => throw NotSupported(condition.GetType().Name, condition),
+        };
+        _depth--;
+        return made;
+    }
+
+    private Predicate[] CompileEach(IReadOnlyList<Condition> each, bool isExact)
+    {
+        var made = new Predicate[each.Count];
+        for (int i = 0; i < made.Length; i++)
+        {
+            made[i] = Compile(each[i], isExact);
+        }
+
+        return made;
+    }
+
+    private Predicate CompileComparison(ComparisonCondition comparison, bool isExact)
+    {
+        switch (comparison.Operator)
+        {
+            case ComparisonOperator.Equal:
+                return CompileTerms(comparison.Field, [Scalar(comparison.Value)], isExact);
+            case ComparisonOperator.NotEqual:
+                return new NotPredicate(CompileTerms(comparison.Field, [Scalar(comparison.Value)], isExact));
+            case ComparisonOperator.Less or ComparisonOperator.LessOrEqual:
+                return CompileRange(
+                    comparison.Field,
+                    Range(
+                        null,
+                        false,
+                        comparison.Value,
+                        comparison.Operator == ComparisonOperator.LessOrEqual,
+                        isExact
+                    ),
+                    isExact
+                );
+            default:
+                return CompileRange(
+                    comparison.Field,
+                    Range(
+                        comparison.Value,
+                        comparison.Operator == ComparisonOperator.GreaterOrEqual,
+                        null,
+                        false,
+                        isExact
+                    ),
+                    isExact
+                );
+        }
+    }
+
+    private Predicate CompileIn(InCondition isIn, bool isExact)
+    {
+        var wanted = new List<byte[]>();
+        foreach (byte[] value in operands.Elements(isIn.Values))
+        {
+            Bound(++_values, MaxValues, "values behind 'in'", isIn.Position);
+            wanted.Add(Counted(value, isIn.Position));
+        }
+
+        if (wanted.Count == 0)
+        {
+            return new ConstantPredicate(false);
+        }
+
+        return isIn.IsAll
+            ? new AllTermsPredicate(fields.Reader(isIn.Field), new TermSet(wanted, isExact), isExact)
+            : CompileTerms(isIn.Field, wanted, isExact);
+    }
+
+    private TermsPredicate CompileTerms(FieldReference field, IReadOnlyList<byte[]> values, bool isExact) =>
+        new(fields.Reader(field), new TermSet(values, isExact), isExact);
+
+    private Predicate CompileRange(FieldReference field, KeyRange range, bool isExact) =>
+        range.IsEmpty ? new ConstantPredicate(false) : new RangePredicate(fields.Reader(field), range, isExact);
+
+    private byte[]? Bound(Operand? operand, bool isExact)
+    {
+        if (operand is null)
+        {
+            return null;
+        }
+
+        byte[] json = Scalar(operand);
+        if (json[0] == (byte)'n' || json.AsSpan().SequenceEqual("\"*\""u8) || json.AsSpan().SequenceEqual("\"NULL\""u8))
+        {
+            return null;
+        }
+
+        byte[] key = new byte[TermKey.MaxBytes];
+        return key[..TermKey.Write(json, isExact, key)];
+    }
+
+    private TextPredicate CompileText(TextCondition condition, bool isExact)
+    {
+        string clause = char.ToLowerInvariant(condition.Kind.ToString()[0]) + condition.Kind.ToString()[1..];
+        byte[] text = TextOf(condition.Text, clause);
+        TextPattern pattern = condition.Kind switch
+        {
+            TextConditionKind.StartsWith => new BeginningPattern(isExact ? text : Fold(text)),
+            TextConditionKind.EndsWith => new EndPattern(isExact ? text : Fold(text)),
+            _ => CompileRegex(Encoding.UTF8.GetString(text), isExact, condition.Text.Position),
+        };
+        return new TextPredicate(fields.Reader(condition.Field), pattern, isExact);
+    }
+
+    private RegexPattern CompileRegex(string pattern, bool isExact, int position)
+    {
+        Bound(++_regularExpressions, MaxRegularExpressions, "regular expressions", position);
+        return new RegexPattern(pattern, isExact, position);
+    }
+
+    private Predicate CompileLucene(LuceneCondition lucene, bool isExact)
+    {
+        if (operands.Json(lucene.Clause)[0] == (byte)'n')
+        {
+            return CompileTerms(lucene.Field, ["null"u8.ToArray()], isExact);
+        }
+
+        var clause = LuceneParser.Parse(Text(lucene.Clause, "lucene"), lucene.Clause.Position);
+        return fullText is null
+            ? throw NotSupported("lucene", lucene)
+            : new LucenePredicates(fields, fullText, lucene, isExact).Make(clause);
+    }
+
+    private FullTextPredicate CompileSearch(SearchCondition search) =>
+        fullText is null
+            ? throw NotSupported("search", search)
+            : new FullTextPredicate(fullText.Search(search, fields.Reader(search.Field), Text(search.Terms, "search")));
+
+    private FullTextPredicate CompileFuzzy(FuzzyCondition fuzzy) =>
+        fullText is null
+            ? throw NotSupported("fuzzy", fuzzy)
+            : new FullTextPredicate(
+                fullText.Fuzzy(
+                    fuzzy,
+                    fields.Reader(fuzzy.Inner.Field),
+                    Text(fuzzy.Inner.Value, "fuzzy"),
+                    Similarity(fuzzy.Similarity)
+                )
+            );
+
+    private FullTextPredicate CompileProximity(ProximityCondition proximity) =>
+        fullText is null
+            ? throw NotSupported("proximity", proximity)
+            : new FullTextPredicate(
+                fullText.Proximity(
+                    proximity,
+                    fields.Reader(proximity.Inner.Field),
+                    Text(proximity.Inner.Terms, "proximity"),
+                    operands.Count(proximity.Distance, "proximity") ?? 0
+                )
+            );
+
+    private FullTextPredicate CompileLikeness(MoreLikeThisCondition likeness)
+    {
+        if (fullText is null || fields is not (DocumentFields or RowFields))
+        {
+            throw NotSupported("moreLikeThis", likeness);
+        }
+
+        ILikenessCondition made = fullText.MoreLikeThis(likeness, operands);
+        if (likeness.Condition is { } condition)
+        {
+            _likenesses.Add((condition, made));
+            return new FullTextPredicate(made);
+        }
+
+        Operand given = likeness.Document!;
+        byte[] json = operands.Json(given);
+        json = json[0] == (byte)'"' ? operands.Text(given, "moreLikeThis") : json;
+        if (json.AsSpan().TrimStart(" \t\r\n"u8) is [(byte)'{', ..])
+        {
+            made.Learn(
+                new QueriedDocument(QueryParameters.MembersOf(json, "The document of 'moreLikeThis'", given.Position))
+            );
+        }
+        else
+        {
+            _likenesses.Add(
+                (
+                    new ComparisonCondition(
+                        new IdReference(given.Position),
+                        ComparisonOperator.Equal,
+                        given,
+                        given.Position
+                    ),
+                    made
+                )
+            );
+        }
+
+        return new FullTextPredicate(made);
+    }
+
+    private string Text(Operand operand, string clause) => Encoding.UTF8.GetString(TextOf(operand, clause));
+
+    private double Similarity(Operand operand) =>
+        double.TryParse(operands.Scalar(operand), NumberStyles.Float, CultureInfo.InvariantCulture, out double value)
+        && value is >= 0 and <= 1
+            ? value
+            : throw new QueryException(QueryFault.Invalid, "'fuzzy' needs a similarity from 0 to 1.", operand.Position);
+
+    private double Factor(Operand operand) =>
+        double.TryParse(operands.Scalar(operand), NumberStyles.Float, CultureInfo.InvariantCulture, out double value)
+        && value > 0
+        && double.IsFinite(value)
+            ? value
+            : throw new QueryException(QueryFault.Invalid, "'boost' needs a factor above 0.", operand.Position);
+
+    private byte[] Scalar(Operand operand) => Counted(operands.Scalar(operand), operand.Position);
+
+    /// <summary>A text that others are to look like; its length is looked at before it is copied.</summary>
+    private byte[] TextOf(Operand operand, string clause) =>
+        operands.Json(operand).Length <= (MaxTextBytes * 6) + 2
+        && operands.Text(operand, clause) is { Length: <= MaxTextBytes } text
+            ? text
+            : throw new QueryException(
+                QueryFault.TooCostly,
+                $"'{clause}' takes a text of at most {MaxTextBytes} bytes.",
+                operand.Position
+            );
+
+    private byte[] Counted(byte[] json, int position)
+    {
+        _valueBytes += json.Length;
+        return _valueBytes <= MaxValueBytes
+            ? json
+            : throw new QueryException(
+                QueryFault.TooCostly,
+                $"The values that a query compares with take at most {MaxValueBytes / (1024 * 1024)} MiB, a "
+                    + $"parameter once for each use: use it fewer times.",
+                position
+            );
+    }
+
+    private static void Bound(int count, int most, string what, int position)
+    {
+        if (count > most)
+        {
+            throw new QueryException(QueryFault.TooCostly, $"A query takes at most {most} {what}.", position);
+        }
+    }
+
+    internal static byte[] Fold(byte[] text)
+    {
+        byte[] folded = new byte[TextFolding.MaxBytes(text.Length)];
+        return folded[..TextFolding.FoldAll(text, folded)];
+    }
+
+    private static QueryException NotSupported(string clause, Condition condition) =>
+        new(
+            QueryFault.NotSupported,
+            $"'{clause}' is not supported here: it needs a full-text index.",
+            condition.Position
+        );
+}

@@ -1,0 +1,61 @@
+using Rookery.Indexing.Grouping;
+using Rookery.Indexing.Values;
+using Rookery.Queries.Language;
+
+namespace Rookery.Queries.Scanning;
+
+/// <summary>Compiles <c>group by</c>.</summary>
+internal static class GroupCompiler
+{
+    /// <summary>The grouping of a query.</summary>
+    /// <param name="keys">Its keys.</param>
+    /// <param name="fields">Knows the aggregates, when all other parts of the query are compiled.</param>
+    /// <exception cref="QueryException">Keys lead through several arrays.</exception>
+    public static GroupPlan Compile(IReadOnlyList<GroupKey> keys, GroupFields fields)
+    {
+        string[]? array = ArrayOf(keys);
+        return new GroupPlan(
+            array is null ? null : new FieldReader(array),
+            [.. keys.Select(key => GroupedField.Of(key.Path, key.IsWholeArray ? null : array))],
+            [.. keys.Select(static key => key.Alias ?? key.Path.ToString())],
+            fields.NeedsWholeKey,
+            [
+                .. fields.Aggregates.Select(aggregate =>
+                    (aggregate.Kind, aggregate.Path is null ? null : GroupedField.Of(aggregate.Path, array))
+                ),
+            ]
+        );
+    }
+
+    /// <summary>
+    /// Names of the steps to the array whose elements are entries; null when no key leads through one.
+    /// </summary>
+    private static string[]? ArrayOf(IReadOnlyList<GroupKey> keys)
+    {
+        string[]? array = null;
+        foreach (
+            GroupKey key in keys.Where(static key =>
+                !key.IsWholeArray && key.Path.Steps.Any(static step => step.IsEach)
+            )
+        )
+        {
+            string[] found =
+            [
+                .. key
+                    .Path.Steps.Take(key.Path.Steps.Index().Last(static step => step.Item.IsEach).Index + 1)
+                    .Select(static step => step.Name),
+            ];
+            array ??= found;
+            if (!array.SequenceEqual(found, StringComparer.Ordinal))
+            {
+                throw new QueryException(
+                    QueryFault.NotSupported,
+                    "'group by' through several arrays is not supported: use array(…) for all but one.",
+                    key.Path.Position
+                );
+            }
+        }
+
+        return array;
+    }
+}

@@ -1,0 +1,117 @@
+using System.Globalization;
+using System.Text;
+using Rookery.Json;
+using Rookery.Queries.Language;
+
+namespace Rookery.Queries.Scanning;
+
+/// <summary>Reads what a query compares with, parameters filled in.</summary>
+/// <param name="parameters">The parameters.</param>
+public sealed class OperandValues(QueryParameters parameters)
+{
+    /// <summary>The value as JSON, which is no array and no object.</summary>
+    public byte[] Scalar(Operand operand)
+    {
+        byte[] json = Json(operand);
+        return json[0] is (byte)'{' or (byte)'['
+            ? throw new QueryException(
+                QueryFault.Invalid,
+                "A field is compared with a text, a number, true, false or null; lists belong behind 'in'.",
+                operand.Position
+            )
+            : json;
+    }
+
+    /// <summary>The value as JSON.</summary>
+    public byte[] Json(Operand operand) =>
+        operand switch
+        {
+            NullOperand => "null"u8.ToArray(),
+            BooleanOperand boolean => boolean.Value ? "true"u8.ToArray() : "false"u8.ToArray(),
+            NumberOperand number => Encoding.UTF8.GetBytes(number.Text),
+            TextOperand text => Quote(text.Value),
+            ParameterOperand parameter => parameters.Find(parameter),
+            _ => throw new QueryException(
+                QueryFault.NotSupported,
+                $"'{operand.GetType().Name}' is not supported as a value.",
+                operand.Position
+            ),
+        };
+
+    /// <summary>The values of a list: those written out, and the elements of parameters that hold lists.</summary>
+    public IEnumerable<byte[]> Elements(IReadOnlyList<Operand> operands)
+    {
+        foreach (Operand operand in operands)
+        {
+            byte[] json = Json(operand);
+            if (json[0] != (byte)'[')
+            {
+                yield return Scalar(operand);
+                continue;
+            }
+
+            for (int at = 1; json[at] != (byte)']'; )
+            {
+                at = json[at] == (byte)',' ? at + 1 : at;
+                int end = StoredJson.SkipValue(json, at);
+                yield return json[at] is (byte)'{' or (byte)'['
+                    ? throw new QueryException(
+                        QueryFault.Invalid,
+                        "A list behind 'in' holds texts, numbers, true, false or null.",
+                        operand.Position
+                    )
+                    : json[at..end];
+                at = end;
+            }
+        }
+    }
+
+    /// <summary>The value, which must be a text.</summary>
+    /// <param name="operand">The operand.</param>
+    /// <param name="clause">What needs it, for the message.</param>
+    public byte[] Text(Operand operand, string clause)
+    {
+        byte[] json = Json(operand);
+        if (json[0] != (byte)'"')
+        {
+            throw new QueryException(QueryFault.Invalid, $"'{clause}' needs a text.", operand.Position);
+        }
+
+        byte[] text = new byte[json.Length];
+        return text[..JsonText.Unescape(json.AsSpan(1, json.Length - 2), text)];
+    }
+
+    /// <summary>A number of results from 0; null when there is none.</summary>
+    public long? Count(Operand? operand, string clause)
+    {
+        if (operand is null)
+        {
+            return null;
+        }
+
+        byte[] json = Json(operand);
+        if (json[0] == (byte)'n')
+        {
+            return null;
+        }
+
+        return long.TryParse(json, NumberStyles.None, CultureInfo.InvariantCulture, out long count)
+            ? count
+            : throw new QueryException(
+                QueryFault.Invalid,
+                $"'{clause}' needs a whole number from 0.",
+                operand.Position
+            );
+    }
+
+    /// <summary>A text as JSON.</summary>
+    internal static byte[] Quote(string text)
+    {
+        byte[] utf8 = Encoding.UTF8.GetBytes(text);
+        byte[] json = new byte[(utf8.Length * 6) + 2];
+        json[0] = (byte)'"';
+        int length = JsonText.Escape(utf8, json.AsSpan(1));
+        json[1 + length] = (byte)'"';
+        return json[..(length + 2)];
+    }
+}

@@ -1,0 +1,254 @@
+using Rookery.Indexing.Values;
+using Rookery.Search.Values;
+
+namespace Rookery.Queries.Scanning;
+
+/// <summary>
+/// A condition, ready to be asked of documents. Thread-safe; what changes is in <see cref="ScanWork"/>.
+/// </summary>
+internal abstract class Predicate
+{
+    /// <summary>Whether a document satisfies it.</summary>
+    /// <param name="document">The document.</param>
+    /// <param name="work">Of the scan.</param>
+    public abstract bool Matches(in QueriedDocument document, ScanWork work);
+
+    /// <summary>How relevant a document is: 1 unless the condition knows better.</summary>
+    /// <param name="document">The document.</param>
+    /// <param name="work">Of the scan.</param>
+    /// <param name="score">0 when the document does not satisfy the condition.</param>
+    /// <returns>Whether it does.</returns>
+    public virtual bool TryScore(in QueriedDocument document, ScanWork work, out double score)
+    {
+        bool matches = Matches(document, work);
+        score = matches ? 1 : 0;
+        return matches;
+    }
+}
+
+/// <summary>Holds always, or never.</summary>
+internal sealed class ConstantPredicate(bool value) : Predicate
+{
+    public bool Value => value;
+
+    public override bool Matches(in QueriedDocument document, ScanWork work) => value;
+}
+
+/// <summary>Holds where another does not.</summary>
+internal sealed class NotPredicate(Predicate inner) : Predicate
+{
+    public Predicate Inner => inner;
+
+    public override bool Matches(in QueriedDocument document, ScanWork work) => !inner.Matches(document, work);
+
+    /// <summary>What is not there says nothing for a document.</summary>
+    public override bool TryScore(in QueriedDocument document, ScanWork work, out double score)
+    {
+        score = 0;
+        return Matches(document, work);
+    }
+}
+
+/// <summary>Counts so many times in the score.</summary>
+internal sealed class BoostPredicate(Predicate inner, double factor) : Predicate
+{
+    public Predicate Inner => inner;
+
+    public double Factor => factor;
+
+    public override bool Matches(in QueriedDocument document, ScanWork work) => inner.Matches(document, work);
+
+    public override bool TryScore(in QueriedDocument document, ScanWork work, out double score)
+    {
+        bool matches = inner.TryScore(document, work, out score);
+        score *= factor;
+        return matches;
+    }
+}
+
+/// <summary>Holds where all of several do.</summary>
+internal sealed class AndPredicate(Predicate[] inner) : Predicate
+{
+    public ReadOnlySpan<Predicate> Inner => inner;
+
+    public override bool Matches(in QueriedDocument document, ScanWork work)
+    {
+        foreach (Predicate predicate in inner)
+        {
+            if (!predicate.Matches(document, work))
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    public override bool TryScore(in QueriedDocument document, ScanWork work, out double score)
+    {
+        score = 0;
+        foreach (Predicate predicate in inner)
+        {
+            if (!predicate.TryScore(document, work, out double own))
+            {
+                score = 0;
+                return false;
+            }
+
+            score += own;
+        }
+
+        return true;
+    }
+}
+
+/// <summary>Holds where one of several does.</summary>
+internal sealed class OrPredicate(Predicate[] inner) : Predicate
+{
+    public ReadOnlySpan<Predicate> Inner => inner;
+
+    public override bool Matches(in QueriedDocument document, ScanWork work)
+    {
+        foreach (Predicate predicate in inner)
+        {
+            if (predicate.Matches(document, work))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    public override bool TryScore(in QueriedDocument document, ScanWork work, out double score)
+    {
+        score = 0;
+        bool matches = false;
+        foreach (Predicate predicate in inner)
+        {
+            if (predicate.TryScore(document, work, out double own))
+            {
+                score += own;
+                matches = true;
+            }
+        }
+
+        return matches;
+    }
+}
+
+/// <summary>Holds where a field has a value.</summary>
+internal sealed class ExistsPredicate(FieldReader reader) : Predicate
+{
+    public FieldReader Reader => reader;
+
+    public override bool Matches(in QueriedDocument document, ScanWork work)
+    {
+        work.Walk(document.Members.Length);
+        var any = default(AnyValue);
+        return !reader.Read(document, ref any);
+    }
+
+    private readonly struct AnyValue : IValueVisitor
+    {
+        public bool Visit(scoped ReadOnlySpan<byte> json) => false;
+    }
+}
+
+/// <summary>Holds where a value of a field is one of several.</summary>
+internal sealed class TermsPredicate(FieldReader reader, TermSet terms, bool isExact) : Predicate
+{
+    public FieldReader Reader => reader;
+
+    public TermSet Terms => terms;
+
+    public bool IsExact => isExact;
+
+    public override bool Matches(in QueriedDocument document, ScanWork work)
+    {
+        work.Walk(document.Members.Length);
+        var visitor = new Visitor(terms, isExact);
+        return !reader.Read(document, ref visitor);
+    }
+
+    private readonly struct Visitor(TermSet terms, bool isExact) : IValueVisitor
+    {
+        public bool Visit(scoped ReadOnlySpan<byte> json)
+        {
+            if (!terms.MayHold(json[0]))
+            {
+                return true;
+            }
+
+            Span<byte> key = stackalloc byte[TermKey.MaxBytes];
+            return terms.IndexOf(key[..TermKey.Write(json, isExact, key)]) < 0;
+        }
+    }
+}
+
+/// <summary>Holds where each of several terms is a value of a field.</summary>
+internal sealed class AllTermsPredicate(FieldReader reader, TermSet terms, bool isExact) : Predicate
+{
+    public FieldReader Reader => reader;
+
+    public TermSet Terms => terms;
+
+    public bool IsExact => isExact;
+
+    public override bool Matches(in QueriedDocument document, ScanWork work)
+    {
+        work.Walk(document.Members.Length);
+        work.ClearFlags(terms.Count);
+        var visitor = new Visitor(terms, isExact, work.Flags);
+        return !reader.Read(document, ref visitor);
+    }
+
+    private struct Visitor(TermSet terms, bool isExact, ulong[] found) : IValueVisitor
+    {
+        private int _missing = terms.Count;
+
+        public bool Visit(scoped ReadOnlySpan<byte> json)
+        {
+            if (!terms.MayHold(json[0]))
+            {
+                return true;
+            }
+
+            Span<byte> key = stackalloc byte[TermKey.MaxBytes];
+            int index = terms.IndexOf(key[..TermKey.Write(json, isExact, key)]);
+            if (index >= 0 && (found[index / 64] & (1UL << (index % 64))) == 0)
+            {
+                found[index / 64] |= 1UL << (index % 64);
+                _missing--;
+            }
+
+            return _missing > 0;
+        }
+    }
+}
+
+/// <summary>Holds where a value of a field lies between two keys of one kind.</summary>
+internal sealed class RangePredicate(FieldReader reader, KeyRange range, bool isExact) : Predicate
+{
+    public FieldReader Reader => reader;
+
+    public KeyRange Range => range;
+
+    public bool IsExact => isExact;
+
+    public override bool Matches(in QueriedDocument document, ScanWork work)
+    {
+        work.Walk(document.Members.Length);
+        var visitor = new Visitor(range, isExact);
+        return !reader.Read(document, ref visitor);
+    }
+
+    private readonly struct Visitor(KeyRange range, bool isExact) : IValueVisitor
+    {
+        public bool Visit(scoped ReadOnlySpan<byte> json)
+        {
+            Span<byte> key = stackalloc byte[TermKey.MaxBytes];
+            return !range.Contains(key[..TermKey.Write(json, isExact, key)]);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+using System.Buffers;
+using System.Buffers.Text;
+using System.Text;
+using Rookery.Disk;
+using Rookery.Indexing.Values;
+using Rookery.Json;
+using Rookery.Queries.Language;
+
+namespace Rookery.Queries.Scanning;
+
+/// <summary><c>select</c> of fields: writes the members of a result. Thread-safe.</summary>
+internal sealed class Projection
+{
+    private const int MaxScoreBytes = 32;
+
+    // Who asked is asked again after as much as that was walked over.
+    private const long StepBytes = 1024 * 1024;
+
+    private readonly Member[] _members;
+
+    /// <summary>The projection of a selection.</summary>
+    /// <param name="items">What each result holds.</param>
+    /// <param name="fields">Says where fields stand.</param>
+    /// <param name="operands">Parameters filled in.</param>
+    /// <param name="behavior">Where the request wants fields to be read from.</param>
+    /// <exception cref="QueryException">A part is not supported, or two members have one name.</exception>
+    public Projection(
+        IReadOnlyList<SelectedField> items,
+        FieldResolver fields,
+        OperandValues operands,
+        ProjectionBehavior behavior
+    )
+    {
+        var source = new ProjectionSource(fields, behavior);
+        var names = new HashSet<string>(StringComparer.Ordinal);
+        _members =
+        [
+            .. items
+                .Where(source.IsSelected)
+                .Select(item => new Member(
+                    Quote(NameOf(item, names)),
+                    FieldOf(item, fields),
+                    ValueOf(item, operands),
+                    source.IsOfRow(item),
+                    source.IsLeftOut(item),
+                    source.IsNeeded(item) ? NameOf(item) : null
+                )),
+        ];
+    }
+
+    /// <summary>Writes the members of a result, without braces.</summary>
+    /// <param name="document">The document, or the row of a group.</param>
+    /// <param name="output">Where to.</param>
+    /// <param name="clock">Is asked as the work goes on; null where nobody is.</param>
+    /// <exception cref="QueryException">A field that has to be there is not.</exception>
+    public void Write(in QueriedDocument document, IBufferWriter<byte> output, IScanClock? clock)
+    {
+        bool isBehind = false;
+        long walked = 0;
+        foreach (var member in _members)
+        {
+            var source = member.IsOfRow ? document : document.Whole;
+            if (member.IsLeftOut && !member.Field!.IsIn(source))
+            {
+                continue;
+            }
+
+            if (member.Needed is { } needed && !member.Field!.IsIn(source))
+            {
+                string where = document.IsStored
+                    ? $"the document '{Encoding.UTF8.GetString(document.View.Id)}'"
+                    : "a row";
+                throw new QueryException(
+                    QueryFault.Invalid,
+                    $"'{needed}' does not stand in {where}, and the request asks for an error then "
+                        + $"(ProjectionBehavior)."
+                );
+            }
+
+            output.Write(isBehind ? ","u8 : ""u8);
+            isBehind = true;
+            output.Write(member.Name);
+            if (member.Field is { } field)
+            {
+                field.Write(source, output);
+            }
+            else if (member.Value is { } value)
+            {
+                output.Write(value);
+            }
+            else
+            {
+                WriteScore(document.Score, output);
+            }
+
+            walked += source.Members.Length;
+            if (walked >= StepBytes)
+            {
+                walked = 0;
+                clock?.OnWork();
+            }
+        }
+    }
+
+    /// <summary>The name of a member: its alias, or how RavenDB names it.</summary>
+    public static string NameOf(SelectedField item) =>
+        item.Alias
+        ?? item.Source switch
+        {
+            SelectedReference { Field: PathReference path } => path.Path.ToString(),
+            SelectedReference { Field: AggregateReference { Path: { } path } } => path.ToString(),
+            SelectedReference { Field: AggregateReference } => "Count",
+            SelectedReference { Field: GroupKeyReference } => "Key",
+            SelectedReference { Field: IdReference } => "id()",
+            SelectedReference { Field: ScoreReference } => "score()",
+            SelectedOperand { Value: NumberOperand number } => number.Text,
+            SelectedOperand { Value: TextOperand text } => text.Value,
+            SelectedOperand { Value: ParameterOperand parameter } => parameter.Name,
+            SelectedOperand { Value: BooleanOperand boolean } => boolean.Value ? "true" : "false",
+            _ => "null",
+        };
+
+    /// <summary>Writes a score as JSON.</summary>
+    public static void WriteScore(double score, IBufferWriter<byte> output)
+    {
+        bool isWritten = Utf8Formatter.TryFormat(score, output.GetSpan(MaxScoreBytes), out int written);
+        Invariant.Holds(isWritten, "a double takes no more bytes");
+        output.Advance(written);
+    }
+
+    private static string NameOf(SelectedField item, HashSet<string> names)
+    {
+        string name = NameOf(item);
+        return names.Add(name)
+            ? name
+            : throw new QueryException(
+                QueryFault.Invalid,
+                $"Two selected members are named '{name}': give one another name with 'as'.",
+                item.Position
+            );
+    }
+
+    private static FieldWriter? FieldOf(SelectedField item, FieldResolver fields) =>
+        item.Source switch
+        {
+            SelectedReference { Field: ScoreReference } when fields is not GroupFields => null,
+            SelectedReference reference => new FieldWriter(fields.Resolve(reference.Field), keepsPlaces: true),
+            SelectedOperand => null,
+            _ => throw new QueryException(
+                QueryFault.NotSupported,
+                $"'{item.Source.GetType().Name}' is not supported.",
+                item.Position
+            ),
+        };
+
+    private static byte[]? ValueOf(SelectedField item, OperandValues operands) =>
+        item.Source is SelectedOperand value ? operands.Json(value.Value) : null;
+
+    private static byte[] Quote(string name)
+    {
+        var output = new ArrayBufferWriter<byte>();
+        JsonText.WriteString(output, Encoding.UTF8.GetBytes(name));
+        output.Write(":"u8);
+        return output.WrittenSpan.ToArray();
+    }
+
+    /// <summary>A member of a result.</summary>
+    /// <param name="Name">Its name as JSON, and a colon.</param>
+    /// <param name="Field">Writes its value; null where it is none of a field.</param>
+    /// <param name="Value">Its value where that is always the same; null also where it is the score.</param>
+    /// <param name="IsOfRow">Whether it is read from the row that an index holds.</param>
+    /// <param name="IsLeftOut">Whether there is no such member where nothing stands at the path.</param>
+    /// <param name="Needed">What has to stand there, for the error; null where it need not.</param>
+    private sealed record Member(
+        byte[] Name,
+        FieldWriter? Field,
+        byte[]? Value,
+        bool IsOfRow,
+        bool IsLeftOut,
+        string? Needed
+    );
+}

@@ -1,0 +1,70 @@
+using Rookery.Queries.Language;
+
+namespace Rookery.Queries.Scanning;
+
+/// <summary>Where each member of a selection is read from, and what is done where nothing stands there.</summary>
+/// <param name="fields">Says where fields stand.</param>
+/// <param name="behavior">What the request wants.</param>
+internal sealed class ProjectionSource(FieldResolver fields, ProjectionBehavior behavior)
+{
+    /// <summary>Whether a member is part of results at all.</summary>
+    /// <exception cref="QueryException">
+    /// It has to come from an index that does not store it, or from a document where there is none.
+    /// </exception>
+    public bool IsSelected(SelectedField item)
+    {
+        if (!IsOfField(item) || behavior == ProjectionBehavior.Default)
+        {
+            return true;
+        }
+
+        bool isOfRow = fields is GroupFields or SelectedFields { Rows.IsReduced: true };
+        if (isOfRow && behavior is ProjectionBehavior.FromDocument or ProjectionBehavior.FromDocumentOrThrow)
+        {
+            throw new QueryException(
+                QueryFault.NotSupported,
+                $"'ProjectionBehavior' {behavior} is not supported of groups and reduced rows: no one "
+                    + $"document stands behind them.",
+                item.Position
+            );
+        }
+
+        if (
+            isOfRow
+            || behavior is ProjectionBehavior.FromDocument or ProjectionBehavior.FromDocumentOrThrow
+            || (fields is SelectedFields && IsOfRow(item))
+        )
+        {
+            return true;
+        }
+
+        return behavior == ProjectionBehavior.FromIndexOrThrow ? throw NotStored(item) : false;
+    }
+
+    /// <summary>Whether a member is read from the row that an index holds.</summary>
+    public bool IsOfRow(SelectedField item) => fields is not SelectedFields selected || selected.AreOfRow(item);
+
+    /// <summary>Whether a member is left out where nothing stands.</summary>
+    public bool IsLeftOut(SelectedField item) =>
+        IsOfField(item) && behavior is ProjectionBehavior.FromIndex or ProjectionBehavior.FromDocument;
+
+    /// <summary>Whether it is an error where nothing stands.</summary>
+    public bool IsNeeded(SelectedField item) =>
+        IsOfField(item) && behavior is ProjectionBehavior.FromIndexOrThrow or ProjectionBehavior.FromDocumentOrThrow;
+
+    // Metadata is no field of an index, and clients select types of nested objects from it each time.
+    private static bool IsOfField(SelectedField item) =>
+        item.Source is SelectedReference { Field: PathReference { Path.Steps: [{ Name: not "@metadata" }, ..] } };
+
+    private QueryException NotStored(SelectedField item)
+    {
+        string reason = fields is SelectedFields { Rows.IndexName: var name }
+            ? $"The index '{name}' does not store"
+            : "Automatic indexes store no values, so none has";
+        return new(
+            QueryFault.Invalid,
+            $"{reason} '{Projection.NameOf(item)}', and the request asks for an error then (ProjectionBehavior).",
+            item.Position
+        );
+    }
+}

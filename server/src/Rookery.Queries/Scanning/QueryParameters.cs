@@ -1,0 +1,92 @@
+using System.Buffers;
+using System.Text;
+using Rookery.Documents.Parsing;
+using Rookery.Json;
+using Rookery.Queries.Language;
+
+namespace Rookery.Queries.Scanning;
+
+/// <summary>
+/// The values that a query's text refers to by <c>$name</c>, as JSON without whitespace between its tokens.
+/// </summary>
+public sealed class QueryParameters
+{
+    private readonly Dictionary<string, byte[]> _values = new(StringComparer.Ordinal);
+
+    /// <summary>Parameters by name.</summary>
+    /// <param name="values">Valid JSON each; whitespace is taken out.</param>
+    public QueryParameters(IEnumerable<KeyValuePair<string, byte[]>> values)
+    {
+        foreach ((string name, byte[] json) in values)
+        {
+            byte[] minimised = new byte[json.Length];
+            _values[name] = minimised[..JsonText.Minimise(json, minimised)];
+        }
+    }
+
+    /// <summary>No parameters.</summary>
+    public static QueryParameters None { get; } = new([]);
+
+    /// <summary>Reads the object of parameters of a request: <c>{"p0":"ann"}</c>.</summary>
+    /// <param name="json">The object.</param>
+    /// <exception cref="QueryException">It is no JSON object.</exception>
+    public static QueryParameters Read(ReadOnlySpan<byte> json)
+    {
+        byte[] members = MembersOf(json, "QueryParameters", -1);
+        var read = new List<KeyValuePair<string, byte[]>>();
+        int at = 0;
+        while (StoredJson.TryReadMember(members, ref at, out JsonSlice name, out int valueStart))
+        {
+            byte[] text = members[name.Start..(name.Start + name.Length)];
+            int length = name.Escaped ? JsonText.Unescape(text.ToArray(), text) : text.Length;
+            read.Add(new(Encoding.UTF8.GetString(text.AsSpan(0, length)), members[valueStart..at]));
+        }
+
+        return new QueryParameters(read);
+    }
+
+    /// <summary>All of them as one object, for scripts.</summary>
+    public byte[] ToJson()
+    {
+        var output = new ArrayBufferWriter<byte>();
+        foreach ((string name, byte[] json) in _values)
+        {
+            output.Write(output.WrittenCount == 0 ? "{"u8 : ","u8);
+            JsonText.WriteString(output, Encoding.UTF8.GetBytes(name));
+            output.Write(":"u8);
+            output.Write(json);
+        }
+
+        output.Write(output.WrittenCount == 0 ? "{}"u8 : "}"u8);
+        return output.WrittenSpan.ToArray();
+    }
+
+    /// <summary>The members of an object, without braces and without whitespace between tokens.</summary>
+    /// <param name="json">The object.</param>
+    /// <param name="what">What it is, for errors.</param>
+    /// <param name="position">Where it stands in the query.</param>
+    /// <exception cref="QueryException">It is no JSON object.</exception>
+    internal static byte[] MembersOf(ReadOnlySpan<byte> json, string what, int position)
+    {
+        using DocumentParser parser = DocumentParser.Rent();
+        return parser.TryParse(json, out ParsedDocument document, out InputError error)
+            ?
+            [
+                .. document.BodyHead,
+                .. document.BodyHead.IsEmpty || document.BodyTail.IsEmpty ? ""u8 : ","u8,
+                .. document.BodyTail,
+            ]
+            : throw new QueryException(QueryFault.Invalid, $"{what} is not a JSON object: {error}.", position);
+    }
+
+    /// <summary>The JSON of a parameter.</summary>
+    /// <exception cref="QueryException">There is no such parameter.</exception>
+    internal byte[] Find(ParameterOperand operand) =>
+        _values.TryGetValue(operand.Name, out byte[]? json)
+            ? json
+            : throw new QueryException(
+                QueryFault.Invalid,
+                $"QueryParameters has no '{operand.Name}'.",
+                operand.Position
+            );
+}

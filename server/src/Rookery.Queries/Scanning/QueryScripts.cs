@@ -1,0 +1,186 @@
+using System.Text.Encodings.Web;
+using Rookery.Indexing.Values;
+using Rookery.Queries.Language;
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Syntax;
+
+namespace Rookery.Queries.Scanning;
+
+/// <summary>
+/// Compiles what queries write in JavaScript: <c>select { … }</c>, <c>select f(…)</c>, fields of loaded documents,
+/// <c>update { … }</c>.
+/// </summary>
+public static class QueryScripts
+{
+    /// <summary>The script of a query's selection; null where it has none.</summary>
+    /// <exception cref="QueryException">It is refused.</exception>
+    internal static SelectionScript? SelectionOf(Query query, QueryParameters parameters)
+    {
+        ScriptPart? expression = query.Select switch
+        {
+            ScriptSelection script => new ScriptPart("{" + script.Script.Text + "}", script.Script.Position - 1),
+            CallSelection call => PartOf(query, call),
+            FieldSelection { Items.Count: > 0 } fields when query.Loads.Count > 0 => PartOf(
+                query,
+                fields,
+                new OperandValues(parameters)
+            ),
+            _ => null,
+        };
+        if (expression is not { } part)
+        {
+            return null;
+        }
+
+        if (query.GroupBy.Count > 0)
+        {
+            throw new QueryException(
+                QueryFault.NotSupported,
+                "A script in the selection of groups is not supported by this version: select keys and aggregates.",
+                part.Position
+            );
+        }
+
+        var source = SourceOf(query) with
+        {
+            Definitions = [.. query.Loads.Select(load => new ScriptDefinition(load.Alias, PartOf(query, load)))],
+        };
+        return new SelectionScript(Compile(() => source.CompileSelection(part)), parameters.ToJson(), part.Position);
+    }
+
+    /// <summary>The script of a query's <c>update</c>.</summary>
+    /// <exception cref="QueryException">It is refused.</exception>
+    public static ScriptProgram UpdateOf(Query query)
+    {
+        if (query.Loads.Count > 0)
+        {
+            throw new QueryException(
+                QueryFault.NotSupported,
+                "'load' of a patch by query is not supported by this version: a patch sees one document.",
+                query.Loads[0].Path.Position
+            );
+        }
+
+        var update =
+            query.Update
+            ?? throw new QueryException(
+                QueryFault.Invalid,
+                "A patch by query needs 'update { … }' behind its conditions.",
+                query.Text.Length
+            );
+        return Compile(() => SourceOf(query).CompileUpdate(new ScriptPart(update.Text, update.Position)));
+    }
+
+    private static QueryScript SourceOf(Query query) =>
+        new()
+        {
+            Alias = query.Source.Alias,
+            Functions =
+            [
+                .. query.Functions.Select(static function => new ScriptDeclaration(
+                    function.Name,
+                    function.Parameters,
+                    new ScriptPart(function.Body.Text, function.Body.Position)
+                )),
+            ],
+        };
+
+    private static ScriptProgram Compile(Func<ScriptProgram> compile)
+    {
+        try
+        {
+            return compile();
+        }
+        catch (ScriptException refusal)
+        {
+            throw new QueryException(
+                refusal.Fault == ScriptFault.NotSupported ? QueryFault.NotSupported : QueryFault.Invalid,
+                refusal.Message + ".",
+                refusal.Position
+            );
+        }
+    }
+
+    /// <summary>The call as it was written: arguments of RQL are expressions of JavaScript.</summary>
+    private static ScriptPart PartOf(Query query, CallSelection call)
+    {
+        int end = call.Arguments is [.., var last] ? last.Position + last.Text.Length : -1;
+        return new ScriptPart(end < 0 ? call.Function + "()" : query.Text[call.Position..end] + ")", call.Position);
+    }
+
+    /// <summary><c>as c[]</c> takes one id, or several.</summary>
+    private static ScriptPart PartOf(Query query, LoadClause load)
+    {
+        string path = PathOf(query, load.Path);
+        return new ScriptPart(
+            load.IsMany ? $"load([].concat({path}).filter(id => id))" : $"load({path})",
+            load.Path.Position
+        );
+    }
+
+    private static ScriptPart PartOf(Query query, FieldSelection fields, OperandValues operands)
+    {
+        if (fields.IsDistinct)
+        {
+            throw new QueryException(
+                QueryFault.NotSupported,
+                "'select distinct' of loaded documents is not supported by this version.",
+                fields.Items[0].Position
+            );
+        }
+
+        var members = fields.Items.Select(item => $"{Quote(Projection.NameOf(item))}:{ValueOf(query, item, operands)}");
+        return new ScriptPart($"{{{string.Join(',', members)}}}", fields.Items[0].Position);
+    }
+
+    private static string ValueOf(Query query, SelectedField item, OperandValues operands)
+    {
+        switch (item.Source)
+        {
+            case SelectedReference { Field: PathReference field }:
+                return PathOf(query, field.Path) + "??null";
+            case SelectedReference { Field: IdReference }:
+                return "id(this)";
+            case SelectedOperand { Value: var value }:
+                operands.Json(value);
+                return value switch
+                {
+                    ParameterOperand parameter => $"args[{Quote(parameter.Name)}]",
+                    TextOperand text => Quote(text.Value),
+                    NumberOperand number => $"({number.Text})",
+                    BooleanOperand boolean => boolean.Value ? "true" : "false",
+                    _ => "null",
+                };
+            default:
+                throw new QueryException(
+                    QueryFault.NotSupported,
+                    "This part of a selection is not supported beside 'load'.",
+                    item.Position
+                );
+        }
+    }
+
+    /// <summary>A path from the document, or from one that a clause before loads.</summary>
+    private static string PathOf(Query query, FieldPath path)
+    {
+        var steps = path.Steps;
+        var loaded = query.Loads.FirstOrDefault(load =>
+            string.Equals(load.Alias, steps[0].Name, StringComparison.Ordinal) && load.Path.Position < path.Position
+        );
+        string text = loaded is null ? $"this[{Quote(steps[0].Name)}]" : loaded.Alias;
+        int open = 0;
+        for (int step = 0; step < steps.Count; step++)
+        {
+            text += step == 0 ? "" : $"[{Quote(steps[step].Name)}]";
+            if (steps[step].IsEach || (step == 0 && loaded is { IsMany: true }))
+            {
+                text += $".flatMap(e{step}=>e{step}";
+                open++;
+            }
+        }
+
+        return text + new string(')', open);
+    }
+
+    private static string Quote(string name) => $"\"{JavaScriptEncoder.UnsafeRelaxedJsonEscaping.Encode(name)}\"";
+}

@@ -1,0 +1,154 @@
+using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Values;
+using Rookery.Queries.Language;
+using Rookery.Search.Analysis;
+
+namespace Rookery.Queries.Scanning;
+
+/// <summary>
+/// A static index that a query names: what it asks are the rows that the index holds, by their fields.
+/// </summary>
+public sealed class RowSource
+{
+    private readonly IReadOnlyList<MappedField> _mapped;
+
+    internal RowSource(
+        string indexName,
+        long number,
+        StaticIndexDefinition definition,
+        IReadOnlyList<MappedField> mapped
+    ) => (IndexName, Number, Definition, _mapped) = (indexName, number, definition, mapped);
+
+    /// <summary>The index, in the case it was defined with.</summary>
+    public string IndexName { get; }
+
+    /// <summary>
+    /// Whether its rows are reduced ones, and results by themselves; otherwise each is of a document.
+    /// </summary>
+    public bool IsReduced => Definition.Reduce is not null;
+
+    /// <summary>The number of the definition.</summary>
+    public long Number { get; }
+
+    /// <summary>The fields whose words it holds.</summary>
+    public IReadOnlyList<string> WordFields =>
+        [.. _mapped.Where(static one => one.Analyzer is not null).Select(static one => one.Path[0])];
+
+    internal StaticIndexDefinition Definition { get; }
+
+    /// <summary>The source of a definition that is not at work on this node yet.</summary>
+    /// <param name="indexName">The index.</param>
+    /// <param name="number">The number of the definition.</param>
+    /// <param name="definition">The definition.</param>
+    public static RowSource Of(string indexName, long number, StaticIndexDefinition definition) =>
+        new(indexName, number, definition, StaticRowWriter.FieldsOf(definition));
+
+    /// <summary>Whether another source is of the same definition.</summary>
+    public bool IsSameDefinition(RowSource other) => Number == other.Number;
+
+    /// <summary>With what the words of a field are made.</summary>
+    /// <exception cref="QueryException">The index does not hold its words.</exception>
+    public Analyzer AnalyzerOf(FieldReference field)
+    {
+        string name = NameOf(field);
+        return _mapped.FirstOrDefault(one => string.Equals(one.Path[0], name, StringComparison.Ordinal))?.Analyzer
+            ?? throw new QueryException(
+                QueryFault.Invalid,
+                $"The index '{IndexName}' does not hold the words of '{name}': define the field with "
+                    + $"\"Indexing\":\"Search\".",
+                field.Position
+            );
+    }
+
+    /// <summary>Whether the values of a field are kept in the index.</summary>
+    internal bool Stores(string name) =>
+        Definition.Fields.Any(field => field.IsStored && string.Equals(field.Name, name, StringComparison.Ordinal));
+
+    /// <summary>The name of a field that can be asked for.</summary>
+    /// <exception cref="QueryException">There is none.</exception>
+    internal string NameOf(FieldReference field)
+    {
+        string name = field is PathReference { Path: var path }
+            ? path.ToString().Replace("[]", "", StringComparison.Ordinal)
+            : "";
+        var known = Definition.Fields.FirstOrDefault(one => string.Equals(one.Name, name, StringComparison.Ordinal));
+        return known is { Indexing: not FieldIndexing.No } ? name
+            : known is not null
+                ? throw new QueryException(
+                    QueryFault.Invalid,
+                    $"The index '{IndexName}' only stores '{name}': nothing can be looked for or sorted by it.",
+                    field.Position
+                )
+            : throw new QueryException(
+                QueryFault.Invalid,
+                $"The index '{IndexName}' has no field '{name}'. It has "
+                    + $"{string.Join(", ", Definition.Fields.Select(static one => one.Name))}.",
+                field.Position
+            );
+    }
+}
+
+/// <summary>Fields of the rows of an index, as conditions and orders name them.</summary>
+/// <param name="rows">The index.</param>
+internal sealed class RowFields(RowSource rows) : FieldResolver
+{
+    public override FieldPath Resolve(FieldReference field) =>
+        field switch
+        {
+            PathReference => new FieldPath([new(rows.NameOf(field), false)], field.Position),
+            IdReference when !rows.IsReduced => DocumentFields.Id,
+            ScoreReference => throw new QueryException(
+                QueryFault.Invalid,
+                "'score()' belongs behind 'order by' or 'select'.",
+                field.Position
+            ),
+            IdReference => throw new QueryException(
+                QueryFault.Invalid,
+                $"The results of '{rows.IndexName}' are reduced rows, which have no id.",
+                field.Position
+            ),
+            _ => throw new QueryException(
+                QueryFault.Invalid,
+                $"'{NameOf(field)}' needs 'group by', which stands behind a collection.",
+                field.Position
+            ),
+        };
+}
+
+/// <summary>
+/// Fields as a selection names them: stored ones and those of reduced rows are the index's, all others the document's.
+/// </summary>
+/// <param name="rows">The index.</param>
+/// <param name="behavior">Where the request wants fields to be read from.</param>
+internal sealed class SelectedFields(RowSource rows, ProjectionBehavior behavior) : FieldResolver
+{
+    private readonly bool _isOfDocuments =
+        behavior is ProjectionBehavior.FromDocument or ProjectionBehavior.FromDocumentOrThrow;
+
+    /// <summary>The index.</summary>
+    public RowSource Rows => rows;
+
+    public override FieldPath Resolve(FieldReference field) =>
+        field switch
+        {
+            // Clients select the types of nested objects from the metadata each time: a row has none, so it is null.
+            PathReference { Path: { Steps: [{ Name: "@metadata" }, ..] } path } => path,
+            PathReference { Path: var path }
+                when rows.IsReduced
+                    && rows.Definition.Fields.All(one =>
+                        !string.Equals(one.Name, path.Steps[0].Name, StringComparison.Ordinal)
+                    ) => new FieldPath([new(rows.NameOf(field), false)], field.Position),
+            PathReference { Path: var path } => IsStored(path)
+                ? new FieldPath([new(path.ToString(), false)], field.Position)
+                : path,
+            _ => new RowFields(rows).Resolve(field),
+        };
+
+    /// <summary>Whether what is selected is read from the row, not from the document.</summary>
+    public bool AreOfRow(SelectedField item) =>
+        rows.IsReduced
+        || (item.Source is SelectedReference { Field: PathReference { Path: var path } } && IsStored(path));
+
+    private bool IsStored(FieldPath path) => !_isOfDocuments && rows.Stores(path.ToString());
+}

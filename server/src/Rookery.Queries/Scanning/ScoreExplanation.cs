@@ -1,0 +1,93 @@
+using System.Globalization;
+using System.Text;
+using Rookery.Indexing.Values;
+using Rookery.Queries.FullText;
+
+namespace Rookery.Queries.Scanning;
+
+/// <summary>Says in lines of text how the relevance of a document comes about. For one thread.</summary>
+/// <param name="work">Of the answer.</param>
+internal sealed class ScoreExplanation(ScanWork work)
+{
+    private readonly StringBuilder _text = new();
+
+    /// <summary>Explains a document that satisfies a condition.</summary>
+    public string Of(Predicate condition, in QueriedDocument document)
+    {
+        _text.Clear();
+        Add(condition, document, 0);
+        return _text.ToString().TrimEnd();
+    }
+
+    private void Add(Predicate condition, in QueriedDocument document, int depth)
+    {
+        if (!condition.TryScore(document, work, out double score))
+        {
+            return;
+        }
+
+        switch (condition)
+        {
+            case AndPredicate and:
+                Line(depth, score, "the sum of");
+                AddAll(and.Inner, document, depth + 1);
+                break;
+            case OrPredicate or:
+                Line(depth, score, "the sum of what holds of");
+                AddAll(or.Inner, document, depth + 1);
+                break;
+            case BoostPredicate boost:
+                Line(depth, score, string.Create(CultureInfo.InvariantCulture, $"{boost.Factor} times"));
+                Add(boost.Inner, document, depth + 1);
+                break;
+            case OptionalPredicate optional:
+                Line(depth, score, "what need not hold");
+                Add(optional.Inner, document, depth + 1);
+                break;
+            case FullTextPredicate { Condition: SearchedField searched }:
+                Line(depth, score, $"words of '{NameOf(searched.Reader)}'");
+                foreach (var (added, why) in searched.Explain(document, work))
+                {
+                    Line(depth + 1, added, why);
+                }
+
+                break;
+            default:
+                Line(depth, score, Describe(condition));
+                break;
+        }
+    }
+
+    private void AddAll(ReadOnlySpan<Predicate> conditions, in QueriedDocument document, int depth)
+    {
+        foreach (var condition in conditions)
+        {
+            Add(condition, document, depth);
+        }
+    }
+
+    private void Line(int depth, double score, string what) =>
+        _text
+            .Append(' ', 2 * depth)
+            .Append(score.ToString("0.######", CultureInfo.InvariantCulture))
+            .Append(" = ")
+            .Append(what)
+            .Append('\n');
+
+    private static string Describe(Predicate condition) =>
+        condition switch
+        {
+            NotPredicate => "a 'not', which adds nothing",
+            TermsPredicate one => $"'{NameOf(one.Reader)}' has a value that was asked for",
+            AllTermsPredicate all => $"'{NameOf(all.Reader)}' has all values that were asked for",
+            RangePredicate range => $"'{NameOf(range.Reader)}' has a value in the range",
+            ExistsPredicate exists => $"'{NameOf(exists.Reader)}' is there",
+            TextPredicate text => $"'{NameOf(text.Reader)}' has a text that looks so",
+            FullTextPredicate { Condition: FuzzyField fuzzy } => $"'{NameOf(fuzzy.Reader)}' has a similar text",
+            FullTextPredicate => "words that it shares with the given document",
+            _ => "every document",
+        };
+
+    private static string NameOf(FieldReader reader) =>
+        reader.IsMetadata && reader.Names is [_, "@id"] ? "id()" : string.Join('.', reader.Names);
+}

@@ -1,0 +1,163 @@
+using System.Text.RegularExpressions;
+using Rookery.Indexing.Values;
+using Rookery.Queries.Language;
+
+namespace Rookery.Queries.Scanning;
+
+/// <summary>What a text must look like. Thread-safe.</summary>
+internal abstract class TextPattern
+{
+    /// <summary>What every text that looks so begins with; empty when that cannot be said.</summary>
+    public virtual ReadOnlySpan<byte> Prefix => [];
+
+    /// <summary>Whether every text that begins with <see cref="Prefix"/> looks so.</summary>
+    public virtual bool IsPrefix => false;
+
+    /// <summary>Whether a text looks so.</summary>
+    /// <param name="text">The text as conditions compare it, see <see cref="ScanWork.TextOf"/>.</param>
+    /// <param name="work">Of the scan.</param>
+    public abstract bool Matches(ReadOnlySpan<byte> text, ScanWork work);
+}
+
+/// <summary>Holds where a text among the values of a field looks so; other values do not count.</summary>
+internal sealed class TextPredicate(FieldReader reader, TextPattern pattern, bool isExact) : Predicate
+{
+    public FieldReader Reader => reader;
+
+    public TextPattern Pattern => pattern;
+
+    public bool IsExact => isExact;
+
+    public override bool Matches(in QueriedDocument document, ScanWork work)
+    {
+        work.Walk(document.Members.Length);
+        var visitor = new Visitor(pattern, isExact, work);
+        return !reader.Read(document, ref visitor);
+    }
+
+    private readonly struct Visitor(TextPattern pattern, bool isExact, ScanWork work) : IValueVisitor
+    {
+        public bool Visit(scoped ReadOnlySpan<byte> json) =>
+            json[0] != (byte)'"' || !pattern.Matches(work.TextOf(json, isExact), work);
+    }
+}
+
+/// <summary>Texts that begin with some text.</summary>
+internal sealed class BeginningPattern(byte[] beginning) : TextPattern
+{
+    public override ReadOnlySpan<byte> Prefix => beginning;
+
+    public override bool IsPrefix => true;
+
+    public override bool Matches(ReadOnlySpan<byte> text, ScanWork work) => text.StartsWith(beginning);
+}
+
+/// <summary>Texts that end with some text.</summary>
+internal sealed class EndPattern(byte[] end) : TextPattern
+{
+    public override bool Matches(ReadOnlySpan<byte> text, ScanWork work) => text.EndsWith(end);
+}
+
+/// <summary>
+/// Texts in which a regular expression finds something. It runs in time that grows with the text alone.
+/// </summary>
+internal sealed class RegexPattern : TextPattern
+{
+    /// <summary>Characters a pattern may have.</summary>
+    public const int MaxCharacters = 1000;
+
+    /// <summary>
+    /// What the counts in braces may multiply up to: an automaton holds what it counts once for each.
+    /// </summary>
+    private const long MaxRepeats = 1_000;
+
+    private static readonly TimeSpan MaxTime = TimeSpan.FromSeconds(1);
+
+    private readonly Regex _regex;
+    private readonly int _position;
+
+    // An automaton may be in as many states at once as the pattern has characters, times its counts.
+    private readonly int _statesPerByte;
+
+    public RegexPattern(string pattern, bool isExact, int position)
+    {
+        if (pattern.Length > MaxCharacters || Repeats(pattern) > MaxRepeats)
+        {
+            throw new QueryException(
+                QueryFault.TooCostly,
+                $"A regular expression takes at most {MaxCharacters} characters, and counts in braces that "
+                    + $"multiply to at most {MaxRepeats}.",
+                position
+            );
+        }
+
+        _position = position;
+        _statesPerByte = (int)(Math.Max(pattern.Length, 1) * Repeats(pattern));
+        try
+        {
+            _regex = new Regex(
+                pattern,
+                RegexOptions.NonBacktracking
+                    | RegexOptions.CultureInvariant
+                    | (isExact ? RegexOptions.None : RegexOptions.IgnoreCase),
+                MaxTime
+            );
+        }
+        catch (NotSupportedException)
+        {
+            throw new QueryException(
+                QueryFault.NotSupported,
+                "'regex' with lookarounds, back references or conditions is not supported: it could take time "
+                    + "without bound.",
+                position
+            );
+        }
+        catch (ArgumentException error)
+        {
+            throw new QueryException(QueryFault.Invalid, $"The regular expression is wrong: {error.Message}", position);
+        }
+    }
+
+    public override bool Matches(ReadOnlySpan<byte> text, ScanWork work)
+    {
+        work.Walk(text.Length, _statesPerByte);
+        try
+        {
+            return _regex.IsMatch(work.CharactersOf(text));
+        }
+        catch (RegexMatchTimeoutException)
+        {
+            throw new QueryException(
+                QueryFault.TooCostly,
+                $"The regular expression took more than {MaxTime.TotalSeconds} s on one text.",
+                _position
+            );
+        }
+    }
+
+    private static long Repeats(string pattern)
+    {
+        long product = 1;
+        long number = 0;
+        bool isCount = false;
+        foreach (char character in pattern)
+        {
+            if (character == '{')
+            {
+                (isCount, number) = (true, 0);
+            }
+            else if (isCount && char.IsAsciiDigit(character))
+            {
+                number = Math.Min((number * 10) + (character - '0'), MaxRepeats + 1);
+            }
+            else if (isCount && character is ',' or '}')
+            {
+                isCount = character == ',';
+                product = Math.Min(product * Math.Max(number, 1), MaxRepeats + 1);
+                number = 0;
+            }
+        }
+
+        return product;
+    }
+}

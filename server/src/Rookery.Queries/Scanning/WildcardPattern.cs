@@ -1,0 +1,94 @@
+using Rookery.Indexing.Values;
+
+namespace Rookery.Queries.Scanning;
+
+/// <summary>
+/// Texts that a pattern describes. Takes at most as many steps as pattern and text have bytes, multiplied.
+/// </summary>
+/// <param name="pattern">The pattern, without case unless it is compared exactly: UTF-8 with <see cref="Many"/> and
+/// <see cref="One"/> in it.</param>
+internal sealed class WildcardPattern(byte[] pattern) : TextPattern
+{
+    /// <summary>Stands for any characters: a byte that UTF-8 does not have.</summary>
+    public const byte Many = 0xFF;
+
+    /// <summary>Stands for one character.</summary>
+    public const byte One = 0xFE;
+
+    private const int StepsBetweenCounts = 64 * 1024;
+
+    private readonly int _plainBytes = PlainBytes(pattern);
+
+    public override ReadOnlySpan<byte> Prefix => pattern.AsSpan(0, _plainBytes);
+
+    public override bool Matches(ReadOnlySpan<byte> text, ScanWork work) => Matches(pattern, text, work);
+
+    /// <summary>Bytes of a pattern before what may be anything.</summary>
+    public static int PlainBytes(ReadOnlySpan<byte> pattern) =>
+        pattern.IndexOfAny(Many, One) is >= 0 and int first ? first : pattern.Length;
+
+    /// <summary>Whether a pattern describes a text.</summary>
+    /// <param name="pattern">The pattern.</param>
+    /// <param name="text">UTF-8.</param>
+    /// <param name="work">Counts the steps; null where nobody waits for them.</param>
+    public static bool Matches(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text, ScanWork? work)
+    {
+        int steps = 0;
+        bool isMatch = Matches(pattern, text, work, ref steps);
+        work?.Walk(steps);
+        return isMatch;
+    }
+
+    private static bool Matches(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text, ScanWork? work, ref int steps)
+    {
+        int at = 0;
+        int step = 0;
+        int afterStar = -1;
+        int retry = 0;
+        while (at < text.Length)
+        {
+            if (++steps == StepsBetweenCounts)
+            {
+                work?.Walk(steps);
+                steps = 0;
+            }
+
+            if (step < pattern.Length && pattern[step] == Many)
+            {
+                (afterStar, retry) = (++step, at);
+            }
+            else if (step < pattern.Length && pattern[step] == One)
+            {
+                step++;
+                at = NextCharacter(text, at);
+            }
+            else if (step < pattern.Length && pattern[step] == text[at])
+            {
+                step++;
+                at++;
+            }
+            else if (afterStar >= 0)
+            {
+                retry = NextCharacter(text, retry);
+                (step, at) = (afterStar, retry);
+            }
+            else
+            {
+                return false;
+            }
+        }
+
+        return pattern[step..].IndexOfAnyExcept(Many) < 0;
+    }
+
+    private static int NextCharacter(ReadOnlySpan<byte> text, int at)
+    {
+        at++;
+        while (at < text.Length && (text[at] & 0xC0) == 0x80)
+        {
+            at++;
+        }
+
+        return at;
+    }
+}

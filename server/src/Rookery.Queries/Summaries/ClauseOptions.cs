@@ -1,0 +1,122 @@
+using System.Text.Json;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
+
+namespace Rookery.Queries.Summaries;
+
+/// <summary>The options of a clause: an object, as a parameter or as a text of JSON. Names have no case.</summary>
+internal sealed class ClauseOptions
+{
+    private readonly Dictionary<string, JsonElement> _members = new(StringComparer.OrdinalIgnoreCase);
+    private readonly SortedSet<string> _known = new(StringComparer.OrdinalIgnoreCase);
+    private readonly string _clause;
+    private readonly int _position;
+
+    /// <summary>Reads options.</summary>
+    /// <param name="operand">The object; null for none.</param>
+    /// <param name="clause">Whose they are, for errors.</param>
+    /// <param name="operands">Parameters filled in.</param>
+    /// <exception cref="QueryException">It is no object.</exception>
+    public ClauseOptions(Operand? operand, string clause, OperandValues operands)
+    {
+        _clause = clause;
+        _position = operand?.Position ?? -1;
+        if (operand is null || operand is NullOperand)
+        {
+            return;
+        }
+
+        byte[] json = operands.Json(operand);
+        if (json[0] == (byte)'n')
+        {
+            return;
+        }
+
+        try
+        {
+            using var document = JsonDocument.Parse(json[0] == (byte)'"' ? operands.Text(operand, clause) : json);
+            foreach (var member in document.RootElement.EnumerateObject())
+            {
+                _members[member.Name] = member.Value.Clone();
+            }
+        }
+        catch (Exception malformed) when (malformed is JsonException or InvalidOperationException)
+        {
+            throw new QueryException(
+                QueryFault.Invalid,
+                $"The options of '{clause}' are not a JSON object.",
+                _position
+            );
+        }
+    }
+
+    /// <summary>A whole number from 0.</summary>
+    public long Count(string name, long usual) =>
+        Find(name) is not { } member ? usual
+        : member.ValueKind == JsonValueKind.Number && member.TryGetInt64(out long number) && number >= 0 ? number
+        : throw Wrong(name, "a whole number from 0");
+
+    /// <summary>A number from 0.</summary>
+    public double Number(string name, double usual) =>
+        Find(name) is not { } member ? usual
+        : member.ValueKind == JsonValueKind.Number && member.GetDouble() is >= 0 and <= float.MaxValue and var number
+            ? number
+        : throw Wrong(name, "a number from 0");
+
+    /// <summary>A flag.</summary>
+    public bool Flag(string name) =>
+        Find(name) is { } member
+        && (
+            member.ValueKind is JsonValueKind.True or JsonValueKind.False
+                ? member.GetBoolean()
+                : throw Wrong(name, "true or false")
+        );
+
+    /// <summary>One of several words, without case.</summary>
+    public T Word<T>(string name, T usual)
+        where T : struct, Enum =>
+        Find(name) is not { } member ? usual
+        : member.ValueKind == JsonValueKind.String
+        && Enum.TryParse(member.GetString(), ignoreCase: true, out T word)
+        && Enum.IsDefined(word)
+            ? word
+        : throw Wrong(name, "one of " + string.Join(", ", Enum.GetNames<T>()));
+
+    /// <summary>A text; null without.</summary>
+    public string? Text(string name) =>
+        Find(name) is not { } member ? null
+        : member.ValueKind == JsonValueKind.String ? member.GetString()
+        : throw Wrong(name, "a text");
+
+    /// <summary>Texts; null without.</summary>
+    public string[]? Texts(string name) =>
+        Find(name) is not { } member ? null
+        : member.ValueKind == JsonValueKind.Array
+        && member.EnumerateArray().All(static item => item.ValueKind == JsonValueKind.String)
+            ? [.. member.EnumerateArray().Select(static item => item.GetString()!)]
+        : throw Wrong(name, "a list of texts");
+
+    /// <summary>To be called once all options were read: refuses the others.</summary>
+    /// <exception cref="QueryException">A member is no option.</exception>
+    public void RefuseOthers()
+    {
+        if (_members.Keys.FirstOrDefault(name => !_known.Contains(name)) is { } unknown)
+        {
+            throw new QueryException(
+                QueryFault.Invalid,
+                $"'{unknown}' is no option of '{_clause}', which takes {string.Join(", ", _known)}.",
+                _position
+            );
+        }
+    }
+
+    private JsonElement? Find(string name)
+    {
+        _known.Add(name);
+        bool isGiven = _members.TryGetValue(name, out var member) && member.ValueKind != JsonValueKind.Null;
+        return isGiven ? member : null;
+    }
+
+    private QueryException Wrong(string name, string wanted) =>
+        new(QueryFault.Invalid, $"The option '{name}' of '{_clause}' is {wanted}.", _position);
+}

@@ -1,0 +1,298 @@
+using System.Buffers;
+using System.Globalization;
+using System.Text;
+using Rookery.Disk;
+using Rookery.Indexing.Grouping;
+using Rookery.Indexing.Values;
+using Rookery.Json;
+using Rookery.Queries.Scanning;
+using Rookery.Search.Values;
+
+namespace Rookery.Queries.Summaries;
+
+/// <summary><c>select facet(…), …</c>.</summary>
+/// <param name="facets">The facets.</param>
+internal sealed class FacetSummary(FacetPlan[] facets) : QuerySummary
+{
+    /// <inheritdoc/>
+    public override SummaryRun Start(MemoryShare share, IScanClock clock) => new Run(facets, share, clock);
+
+    private sealed class Run(FacetPlan[] facets, MemoryShare share, IScanClock clock) : SummaryRun
+    {
+        private readonly ScanMemory _memory = new(share);
+        private readonly ScanWork _work = new(clock);
+        private readonly FacetTable[] _tables = [.. facets.Select(static facet => new FacetTable(facet))];
+
+        public override int Count => _tables.Length;
+
+        public override void Add(in QueriedDocument document)
+        {
+            foreach (FacetTable table in _tables)
+            {
+                table.Add(document, _work, _memory);
+            }
+        }
+
+        public override void Write(int index, IBufferWriter<byte> output) => _tables[index].Write(output);
+
+        public override void Dispose()
+        {
+            _memory.Dispose();
+            _work.Release();
+        }
+    }
+}
+
+/// <summary>
+/// The buckets of one facet. A document counts once in each bucket that one of its values belongs to. For one thread.
+/// </summary>
+internal sealed class FacetTable
+{
+    // Objects, references and a place in the table, of one bucket.
+    private const int BytesPerBucket = 256;
+
+    private readonly FacetPlan _plan;
+    private readonly Dictionary<byte[], Bucket> _buckets = new(BytesComparer.Instance);
+    private readonly Bucket[] _ranges;
+    private readonly List<Bucket> _found = [];
+    private long _documents;
+
+    /// <summary>A table without a document.</summary>
+    public FacetTable(FacetPlan plan)
+    {
+        _plan = plan;
+        _ranges = [.. plan.Ranges.Select(_ => new Bucket(plan.Numbers))];
+    }
+
+    /// <summary>Adds a document.</summary>
+    public void Add(in QueriedDocument document, ScanWork work, ScanMemory memory)
+    {
+        _documents++;
+        _found.Clear();
+        for (int range = 0; range < _ranges.Length; range++)
+        {
+            if (_plan.Ranges[range].Condition.Matches(document, work))
+            {
+                _found.Add(_ranges[range]);
+            }
+        }
+
+        if (_plan.Field is { } field)
+        {
+            work.Walk(document.Members.Length);
+            var visitor = new BucketFinder(this, memory);
+            field.Read(document, ref visitor);
+        }
+
+        _found.ForEach(static bucket => bucket.Count++);
+        for (int numbers = 0; numbers < _plan.Numbers.Length && _found.Count > 0; numbers++)
+        {
+            work.Walk(document.Members.Length);
+            var visitor = new NumberAdder(_found, numbers, memory);
+            _plan.Numbers[numbers].Reader.Read(document, ref visitor);
+        }
+    }
+
+    /// <summary>
+    /// Writes the facet as RavenDB does:
+    /// <c>{"Name","Values":[{"Name","Range","Count",…}],"RemainingHits","RemainingTermsCount","RemainingTerms"}</c>.
+    /// </summary>
+    public void Write(IBufferWriter<byte> output)
+    {
+        (string Text, Bucket Bucket)[] all = _plan.Field is null
+            ? [.. _plan.Ranges.Select((range, index) => (range.Text, _ranges[index]))]
+            : InOrder();
+        int from = (int)Math.Min(_plan.Start, all.Length);
+        int to = (int)Math.Min(from + _plan.PageSize, all.Length);
+        output.Write("{\"Name\":"u8);
+        WriteText(_plan.Name, output);
+        output.Write(",\"Values\":["u8);
+        bool isFirst = true;
+        foreach (var (text, bucket) in all[from..to])
+        {
+            WriteBucket(text, bucket, ref isFirst, output);
+        }
+
+        var remaining = all[to..];
+        output.Write(
+            Encoding.UTF8.GetBytes(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"],\"RemainingHits\":{remaining.Sum(static one => one.Bucket.Count)}"
+                        + $",\"RemainingTermsCount\":{remaining.Length},\"RemainingTerms\":["
+                )
+            )
+        );
+        for (int term = 0; _plan.NamesRemaining && term < remaining.Length; term++)
+        {
+            output.Write(term == 0 ? ""u8 : ","u8);
+            WriteText(remaining[term].Text, output);
+        }
+
+        output.Write("]}"u8);
+    }
+
+    private (string Text, Bucket Bucket)[] InOrder()
+    {
+        KeyValuePair<byte[], Bucket>[] all = [.. _buckets];
+        int turn = _plan.Order is FacetOrder.ValueDesc or FacetOrder.CountDesc ? -1 : 1;
+        bool isByCount = _plan.Order is FacetOrder.CountAsc or FacetOrder.CountDesc;
+        Array.Sort(
+            all,
+            (one, other) =>
+            {
+                int order = isByCount ? turn * one.Value.Count.CompareTo(other.Value.Count) : 0;
+                return order != 0 ? order : one.Key.AsSpan().SequenceCompareTo(other.Key) * (isByCount ? 1 : turn);
+            }
+        );
+        return [.. all.Select(static one => (TextOf(one.Key), one.Value))];
+    }
+
+    /// <summary>A value as RavenDB names it: texts without case, null and the empty text by names.</summary>
+    private static string TextOf(byte[] key)
+    {
+        switch (TermKey.KindOf(key))
+        {
+            case ValueKind.Null:
+                return "NULL_VALUE";
+            case ValueKind.Text:
+                string text = Encoding.UTF8.GetString(key, 1, Math.Min(key.Length - 1, TermKey.MaxTextBytes));
+                return TermKey.IsCut(key) ? text.TrimEnd('\uFFFD') + "…"
+                    : text.Length == 0 ? "EMPTY_STRING"
+                    : text;
+            default:
+                var output = new ArrayBufferWriter<byte>();
+                TermKey.WriteJson(key, output);
+                return Encoding.UTF8.GetString(output.WrittenSpan);
+        }
+    }
+
+    private void WriteBucket(string text, Bucket bucket, ref bool isFirst, IBufferWriter<byte> output)
+    {
+        for (int numbers = 0; numbers < Math.Max(_plan.Numbers.Length, 1); numbers++)
+        {
+            output.Write(isFirst ? "{\"Name\":"u8 : ",{\"Name\":"u8);
+            isFirst = false;
+            if (_plan.Numbers.Length == 0)
+            {
+                output.Write("null"u8);
+            }
+            else
+            {
+                WriteText(_plan.Numbers[numbers].Name, output);
+            }
+
+            output.Write(",\"Range\":"u8);
+            WriteText(text, output);
+            output.Write(
+                Encoding.UTF8.GetBytes(string.Create(CultureInfo.InvariantCulture, $",\"Count\":{bucket.Count}"))
+            );
+            if (_plan.Numbers.Length > 0)
+            {
+                bucket.WriteNumbers(numbers, _plan.Numbers[numbers].Kinds, output);
+            }
+
+            output.Write("}"u8);
+        }
+    }
+
+    private static void WriteText(string text, IBufferWriter<byte> output) =>
+        JsonText.WriteString(output, Encoding.UTF8.GetBytes(text));
+
+    private Bucket Take(ReadOnlySpan<byte> key, ScanMemory memory)
+    {
+        var lookup = _buckets.GetAlternateLookup<ReadOnlySpan<byte>>();
+        if (!lookup.TryGetValue(key, out Bucket? bucket))
+        {
+            memory.Take(
+                BytesPerBucket
+                    + key.Length
+                    + (_plan.Numbers.Sum(static numbers => numbers.Kinds.Length) * Accumulator.Bytes)
+            );
+            bucket = new Bucket(_plan.Numbers);
+            _buckets.Add(key.ToArray(), bucket);
+        }
+
+        return bucket;
+    }
+
+    private sealed class Bucket(FacetNumbers[] numbers)
+    {
+        private readonly Accumulator[][] _accumulators =
+        [
+            .. numbers.Select(static field => field.Kinds.Select(static _ => new Accumulator()).ToArray()),
+        ];
+
+        public long Count { get; set; }
+
+        /// <summary>The last document that was counted here, so that its further values are not.</summary>
+        public long LastDocument { get; set; }
+
+        public void Add(int field, ReadOnlySpan<byte> json, ScanMemory memory)
+        {
+            for (int kind = 0; kind < _accumulators[field].Length; kind++)
+            {
+                _accumulators[field][kind].Add(numbers[field].Kinds[kind], json, memory);
+            }
+        }
+
+        public void WriteNumbers(int field, AggregateKind[] kinds, IBufferWriter<byte> output)
+        {
+            var json = new PooledBytes();
+            for (int kind = 0; kind < kinds.Length; kind++)
+            {
+                output.Write(
+                    kinds[kind] switch
+                    {
+                        AggregateKind.Sum => ",\"Sum\":"u8,
+                        AggregateKind.Min => ",\"Min\":"u8,
+                        AggregateKind.Max => ",\"Max\":"u8,
+                        _ => ",\"Average\":"u8,
+                    }
+                );
+                json.Clear();
+                _accumulators[field][kind].Append(kinds[kind], Count, json);
+                output.Write(json.Written);
+            }
+
+            json.Release();
+        }
+    }
+
+    private readonly struct BucketFinder(FacetTable table, ScanMemory memory) : IValueVisitor
+    {
+        public bool Visit(scoped ReadOnlySpan<byte> json)
+        {
+            if (json[0] == (byte)'{')
+            {
+                return true;
+            }
+
+            Span<byte> key = stackalloc byte[TermKey.MaxBytes];
+            Bucket bucket = table.Take(key[..TermKey.Write(json, isExact: false, key)], memory);
+            if (bucket.LastDocument != table._documents)
+            {
+                bucket.LastDocument = table._documents;
+                table._found.Add(bucket);
+            }
+
+            return true;
+        }
+    }
+
+    private readonly struct NumberAdder(List<Bucket> found, int field, ScanMemory memory) : IValueVisitor
+    {
+        public bool Visit(scoped ReadOnlySpan<byte> json)
+        {
+            if (json[0] is (byte)'-' or (>= (byte)'0' and <= (byte)'9'))
+            {
+                foreach (Bucket bucket in found)
+                {
+                    bucket.Add(field, json, memory);
+                }
+            }
+
+            return true;
+        }
+    }
+}

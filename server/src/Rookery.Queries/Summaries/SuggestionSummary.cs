@@ -1,0 +1,261 @@
+using System.Buffers;
+using System.Text;
+using Rookery.Disk;
+using Rookery.Indexing.Values;
+using Rookery.Json;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
+using Rookery.Search.Analysis;
+
+namespace Rookery.Queries.Summaries;
+
+/// <summary>In which order suggestions stand.</summary>
+internal enum SuggestionOrder
+{
+    /// <summary>The most similar first, of equal ones the most frequent.</summary>
+    None,
+
+    /// <summary>The most frequent first, of equal ones the most similar.</summary>
+    Popularity,
+}
+
+/// <summary>A suggestion, ready to be computed: words of a field that are similar to given ones.</summary>
+/// <param name="Name">What the answer calls it.</param>
+/// <param name="Field">Where the texts stand.</param>
+/// <param name="Terms">The given words, in characters.</param>
+/// <param name="PageSize">Suggestions for each of them, at most.</param>
+/// <param name="Measure">How similarity is measured.</param>
+/// <param name="Accuracy">How similar they are at least.</param>
+/// <param name="Order">In which order they stand.</param>
+internal sealed record SuggestionPlan(
+    string Name,
+    FieldReader Field,
+    int[][] Terms,
+    long PageSize,
+    SimilarityMeasure Measure,
+    double Accuracy,
+    SuggestionOrder Order
+)
+{
+    /// <summary>Given words of one suggestion, at most: each is compared with every word of the field.</summary>
+    public const int MostTerms = 64;
+
+    private const int UsualPageSize = 15;
+    private const double UsualAccuracy = 0.5;
+
+    /// <summary>Makes a suggestion ready.</summary>
+    /// <exception cref="QueryException">It is wrong.</exception>
+    public static SuggestionPlan Of(SelectedSuggestion suggestion, SelectedField item, OperandValues operands)
+    {
+        int position = suggestion.Term.Position;
+        byte[][] terms = [.. operands.Elements([suggestion.Term])];
+        if (terms.Length > MostTerms || Array.Exists(terms, static term => term[0] != (byte)'"'))
+        {
+            throw new QueryException(
+                terms.Length > MostTerms ? QueryFault.TooCostly : QueryFault.Invalid,
+                $"'suggest' takes a text, or a list of up to {MostTerms}.",
+                position
+            );
+        }
+
+        var options = new ClauseOptions(suggestion.Options, "suggest", operands);
+        var plan = new SuggestionPlan(
+            item.Alias ?? suggestion.Field.ToString(),
+            new FieldReader(suggestion.Field),
+            [.. terms.Select(term => CharactersOf(term, position))],
+            options.Count("PageSize", UsualPageSize),
+            options.Word("Distance", SimilarityMeasure.Levenshtein),
+            options.Number("Accuracy", UsualAccuracy),
+            options.Word("SortMode", SuggestionOrder.Popularity)
+        );
+        options.RefuseOthers();
+        return plan;
+    }
+
+    private static int[] CharactersOf(byte[] json, int position)
+    {
+        byte[] text = new byte[json.Length];
+        byte[] folded = AnalyzerCatalog.Default.Fold(
+            text.AsSpan(0, JsonText.Unescape(json.AsSpan(1, json.Length - 2), text))
+        );
+        return folded.Length <= Analyzer.LongestTokenBytes
+            ? [.. Encoding.UTF8.GetString(folded).EnumerateRunes().Select(static rune => rune.Value)]
+            : throw new QueryException(
+                QueryFault.TooCostly,
+                $"A word of more than {Analyzer.LongestTokenBytes} bytes has no suggestions.",
+                position
+            );
+    }
+}
+
+/// <summary><c>select suggest(…), …</c>.</summary>
+/// <param name="suggestions">The suggestions.</param>
+internal sealed class SuggestionSummary(SuggestionPlan[] suggestions) : QuerySummary
+{
+    /// <inheritdoc/>
+    public override SummaryRun Start(MemoryShare share, IScanClock clock) => new Run(suggestions, share, clock);
+
+    private sealed class Run(SuggestionPlan[] suggestions, MemoryShare share, IScanClock clock) : SummaryRun
+    {
+        private readonly ScanMemory _memory = new(share);
+        private readonly ScanWork _work = new(clock);
+        private readonly SearchableText _room = new();
+        private readonly SuggestionTable[] _tables =
+        [
+            .. suggestions.Select(static suggestion => new SuggestionTable(suggestion)),
+        ];
+
+        public override int Count => _tables.Length;
+
+        public override void Add(in QueriedDocument document)
+        {
+            foreach (SuggestionTable table in _tables)
+            {
+                table.Add(document, _room, _work, _memory);
+            }
+        }
+
+        public override void Write(int index, IBufferWriter<byte> output) => _tables[index].Write(output, _work);
+
+        public override void Dispose()
+        {
+            _memory.Dispose();
+            _work.Release();
+            _room.Release();
+        }
+    }
+}
+
+/// <summary>
+/// The words of a field that are similar to given ones, and how often they are there. For one thread.
+/// </summary>
+/// <param name="plan">What is computed.</param>
+internal sealed class SuggestionTable(SuggestionPlan plan)
+{
+    // Objects, references and a place in the table, of one word.
+    private const int BytesPerWord = 160;
+
+    private readonly Dictionary<byte[], Candidate> _candidates = new(BytesComparer.Instance);
+
+    /// <summary>Adds the words of a document.</summary>
+    public void Add(in QueriedDocument document, SearchableText room, ScanWork work, ScanMemory memory)
+    {
+        for (int term = 0; term < plan.Terms.Length; term++)
+        {
+            work.Walk(document.Members.Length); // each word is compared with each given one
+        }
+
+        var visitor = new Visitor(this, room, memory);
+        plan.Field.Read(document, ref visitor);
+    }
+
+    /// <summary>
+    /// Writes them as RavenDB does: <c>{"Name","Suggestions":[…]}</c>. Those of several given words follow each other.
+    /// </summary>
+    public void Write(IBufferWriter<byte> output, ScanWork work)
+    {
+        output.Write("{\"Name\":"u8);
+        JsonText.WriteString(output, Encoding.UTF8.GetBytes(plan.Name));
+        output.Write(",\"Suggestions\":["u8);
+        var written = new HashSet<byte[]>(BytesComparer.Instance);
+        for (int term = 0; term < plan.Terms.Length; term++)
+        {
+            work.Walk((int)Math.Min((long)_candidates.Count * BytesPerWord, int.MaxValue / 2));
+            foreach (byte[] word in Best(term))
+            {
+                if (written.Add(word))
+                {
+                    output.Write(written.Count == 1 ? ""u8 : ","u8);
+                    JsonText.WriteString(output, word);
+                }
+            }
+        }
+
+        output.Write("]}"u8);
+    }
+
+    private IEnumerable<byte[]> Best(int term)
+    {
+        var similar = _candidates.Where(one => one.Value.Similarities[term] > 0);
+        var ordered =
+            plan.Order == SuggestionOrder.Popularity
+                ? similar
+                    .OrderByDescending(static one => one.Value.Frequency)
+                    .ThenByDescending(one => one.Value.Similarities[term])
+                : similar
+                    .OrderByDescending(one => one.Value.Similarities[term])
+                    .ThenByDescending(static one => one.Value.Frequency);
+        return ordered
+            .ThenBy(
+                static one => one.Key,
+                Comparer<byte[]>.Create(static (one, other) => one.AsSpan().SequenceCompareTo(other))
+            )
+            .Take((int)Math.Min(plan.PageSize, int.MaxValue))
+            .Select(static one => one.Key);
+    }
+
+    private void Take(ReadOnlySpan<byte> word, ScanMemory memory)
+    {
+        var lookup = _candidates.GetAlternateLookup<ReadOnlySpan<byte>>();
+        if (lookup.TryGetValue(word, out Candidate? known))
+        {
+            known.Frequency++;
+            return;
+        }
+
+        Span<int> characters = stackalloc int[Analyzer.LongestTokenBytes];
+        int length = 0;
+        for (var rest = word; !rest.IsEmpty; )
+        {
+            Rune.DecodeFromUtf8(rest, out Rune rune, out int bytes);
+            characters[length++] = rune.Value;
+            rest = rest[bytes..];
+        }
+
+        double[]? similarities = null;
+        for (int term = 0; term < plan.Terms.Length; term++)
+        {
+            // A word is no suggestion for itself.
+            double similarity = characters[..length].SequenceEqual(plan.Terms[term])
+                ? 0
+                : TextSimilarity.Of(plan.Measure, plan.Terms[term], characters[..length], plan.Accuracy);
+            if (similarity > 0)
+            {
+                similarities ??= new double[plan.Terms.Length];
+                similarities[term] = similarity;
+            }
+        }
+
+        if (similarities is not null)
+        {
+            memory.Take(BytesPerWord + word.Length + (similarities.Length * sizeof(double)));
+            _candidates.Add(word.ToArray(), new Candidate(similarities) { Frequency = 1 });
+        }
+    }
+
+    private sealed class Candidate(double[] similarities)
+    {
+        public double[] Similarities => similarities;
+
+        public long Frequency { get; set; }
+    }
+
+    private readonly struct Visitor(SuggestionTable table, SearchableText room, ScanMemory memory) : IValueVisitor
+    {
+        public bool Visit(scoped ReadOnlySpan<byte> json)
+        {
+            var sink = new Sink(table, memory);
+            AnalyzerCatalog.Default.Analyze(room.Of(json), AnalysisPurpose.Index, 0, ref sink);
+            return true;
+        }
+    }
+
+    private readonly struct Sink(SuggestionTable table, ScanMemory memory) : ITokenSink
+    {
+        public bool Take(scoped in Token token)
+        {
+            table.Take(token.Bytes, memory);
+            return true;
+        }
+    }
+}

@@ -1,0 +1,136 @@
+using System.Globalization;
+
+namespace Rookery.Search.Analysis;
+
+/// <summary>
+/// The analyzers by the names that RavenDB's clients send, with or without the namespace and the assembly of
+/// Lucene.NET's classes.
+/// </summary>
+public static class AnalyzerCatalog
+{
+    /// <summary>The analyzer of full-text fields that name none.</summary>
+    public const string DefaultName = "StandardAnalyzer";
+
+    private const int LongestGram = 16;
+
+    private static readonly AnalyzerRules Words = new()
+    {
+        Segmentation = Segmentation.Words,
+        Folding = Folding.CaseAndMarks,
+        DropsPossessive = true,
+    };
+
+    private static readonly AnalyzerRules Stemmed = new()
+    {
+        Segmentation = Segmentation.Words,
+        Folding = Folding.CaseAndMarks,
+    };
+
+    private static readonly (string Name, AnalyzerRules Rules)[] Known =
+    [
+        (DefaultName, Words with { DropsStopWords = true }),
+        ("RavenStandardAnalyzer", Words with { DropsStopWords = true }),
+        ("SimpleAnalyzer", new() { Segmentation = Segmentation.Letters, Folding = Folding.Case }),
+        (
+            "StopAnalyzer",
+            new()
+            {
+                Segmentation = Segmentation.Letters,
+                Folding = Folding.Case,
+                DropsStopWords = true,
+            }
+        ),
+        ("WhitespaceAnalyzer", new() { Segmentation = Segmentation.WhiteSpace, Folding = Folding.None }),
+        ("LowerCaseWhitespaceAnalyzer", new() { Segmentation = Segmentation.WhiteSpace, Folding = Folding.Case }),
+        ("KeywordAnalyzer", new() { Segmentation = Segmentation.Whole, Folding = Folding.None }),
+        ("LowerCaseKeywordAnalyzer", new() { Segmentation = Segmentation.Whole, Folding = Folding.Case }),
+        ("NGramAnalyzer", Words with { DropsStopWords = true, Grams = (2, 6) }),
+        (
+            "EnglishAnalyzer",
+            Stemmed with
+            {
+                DropsPossessive = true,
+                DropsStopWords = true,
+                StemmedLanguage = "english",
+            }
+        ),
+        ("GermanAnalyzer", Stemmed with { StemmedLanguage = "german" }),
+        ("FrenchAnalyzer", Stemmed with { StemmedLanguage = "french", DropsElision = true }),
+        ("SpanishAnalyzer", Stemmed with { StemmedLanguage = "spanish" }),
+    ];
+
+    // What newer and older servers of RavenDB call the settings.
+    private static readonly string[] SettingPrefixes =
+    [
+        "Indexing.Lucene.Analyzers.NGram.",
+        "Indexing.Analyzers.NGram.",
+    ];
+
+    /// <summary>The names, as errors and documentation list them.</summary>
+    public static IReadOnlyList<string> Names { get; } = [.. Known.Select(static known => known.Name)];
+
+    /// <summary>The analyzer of <see cref="DefaultName"/>, one for all. Not to be disposed.</summary>
+    public static Analyzer Default { get; } = Make(DefaultName);
+
+    /// <summary>Makes the analyzer of a name.</summary>
+    /// <param name="name">Its name: <c>StandardAnalyzer</c>, <c>Lucene.Net.Analysis.Standard.StandardAnalyzer,
+    /// Lucene.Net</c>. Case does not count.</param>
+    /// <param name="settings">The index's settings, of which the n-gram analyzer reads
+    /// <c>Indexing.Lucene.Analyzers.NGram.MinGram</c> and <c>MaxGram</c>; null for none.</param>
+    /// <exception cref="AnalyzerException">No analyzer has this name, a setting makes no sense, or the analyzer needs a
+    /// library that is not installed.</exception>
+    public static Analyzer Make(string name, IReadOnlyDictionary<string, string>? settings = null)
+    {
+        int comma = name.IndexOf(',', StringComparison.Ordinal);
+        var simple = (comma < 0 ? name : name.AsSpan(0, comma)).Trim();
+        simple = simple[(simple.LastIndexOf('.') + 1)..];
+        foreach (var (known, rules) in Known)
+        {
+            if (simple.Equals(known, StringComparison.OrdinalIgnoreCase))
+            {
+                return new Analyzer(
+                    known,
+                    rules.Grams is { } grams ? rules with { Grams = ReadGrams(grams, settings) } : rules
+                );
+            }
+        }
+
+        throw new AnalyzerException($"There is no analyzer '{name}'. Known are {string.Join(", ", Names)}.");
+    }
+
+    private static (int Shortest, int Longest) ReadGrams(
+        (int Shortest, int Longest) usual,
+        IReadOnlyDictionary<string, string>? settings
+    )
+    {
+        int shortest = ReadSetting(settings, "MinGram", usual.Shortest);
+        int longest = ReadSetting(settings, "MaxGram", Math.Max(usual.Longest, shortest));
+        return shortest >= 1 && shortest <= longest && longest <= LongestGram
+            ? (shortest, longest)
+            : throw new AnalyzerException(
+                $"The n-grams of an index have 1 to {LongestGram} letters, and MinGram is not above MaxGram: "
+                    + $"{shortest} to {longest} cannot be."
+            );
+    }
+
+    private static int ReadSetting(IReadOnlyDictionary<string, string>? settings, string name, int usual)
+    {
+        string? value = null;
+        if (
+            settings is not null
+            && !Array.Exists(SettingPrefixes, prefix => settings.TryGetValue(prefix + name, out value))
+        )
+        {
+            value = null;
+        }
+
+        if (value is null)
+        {
+            return usual;
+        }
+
+        return int.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out int number)
+            ? number
+            : throw new AnalyzerException($"'{value}' is no number of letters for {SettingPrefixes[0]}{name}.");
+    }
+}

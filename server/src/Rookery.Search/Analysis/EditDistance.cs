@@ -1,0 +1,54 @@
+namespace Rookery.Search.Analysis;
+
+/// <summary>
+/// Levenshtein's distance: the fewest characters to add, to drop or to change that make one text the other.
+/// </summary>
+public static class EditDistance
+{
+    /// <summary>
+    /// Whether the distance of two short texts is within a bound. Takes time in the length of one times the bound.
+    /// </summary>
+    /// <param name="left">Up to 1,024 characters.</param>
+    /// <param name="right">Any.</param>
+    /// <param name="bound">Edits, from 0.</param>
+    public static bool IsWithin(ReadOnlySpan<int> left, ReadOnlySpan<int> right, int bound)
+    {
+        if (Math.Abs(left.Length - right.Length) > bound)
+        {
+            return false;
+        }
+
+        // One row of the matrix, by characters of left; only cells within the bound of the diagonal can count, the
+        // others hold what is too much.
+        int tooMuch = bound + 1;
+        Span<int> row = stackalloc int[left.Length + 1];
+        for (int column = 0; column <= left.Length; column++)
+        {
+            row[column] = Math.Min(column, tooMuch);
+        }
+
+        for (int line = 1; line <= right.Length; line++)
+        {
+            int first = Math.Max(1, line - bound);
+            int last = Math.Min(left.Length, line + bound);
+            int diagonal = row[first - 1];
+            row[first - 1] = first is 1 ? Math.Min(line, tooMuch) : tooMuch;
+            int least = row[first - 1];
+            for (int column = first; column <= last; column++)
+            {
+                int above = row[column];
+                int change = diagonal + (left[column - 1] == right[line - 1] ? 0 : 1);
+                row[column] = Math.Min(Math.Min(change, Math.Min(above, row[column - 1]) + 1), tooMuch);
+                least = Math.Min(least, row[column]);
+                diagonal = above;
+            }
+
+            if (least == tooMuch)
+            {
+                return false;
+            }
+        }
+
+        return row[left.Length] <= bound;
+    }
+}

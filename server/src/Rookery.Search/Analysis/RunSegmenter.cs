@@ -1,0 +1,77 @@
+using System.Text;
+
+namespace Rookery.Search.Analysis;
+
+/// <summary>Which characters belong to words.</summary>
+internal interface ICharacterRule
+{
+    /// <summary>Whether an ASCII character does.</summary>
+    bool HoldsAscii(byte character);
+
+    /// <summary>Whether any other does.</summary>
+    bool Holds(Rune character);
+}
+
+/// <summary>All but white space.</summary>
+internal readonly struct NotWhiteSpace : ICharacterRule
+{
+    /// <inheritdoc/>
+    public bool HoldsAscii(byte character) => character is > 0x20 or < 9 or > 13 and < 0x1C;
+
+    /// <inheritdoc/>
+    public bool Holds(Rune character) => !Rune.IsWhiteSpace(character);
+}
+
+/// <summary>Letters and the marks on them.</summary>
+internal readonly struct LettersOnly : ICharacterRule
+{
+    /// <inheritdoc/>
+    public bool HoldsAscii(byte character) => char.IsAsciiLetter((char)character);
+
+    /// <inheritdoc/>
+    public bool Holds(Rune character) =>
+        Rune.IsLetter(character) || CharacterClasses.Of(character.Value) is CharacterClass.Extend;
+}
+
+/// <summary>Finds the runs of characters that a rule holds for.</summary>
+internal static class RunSegmenter
+{
+    /// <summary>Finds the first run at or after <paramref name="at"/>.</summary>
+    /// <param name="text">UTF-8.</param>
+    /// <param name="rule">What belongs to a run.</param>
+    /// <param name="at">Where to begin; where the run ends, afterwards.</param>
+    /// <param name="start">Where the run begins.</param>
+    /// <returns>Whether there is one.</returns>
+    internal static bool TryFind<TRule>(ReadOnlySpan<byte> text, TRule rule, ref int at, out int start)
+        where TRule : struct, ICharacterRule
+    {
+        start = -1;
+        while (at < text.Length)
+        {
+            int bytes = 1;
+            bool holds;
+            if (text[at] < 0x80)
+            {
+                holds = rule.HoldsAscii(text[at]);
+            }
+            else
+            {
+                Rune.DecodeFromUtf8(text[at..], out var character, out bytes);
+                holds = rule.Holds(character);
+            }
+
+            if (holds && start < 0)
+            {
+                start = at;
+            }
+            else if (!holds && start >= 0)
+            {
+                return true;
+            }
+
+            at += bytes;
+        }
+
+        return start >= 0;
+    }
+}

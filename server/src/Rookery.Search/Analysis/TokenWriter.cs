@@ -1,0 +1,276 @@
+using System.Security.Cryptography;
+using System.Text;
+using Rookery.Disk;
+
+namespace Rookery.Search.Analysis;
+
+/// <summary>One run of an analyzer over one text.</summary>
+/// <typeparam name="TSink">Where the tokens go.</typeparam>
+internal ref struct TokenWriter<TSink>
+    where TSink : struct, ITokenSink
+{
+    /// <summary>The word before and after the last step, each with room for a stem that is a little longer.</summary>
+    internal const int BufferBytes = 2 * WordBytes;
+
+    private const int WordBytes = Analyzer.LongestTokenBytes + 33;
+
+    // What is longer is no word of a language, and its stem could be longer than a token may be.
+    private const int LongestStemmedBytes = 128;
+
+    private const int HashBytes = 16;
+
+    private readonly AnalyzerRules _rules;
+    private readonly AnalysisPurpose _purpose;
+    private readonly ReadOnlySpan<byte> _text;
+    private readonly Span<byte> _word;
+    private readonly Span<byte> _folded;
+    private readonly Stemmer? _stemmer;
+    private readonly Folding _firstFolding;
+    private readonly ref TSink _sink;
+    private int _position;
+
+    internal TokenWriter(
+        AnalyzerRules rules,
+        AnalysisPurpose purpose,
+        ReadOnlySpan<byte> text,
+        Span<byte> buffer,
+        int firstPosition,
+        Stemmer? stemmer,
+        ref TSink sink
+    )
+    {
+        _rules = rules;
+        _purpose = purpose;
+        _text = text;
+        _stemmer = stemmer;
+        _sink = ref sink;
+        _word = buffer[..WordBytes];
+        _folded = buffer[WordBytes..];
+        _position = firstPosition;
+        _firstFolding = stemmer is null ? rules.Folding : Folding.Case;
+    }
+
+    /// <summary>Hands over all tokens, or as many as the sink wants.</summary>
+    /// <returns>The position behind the last word.</returns>
+    internal int Run()
+    {
+        if (_rules.Segmentation is Segmentation.Whole)
+        {
+            TakeWhole();
+            return _position;
+        }
+
+        int at = 0;
+        while (TryFind(ref at, out int start) && TakeWord(start, at)) { }
+
+        return _position;
+    }
+
+    private readonly bool TryFind(ref int at, out int start) =>
+        _rules.Segmentation switch
+        {
+            Segmentation.Words => WordSegmenter.TryFind(_text, ref at, out start),
+            Segmentation.WhiteSpace => RunSegmenter.TryFind(_text, default(NotWhiteSpace), ref at, out start),
+            _ => RunSegmenter.TryFind(_text, default(LettersOnly), ref at, out start),
+        };
+
+    private bool TakeWord(int start, int end)
+    {
+        int length = 0;
+        int pieceStart = start;
+        Span<byte> character = stackalloc byte[Folder.LongestBytes];
+        for (int at = start; at < end; )
+        {
+            byte first = _text[at];
+            int bytesRead = 1;
+            int bytes = 1;
+            if (first < 0x80)
+            {
+                character[0] =
+                    _firstFolding is not Folding.None && first is >= (byte)'A' and <= (byte)'Z'
+                        ? (byte)(first | 0x20)
+                        : first;
+                if (length < Analyzer.LongestTokenBytes)
+                {
+                    _word[length++] = character[0];
+                    at++;
+                    continue;
+                }
+            }
+            else
+            {
+                bytes = Folder.FoldFirst(_text[at..end], _firstFolding, character, out bytesRead);
+            }
+
+            if (length + bytes > Analyzer.LongestTokenBytes)
+            {
+                if (!Emit(_word[..length], pieceStart, at))
+                {
+                    return false;
+                }
+
+                pieceStart = at;
+                length = 0;
+            }
+
+            character[..bytes].CopyTo(_word[length..]);
+            length += bytes;
+            at += bytesRead;
+        }
+
+        return pieceStart > start ? Emit(_word[..length], pieceStart, end) : Refine(length, start, end);
+    }
+
+    /// <summary>What is done to words that are short enough to be words.</summary>
+    private bool Refine(int length, int start, int end)
+    {
+        int offset = _rules.DropsElision ? Elision.Measure(_word[..length]) : 0;
+        var rest = _word[offset..length];
+        if (_rules.DropsPossessive && rest.EndsWith("'s"u8))
+        {
+            rest = rest[..^2];
+        }
+
+        if (_rules.DropsStopWords && StopWords.Contain(rest))
+        {
+            _position++;
+            return true;
+        }
+
+        if (_stemmer is null)
+        {
+            return Emit(rest, start, end);
+        }
+
+        if (rest.Length <= LongestStemmedBytes)
+        {
+            rest = _word.Slice(offset, _stemmer.Stem(_word[offset..], rest.Length));
+        }
+
+        return Emit(FoldMarks(rest), start, end);
+    }
+
+    private readonly Span<byte> FoldMarks(ReadOnlySpan<byte> stem)
+    {
+        int length = 0;
+        while (!stem.IsEmpty)
+        {
+            int bytes = Folder.FoldFirst(stem, _rules.Folding, _folded[length..], out int bytesRead);
+            if (length + bytes > Analyzer.LongestTokenBytes)
+            {
+                break;
+            }
+
+            length += bytes;
+            stem = stem[bytesRead..];
+        }
+
+        return _folded[..length];
+    }
+
+    private bool Emit(ReadOnlySpan<byte> token, int start, int end)
+    {
+        if (token.IsEmpty)
+        {
+            return true;
+        }
+
+        bool goesOn = _rules.Grams is { } grams
+            ? EmitGrams(token, grams.Shortest, grams.Longest, start, end)
+            : _sink.Take(new Token(token, _position, start, end - start));
+        _position++;
+        return goesOn;
+    }
+
+    private readonly bool EmitGrams(ReadOnlySpan<byte> token, int shortest, int longest, int start, int end)
+    {
+        Span<byte> boundaries = stackalloc byte[Analyzer.LongestTokenBytes + 1];
+        int letters = 0;
+        for (int at = 0; at < token.Length; letters++)
+        {
+            boundaries[letters] = (byte)at;
+            Rune.DecodeFromUtf8(token[at..], out _, out int bytes);
+            at += bytes;
+        }
+
+        boundaries[letters] = (byte)token.Length;
+        longest = Math.Min(longest, letters);
+        for (
+            int size = _purpose is AnalysisPurpose.Search ? Math.Max(shortest, longest) : shortest;
+            size <= longest;
+            size++
+        )
+        {
+            for (int from = 0; from + size <= letters; from++)
+            {
+                if (
+                    !_sink.Take(
+                        new Token(token[boundaries[from]..boundaries[from + size]], _position, start, end - start)
+                    )
+                )
+                {
+                    return false;
+                }
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>
+    /// The whole text as one token. A long one keeps its beginning and ends in a hash of all, so that different texts
+    /// stay different.
+    /// </summary>
+    private void TakeWhole()
+    {
+        int length = 0;
+        int kept = 0;
+        IncrementalHash? hash = null;
+        try
+        {
+            for (int at = 0; at < _text.Length; )
+            {
+                int bytes = Folder.FoldFirst(_text[at..], _firstFolding, _folded[length..], out int bytesRead);
+                at += bytesRead;
+                length += bytes;
+                if (hash is null && length <= Analyzer.LongestTokenBytes - (2 * HashBytes))
+                {
+                    kept = length;
+                }
+
+                if (length > Analyzer.LongestTokenBytes)
+                {
+                    if (hash is null)
+                    {
+                        hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
+                        _folded[..kept].CopyTo(_word);
+                    }
+
+                    hash.AppendData(_folded[..length]);
+                    length = 0;
+                }
+            }
+
+            var token = _folded[..length];
+            if (hash is not null)
+            {
+                hash.AppendData(token);
+                Span<byte> digest = stackalloc byte[SHA256.HashSizeInBytes];
+                hash.GetHashAndReset(digest);
+                bool isWritten = Convert.TryToHexStringLower(digest[..HashBytes], _word[kept..], out int hexBytes);
+                Invariant.Holds(isWritten, "the hash of a long token has room behind what is kept of it");
+                token = _word[..(kept + hexBytes)];
+            }
+
+            if (!token.IsEmpty)
+            {
+                _sink.Take(new Token(token, _position, 0, _text.Length));
+                _position++;
+            }
+        }
+        finally
+        {
+            hash?.Dispose();
+        }
+    }
+}

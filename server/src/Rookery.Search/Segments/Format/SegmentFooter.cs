@@ -1,0 +1,147 @@
+using Rookery.Disk;
+
+namespace Rookery.Search.Segments.Format;
+
+/// <summary>
+/// What a segment holds and where, at its end: numbers as varints in the order of the properties; fields as count, then
+/// each.
+/// </summary>
+internal sealed record SegmentFooter
+{
+    /// <summary>Fields of one segment at most.</summary>
+    public const int FieldLimit = 1 << 16;
+
+    /// <summary>Its entries.</summary>
+    public required int Entries { get; init; }
+
+    /// <summary>Fields with terms or lengths, by ascending number.</summary>
+    public required IReadOnlyList<SegmentFieldFooter> Fields { get; init; }
+
+    /// <summary>The tree of document ids; beside an id varint first entry, varint entries.</summary>
+    public required KeyTreeRoot Ids { get; init; }
+
+    /// <summary>Where ids and etags lie, by 32 entries: address, and bytes.</summary>
+    public required (PackedColumnRoot Addresses, PackedColumnRoot Lengths) Documents { get; init; }
+
+    /// <summary>Where stored values lie, by group: first entry, address, bytes on disk, bytes.</summary>
+    public required (
+        PackedColumnRoot FirstEntries,
+        PackedColumnRoot Addresses,
+        PackedColumnRoot StoredBytes,
+        PackedColumnRoot RawBytes
+    ) Stored { get; init; }
+
+    /// <summary>Appends it.</summary>
+    public void Write(ByteSink sink)
+    {
+        sink.WriteVarint((ulong)Entries);
+        sink.WriteVarint((ulong)Fields.Count);
+        foreach (var field in Fields)
+        {
+            field.Write(sink);
+        }
+
+        Ids.Write(sink);
+        Documents.Addresses.Write(sink);
+        Documents.Lengths.Write(sink);
+        Stored.FirstEntries.Write(sink);
+        Stored.Addresses.Write(sink);
+        Stored.StoredBytes.Write(sink);
+        Stored.RawBytes.Write(sink);
+    }
+
+    /// <summary>Reads what <see cref="Write"/> wrote.</summary>
+    /// <exception cref="InvalidDataException">It is not a footer.</exception>
+    public static SegmentFooter Read(ReadOnlySpan<byte> from)
+    {
+        int at = 0;
+        int entries = Varint.ReadInt(from, ref at);
+        int fieldCount = Varint.ReadInt(from, ref at);
+        if (entries > SegmentFormat.EntryLimit || fieldCount > FieldLimit)
+        {
+            throw SegmentFormat.Malformed();
+        }
+
+        var fields = new List<SegmentFieldFooter>();
+        for (int i = 0; i < fieldCount; i++)
+        {
+            fields.Add(SegmentFieldFooter.Read(from, ref at));
+        }
+
+        var footer = new SegmentFooter
+        {
+            Entries = entries,
+            Fields = fields,
+            Ids = KeyTreeRoot.Read(from, ref at),
+            Documents = (PackedColumnRoot.Read(from, ref at), PackedColumnRoot.Read(from, ref at)),
+            Stored = (
+                PackedColumnRoot.Read(from, ref at),
+                PackedColumnRoot.Read(from, ref at),
+                PackedColumnRoot.Read(from, ref at),
+                PackedColumnRoot.Read(from, ref at)
+            ),
+        };
+        return at == from.Length ? footer : throw SegmentFormat.Malformed();
+    }
+}
+
+/// <summary>One field of a segment.</summary>
+/// <param name="Number">Its number.</param>
+/// <param name="IsText">Whether its postings have frequencies and positions.</param>
+/// <param name="HasPlainKeys">Whether every sort key is a term of its entry and no entry has another term: then the
+/// column alone says which entries have a term.</param>
+/// <param name="Terms">Its dictionary.</param>
+/// <param name="SortOrdinals">By entry, one more than the ordinal of its sort key in the dictionary; 0 for
+/// none.</param>
+/// <param name="Lengths">By entry, its length in tokens.</param>
+/// <param name="EntriesWithLength">Entries whose length is not 0.</param>
+/// <param name="TotalLength">The sum of the lengths.</param>
+public sealed record SegmentFieldFooter(
+    int Number,
+    bool IsText,
+    bool HasPlainKeys,
+    KeyTreeRoot Terms,
+    PackedColumnRoot SortOrdinals,
+    PackedColumnRoot Lengths,
+    long EntriesWithLength,
+    long TotalLength
+)
+{
+    private const int TextFlag = 1;
+    private const int PlainKeysFlag = 2;
+
+    /// <summary>Appends it.</summary>
+    public void Write(ByteSink sink)
+    {
+        sink.WriteVarint((ulong)Number);
+        sink.WriteVarint((IsText ? TextFlag : 0u) | (HasPlainKeys ? PlainKeysFlag : 0u));
+        Terms.Write(sink);
+        SortOrdinals.Write(sink);
+        Lengths.Write(sink);
+        sink.WriteVarint((ulong)EntriesWithLength);
+        sink.WriteVarint((ulong)TotalLength);
+    }
+
+    /// <summary>Reads what <see cref="Write"/> wrote.</summary>
+    public static SegmentFieldFooter Read(ReadOnlySpan<byte> from, ref int at)
+    {
+        int number = Varint.ReadInt(from, ref at);
+        int flags = Varint.ReadInt(from, ref at);
+        return new SegmentFieldFooter(
+            number,
+            (flags & TextFlag) != 0,
+            (flags & PlainKeysFlag) != 0,
+            KeyTreeRoot.Read(from, ref at),
+            PackedColumnRoot.Read(from, ref at),
+            PackedColumnRoot.Read(from, ref at),
+            (long)Varint.Read(from, ref at),
+            (long)Varint.Read(from, ref at)
+        );
+    }
+}
+
+/// <summary>What the manifest says of a segment, which never changes.</summary>
+/// <param name="FileId">Its number, from which its name is made.</param>
+/// <param name="FileBytes">The file's length in bytes.</param>
+/// <param name="Entries">Its entries.</param>
+internal readonly record struct SegmentSummary(long FileId, long FileBytes, int Entries);

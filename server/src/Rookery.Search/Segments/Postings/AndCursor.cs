@@ -1,0 +1,59 @@
+namespace Rookery.Search.Segments.Postings;
+
+/// <summary>Entries that all cursors have. The rarest leads, the others leap behind it.</summary>
+public sealed class AndCursor : EntryCursor
+{
+    private readonly EntryCursor _lead;
+    private readonly EntryCursor[] _others;
+
+    /// <summary>Of at least one cursor, none of which has begun.</summary>
+    public AndCursor(IEnumerable<EntryCursor> cursors)
+    {
+        EntryCursor[] sorted = [.. cursors.OrderBy(static cursor => cursor.Cost)];
+        _lead = sorted[0];
+        _others = sorted[1..];
+    }
+
+    /// <inheritdoc/>
+    public override long Cost => _lead.Cost;
+
+    /// <inheritdoc/>
+    public override bool CanTell => _lead.CanTell && Array.TrueForAll(_others, static other => other.CanTell);
+
+    /// <inheritdoc/>
+    public override bool Has(int entry)
+    {
+        bool hasAll = _lead.Has(entry);
+        for (int i = 0; hasAll && i < _others.Length; i++)
+        {
+            hasAll = _others[i].Has(entry);
+        }
+
+        return hasAll;
+    }
+
+    /// <inheritdoc/>
+    public override int MoveNext() => Agree(_lead.MoveNext());
+
+    /// <inheritdoc/>
+    public override int Advance(int target) => target <= Current ? Current : Agree(_lead.Advance(target));
+
+    private int Agree(int entry)
+    {
+        for (int i = 0; i < _others.Length && entry != End; )
+        {
+            int other = _others[i].Advance(entry);
+            if (other == entry)
+            {
+                i++;
+            }
+            else
+            {
+                entry = _lead.Advance(other);
+                i = 0;
+            }
+        }
+
+        return Current = entry;
+    }
+}

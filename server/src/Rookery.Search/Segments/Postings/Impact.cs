@@ -1,0 +1,25 @@
+using Rookery.Disk;
+
+namespace Rookery.Search.Segments.Postings;
+
+/// <summary>
+/// What no posting of a block can count for more than: the highest frequency together with the smallest length, though
+/// no entry need have both.
+/// </summary>
+/// <param name="MostOften">The highest frequency.</param>
+/// <param name="Shortest">The smallest length of an entry, in tokens.</param>
+public readonly record struct Impact(int MostOften, int Shortest)
+{
+    /// <summary>Of no postings.</summary>
+    public static Impact None => new(0, int.MaxValue);
+
+    /// <summary>With one posting more.</summary>
+    public Impact With(int frequency, int length)
+    {
+        Invariant.Holds(frequency > 0, "a term stands at least once where it stands");
+        return new Impact(Math.Max(MostOften, frequency), Math.Min(Shortest, length));
+    }
+
+    /// <summary>Of both.</summary>
+    public Impact With(Impact other) => new(Math.Max(MostOften, other.MostOften), Math.Min(Shortest, other.Shortest));
+}

@@ -1,0 +1,82 @@
+namespace Rookery.Search.Segments.Postings;
+
+/// <summary>Entries that any cursor has: a heap with the one that stands lowest on top.</summary>
+public sealed class OrCursor : EntryCursor
+{
+    private readonly EntryCursor[] _heap;
+
+    /// <summary>Of at least one cursor, none of which has begun.</summary>
+    public OrCursor(IEnumerable<EntryCursor> cursors)
+    {
+        _heap = [.. cursors];
+        foreach (var cursor in _heap)
+        {
+            Cost += cursor.Cost;
+        }
+    }
+
+    /// <inheritdoc/>
+    public override long Cost { get; }
+
+    /// <inheritdoc/>
+    public override bool CanTell => Array.TrueForAll(_heap, static cursor => cursor.CanTell);
+
+    /// <inheritdoc/>
+    public override bool Has(int entry)
+    {
+        foreach (var cursor in _heap)
+        {
+            if (cursor.Has(entry))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <inheritdoc/>
+    public override int MoveNext() => Current == End ? End : Advance(Current + 1);
+
+    /// <inheritdoc/>
+    public override int Advance(int target)
+    {
+        if (target <= Current)
+        {
+            return Current;
+        }
+
+        while (_heap[0].Current < target)
+        {
+            _heap[0].Advance(target);
+            SiftDown();
+        }
+
+        return Current = _heap[0].Current;
+    }
+
+    private void SiftDown()
+    {
+        var moved = _heap[0];
+        int place = 0;
+        while (true)
+        {
+            int child = (2 * place) + 1;
+            if (child >= _heap.Length)
+            {
+                break;
+            }
+
+            child += child + 1 < _heap.Length && _heap[child + 1].Current < _heap[child].Current ? 1 : 0;
+            if (_heap[child].Current >= moved.Current)
+            {
+                break;
+            }
+
+            _heap[place] = _heap[child];
+            place = child;
+        }
+
+        _heap[place] = moved;
+    }
+}

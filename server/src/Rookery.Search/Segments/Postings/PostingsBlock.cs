@@ -1,0 +1,132 @@
+using System.Runtime.CompilerServices;
+using Rookery.Disk;
+using Rookery.Search.Segments.Format;
+
+namespace Rookery.Search.Segments.Postings;
+
+/// <summary>
+/// One block of postings that was reached: its entries are decoded, its frequencies when first asked for.
+/// </summary>
+internal sealed class PostingsBlock(bool isText)
+{
+    private readonly uint[] _frequencies = isText ? new uint[PostingsFormat.BlockLength] : [];
+    private readonly int[] _inlinePositions = isText ? new int[PostingsFormat.InlineLimit + 1] : [];
+    private byte[] _page = [];
+    private ReadOnlyMemory<byte> _inline;
+    private int _frequenciesAt;
+    private int _frequencyBits;
+    private bool _hasFrequencies;
+
+    /// <summary>What no posting of it can count for more than.</summary>
+    public Impact Impact { get; private set; }
+
+    /// <summary>Where its positions begin within those of its group.</summary>
+    public int PositionsOffset { get; private set; }
+
+    /// <summary>Bytes of its positions.</summary>
+    public int PositionsBytes { get; private set; }
+
+    /// <summary>Decodes the postings that stand in the dictionary.</summary>
+    public void OpenInline(ReadOnlyMemory<byte> encoded, int count, Span<uint> entries)
+    {
+        _inline = encoded;
+        _hasFrequencies = true;
+        var bytes = encoded.Span;
+        int read = 0;
+        int entry = -1;
+        int mostOften = 1;
+        for (int i = 0; i < count; i++)
+        {
+            int frequency = ReadPosting(bytes, ref read, ref entry);
+            entries[i] = (uint)entry;
+            if (isText)
+            {
+                _frequencies[i] = (uint)frequency - 1;
+                mostOften = Math.Max(mostOften, frequency);
+                _inlinePositions[i] = read;
+                PostingPositions.Skip(bytes, ref read, frequency);
+            }
+        }
+
+        // Lengths are not known here; no entry is shorter than one token.
+        Impact = new Impact(mostOften, 1);
+        if (isText)
+        {
+            _inlinePositions[count] = read;
+        }
+    }
+
+    /// <summary>Decodes the entries of a block.</summary>
+    /// <returns>How many there are.</returns>
+    public int Open(BlockHeader header, Span<uint> entries)
+    {
+        _page = header.Page;
+        Impact = header.Impact;
+        PositionsOffset = header.PositionsOffset;
+        PositionsBytes = header.PositionsBytes;
+        var bytes = _page.AsSpan(header.BodyStart, header.BodyBytes);
+        if (header.IsFull)
+        {
+            int bits = header.GapBits;
+            BitPacking.Unpack(bytes, bits, entries);
+            BitPacking.Accumulate(entries, header.LastBefore);
+            _frequencyBits = header.FrequencyBits;
+            _frequenciesAt = header.BodyStart + BitPacking.BytesOf(bits);
+            _hasFrequencies = false;
+        }
+        else
+        {
+            int entry = header.LastBefore;
+            int read = 0;
+            for (int i = 0; i < header.Count; i++)
+            {
+                int frequency = ReadPosting(bytes, ref read, ref entry);
+                entries[i] = (uint)entry;
+                if (isText)
+                {
+                    _frequencies[i] = (uint)frequency - 1;
+                }
+            }
+
+            _hasFrequencies = true;
+        }
+
+        return entries[header.Count - 1] == (uint)header.LastEntry ? header.Count : throw SegmentFormat.Malformed();
+    }
+
+    /// <summary>How often the term stands in the entry at this place.</summary>
+    public int Frequency(int at)
+    {
+        if (!_hasFrequencies)
+        {
+            BitPacking.Unpack(_page.AsSpan(_frequenciesAt), _frequencyBits, _frequencies);
+            _hasFrequencies = true;
+        }
+
+        return (int)_frequencies[at] + 1;
+    }
+
+    /// <summary>The positions of the entry at this place, of postings that stand in the dictionary.</summary>
+    public ReadOnlySpan<byte> InlinePositions(int at)
+    {
+        int start = _inlinePositions[at];
+        int end = start;
+        PostingPositions.Skip(_inline.Span, ref end, (int)_frequencies[at] + 1);
+        return _inline.Span[start..end];
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private int ReadPosting(ReadOnlySpan<byte> bytes, ref int read, ref int entry)
+    {
+        ulong head = Varint.Read(bytes, ref read);
+        ulong gap = isText ? head >> 1 : head;
+        int frequency = !isText || (head & 1) != 0 ? 1 : Varint.ReadInt(bytes, ref read);
+        if (gap >= SegmentFormat.EntryLimit || frequency < 1)
+        {
+            throw SegmentFormat.Malformed();
+        }
+
+        entry += (int)gap + 1;
+        return frequency;
+    }
+}

@@ -1,0 +1,240 @@
+using System.Buffers.Binary;
+using Rookery.Disk;
+using Rookery.Search.Segments.Format;
+using Rookery.Search.Segments.Reading;
+
+namespace Rookery.Search.Segments.Postings;
+
+/// <summary>
+/// The blocks of one term's postings: the place of the one that is read, and of one ahead that was only looked at.
+/// </summary>
+internal sealed class PostingsGroups(SegmentPages pages, bool isText)
+{
+    /// <summary>Of the table: last entry, address, positions, most often, shortest.</summary>
+    private const int AddressAt = 4;
+    private const int PositionsAt = 12;
+    private const int MostOftenAt = 20;
+    private const int ShortestAt = 24;
+
+    private BlockHeader _current;
+    private BlockHeader _ahead;
+    private byte[] _table = [];
+    private byte[] _scratch = [];
+    private int _groupCount;
+    private long _count;
+    private long _onlyAddress;
+    private long _onlyPositions;
+    private bool _hasCurrent;
+    private bool _hasAhead;
+    private bool _hasEnded;
+
+    /// <summary>The block that is read.</summary>
+    public ref readonly BlockHeader Current => ref _current;
+
+    /// <summary>What no posting of the term can count for more than.</summary>
+    public Impact WholeImpact { get; private set; }
+
+    /// <summary>Goes before the first block.</summary>
+    /// <param name="payload">What stands beside the term.</param>
+    /// <param name="at">Where it says where the blocks are.</param>
+    /// <param name="postings">How many there are.</param>
+    public void Open(ReadOnlySpan<byte> payload, int at, long postings)
+    {
+        _count = postings;
+        _hasCurrent = false;
+        _hasAhead = false;
+        _hasEnded = false;
+        _onlyAddress = (long)Varint.Read(payload, ref at);
+        if (_onlyAddress != 0)
+        {
+            _groupCount = 1;
+            WholeImpact = isText
+                ? new Impact(Varint.ReadInt(payload, ref at), Varint.ReadInt(payload, ref at))
+                : new Impact(1, 1);
+            _onlyPositions = isText ? (long)Varint.Read(payload, ref at) : 0;
+            return;
+        }
+
+        _groupCount = Varint.ReadInt(payload, ref at);
+        if (_groupCount < 2 || _groupCount > _count)
+        {
+            throw SegmentFormat.Malformed();
+        }
+
+        int bytes = checked(_groupCount * PostingsFormat.GroupBytes);
+        var read = pages.Read((long)Varint.Read(payload, ref at), bytes, ref _scratch);
+        if (_table.Length < bytes)
+        {
+            _table = new byte[Math.Max(bytes, 2 * _table.Length)];
+        }
+
+        read.CopyTo(_table);
+        var whole = Impact.None;
+        for (int i = 0; i < _groupCount; i++)
+        {
+            whole = whole.With(ImpactOf(i));
+        }
+
+        WholeImpact = whole;
+    }
+
+    /// <summary>Goes to the next block.</summary>
+    public bool MoveNext()
+    {
+        if (_hasEnded || !MoveNext(ref _current, _hasCurrent))
+        {
+            _hasEnded = true;
+            return false;
+        }
+
+        _hasCurrent = true;
+        return true;
+    }
+
+    /// <summary>
+    /// Goes to the first block whose last entry is not below <paramref name="target"/>, which is behind the current
+    /// block.
+    /// </summary>
+    public bool MoveTo(int target)
+    {
+        if (_hasEnded)
+        {
+            return false;
+        }
+
+        if (_hasAhead && (!_hasCurrent || _ahead.LastEntry > _current.LastEntry) && _ahead.LastBefore < target)
+        {
+            _current = _ahead;
+            _hasCurrent = true;
+        }
+
+        if (!MoveTo(ref _current, _hasCurrent, target))
+        {
+            _hasEnded = true;
+            return false;
+        }
+
+        _hasCurrent = true;
+        return true;
+    }
+
+    /// <summary>
+    /// What no posting can count for more than in the block where <paramref name="target"/> would stand, which is
+    /// behind the current one; and the last entry of that block.
+    /// </summary>
+    public Impact ImpactAt(int target, out int lastEntry)
+    {
+        if (!_hasEnded)
+        {
+            if (!_hasAhead || _ahead.LastBefore >= target || (_hasCurrent && _ahead.LastEntry < _current.LastEntry))
+            {
+                _ahead = _current;
+                _hasAhead = _hasCurrent;
+            }
+
+            if (MoveTo(ref _ahead, _hasAhead, target))
+            {
+                _hasAhead = true;
+                lastEntry = _ahead.LastEntry;
+                return _ahead.Impact;
+            }
+
+            _hasAhead = false;
+        }
+
+        lastEntry = EntryCursor.End;
+        return new Impact(0, 1);
+    }
+
+    private bool MoveNext(ref BlockHeader header, bool isOpen)
+    {
+        if (!isOpen)
+        {
+            OpenGroup(ref header, 0);
+        }
+        else if (_groupCount == 1 ? header.CountInGroup >= _count : header.LastEntry >= LastOf(header.Group))
+        {
+            if (header.Group + 1 >= _groupCount)
+            {
+                return false;
+            }
+
+            OpenGroup(ref header, header.Group + 1);
+        }
+
+        header.MoveNext(pages, isText);
+        return true;
+    }
+
+    private bool MoveTo(ref BlockHeader header, bool isOpen, int target)
+    {
+        int group = isOpen ? header.Group : 0;
+        if (_groupCount > 1 && LastOf(group) < target)
+        {
+            int to = _groupCount;
+            while (group < to)
+            {
+                int middle = (group + to) >>> 1;
+                if (LastOf(middle) < target)
+                {
+                    group = middle + 1;
+                }
+                else
+                {
+                    to = middle;
+                }
+            }
+
+            if (group == _groupCount)
+            {
+                return false;
+            }
+
+            OpenGroup(ref header, group);
+            header.MoveNext(pages, isText);
+            isOpen = true;
+        }
+
+        while (!isOpen || header.LastEntry < target)
+        {
+            if (!MoveNext(ref header, isOpen))
+            {
+                return false;
+            }
+
+            isOpen = true;
+        }
+
+        return true;
+    }
+
+    private void OpenGroup(ref BlockHeader header, int group)
+    {
+        if (_groupCount == 1)
+        {
+            header.OpenGroup(0, _onlyAddress, _onlyPositions, -1);
+        }
+        else
+        {
+            var entry = _table.AsSpan(group * PostingsFormat.GroupBytes);
+            header.OpenGroup(
+                group,
+                BinaryPrimitives.ReadInt64LittleEndian(entry[AddressAt..]),
+                BinaryPrimitives.ReadInt64LittleEndian(entry[PositionsAt..]),
+                group == 0 ? -1 : LastOf(group - 1)
+            );
+        }
+    }
+
+    private int LastOf(int group) =>
+        BinaryPrimitives.ReadInt32LittleEndian(_table.AsSpan(group * PostingsFormat.GroupBytes));
+
+    private Impact ImpactOf(int group)
+    {
+        var entry = _table.AsSpan(group * PostingsFormat.GroupBytes);
+        return new Impact(
+            BinaryPrimitives.ReadInt32LittleEndian(entry[MostOftenAt..]),
+            BinaryPrimitives.ReadInt32LittleEndian(entry[ShortestAt..])
+        );
+    }
+}

@@ -1,0 +1,208 @@
+using System.Buffers.Binary;
+using Rookery.Disk;
+using Rookery.Search.Segments.Format;
+using Rookery.Search.Segments.Writing;
+
+namespace Rookery.Search.Segments.Postings;
+
+/// <summary>Writes the postings of one term after the other, as <see cref="PostingsFormat"/> says.</summary>
+/// <param name="output">Where to.</param>
+internal sealed class PostingsWriter(SegmentOutput output)
+{
+    private readonly uint[] _gaps = new uint[PostingsFormat.BlockLength];
+    private readonly uint[] _frequencies = new uint[PostingsFormat.BlockLength];
+    private readonly ByteSink _block = new(PostingsFormat.BlockLimitBytes);
+    private readonly ByteSink _positions = new();
+    private readonly ByteSink _table = new();
+    private readonly ByteSink _inline = new();
+    private bool _isText;
+    private long _count;
+    private int _inBlock;
+    private int _lastEntry;
+    private int _lastOfBlockBefore;
+    private int _positionsBefore;
+    private int _blocksInGroup;
+    private long _groupAddress;
+    private Impact _blockImpact;
+    private Impact _groupImpact;
+
+    /// <summary>Postings of the term so far.</summary>
+    public long Count => _count;
+
+    /// <summary>Begins a term.</summary>
+    public void Begin(bool hasFrequencies)
+    {
+        _isText = hasFrequencies;
+        _count = 0;
+        _inBlock = 0;
+        _lastEntry = -1;
+        _lastOfBlockBefore = -1;
+        _positionsBefore = 0;
+        _blocksInGroup = 0;
+        _blockImpact = Impact.None;
+        _groupImpact = Impact.None;
+        _positions.Clear();
+        _table.Clear();
+        _inline.Clear();
+    }
+
+    /// <summary>Adds a posting; entries ascend (<see cref="Invariant"/>).</summary>
+    /// <param name="entry">The entry.</param>
+    /// <param name="frequency">How often the term stands there; 1 in fields without text.</param>
+    /// <param name="length">The entry's length in tokens; 1 in fields without text.</param>
+    /// <param name="encodedPositions">As many varint distances as the term stands there; none in fields without
+    /// text.</param>
+    public void Add(int entry, int frequency, int length, ReadOnlySpan<byte> encodedPositions)
+    {
+        Invariant.Holds(entry > _lastEntry, "the entries of a term ascend");
+        uint gap = (uint)(entry - _lastEntry - 1);
+        _gaps[_inBlock] = gap;
+        _frequencies[_inBlock] = (uint)frequency - 1;
+        if (_count < PostingsFormat.InlineLimit && _inline.Length <= PostingsFormat.InlineLimitBytes)
+        {
+            WritePosting(_inline, gap, frequency);
+            _inline.Write(encodedPositions);
+        }
+
+        _positions.Write(encodedPositions);
+        _blockImpact = _blockImpact.With(frequency, length);
+        _lastEntry = entry;
+        _count++;
+        if (++_inBlock == PostingsFormat.BlockLength)
+        {
+            CloseBlock();
+        }
+    }
+
+    /// <summary>Ends the term and appends what has to stand beside it in the dictionary.</summary>
+    public void Finish(ByteSink payload)
+    {
+        if (_count <= PostingsFormat.InlineLimit && _inline.Length <= PostingsFormat.InlineLimitBytes)
+        {
+            payload.WriteVarint(((ulong)_count << 1) | 1);
+            payload.Write(_inline.Span);
+            return;
+        }
+
+        if (_inBlock > 0)
+        {
+            CloseBlock();
+        }
+
+        payload.WriteVarint((ulong)_count << 1);
+        if (_table.Length == 0 || (_table.Length == PostingsFormat.GroupBytes && _blocksInGroup == 0))
+        {
+            if (_blocksInGroup > 0)
+            {
+                CloseGroup();
+            }
+
+            var only = _table.Span;
+            payload.WriteVarint(BinaryPrimitives.ReadUInt64LittleEndian(only[4..]));
+            if (_isText)
+            {
+                payload.WriteVarint(BinaryPrimitives.ReadUInt32LittleEndian(only[20..]));
+                payload.WriteVarint(BinaryPrimitives.ReadUInt32LittleEndian(only[24..]));
+                payload.WriteVarint(BinaryPrimitives.ReadUInt64LittleEndian(only[12..]));
+            }
+
+            return;
+        }
+
+        if (_blocksInGroup > 0)
+        {
+            CloseGroup();
+        }
+
+        payload.WriteVarint(0);
+        payload.WriteVarint((ulong)(_table.Length / PostingsFormat.GroupBytes));
+        payload.WriteVarint((ulong)output.Write(_table.Span));
+    }
+
+    private void WritePosting(ByteSink sink, uint gap, int frequency)
+    {
+        if (!_isText)
+        {
+            sink.WriteVarint(gap);
+            return;
+        }
+
+        sink.WriteVarint(((ulong)gap << 1) | (frequency == 1 ? 1u : 0));
+        if (frequency != 1)
+        {
+            sink.WriteVarint((ulong)frequency);
+        }
+    }
+
+    private void CloseBlock()
+    {
+        _block.Clear();
+        if (_inBlock == PostingsFormat.BlockLength)
+        {
+            int bits = BitPacking.BitsOf(_gaps);
+            int frequencyBits = BitPacking.BitsOf(_frequencies);
+            WriteBlockHeader(PostingsFormat.FullBlock | bits, frequencyBits);
+            BitPacking.Pack(_gaps, bits, _block.Take(BitPacking.BytesOf(bits)));
+            if (_isText)
+            {
+                BitPacking.Pack(_frequencies, frequencyBits, _block.Take(BitPacking.BytesOf(frequencyBits)));
+            }
+        }
+        else
+        {
+            WriteBlockHeader(PostingsFormat.LastBlock, 0);
+            _block.WriteVarint((ulong)_inBlock);
+            _inline.Clear();
+            for (int i = 0; i < _inBlock; i++)
+            {
+                WritePosting(_inline, _gaps[i], (int)_frequencies[i] + 1);
+            }
+
+            _block.WriteVarint((ulong)_inline.Length);
+            _block.Write(_inline.Span);
+        }
+
+        long address = output.WriteUnit(_block.Span);
+        _groupAddress = _blocksInGroup == 0 ? address : _groupAddress;
+        _groupImpact = _groupImpact.With(_blockImpact);
+        _blockImpact = Impact.None;
+        _positionsBefore = _positions.Length;
+        _lastOfBlockBefore = _lastEntry;
+        _inBlock = 0;
+        if (
+            ++_blocksInGroup == PostingsFormat.BlocksPerGroup
+            || _positions.Length >= PostingsFormat.PositionsPerGroupBytes
+        )
+        {
+            CloseGroup();
+        }
+    }
+
+    private void WriteBlockHeader(int first, int frequencyBits)
+    {
+        _block.WriteByte((byte)first);
+        _block.WriteVarint((ulong)((long)_lastEntry - _lastOfBlockBefore));
+        if (_isText)
+        {
+            _block.WriteByte((byte)frequencyBits);
+            _block.WriteVarint((ulong)_blockImpact.MostOften);
+            _block.WriteVarint((ulong)_blockImpact.Shortest);
+            _block.WriteVarint((ulong)(_positions.Length - _positionsBefore));
+        }
+    }
+
+    private void CloseGroup()
+    {
+        long positionsAddress = output.Write(_positions.Span);
+        var group = _table.Take(PostingsFormat.GroupBytes);
+        BinaryPrimitives.WriteInt32LittleEndian(group, _lastEntry);
+        BinaryPrimitives.WriteInt64LittleEndian(group[4..], _groupAddress);
+        BinaryPrimitives.WriteInt64LittleEndian(group[12..], positionsAddress);
+        BinaryPrimitives.WriteInt32LittleEndian(group[20..], _groupImpact.MostOften);
+        BinaryPrimitives.WriteInt32LittleEndian(group[24..], _groupImpact.Shortest);
+        _positions.Clear();
+        _positionsBefore = 0;
+        _blocksInGroup = 0;
+        _groupImpact = Impact.None;
+    }
+}

@@ -1,0 +1,267 @@
+using System.Numerics;
+using Rookery.Search.Segments.Reading;
+
+namespace Rookery.Search.Segments.Postings;
+
+/// <summary>No entry.</summary>
+public sealed class EmptyCursor : EntryCursor
+{
+    /// <summary>The one there is.</summary>
+    public static readonly EmptyCursor Instance = new();
+
+    private EmptyCursor() => Current = End;
+
+    /// <inheritdoc/>
+    public override long Cost => 0;
+
+    /// <inheritdoc/>
+    public override bool CanTell => true;
+
+    /// <inheritdoc/>
+    public override bool Has(int entry) => false;
+
+    /// <inheritdoc/>
+    public override int MoveNext() => End;
+
+    /// <inheritdoc/>
+    public override int Advance(int target) => End;
+}
+
+/// <summary>All entries of a segment.</summary>
+public sealed class AllCursor(int entries) : EntryCursor
+{
+    /// <inheritdoc/>
+    public override long Cost => entries;
+
+    /// <inheritdoc/>
+    public override bool CanTell => true;
+
+    /// <inheritdoc/>
+    public override bool Has(int entry) => (uint)entry < (uint)entries;
+
+    /// <inheritdoc/>
+    public override int CountRest()
+    {
+        int rest = Current == End ? 0 : entries - 1 - Current;
+        Current = End;
+        return rest;
+    }
+
+    /// <inheritdoc/>
+    public override int MoveNext() => Current == End ? End : To(Current + 1);
+
+    /// <inheritdoc/>
+    public override int Advance(int target) => target <= Current ? Current : To(target);
+
+    private int To(int entry) => Current = entry < entries ? entry : End;
+}
+
+/// <summary>
+/// Entries whose sort key lies in a range, found by looking at every entry: good where another cursor leads.
+/// </summary>
+public sealed class OrdinalRangeCursor(PackedColumn column, long from, long toExclusive) : EntryCursor
+{
+    /// <inheritdoc/>
+    public override long Cost => column.Count;
+
+    /// <inheritdoc/>
+    public override bool CanTell => true;
+
+    /// <inheritdoc/>
+    public override bool Has(int entry) =>
+        (long)column[entry] - 1 is var ordinal && ordinal >= from && ordinal < toExclusive;
+
+    /// <inheritdoc/>
+    public override int MoveNext() => Current == End ? End : Find(Current + 1);
+
+    /// <inheritdoc/>
+    public override int Advance(int target) => target <= Current ? Current : Find(target);
+
+    private int Find(int entry)
+    {
+        for (; entry < column.Count; entry++)
+        {
+            if (Has(entry))
+            {
+                return Current = entry;
+            }
+        }
+
+        return Current = End;
+    }
+}
+
+/// <summary>Entries as bits: of many terms joined.</summary>
+public sealed class BitmapCursor(ulong[] words, long count) : EntryCursor
+{
+    private const int WordBits = 64;
+
+    /// <inheritdoc/>
+    public override long Cost => count;
+
+    /// <inheritdoc/>
+    public override bool CanTell => true;
+
+    /// <inheritdoc/>
+    public override bool Has(int entry) => (words[entry / WordBits] & (1UL << (entry % WordBits))) != 0;
+
+    /// <summary>The entries that have one of the terms with these ordinals.</summary>
+    public static EntryCursor Of(SegmentField field, long from, long toExclusive, int entries)
+    {
+        ulong[] words = new ulong[(entries + WordBits - 1) / WordBits];
+        var terms = field.Terms();
+        var postings = field.NewPostings();
+        long count = 0;
+        for (bool isThere = terms.SeekOrdinal(from); isThere && terms.Ordinal < toExclusive; isThere = terms.MoveNext())
+        {
+            postings.Open(terms.Postings);
+            count += postings.Count;
+            for (int entry = postings.MoveNext(); entry != End; entry = postings.MoveNext())
+            {
+                words[entry / WordBits] |= 1UL << (entry % WordBits);
+            }
+        }
+
+        return new BitmapCursor(words, Math.Min(count, entries));
+    }
+
+    /// <inheritdoc/>
+    public override int MoveNext() => Current == End ? End : Find(Current + 1);
+
+    /// <inheritdoc/>
+    public override int Advance(int target) => target <= Current ? Current : Find(target);
+
+    /// <inheritdoc/>
+    public override int CountRest()
+    {
+        int rest = 0;
+        int next = Current + 1;
+        if (Current != End && next < words.Length * WordBits)
+        {
+            rest = BitOperations.PopCount(words[next / WordBits] >> (next % WordBits));
+            foreach (ulong word in words.AsSpan((next / WordBits) + 1))
+            {
+                rest += BitOperations.PopCount(word);
+            }
+        }
+
+        Current = End;
+        return rest;
+    }
+
+    private int Find(int entry)
+    {
+        int place = entry / WordBits;
+        if (place >= words.Length)
+        {
+            return Current = End;
+        }
+
+        ulong word = words[place] >> (entry % WordBits) << (entry % WordBits);
+        while (word == 0)
+        {
+            if (++place == words.Length)
+            {
+                return Current = End;
+            }
+
+            word = words[place];
+        }
+
+        return Current = (place * WordBits) + BitOperations.TrailingZeroCount(word);
+    }
+}
+
+/// <summary>Entries as a list, ascending and each once: of few.</summary>
+/// <param name="entries">The entries.</param>
+/// <param name="count">How many there are.</param>
+public sealed class SortedCursor(int[] entries, int count) : EntryCursor
+{
+    private int _next;
+
+    /// <inheritdoc/>
+    public override long Cost => count;
+
+    /// <inheritdoc/>
+    public override bool CanTell => true;
+
+    /// <inheritdoc/>
+    public override bool Has(int entry) => entries.AsSpan(0, count).BinarySearch(entry) >= 0;
+
+    /// <inheritdoc/>
+    public override int MoveNext() => Current = _next < count ? entries[_next++] : End;
+
+    /// <inheritdoc/>
+    public override int Advance(int target)
+    {
+        if (target <= Current)
+        {
+            return Current;
+        }
+
+        int found = entries.AsSpan(_next, count - _next).BinarySearch(target);
+        _next += found < 0 ? ~found : found;
+        return MoveNext();
+    }
+
+    /// <inheritdoc/>
+    public override int CountRest()
+    {
+        int rest = count - _next;
+        _next = count;
+        Current = End;
+        return rest;
+    }
+}
+
+/// <summary>Entries of one cursor that are not of another.</summary>
+public sealed class ExceptCursor(EntryCursor of, EntryCursor without) : EntryCursor
+{
+    /// <inheritdoc/>
+    public override long Cost => of.Cost;
+
+    /// <inheritdoc/>
+    public override bool CanTell => of.CanTell && without.CanTell;
+
+    /// <inheritdoc/>
+    public override bool Has(int entry) => of.Has(entry) && !without.Has(entry);
+
+    /// <inheritdoc/>
+    public override int MoveNext() => Skip(of.MoveNext());
+
+    /// <inheritdoc/>
+    public override int Advance(int target) => target <= Current ? Current : Skip(of.Advance(target));
+
+    private int Skip(int entry)
+    {
+        while (entry != End && without.Advance(entry) == entry)
+        {
+            entry = of.MoveNext();
+        }
+
+        return Current = entry;
+    }
+}
+
+/// <summary>Entries that are not dead.</summary>
+public sealed class LiveCursor(EntryCursor of, LiveEntries live) : EntryCursor
+{
+    /// <inheritdoc/>
+    public override long Cost => of.Cost;
+
+    /// <inheritdoc/>
+    public override int MoveNext() => Skip(of.MoveNext());
+
+    /// <inheritdoc/>
+    public override int Advance(int target) => target <= Current ? Current : Skip(of.Advance(target));
+
+    private int Skip(int entry)
+    {
+        while (entry != End && !live.IsLive(entry))
+        {
+            entry = of.MoveNext();
+        }
+
+        return Current = entry;
+    }
+}

@@ -1,0 +1,77 @@
+using Rookery.Disk;
+using Rookery.Search.Segments.Format;
+using Rookery.Search.Segments.Writing;
+
+namespace Rookery.Search.Segments.Reading;
+
+/// <summary>
+/// Ids and etags by entry. A reader of it has memory of its own for the id: one thread each. Going forward within a
+/// block it goes on from where it stood.
+/// </summary>
+public sealed class DocumentTable(SegmentPages pages, PackedColumn addresses, PackedColumn lengths, int entries)
+{
+    private const int FirstIdBytes = 64;
+
+    private byte[] _id = [];
+    private byte[] _scratch = [];
+    private int _idLength;
+    private int _block = -1;
+    private int _next;
+    private int _at;
+    private long _lastEtag;
+
+    /// <summary>The lower-cased id of the document that an entry belongs to; until the next call.</summary>
+    /// <param name="entry">The entry.</param>
+    /// <param name="etag">The version of the document that the entry was made from.</param>
+    public ReadOnlySpan<byte> Read(int entry, out long etag)
+    {
+        if ((uint)entry >= (uint)entries)
+        {
+            throw new ArgumentOutOfRangeException(nameof(entry));
+        }
+
+        int wanted = entry / DocumentTableWriter.BlockLength;
+        int place = entry % DocumentTableWriter.BlockLength;
+        if (wanted != _block || place < _next - 1)
+        {
+            (_block, _next, _at, _idLength, _lastEtag) = (wanted, 0, 0, 0, 0);
+        }
+
+        if (place >= _next)
+        {
+            ReadTo(place);
+        }
+
+        etag = _lastEtag;
+        return _id.AsSpan(0, _idLength);
+    }
+
+    private void ReadTo(int place)
+    {
+        var bytes = pages.Read((long)addresses[_block], (int)lengths[_block], ref _scratch);
+        for (; _next <= place; _next++)
+        {
+            int shared = Varint.ReadInt(bytes, ref _at);
+            int further = Varint.ReadInt(bytes, ref _at);
+            if (shared > _idLength || further > SegmentFormat.KeyLimitBytes - shared || further > bytes.Length - _at)
+            {
+                _block = -1;
+                throw SegmentFormat.Malformed();
+            }
+
+            if (shared + further > _id.Length)
+            {
+                Array.Resize(
+                    ref _id,
+                    Math.Min(SegmentFormat.KeyLimitBytes, Math.Max(FirstIdBytes, 2 * (shared + further)))
+                );
+            }
+
+            bytes.Slice(_at, further).CopyTo(_id.AsSpan(shared));
+            _at += further;
+            _idLength = shared + further;
+            ulong distance = Varint.Read(bytes, ref _at);
+            _lastEtag += (long)(distance >> 1) ^ -(long)(distance & 1);
+        }
+    }
+}

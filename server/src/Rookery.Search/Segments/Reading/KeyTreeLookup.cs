@@ -1,0 +1,149 @@
+using Rookery.Disk;
+using Rookery.Search.Segments.Format;
+
+namespace Rookery.Search.Segments.Reading;
+
+/// <summary>
+/// Finds one key of a tree without putting keys together: of each it is known how many bytes it shares with the one
+/// before, and so on which side of the wanted key it lies, without reading it again. Nothing is allocated.
+/// </summary>
+internal static class KeyTreeLookup
+{
+    /// <summary>Finds a key.</summary>
+    /// <param name="pages">The pages of the tree.</param>
+    /// <param name="root">The tree.</param>
+    /// <param name="key">The key.</param>
+    /// <param name="ordinal">How many keys are lower.</param>
+    /// <param name="payload">What belongs to the key; stays as it is for as long as it is held.</param>
+    public static bool TryFind(
+        SegmentPages pages,
+        KeyTreeRoot root,
+        ReadOnlySpan<byte> key,
+        out long ordinal,
+        out ReadOnlyMemory<byte> payload
+    )
+    {
+        ordinal = 0;
+        payload = default;
+        if (root.Height == 0)
+        {
+            return false;
+        }
+
+        long address = root.Address;
+        for (int level = root.Height - 1; level > 0; level--)
+        {
+            address = ChildOf(new Items(pages, address), key, ref ordinal);
+        }
+
+        var leaf = new Items(pages, address);
+        for (; leaf.MoveNext(key); ordinal++)
+        {
+            if (leaf.Side >= 0)
+            {
+                payload = leaf.Side == 0 ? leaf.Payload : default;
+                return leaf.Side == 0;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>The last child whose separator is not above the key; the first when all are.</summary>
+    private static long ChildOf(Items items, ReadOnlySpan<byte> key, ref long ordinal)
+    {
+        long address = -1;
+        long keys = 0;
+        while (items.MoveNext(key) && (address < 0 || items.Side <= 0))
+        {
+            ordinal += keys;
+            int at = 0;
+            var child = items.Payload.Span;
+            address = (long)Varint.Read(child, ref at);
+            keys = (long)Varint.Read(child, ref at);
+            if (keys <= 0 || address < 0)
+            {
+                throw SegmentFormat.Malformed();
+            }
+        }
+
+        return address >= 0 ? address : throw SegmentFormat.Malformed();
+    }
+
+    /// <summary>The items of one block, as they lie to a key.</summary>
+    private ref struct Items
+    {
+        private readonly byte[] _page;
+        private int _next;
+        private int _itemsLeft;
+        private int _length;
+        private int _matched;
+        private int _payloadStart;
+        private int _payloadLength;
+
+        public Items(SegmentPages pages, long address)
+        {
+            _page = pages.PageOf(address, out _next);
+            _itemsLeft = Varint.ReadInt(_page, ref _next);
+            Side = -1;
+        }
+
+        /// <summary>Below 0 where the item is below the key, above 0 where it is above.</summary>
+        public int Side { get; private set; }
+
+        /// <summary>What belongs to the item.</summary>
+        public readonly ReadOnlyMemory<byte> Payload => _page.AsMemory(_payloadStart, _payloadLength);
+
+        public bool MoveNext(ReadOnlySpan<byte> key)
+        {
+            if (_itemsLeft <= 0)
+            {
+                return false;
+            }
+
+            _itemsLeft--;
+            int shared = Varint.ReadInt(_page, ref _next);
+            int further = Varint.ReadInt(_page, ref _next);
+            if (shared > _length || further > SegmentFormat.KeyLimitBytes - shared || further > _page.Length - _next)
+            {
+                throw SegmentFormat.Malformed();
+            }
+
+            _length = shared + further;
+            Compare(shared, _page.AsSpan(_next, further), key);
+            _next += further;
+            _payloadLength = Varint.ReadInt(_page, ref _next);
+            _payloadStart = _next;
+            if (_payloadLength > _page.Length - _next)
+            {
+                throw SegmentFormat.Malformed();
+            }
+
+            _next += _payloadLength;
+            return true;
+        }
+
+        // The item before is not above the key, and has its first matched bytes.
+        private void Compare(int shared, ReadOnlySpan<byte> further, ReadOnlySpan<byte> key)
+        {
+            if (shared > _matched)
+            {
+                Side = -1; // it differs from the key where the one before does
+            }
+            else if (shared < _matched)
+            {
+                Side = 1; // it is above the one before where that is like the key
+            }
+            else
+            {
+                var rest = key[_matched..];
+                int common = further.CommonPrefixLength(rest);
+                _matched += common;
+                Side =
+                    common == further.Length ? common - rest.Length
+                    : common == rest.Length || further[common] > rest[common] ? 1
+                    : -1;
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+using System.Numerics;
+
+namespace Rookery.Search.Segments.Reading;
+
+/// <summary>
+/// Which entries of a segment are live, at one moment: it never changes, a later moment has one of its own.
+/// </summary>
+public sealed class LiveEntries
+{
+    private const int WordBits = 64;
+
+    private readonly ulong[] _dead;
+
+    private LiveEntries(int entries, ulong[] dead, int deadCount)
+    {
+        Entries = entries;
+        _dead = dead;
+        DeadCount = deadCount;
+    }
+
+    /// <summary>All entries of the segment.</summary>
+    public int Entries { get; }
+
+    /// <summary>How many of them are dead.</summary>
+    public int DeadCount { get; }
+
+    /// <summary>How many of them are live.</summary>
+    public int LiveCount => Entries - DeadCount;
+
+    /// <summary>Bytes of memory.</summary>
+    public long UsedBytes => (long)_dead.Length * sizeof(ulong);
+
+    /// <summary>The dead ones as bits; empty when there are none.</summary>
+    public ReadOnlySpan<ulong> DeadWords => _dead;
+
+    /// <summary>All live.</summary>
+    public static LiveEntries All(int entries) => new(entries, [], 0);
+
+    /// <summary>Whether an entry is live.</summary>
+    public bool IsLive(int entry) => _dead.Length == 0 || (_dead[entry / WordBits] & (1UL << (entry % WordBits))) == 0;
+
+    /// <summary>The dead ones, ascending.</summary>
+    public IEnumerable<int> Dead()
+    {
+        for (int i = 0; i < _dead.Length; i++)
+        {
+            for (ulong word = _dead[i]; word != 0; word &= word - 1)
+            {
+                yield return (i * WordBits) + BitOperations.TrailingZeroCount(word);
+            }
+        }
+    }
+
+    /// <summary>The same with more dead ones, which may be dead already.</summary>
+    public LiveEntries Without(IEnumerable<int> entries)
+    {
+        ulong[] more = _dead.Length > 0 ? [.. _dead] : new ulong[(Entries + WordBits - 1) / WordBits];
+        int count = 0;
+        foreach (int entry in entries)
+        {
+            ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual((uint)entry, (uint)Entries);
+            more[entry / WordBits] |= 1UL << (entry % WordBits);
+        }
+
+        foreach (ulong word in more)
+        {
+            count += BitOperations.PopCount(word);
+        }
+
+        return count == DeadCount ? this : new LiveEntries(Entries, more, count);
+    }
+}

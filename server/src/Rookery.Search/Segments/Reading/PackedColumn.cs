@@ -1,0 +1,60 @@
+using System.Buffers.Binary;
+using Rookery.Search.Segments.Format;
+
+namespace Rookery.Search.Segments.Reading;
+
+/// <summary>
+/// A column of numbers, by place. Its directory (17 bytes per 1024 values) is in memory; any number of threads may
+/// read.
+/// </summary>
+public sealed class PackedColumn
+{
+    private readonly SegmentPages _pages;
+    private readonly long[] _addresses;
+    private readonly ulong[] _smallest;
+    private readonly byte[] _bits;
+
+    /// <summary>Reads the directory.</summary>
+    public PackedColumn(SegmentPages pages, PackedColumnRoot root)
+    {
+        _pages = pages;
+        Count = root.Count;
+        _addresses = new long[root.Chunks];
+        _smallest = new ulong[root.Chunks];
+        _bits = new byte[root.Chunks];
+        byte[] scratch = [];
+        for (int i = 0; i < _addresses.Length; i++)
+        {
+            var entry = pages.Read(
+                root.Directory + ((long)i * PackedColumnRoot.ChunkBytes),
+                PackedColumnRoot.ChunkBytes,
+                ref scratch
+            );
+            _addresses[i] = BinaryPrimitives.ReadInt64LittleEndian(entry);
+            _smallest[i] = BinaryPrimitives.ReadUInt64LittleEndian(entry[8..]);
+            _bits[i] = entry[16] <= PackedColumnRoot.BitsLimit ? entry[16] : throw SegmentFormat.Malformed();
+        }
+    }
+
+    /// <summary>Its values.</summary>
+    public int Count { get; }
+
+    /// <summary>The value at a place below <see cref="Count"/>.</summary>
+    public ulong this[int place]
+    {
+        get
+        {
+            int chunk = place / PackedColumnRoot.ChunkLength;
+            int width = _bits[chunk];
+            if (width == 0)
+            {
+                return _smallest[chunk];
+            }
+
+            int bit = place % PackedColumnRoot.ChunkLength * width;
+            byte[] page = _pages.PageOf(_addresses[chunk], out int offset);
+            ulong word = BinaryPrimitives.ReadUInt64LittleEndian(page.AsSpan(offset + (bit >> 3)));
+            return _smallest[chunk] + ((word >> (bit & 7)) & ((1UL << width) - 1));
+        }
+    }
+}

@@ -1,0 +1,160 @@
+using Rookery.Search.Segments.Format;
+using Rookery.Search.Segments.Postings;
+
+namespace Rookery.Search.Segments.Reading;
+
+/// <summary>One field of a segment. Any number of threads may read; cursors are each one's own.</summary>
+public sealed class SegmentField
+{
+    private readonly SegmentPages _pages;
+    private readonly SegmentFieldFooter _footer;
+    private readonly int _entries;
+    private readonly Lazy<PackedColumn?> _sortOrdinals;
+    private readonly Lazy<PackedColumn?> _lengths;
+
+    internal SegmentField(SegmentPages pages, SegmentFieldFooter footer, int entries)
+    {
+        _pages = pages;
+        _footer = footer;
+        _entries = entries;
+        _sortOrdinals = new(() => footer.SortOrdinals.Exists ? new PackedColumn(pages, footer.SortOrdinals) : null);
+        _lengths = new(() => footer.Lengths.Exists ? new PackedColumn(pages, footer.Lengths) : null);
+    }
+
+    /// <summary>Its number.</summary>
+    public int Number => _footer.Number;
+
+    /// <summary>Whether its postings have frequencies and positions.</summary>
+    public bool IsText => _footer.IsText;
+
+    /// <summary>
+    /// Whether every entry has one term at most, and that is its sort key: then <see cref="SortOrdinals"/> alone
+    /// answers which entries have a term of a range.
+    /// </summary>
+    public bool HasPlainKeys => _footer.HasPlainKeys;
+
+    /// <summary>Terms of its dictionary.</summary>
+    public long TermCount => _footer.Terms.Count;
+
+    /// <summary>Entries whose length is not 0, dead ones included.</summary>
+    public long EntriesWithLength => _footer.EntriesWithLength;
+
+    /// <summary>The sum of the lengths in tokens, dead entries included.</summary>
+    public long TotalLength => _footer.TotalLength;
+
+    /// <summary>
+    /// By entry, one more than the ordinal of its sort key among the terms, 0 for none; null when no entry has any.
+    /// </summary>
+    public PackedColumn? SortOrdinals => _sortOrdinals.Value;
+
+    /// <summary>By entry, its length in tokens; null when no entry has any.</summary>
+    public PackedColumn? Lengths => _lengths.Value;
+
+    /// <summary>A walk over the terms.</summary>
+    public TermCursor Terms() => new(new KeyCursor(_pages, _footer.Terms));
+
+    /// <summary>A cursor for postings of the field, not yet open.</summary>
+    public PostingsCursor NewPostings() => new(_pages, _footer.IsText);
+
+    /// <summary>The entries in which a term stands; null when it stands nowhere.</summary>
+    public PostingsCursor? Postings(ReadOnlySpan<byte> term)
+    {
+        if (!KeyTreeLookup.TryFind(_pages, _footer.Terms, term, out long ordinal, out var payload))
+        {
+            return null;
+        }
+
+        var postings = NewPostings();
+        postings.Open(payload);
+        if (HasPlainKeys && SortOrdinals is { } column)
+        {
+            postings.TellBy(column, ordinal);
+        }
+
+        return postings;
+    }
+
+    /// <summary>In how many entries a term stands, dead ones included; no posting is decoded.</summary>
+    public long EntryCount(ReadOnlySpan<byte> term)
+    {
+        return KeyTreeLookup.TryFind(_pages, _footer.Terms, term, out _, out var payload)
+            ? TermCursor.EntryCountOf(payload.Span)
+            : 0;
+    }
+
+    /// <summary>The ordinals of the terms of a range: from <c>From</c> to before <c>ToExclusive</c>.</summary>
+    public (long From, long ToExclusive) Ordinals(in TermRange range)
+    {
+        var terms = Terms();
+        long to = range.To is { } last ? Below(terms, last, range.IncludesTo) : terms.Count;
+        long from = range.From is { } first ? Below(terms, first, !range.IncludesFrom) : 0;
+        return (Math.Min(from, to), to);
+    }
+
+    /// <summary>
+    /// The entries that have a term of a range: by the column where that says it, else by joining the postings of all
+    /// terms between.
+    /// </summary>
+    public EntryCursor Range(in TermRange range)
+    {
+        var (from, to) = Ordinals(range);
+        if (from == to)
+        {
+            return EmptyCursor.Instance;
+        }
+
+        var terms = Terms();
+        if (to - from == 1 && terms.SeekOrdinal(from))
+        {
+            var single = NewPostings();
+            single.Open(terms.Postings);
+            return single;
+        }
+
+        return HasPlainKeys && SortOrdinals is { } column
+            ? new OrdinalRangeCursor(column, from, to)
+            : BitmapCursor.Of(this, from, to, _entries);
+    }
+
+    private static long Below(TermCursor terms, ReadOnlyMemory<byte> term, bool includesIt)
+    {
+        bool isThere = terms.SeekExact(term.Span);
+        return terms.Count == 0 ? 0 : terms.Ordinal + (isThere && includesIt ? 1 : 0);
+    }
+}
+
+/// <summary>A range of terms in the order of their bytes.</summary>
+/// <param name="From">Its lower end; null for none.</param>
+/// <param name="IncludesFrom">Whether the lower end belongs to it.</param>
+/// <param name="To">Its upper end; null for none.</param>
+/// <param name="IncludesTo">Whether the upper end belongs to it.</param>
+public readonly record struct TermRange(
+    ReadOnlyMemory<byte>? From,
+    bool IncludesFrom,
+    ReadOnlyMemory<byte>? To,
+    bool IncludesTo
+)
+{
+    /// <summary>All terms.</summary>
+    public static TermRange All => new(null, false, null, false);
+
+    /// <summary>All terms that begin with <paramref name="prefix"/>.</summary>
+    public static TermRange Prefix(ReadOnlySpan<byte> prefix)
+    {
+        byte[] from = prefix.ToArray();
+        int length = prefix.Length;
+        while (length > 0 && prefix[length - 1] == byte.MaxValue)
+        {
+            length--;
+        }
+
+        if (length == 0)
+        {
+            return new TermRange(from, true, null, false);
+        }
+
+        byte[] to = prefix[..length].ToArray();
+        to[^1]++;
+        return new TermRange(from, true, to, false);
+    }
+}

@@ -1,0 +1,217 @@
+using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
+using Rookery.Disk;
+using Rookery.Search.Segments.Format;
+
+namespace Rookery.Search.Segments.Reading;
+
+/// <summary>
+/// The bytes of a segment by address. Every page is checked against its checksum each time it comes from disk.
+/// </summary>
+public abstract class SegmentPages
+{
+    /// <summary>The page with this number.</summary>
+    /// <exception cref="SegmentDamagedException">It is not what was written.</exception>
+    public abstract byte[] Page(int number);
+
+    /// <summary>A page and the place of an address within it.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public byte[] PageOf(long address, out int offset)
+    {
+        offset = (int)(address & (SegmentFormat.PageBytes - 1));
+        long number = address >> SegmentFormat.PageShift;
+        return number is >= 0 and <= int.MaxValue ? Page((int)number) : throw SegmentFormat.Malformed();
+    }
+
+    /// <summary>
+    /// Bytes that may cross pages: a span of the page where they do not, else a copy in <paramref name="scratch"/>.
+    /// </summary>
+    public ReadOnlySpan<byte> Read(long address, int length, ref byte[] scratch)
+    {
+        var page = PageOf(address, out int offset);
+        if (length <= page.Length - offset)
+        {
+            return page.AsSpan(offset, length);
+        }
+
+        if (length < 0 || address + length > Length)
+        {
+            throw SegmentFormat.Malformed();
+        }
+
+        if (scratch.Length < length)
+        {
+            scratch = new byte[Math.Max(length, Math.Min(2 * scratch.Length, 1 << 20))];
+        }
+
+        int done = 0;
+        while (done < length)
+        {
+            page = PageOf(address + done, out offset);
+            int part = Math.Min(length - done, page.Length - offset);
+            page.AsSpan(offset, part).CopyTo(scratch.AsSpan(done));
+            done += part;
+        }
+
+        return scratch.AsSpan(0, length);
+    }
+
+    /// <summary>Bytes of all pages.</summary>
+    public abstract long Length { get; }
+}
+
+/// <summary>Pages of an open file, kept in the cache.</summary>
+public sealed class SegmentFile : SegmentPages, IDisposable
+{
+    private readonly IDiskFile _file;
+    private readonly long _fileId;
+    private readonly SegmentCache _cache;
+    private readonly IIoRecorder _io;
+    private readonly CachedPage?[] _slots;
+    private readonly long _fileBytes;
+
+    internal SegmentFile(IDiskFile file, long fileId, SegmentCache cache, IIoRecorder io)
+    {
+        _file = file;
+        _fileId = fileId;
+        _cache = cache;
+        _io = io;
+        _fileBytes = file.Length;
+        long pages = (_fileBytes + SegmentFormat.StoredPageBytes - 1) / SegmentFormat.StoredPageBytes;
+        if (pages > int.MaxValue)
+        {
+            throw new SegmentDamagedException(file.Path, "it is too long");
+        }
+
+        _slots = new CachedPage?[pages];
+    }
+
+    /// <summary>The file's path.</summary>
+    public string Path => _file.Path;
+
+    /// <summary>How many pages it has.</summary>
+    public int Count => _slots.Length;
+
+    /// <summary>The file's length in bytes.</summary>
+    public long FileBytes => _fileBytes;
+
+    /// <inheritdoc/>
+    public override long Length => _fileBytes - ((long)sizeof(uint) * _slots.Length);
+
+    /// <inheritdoc/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public override byte[] Page(int number)
+    {
+        if ((uint)number < (uint)_slots.Length && Volatile.Read(ref _slots[number]) is { } page)
+        {
+            if (!page.WasAskedFor)
+            {
+                page.WasAskedFor = true;
+            }
+
+            return page.Bytes;
+        }
+
+        return ReadAndKeep(number);
+    }
+
+    /// <summary>A page from the cache or from disk, without keeping it: for a walk over everything.</summary>
+    public byte[] PageOnce(int number) =>
+        (uint)number < (uint)_slots.Length && Volatile.Read(ref _slots[number]) is { } page
+            ? page.Bytes
+            : ReadFromDisk(number);
+
+    /// <summary>What is wrong for whoever opened the file.</summary>
+    public SegmentDamagedException Damage(string reason) => new(_file.Path, reason);
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _cache.Forget(_slots);
+        _file.Dispose();
+    }
+
+    private byte[] ReadAndKeep(int number)
+    {
+        byte[] bytes = ReadFromDisk(number);
+        _cache.Add(new CachedPage(_slots, number, bytes));
+        return bytes;
+    }
+
+    private byte[] ReadFromDisk(int number)
+    {
+        if ((uint)number >= (uint)_slots.Length)
+        {
+            throw Damage("it refers to what lies behind its end");
+        }
+
+        long offset = (long)number * SegmentFormat.StoredPageBytes;
+        int length = (int)Math.Min(SegmentFormat.StoredPageBytes, _fileBytes - offset) - sizeof(uint);
+        if (length <= 0)
+        {
+            throw Damage("it ends within a checksum");
+        }
+
+        Span<byte> stored = stackalloc byte[SegmentFormat.StoredPageBytes];
+        stored = stored[..(length + sizeof(uint))];
+        long begun = _io.Begin();
+        int read;
+        try
+        {
+            read = _file.Read(stored, offset);
+        }
+        catch (DiskException unreadable)
+        {
+            // What the device does not give back is lost, as what comes back otherwise than it was written.
+            throw Damage(
+                $"the page at byte {offset} cannot be read, because {DiskException.Describe(unreadable.Error)}"
+            );
+        }
+
+        _io.Record(IoKind.Read, begun, read);
+        if (
+            read < stored.Length
+            || BinaryPrimitives.ReadUInt32LittleEndian(stored[length..])
+                != SegmentFormat.ChecksumOf(_fileId, number, stored[..length])
+        )
+        {
+            throw Damage($"the checksum of the page at byte {offset} does not match");
+        }
+
+        return stored[..length].ToArray();
+    }
+}
+
+/// <summary>
+/// Pages for a walk over a whole segment: the few that were read last, and none pushed out of the cache for it. One
+/// thread.
+/// </summary>
+public sealed class PassingPages(SegmentFile file) : SegmentPages
+{
+    private const int Kept = 16;
+
+    private readonly byte[]?[] _pages = new byte[Kept][];
+    private readonly int[] _numbers = new int[Kept];
+
+    /// <summary>Bytes that were read from the file.</summary>
+    public long ReadBytes { get; private set; }
+
+    /// <inheritdoc/>
+    public override long Length => file.Length;
+
+    /// <inheritdoc/>
+    public override byte[] Page(int number)
+    {
+        int place = number & (Kept - 1);
+        if (_pages[place] is { } kept && _numbers[place] == number)
+        {
+            return kept;
+        }
+
+        byte[] page = file.PageOnce(number);
+        _pages[place] = page;
+        _numbers[place] = number;
+        ReadBytes += page.Length;
+        return page;
+    }
+}

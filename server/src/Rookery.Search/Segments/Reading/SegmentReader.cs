@@ -1,0 +1,155 @@
+using System.Buffers.Binary;
+using Rookery.Disk;
+using Rookery.Search.Segments.Format;
+
+namespace Rookery.Search.Segments.Reading;
+
+/// <summary>
+/// One segment, open. Any number of threads may read; what they walk with (cursors, tables) is each one's own. Every
+/// read may throw <see cref="SegmentDamagedException"/>.
+/// </summary>
+public sealed class SegmentReader : IDisposable
+{
+    private readonly SegmentFile _file;
+    private readonly SegmentPages _pages;
+    private readonly SegmentFooter _footer;
+    private readonly SegmentField?[] _fields;
+    private readonly Lazy<(PackedColumn Addresses, PackedColumn Lengths)> _documents;
+    private readonly Lazy<(
+        PackedColumn FirstEntries,
+        PackedColumn Addresses,
+        PackedColumn StoredBytes,
+        PackedColumn RawBytes
+    )> _stored;
+
+    private SegmentReader(SegmentFile file, SegmentPages pages, SegmentFooter footer)
+    {
+        _file = file;
+        _pages = pages;
+        _footer = footer;
+        _fields = new SegmentField?[footer.Fields.Count == 0 ? 0 : footer.Fields[^1].Number + 1];
+        foreach (var field in footer.Fields)
+        {
+            _fields[field.Number] = new SegmentField(pages, field, footer.Entries);
+        }
+
+        _documents = new(() =>
+            (new PackedColumn(pages, footer.Documents.Addresses), new PackedColumn(pages, footer.Documents.Lengths))
+        );
+        _stored = new(() =>
+            (
+                new PackedColumn(pages, footer.Stored.FirstEntries),
+                new PackedColumn(pages, footer.Stored.Addresses),
+                new PackedColumn(pages, footer.Stored.StoredBytes),
+                new PackedColumn(pages, footer.Stored.RawBytes)
+            )
+        );
+    }
+
+    /// <summary>Its entries, dead ones included; they are numbered from 0.</summary>
+    public int Entries => _footer.Entries;
+
+    /// <summary>The file's length in bytes.</summary>
+    public long FileBytes => _file.FileBytes;
+
+    /// <summary>Its fields, by ascending number.</summary>
+    public IEnumerable<SegmentField> Fields => _fields.OfType<SegmentField>();
+
+    /// <summary>Opens a file and reads what is at its beginning and its end.</summary>
+    /// <exception cref="SegmentDamagedException">It is not a segment of this version, or damaged there.</exception>
+    public static SegmentReader Open(IDisk disk, string path, long fileId, SegmentCache cache, IIoRecorder io)
+    {
+        var opened = disk.Open(path, DiskOpen.Read);
+        SegmentFile? pagesOfFile = null;
+        try
+        {
+            pagesOfFile = new SegmentFile(opened, fileId, cache, io);
+            return new SegmentReader(pagesOfFile, pagesOfFile, ReadFooter(pagesOfFile, fileId));
+        }
+        catch (Exception failure)
+        {
+            (pagesOfFile as IDisposable ?? opened).Dispose();
+            if (failure is InvalidDataException)
+            {
+                throw new SegmentDamagedException(path, failure.Message);
+            }
+
+            throw;
+        }
+    }
+
+    /// <summary>
+    /// The same segment, for a walk over all of it that keeps nothing in the cache. It is closed with this one.
+    /// </summary>
+    public SegmentReader Passing(out PassingPages passing) => new(_file, passing = new PassingPages(_file), _footer);
+
+    /// <summary>A field; null when no entry has anything in it.</summary>
+    public SegmentField? Field(int number) => (uint)number < (uint)_fields.Length ? _fields[number] : null;
+
+    /// <summary>A reader of ids and etags by entry.</summary>
+    public DocumentTable Documents() => new(_pages, _documents.Value.Addresses, _documents.Value.Lengths, Entries);
+
+    /// <summary>A reader of stored values by entry.</summary>
+    public StoredValues Stored() =>
+        new(
+            _pages,
+            _stored.Value.FirstEntries,
+            _stored.Value.Addresses,
+            _stored.Value.StoredBytes,
+            _stored.Value.RawBytes
+        );
+
+    /// <summary>Whether any entry has a stored value.</summary>
+    public bool HasStored => _footer.Stored.FirstEntries.Count > 0;
+
+    /// <summary>
+    /// A walk over the ids of its documents; what belongs to an id is read with <see cref="EntriesOf"/>.
+    /// </summary>
+    public KeyCursor Ids() => new(_pages, _footer.Ids);
+
+    /// <summary>The entries of the document on which a walk over <see cref="Ids"/> stands.</summary>
+    public (int First, int Count) EntriesOf(KeyCursor ids)
+    {
+        int at = 0;
+        var payload = ids.Payload;
+        int first = Varint.ReadInt(payload, ref at);
+        int count = Varint.ReadInt(payload, ref at);
+        return count > 0 && first <= Entries - count ? (first, count) : throw SegmentFormat.Malformed();
+    }
+
+    /// <summary>Reads every page that is not in memory and checks it.</summary>
+    public void Verify()
+    {
+        for (int page = 0; page < _file.Count; page++)
+        {
+            _file.PageOnce(page);
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _file.Dispose();
+
+    private static SegmentFooter ReadFooter(SegmentFile file, long fileId)
+    {
+        if (file.Length < SegmentFormat.HeaderBytes + sizeof(int))
+        {
+            throw file.Damage("it is too short");
+        }
+
+        if (SegmentFormat.CheckHeader(file.Page(0), fileId) is { } reason)
+        {
+            throw file.Damage(reason);
+        }
+
+        byte[] scratch = [];
+        int bytes = BinaryPrimitives.ReadInt32LittleEndian(
+            file.Read(file.Length - sizeof(int), sizeof(int), ref scratch)
+        );
+        if (bytes < 0 || bytes > file.Length - sizeof(int) - SegmentFormat.HeaderBytes)
+        {
+            throw file.Damage("its footer has no length");
+        }
+
+        return SegmentFooter.Read(file.Read(file.Length - sizeof(int) - bytes, bytes, ref scratch));
+    }
+}

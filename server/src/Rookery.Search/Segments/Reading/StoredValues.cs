@@ -1,0 +1,101 @@
+using Rookery.Disk;
+using Rookery.Search.Segments.Format;
+
+namespace Rookery.Search.Segments.Reading;
+
+/// <summary>
+/// The stored values of a segment, by entry. A reader keeps the group that it expanded last: one thread each, and to be
+/// disposed.
+/// </summary>
+public sealed class StoredValues(
+    SegmentPages pages,
+    PackedColumn firstEntries,
+    PackedColumn addresses,
+    PackedColumn storedBytes,
+    PackedColumn rawBytes
+) : IDisposable
+{
+    private byte[] _scratch = [];
+    private PooledMemory _raw;
+    private int _rawLength;
+    private int _group = -1;
+    private int _entryAt;
+    private int _offset;
+
+    /// <summary>The value of an entry, empty when it has none; until the next call.</summary>
+    public ReadOnlySpan<byte> Read(int entry)
+    {
+        if (firstEntries.Count == 0)
+        {
+            return default;
+        }
+
+        int wanted = GroupOf(entry);
+        if (wanted != _group)
+        {
+            Open(wanted);
+        }
+
+        if (entry < _entryAt)
+        {
+            _entryAt = (int)firstEntries[_group];
+            _offset = 0;
+        }
+
+        var bytes = _raw.Span[.._rawLength];
+        int at = _offset;
+        int length = Varint.ReadInt(bytes, ref at);
+        for (; _entryAt < entry; _entryAt++)
+        {
+            at = length <= _rawLength - at ? at + length : throw SegmentFormat.Malformed();
+            _offset = at;
+            length = Varint.ReadInt(bytes, ref at);
+        }
+
+        return length <= _rawLength - at ? bytes.Slice(at, length) : throw SegmentFormat.Malformed();
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _raw.Return();
+
+    private int GroupOf(int entry)
+    {
+        int from = 0;
+        int to = firstEntries.Count - 1;
+        while (from < to)
+        {
+            int middle = (from + to + 1) >>> 1;
+            if (firstEntries[middle] <= (ulong)entry)
+            {
+                from = middle;
+            }
+            else
+            {
+                to = middle - 1;
+            }
+        }
+
+        return from;
+    }
+
+    private void Open(int wanted)
+    {
+        _group = -1;
+        int stored = (int)storedBytes[wanted];
+        _rawLength = (int)rawBytes[wanted];
+        var bytes = pages.Read((long)addresses[wanted], stored, ref _scratch);
+        _raw.Grow(0, _rawLength);
+        if (stored == _rawLength)
+        {
+            bytes.CopyTo(_raw.Span);
+        }
+        else if (_rawLength < stored || !Lz4.TryDecompress(bytes, _raw.Span[.._rawLength]))
+        {
+            throw SegmentFormat.Malformed();
+        }
+
+        _group = wanted;
+        _entryAt = (int)firstEntries[wanted];
+        _offset = 0;
+    }
+}

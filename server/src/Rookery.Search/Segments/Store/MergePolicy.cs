@@ -1,0 +1,44 @@
+using System.Numerics;
+using Rookery.Search.Segments.Format;
+
+namespace Rookery.Search.Segments.Store;
+
+/// <summary>
+/// Which segments are merged next. Segments of like size (within a factor of eight) are merged when there are eight of
+/// them, so that an entry is written again once for each factor of eight that the index is larger than a batch, and a
+/// query looks into a few segments of each size at most. One of which half is dead is written again by itself.
+/// </summary>
+internal static class MergePolicy
+{
+    private const int SegmentsPerMerge = 8;
+    private const int FactorBits = 3;
+    private const long SmallBytes = 64 << 10;
+
+    /// <summary>The segments to merge; none when all is well.</summary>
+    public static IReadOnlyList<HeldSegment> Choose(IReadOnlyList<HeldSegment> segments)
+    {
+        var tier = segments
+            .GroupBy(TierOf)
+            .Where(static tier => tier.Count() >= SegmentsPerMerge)
+            .MinBy(static tier => tier.Key)
+            ?.Take(SegmentsPerMerge)
+            .ToList();
+        if (tier is not null && tier.Sum(static segment => (long)segment.Live.LiveCount) <= SegmentFormat.EntryLimit)
+        {
+            return tier;
+        }
+
+        var rotten = segments.FirstOrDefault(static segment =>
+            2 * (long)segment.Live.DeadCount >= segment.Live.Entries
+        );
+        return rotten is null ? [] : [rotten];
+    }
+
+    private static int TierOf(HeldSegment segment)
+    {
+        long liveBytes = (long)(
+            (double)segment.Handle.Summary.FileBytes * segment.Live.LiveCount / Math.Max(1, segment.Live.Entries)
+        );
+        return BitOperations.Log2((ulong)Math.Max(1, liveBytes / SmallBytes)) / FactorBits;
+    }
+}

@@ -1,0 +1,234 @@
+using System.Buffers.Binary;
+using System.Numerics;
+using Rookery.Disk;
+using Rookery.Search.Segments.Format;
+using Rookery.Search.Segments.Reading;
+
+namespace Rookery.Search.Segments.Store;
+
+/// <summary>A segment as the manifest has it.</summary>
+/// <param name="Summary">What never changes.</param>
+/// <param name="Live">Its live entries.</param>
+/// <param name="DeadDocuments">Documents of which no entry is live.</param>
+internal readonly record struct ManifestSegment(SegmentSummary Summary, LiveEntries Live, long DeadDocuments);
+
+/// <summary>
+/// What an index holds: its watermark and its segments, and which of their entries are dead. One small file that is
+/// replaced as a whole, after everything that it names is durable; so a crash leaves the index as it was at some
+/// watermark.
+/// </summary>
+/// <remarks>
+/// Format version 1: magic "RKRYIXM\n", u32 version, then varints: watermark, next file number, segments; of each its
+/// number, bytes, entries, dead documents, dead entries, and these: 0 and the distances between them, or 1 and their
+/// bits as u64 words, whichever is shorter; at the end u32 CRC-32C of all before.
+/// </remarks>
+internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnlyList<ManifestSegment> Segments)
+{
+    /// <summary>Its file.</summary>
+    public const string Name = "manifest";
+
+    private const string FreshName = Name + ".new";
+
+    private const int Version = 1;
+    private const int HeaderBytes = 12;
+    private const int MostBytes = 1 << 30;
+    private const int WordBits = 64;
+
+    private static ReadOnlySpan<byte> Magic => "RKRYIXM\n"u8;
+
+    /// <summary>Reads the one of a folder.</summary>
+    /// <returns>Null when there is none.</returns>
+    /// <exception cref="SegmentDamagedException">It is not what was written.</exception>
+    public static SegmentManifest? Read(IDisk disk, string folder)
+    {
+        string path = Path.Combine(folder, Name);
+        if (!disk.Exists(path))
+        {
+            return null;
+        }
+
+        using var file = disk.Open(path, DiskOpen.Read);
+        long length = file.Length;
+        if (length is < HeaderBytes + sizeof(uint) or > MostBytes)
+        {
+            throw new SegmentDamagedException(path, "its length is not that of a manifest");
+        }
+
+        byte[] bytes = new byte[length];
+        int read = file.Read(bytes, 0);
+        var content = bytes.AsSpan(0, bytes.Length - sizeof(uint));
+        if (
+            read < bytes.Length
+            || !content.StartsWith(Magic)
+            || BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(content.Length)) != Checksum.Of(content)
+        )
+        {
+            throw new SegmentDamagedException(path, "its checksum does not match");
+        }
+
+        int version = BinaryPrimitives.ReadInt32LittleEndian(content[Magic.Length..]);
+        return version == Version
+            ? Parse(content[HeaderBytes..])
+            : throw new SegmentDamagedException(
+                path,
+                $"its format version is {version}, and this program reads {Version}"
+            );
+    }
+
+    /// <summary>
+    /// Writes it durably beside the one of a folder, which counts until <see cref="Publish"/>. What it names is durable
+    /// before.
+    /// </summary>
+    /// <exception cref="DiskException">The disk refused: the one before counts.</exception>
+    public void Write(IDisk disk, string folder, IIoRecorder io)
+    {
+        var sink = new ByteSink();
+        sink.Write(Magic);
+        BinaryPrimitives.WriteInt32LittleEndian(sink.Take(sizeof(int)), Version);
+        sink.WriteVarint((ulong)Watermark);
+        sink.WriteVarint((ulong)NextFileId);
+        sink.WriteVarint((ulong)Segments.Count);
+        foreach (var segment in Segments)
+        {
+            sink.WriteVarint((ulong)segment.Summary.FileId);
+            sink.WriteVarint((ulong)segment.Summary.FileBytes);
+            sink.WriteVarint((ulong)segment.Summary.Entries);
+            sink.WriteVarint((ulong)segment.DeadDocuments);
+            WriteDead(sink, segment.Live);
+        }
+
+        BinaryPrimitives.WriteUInt32LittleEndian(sink.Take(sizeof(uint)), Checksum.Of(sink.Span[..^sizeof(uint)]));
+        WriteFresh(disk, Path.Combine(folder, FreshName), sink.Span, io);
+    }
+
+    /// <summary>Puts what <see cref="Write"/> wrote in the place of the one in a folder, durably.</summary>
+    /// <exception cref="DiskException">The disk refused: either of them may be there after a power cut.</exception>
+    public static void Publish(IDisk disk, string folder)
+    {
+        disk.Rename(Path.Combine(folder, FreshName), Path.Combine(folder, Name));
+        disk.SyncDirectory(folder);
+    }
+
+    private static void WriteFresh(IDisk disk, string fresh, ReadOnlySpan<byte> bytes, IIoRecorder io)
+    {
+        if (disk.Exists(fresh))
+        {
+            disk.Delete(fresh);
+        }
+
+        using (var file = disk.Open(fresh, DiskOpen.CreateNew))
+        {
+            long begun = io.Begin();
+            file.Write(bytes, 0);
+            file.Sync();
+            io.Record(IoKind.Index, begun, bytes.Length);
+        }
+    }
+
+    private static void WriteDead(ByteSink sink, LiveEntries live)
+    {
+        sink.WriteVarint((ulong)live.DeadCount);
+        if (live.DeadCount == 0)
+        {
+            return;
+        }
+
+        int start = sink.Length;
+        sink.WriteByte(0);
+        int before = -1;
+        int longest = live.DeadWords.Length * sizeof(ulong);
+        foreach (int entry in live.Dead())
+        {
+            sink.WriteVarint((ulong)(entry - before - 1));
+            before = entry;
+            if (sink.Length - start > longest)
+            {
+                sink.CutTo(start);
+                sink.WriteByte(1);
+                foreach (ulong word in live.DeadWords)
+                {
+                    BinaryPrimitives.WriteUInt64LittleEndian(sink.Take(sizeof(ulong)), word);
+                }
+
+                return;
+            }
+        }
+    }
+
+    private static SegmentManifest Parse(ReadOnlySpan<byte> bytes)
+    {
+        int at = 0;
+        long watermark = (long)Varint.Read(bytes, ref at);
+        long nextFileId = (long)Varint.Read(bytes, ref at);
+        int count = Varint.ReadInt(bytes, ref at);
+        var segments = new List<ManifestSegment>();
+        for (int i = 0; i < count; i++)
+        {
+            var summary = new SegmentSummary(
+                (long)Varint.Read(bytes, ref at),
+                (long)Varint.Read(bytes, ref at),
+                Varint.ReadInt(bytes, ref at)
+            );
+            long deadDocuments = (long)Varint.Read(bytes, ref at);
+            if (
+                summary.Entries > SegmentFormat.EntryLimit
+                || summary.FileId >= nextFileId
+                || deadDocuments > summary.Entries
+            )
+            {
+                throw SegmentFormat.Malformed();
+            }
+
+            segments.Add(new ManifestSegment(summary, ReadDead(bytes, ref at, summary.Entries), deadDocuments));
+        }
+
+        return at == bytes.Length
+            ? new SegmentManifest(watermark, nextFileId, segments)
+            : throw SegmentFormat.Malformed();
+    }
+
+    private static LiveEntries ReadDead(ReadOnlySpan<byte> bytes, ref int at, int entries)
+    {
+        var all = LiveEntries.All(entries);
+        int count = Varint.ReadInt(bytes, ref at);
+        if (count == 0)
+        {
+            return all;
+        }
+
+        if (count > entries || at >= bytes.Length)
+        {
+            throw SegmentFormat.Malformed();
+        }
+
+        var dead = new List<int>(count);
+        if (bytes[at++] == 0)
+        {
+            long before = -1;
+            for (int i = 0; i < count; i++)
+            {
+                before += (long)Varint.Read(bytes, ref at) + 1;
+                dead.Add(before >= 0 && before < entries ? (int)before : throw SegmentFormat.Malformed());
+            }
+        }
+        else
+        {
+            for (int first = 0; first < entries; first += WordBits)
+            {
+                ulong word =
+                    at <= bytes.Length - sizeof(ulong)
+                        ? BinaryPrimitives.ReadUInt64LittleEndian(bytes[at..])
+                        : throw SegmentFormat.Malformed();
+                at += sizeof(ulong);
+                for (; word != 0; word &= word - 1)
+                {
+                    int entry = first + BitOperations.TrailingZeroCount(word);
+                    dead.Add(entry < entries ? entry : throw SegmentFormat.Malformed());
+                }
+            }
+        }
+
+        var live = all.Without(dead);
+        return live.DeadCount == count ? live : throw SegmentFormat.Malformed();
+    }
+}

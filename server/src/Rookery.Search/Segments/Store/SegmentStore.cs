@@ -1,0 +1,430 @@
+using System.Globalization;
+using Rookery.Disk;
+using Rookery.Search.Segments.Format;
+using Rookery.Search.Segments.Reading;
+using Rookery.Search.Segments.Writing;
+
+namespace Rookery.Search.Segments.Store;
+
+/// <summary>
+/// A segment that the store holds, and what counts of it. Never changes: a later moment has one of its own.
+/// </summary>
+/// <param name="Handle">The segment.</param>
+/// <param name="Live">Its live entries.</param>
+/// <param name="DeadDocuments">Documents of which no entry is live.</param>
+internal sealed record HeldSegment(SegmentHandle Handle, LiveEntries Live, long DeadDocuments);
+
+/// <summary>What the stores of a node share.</summary>
+/// <param name="Disk">The disk.</param>
+/// <param name="Cache">Pages in memory.</param>
+/// <param name="Share">What batches and merges are charged to.</param>
+/// <param name="Io">Takes notes of disk work.</param>
+public sealed record SegmentStoreContext(IDisk Disk, SegmentCache Cache, MemoryShare Share, IIoRecorder Io);
+
+/// <summary>
+/// What one index holds, in immutable segments in a folder of its own: <c>segment-N</c> and <c>manifest</c>. Changes
+/// gather in memory and become one segment; merges keep segments few. Nothing is journaled: after a crash it is what it
+/// was at its <see cref="Watermark"/>, and is fed from there. Changed by one thread at a time; any may open snapshots.
+/// </summary>
+public sealed class SegmentStore : IIndexStore
+{
+    private const string FilePrefix = "segment-";
+
+    // So much is gathered however short memory is, because a batch takes it with its first document: segments of a
+    // document each would be merged eight by eight, and written again and again.
+    private const long LeastBatchBytes = 64 << 10;
+
+    private readonly SegmentStoreContext _context;
+    private readonly string _folder;
+    private readonly Lock _gate = new();
+    private readonly SortedTerms _sortedIds = new();
+
+    // Segments of a manifest that took its place, and of which the disk did not say that it is durable. Until another
+    // surely is, it may be the one that a power cut leaves.
+    private readonly List<SegmentHandle> _doubtful = [];
+    private State _state;
+    private SegmentBuilder? _batch;
+    private SegmentMerge? _merge;
+    private long _mergeFileId;
+    private long _nextFileId;
+    private bool _isClosed;
+
+    private SegmentStore(SegmentStoreContext context, string folder, State state, long nextFileId) =>
+        (_context, _folder, _state, _nextFileId) = (context, folder, state, nextFileId);
+
+    /// <inheritdoc/>
+    public long Watermark => Now.Watermark;
+
+    /// <inheritdoc/>
+    public bool IsEmpty => Now.Segments.Count == 0;
+
+    /// <inheritdoc/>
+    public long Documents => Now.Segments.Sum(static segment => segment.Handle.Documents - segment.DeadDocuments);
+
+    /// <inheritdoc/>
+    public long PendingBytes =>
+        _batch is { } batch
+            ? batch.IsOverBudget && batch.ContentBytes >= LeastBatchBytes
+                ? long.MaxValue
+                : batch.ContentBytes
+            : 0;
+
+    private State Now => Volatile.Read(ref _state);
+
+    /// <summary>Opens a folder that exists.</summary>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="SegmentDamagedException">What lies there cannot be read: it is to be built again.</exception>
+    public static SegmentStore Open(SegmentStoreContext context, string folder)
+    {
+        var held = new List<HeldSegment>();
+        try
+        {
+            var manifest = SegmentManifest.Read(context.Disk, folder);
+            foreach (var segment in manifest?.Segments ?? [])
+            {
+                held.Add(
+                    new HeldSegment(OpenSegment(context, folder, segment.Summary), segment.Live, segment.DeadDocuments)
+                );
+            }
+
+            RemoveOrphans(context.Disk, folder, held);
+            return new SegmentStore(
+                context,
+                folder,
+                new State(manifest?.Watermark ?? 0, held),
+                manifest?.NextFileId ?? 1
+            );
+        }
+        catch (Exception failure)
+        {
+            held.ForEach(static segment => segment.Handle.Release());
+            if (failure is InvalidDataException)
+            {
+                throw new SegmentDamagedException(folder, failure.Message);
+            }
+
+            throw;
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Put(ReadOnlySpan<byte> lowerId, long etag, IndexEntry entry)
+    {
+        var batch = Batch();
+        batch.BeginDocument(lowerId, etag);
+        entry.WriteTo(batch);
+    }
+
+    /// <inheritdoc/>
+    public void Delete(ReadOnlySpan<byte> lowerId) => Batch().Delete(lowerId);
+
+    /// <inheritdoc/>
+    public void Apply(long watermark)
+    {
+        var now = Now;
+        Invariant.Holds(watermark >= now.Watermark, "an index follows the documents forward");
+        var segments = WithoutReplaced(now.Segments);
+        SegmentHandle? added = null;
+        if (_batch is { } batch && BatchWriter.LiveEntriesOf(batch) > 0)
+        {
+            added = WriteBatch(batch);
+            segments.Add(new HeldSegment(added, LiveEntries.All(added.Summary.Entries), 0));
+        }
+
+        Commit(new State(watermark, segments), added);
+        foreach (
+            var gone in now.Segments.Where(segment =>
+                !segments.Exists(kept => ReferenceEquals(kept.Handle, segment.Handle))
+            )
+        )
+        {
+            gone.Handle.Supersede();
+        }
+
+        _batch?.Clear();
+    }
+
+    /// <inheritdoc/>
+    public IndexSnapshot OpenSnapshot()
+    {
+        // Under the lock, so that none of its segments goes before it is held.
+        lock (_gate)
+        {
+            ObjectDisposedException.ThrowIf(_isClosed, this);
+            var now = Now;
+            return new IndexSnapshot(now.Watermark, now.Handles, now.Live);
+        }
+    }
+
+    /// <inheritdoc/>
+    public bool MergeOnce()
+    {
+        try
+        {
+            if (_merge is null && !BeginMerge())
+            {
+                ForgetIdleBatch();
+                return false;
+            }
+
+            if (!_merge!.Step())
+            {
+                FinishMerge(_merge);
+                _merge.Dispose();
+                _merge = null;
+            }
+
+            return true;
+        }
+        catch
+        {
+            _merge?.Dispose();
+            _merge = null;
+            throw;
+        }
+    }
+
+    /// <inheritdoc/>
+    public void TrimIdle()
+    {
+        // Its pages are in the cache that all share, and what it gathered waits to be written.
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _merge?.Dispose();
+        _merge = null;
+        _batch?.Dispose();
+        _batch = null;
+        _doubtful.ForEach(static handle => handle.Release());
+        _doubtful.Clear();
+        lock (_gate)
+        {
+            _isClosed = true;
+            var now = Now;
+            Volatile.Write(ref _state, new State(now.Watermark, []));
+            foreach (var segment in now.Segments)
+            {
+                segment.Handle.Release();
+            }
+        }
+    }
+
+    private static string PathOf(string folder, long fileId) =>
+        Path.Combine(folder, FilePrefix + fileId.ToString(CultureInfo.InvariantCulture));
+
+    private static SegmentHandle OpenSegment(SegmentStoreContext context, string folder, SegmentSummary summary)
+    {
+        string path = PathOf(folder, summary.FileId);
+        if (!context.Disk.Exists(path))
+        {
+            throw new SegmentDamagedException(path, "it is missing");
+        }
+
+        var reader = SegmentReader.Open(context.Disk, path, summary.FileId, context.Cache, context.Io);
+        try
+        {
+            return reader.FileBytes == summary.FileBytes && reader.Entries == summary.Entries
+                ? new SegmentHandle(context.Disk, path, summary, reader)
+                : throw new SegmentDamagedException(path, "it is not the one that the manifest names");
+        }
+        catch
+        {
+            reader.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>
+    /// Deletes what a crash left: segments that no manifest came to name, or that the last one no longer did.
+    /// </summary>
+    private static void RemoveOrphans(IDisk disk, string folder, List<HeldSegment> held)
+    {
+        var named = held.Select(segment => Path.GetFileName(PathOf(folder, segment.Handle.Summary.FileId)))
+            .ToHashSet(StringComparer.Ordinal);
+        foreach (string name in disk.List(folder))
+        {
+            if (name.StartsWith(FilePrefix, StringComparison.Ordinal) && !named.Contains(name))
+            {
+                disk.Delete(Path.Combine(folder, name));
+            }
+        }
+    }
+
+    private SegmentBuilder Batch() => _batch ??= new SegmentBuilder(_context.Share);
+
+    private void ForgetIdleBatch()
+    {
+        if (_batch is { Documents: 0 })
+        {
+            _batch.Dispose();
+            _batch = null;
+        }
+    }
+
+    private SegmentHandle WriteBatch(SegmentBuilder batch)
+    {
+        long fileId = _nextFileId++;
+        using var writer = new SegmentWriter(_context.Disk, PathOf(_folder, fileId), fileId, _context.Io);
+        BatchWriter.Write(batch, writer);
+        return OpenSegment(_context, _folder, writer.Finish());
+    }
+
+    /// <summary>Makes a state durable, then the one that is seen.</summary>
+    /// <param name="state">The state.</param>
+    /// <param name="added">The segment that is new in it; given up when the disk refuses.</param>
+    private void Commit(State state, SegmentHandle? added)
+    {
+        var manifest = new SegmentManifest(
+            state.Watermark,
+            _nextFileId,
+            [
+                .. state.Segments.Select(static segment => new ManifestSegment(
+                    segment.Handle.Summary,
+                    segment.Live,
+                    segment.DeadDocuments
+                )),
+            ]
+        );
+        try
+        {
+            // The names of new segments are durable before a manifest refers to them.
+            _context.Disk.SyncDirectory(_folder);
+            manifest.Write(_context.Disk, _folder, _context.Io);
+        }
+        catch
+        {
+            added?.Supersede();
+            throw;
+        }
+
+        Publish(added);
+        lock (_gate)
+        {
+            Volatile.Write(ref _state, state);
+        }
+    }
+
+    private void Publish(SegmentHandle? added)
+    {
+        try
+        {
+            SegmentManifest.Publish(_context.Disk, _folder);
+        }
+        catch when (added is not null)
+        {
+            _doubtful.Add(added);
+            throw;
+        }
+
+        _doubtful.ForEach(static handle => handle.Supersede());
+        _doubtful.Clear();
+    }
+
+    /// <summary>
+    /// The segments, with the entries of all documents dead that the batch replaces or deletes; those of which nothing
+    /// is left are left out.
+    /// </summary>
+    private List<HeldSegment> WithoutReplaced(IReadOnlyList<HeldSegment> segments)
+    {
+        if (_batch is not { Documents: > 0 } batch || segments.Count == 0)
+        {
+            return [.. segments];
+        }
+
+        batch.CollectIds(_sortedIds);
+        return
+        [
+            .. segments
+                .Select(segment => WithoutReplaced(segment, batch))
+                .Where(static segment => segment.Live.LiveCount > 0),
+        ];
+    }
+
+    private HeldSegment WithoutReplaced(HeldSegment segment, SegmentBuilder batch)
+    {
+        var dead = new List<int>();
+        long deadDocuments = segment.DeadDocuments;
+        var ids = segment.Handle.Reader.Ids();
+        foreach (int term in _sortedIds.Numbers)
+        {
+            // A first build comes in the order of ids: its batches meet in no segment.
+            var id = batch.Terms.KeyOf(term);
+            if (id.SequenceCompareTo(segment.Handle.LastId) > 0)
+            {
+                break;
+            }
+
+            if (id.SequenceCompareTo(segment.Handle.FirstId) < 0 || !ids.SeekExact(id))
+            {
+                continue;
+            }
+
+            var (first, count) = segment.Handle.Reader.EntriesOf(ids);
+            if (segment.Live.IsLive(first))
+            {
+                dead.AddRange(Enumerable.Range(first, count));
+                deadDocuments++;
+            }
+        }
+
+        return dead.Count == 0 ? segment : new HeldSegment(segment.Handle, segment.Live.Without(dead), deadDocuments);
+    }
+
+    private bool BeginMerge()
+    {
+        var chosen = MergePolicy.Choose(Now.Segments);
+        if (chosen.Count == 0)
+        {
+            return false;
+        }
+
+        _mergeFileId = _nextFileId++;
+        _merge = new SegmentMerge(
+            _context.Disk,
+            PathOf(_folder, _mergeFileId),
+            _mergeFileId,
+            chosen,
+            _context.Share,
+            _context.Io
+        );
+        return true;
+    }
+
+    private void FinishMerge(SegmentMerge merge)
+    {
+        var now = Now;
+        var summary = merge.Finish();
+        Invariant.Holds(summary.FileId == _mergeFileId, "a merge makes the file that it was begun for");
+        var handle = OpenSegment(_context, _folder, summary);
+        var (live, deadDocuments) = merge.Carry(now.Segments, summary.Entries);
+        var merged = now
+            .Segments.Where(segment =>
+                merge.Sources.Any(source => ReferenceEquals(source.Segment.Handle, segment.Handle))
+            )
+            .ToList();
+        List<HeldSegment> segments = [.. now.Segments.Except(merged)];
+        if (live.LiveCount > 0)
+        {
+            segments.Add(new HeldSegment(handle, live, deadDocuments));
+        }
+
+        Commit(new State(now.Watermark, segments), handle);
+        merged.ForEach(static segment => segment.Handle.Supersede());
+        if (live.LiveCount == 0)
+        {
+            handle.Supersede();
+        }
+    }
+
+    private sealed record State(long Watermark, IReadOnlyList<HeldSegment> Segments)
+    {
+        /// <summary>The segments as snapshots hold them, once for all that are opened of this state.</summary>
+        public SegmentHandle[] Handles { get; } = [.. Segments.Select(static segment => segment.Handle)];
+
+        /// <summary>The segments as snapshots read them.</summary>
+        public LiveSegment[] Live { get; } =
+        [.. Segments.Select(static segment => new LiveSegment(segment.Handle.Reader, segment.Live))];
+    }
+}

@@ -1,0 +1,218 @@
+using Rookery.Disk;
+using Rookery.Search.Segments.Format;
+using Rookery.Search.Segments.Postings;
+
+namespace Rookery.Search.Segments.Writing;
+
+/// <summary>
+/// Writes a batch as one segment: what was replaced within the batch is left out, and terms come into order.
+/// </summary>
+internal sealed class BatchWriter
+{
+    private readonly SegmentBuilder _batch;
+    private readonly SegmentWriter _writer;
+    private readonly int[] _places;
+    private readonly SortedTerms _sorted = new();
+    private readonly ByteSink _postings = new();
+    private readonly int _liveEntries;
+
+    private BatchWriter(SegmentBuilder batch, SegmentWriter writer)
+    {
+        _batch = batch;
+        _writer = writer;
+        _places = new int[batch.Entries];
+        var documents = batch.AllDocuments;
+        var entries = batch.AllEntries;
+        for (int i = 0; i < _places.Length; i++)
+        {
+            _places[i] = documents[entries[i].Document].IsReplaced ? -1 : _liveEntries++;
+        }
+    }
+
+    /// <summary>How many entries of a batch count.</summary>
+    public static int LiveEntriesOf(SegmentBuilder batch)
+    {
+        int count = 0;
+        foreach (ref readonly var document in batch.AllDocuments)
+        {
+            count += document.IsReplaced ? 0 : document.EntryCount;
+        }
+
+        return count;
+    }
+
+    /// <summary>Writes everything but the end.</summary>
+    public static void Write(SegmentBuilder batch, SegmentWriter writer)
+    {
+        var work = new BatchWriter(batch, writer);
+        for (int number = 0; number < batch.Fields.Length; number++)
+        {
+            if (batch.Fields[number] is { } field)
+            {
+                work.WriteField(number, field);
+            }
+        }
+
+        work.WriteIds();
+        work.WriteEntries();
+    }
+
+    private void WriteField(int number, BatchField field)
+    {
+        _sorted.Collect(_batch.Terms, number);
+        _postingsWritten = 0;
+        if (_sorted.Numbers.IsEmpty && !field.HasLengths)
+        {
+            return;
+        }
+
+        bool isText = field.IsText == true;
+        _writer.BeginField(number, isText);
+        int[] ordinals = field.HasSortKeys ? new int[_batch.Terms.Count] : [];
+        bool[] isSortKey = field.HasSortKeys ? SortKeysOf(field) : [];
+        var numbers = _sorted.Numbers;
+        for (int i = 0; i < numbers.Length; i++)
+        {
+            if (i % TermTable.MostTouched == 0)
+            {
+                _batch.Terms.TouchContents(numbers[i..Math.Min(numbers.Length, i + TermTable.MostTouched)]);
+            }
+
+            int term = numbers[i];
+            var target = _writer.BeginTerm();
+            AddPostings(term, field, isText, target);
+            if (target.Count > 0 || (field.HasSortKeys && isSortKey[term]))
+            {
+                if (field.HasSortKeys)
+                {
+                    ordinals[term] = (int)_writer.Terms;
+                }
+
+                _writer.EndTerm(_batch.Terms.KeyOf(term));
+            }
+        }
+
+        var sortOrdinals = field.HasSortKeys
+            ? WriteColumn(entry => field.SortTermOf(entry) is >= 0 and int key ? (ulong)ordinals[key] + 1 : 0)
+            : default;
+        long withLength = 0;
+        long total = 0;
+        var lengths = field.HasLengths
+            ? WriteColumn(entry =>
+            {
+                int length = field.LengthOf(entry);
+                withLength += length > 0 ? 1 : 0;
+                total += length;
+                return (ulong)length;
+            })
+            : default;
+        _writer.EndField(
+            field.HasPlainKeys && !isText && field.HasSortKeys && AllKeysAreTerms(field),
+            sortOrdinals,
+            lengths,
+            withLength,
+            total
+        );
+    }
+
+    private bool[] SortKeysOf(BatchField field)
+    {
+        bool[] isSortKey = new bool[_batch.Terms.Count];
+        for (int entry = 0; entry < _places.Length; entry++)
+        {
+            if (_places[entry] >= 0 && field.SortTermOf(entry) is >= 0 and int key)
+            {
+                isSortKey[key] = true;
+            }
+        }
+
+        return isSortKey;
+    }
+
+    /// <summary>
+    /// Whether no sort key is one without being a term. Every term is the sort key of its entries here, so it is enough
+    /// to count.
+    /// </summary>
+    private bool AllKeysAreTerms(BatchField field)
+    {
+        int withKey = 0;
+        for (int entry = 0; entry < _places.Length; entry++)
+        {
+            withKey += _places[entry] >= 0 && field.SortTermOf(entry) >= 0 ? 1 : 0;
+        }
+
+        return withKey == _postingsWritten;
+    }
+
+    private long _postingsWritten;
+
+    private PackedColumnRoot WriteColumn(Func<int, ulong> value)
+    {
+        var column = _writer.BeginColumn();
+        for (int entry = 0; entry < _places.Length; entry++)
+        {
+            if (_places[entry] >= 0)
+            {
+                column.Add(value(entry));
+            }
+        }
+
+        return column.Finish();
+    }
+
+    private void AddPostings(int number, BatchField field, bool isText, PostingsWriter target)
+    {
+        _postings.Clear();
+        _batch.CopyPostings(number, _postings);
+        var bytes = _postings.Span;
+        int entry = -1;
+        for (int at = 0; at < bytes.Length; )
+        {
+            ulong head = Varint.Read(bytes, ref at);
+            int frequency = 1;
+            int from = at;
+            entry += (int)(isText ? head >> 1 : head);
+            if (isText)
+            {
+                frequency = (head & 1) != 0 ? 1 : Varint.ReadInt(bytes, ref at);
+                from = at;
+                PostingPositions.Skip(bytes, ref at, frequency);
+            }
+
+            if (_places[entry] >= 0)
+            {
+                target.Add(_places[entry], frequency, isText ? field.LengthOf(entry) : 1, bytes[from..at]);
+            }
+        }
+
+        _postingsWritten += target.Count;
+    }
+
+    private void WriteIds()
+    {
+        var documents = _batch.AllDocuments;
+        _batch.CollectIds(_sorted);
+        foreach (int id in _sorted.Numbers)
+        {
+            ref readonly var document = ref documents[_batch.Terms[id].LastEntry];
+            if (document.EntryCount > 0)
+            {
+                _writer.AddId(_batch.Terms.KeyOf(id), _places[document.FirstEntry], document.EntryCount);
+            }
+        }
+    }
+
+    private void WriteEntries()
+    {
+        var documents = _batch.AllDocuments;
+        var entries = _batch.AllEntries;
+        for (int entry = 0; entry < _places.Length; entry++)
+        {
+            if (_places[entry] >= 0)
+            {
+                ref readonly var document = ref documents[entries[entry].Document];
+                _writer.AddEntry(_batch.Terms.KeyOf(document.Id), document.Etag, _batch.StoredOf(entries[entry]));
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+using Rookery.Disk;
+
+namespace Rookery.Search.Segments.Writing;
+
+/// <summary>
+/// Bytes of one batch: pieces that never move, by address, all forgotten together. Its memory is kept for the next
+/// batch.
+/// </summary>
+internal sealed class ByteArena(MemoryShare share) : IDisposable
+{
+    private const int ChunkShift = 16;
+    private const int ChunkBytes = 1 << ChunkShift;
+    private const int ChunkLimit = 1 << (31 - ChunkShift);
+
+    private readonly List<byte[]> _chunks = [];
+    private int _usedChunks;
+    private long _longBytes;
+    private int _inChunk = ChunkBytes;
+
+    /// <summary>Bytes that pieces take, the ends of chunks included.</summary>
+    public long TakenBytes => _usedChunks == 0 ? 0 : ((long)(_usedChunks - 1) << ChunkShift) + _inChunk + _longBytes;
+
+    /// <summary>
+    /// Whether the share had no more to give; the memory was taken nevertheless, because a document is indexed whole.
+    /// </summary>
+    public bool IsOverBudget { get; private set; }
+
+    /// <summary>Takes a piece and gives its address.</summary>
+    public int Take(int bytes)
+    {
+        if (bytes > ChunkBytes - _inChunk)
+        {
+            NextChunk(bytes);
+        }
+
+        int address = ((_usedChunks - 1) << ChunkShift) + _inChunk;
+
+        // Nothing follows a piece that is longer than a chunk.
+        _inChunk = Math.Min(_inChunk + bytes, ChunkBytes);
+        return address;
+    }
+
+    /// <summary>The bytes from an address to the end of its chunk, at least as many as were taken.</summary>
+    public Span<byte> At(int address) => _chunks[address >> ChunkShift].AsSpan(address & (ChunkBytes - 1));
+
+    /// <summary>A copy in here.</summary>
+    public int Add(ReadOnlySpan<byte> bytes)
+    {
+        int address = Take(bytes.Length);
+        bytes.CopyTo(At(address));
+        return address;
+    }
+
+    /// <summary>Forgets all pieces.</summary>
+    public void Clear()
+    {
+        for (int i = _chunks.Count - 1; i >= 0; i--)
+        {
+            if (_chunks[i].Length > ChunkBytes || IsOverBudget)
+            {
+                share.Release(_chunks[i].Length);
+                _chunks.RemoveAt(i);
+            }
+        }
+
+        _usedChunks = 0;
+        _longBytes = 0;
+        _inChunk = ChunkBytes;
+        IsOverBudget = false;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Clear();
+        share.Release((long)_chunks.Count * ChunkBytes);
+        _chunks.Clear();
+    }
+
+    private void NextChunk(int bytes)
+    {
+        int length = Math.Max(bytes, ChunkBytes);
+        Invariant.Holds(_usedChunks < ChunkLimit, "a batch has at most 32,768 chunks");
+        if (length > ChunkBytes || _usedChunks == _chunks.Count)
+        {
+            if (!share.TryReserve(length))
+            {
+                share.Reserve(length);
+                IsOverBudget = true;
+            }
+
+            _chunks.Insert(_usedChunks, GC.AllocateUninitializedArray<byte>(length));
+        }
+
+        _usedChunks++;
+        _longBytes += length - ChunkBytes;
+        _inChunk = 0;
+    }
+}

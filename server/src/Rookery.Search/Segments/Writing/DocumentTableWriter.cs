@@ -1,0 +1,60 @@
+using Rookery.Search.Segments.Format;
+
+namespace Rookery.Search.Segments.Writing;
+
+/// <summary>
+/// Writes ids and etags by entry: blocks of 32, in each varint shared bytes with the id before, varint further bytes,
+/// these, varint etag - etag before (zigzag).
+/// </summary>
+internal sealed class DocumentTableWriter(SegmentOutput output)
+{
+    /// <summary>Entries of a block.</summary>
+    public const int BlockLength = 32;
+
+    private readonly PackedColumnWriter _addresses = new(output);
+    private readonly PackedColumnWriter _lengths = new(output);
+    private readonly ByteSink _block = new();
+    private readonly byte[] _lastId = new byte[SegmentFormat.KeyLimitBytes];
+    private int _lastIdLength;
+    private long _lastEtag;
+    private int _inBlock;
+
+    /// <summary>Adds the next entry.</summary>
+    public void Add(ReadOnlySpan<byte> id, long etag)
+    {
+        int shared = id.CommonPrefixLength(_lastId.AsSpan(0, _lastIdLength));
+        _block.WriteVarint((ulong)shared);
+        _block.WriteVarint((ulong)(id.Length - shared));
+        _block.Write(id[shared..]);
+        long distance = etag - _lastEtag;
+        _block.WriteVarint((ulong)((distance << 1) ^ (distance >> 63)));
+        id.CopyTo(_lastId);
+        _lastIdLength = id.Length;
+        _lastEtag = etag;
+        if (++_inBlock == BlockLength)
+        {
+            CloseBlock();
+        }
+    }
+
+    /// <summary>Writes what is left.</summary>
+    public (PackedColumnRoot Addresses, PackedColumnRoot Lengths) Finish()
+    {
+        if (_inBlock > 0)
+        {
+            CloseBlock();
+        }
+
+        return (_addresses.Finish(), _lengths.Finish());
+    }
+
+    private void CloseBlock()
+    {
+        _addresses.Add((ulong)output.Write(_block.Span));
+        _lengths.Add((ulong)_block.Length);
+        _block.Clear();
+        _lastIdLength = 0;
+        _lastEtag = 0;
+        _inBlock = 0;
+    }
+}

@@ -1,0 +1,135 @@
+using Rookery.Disk;
+using Rookery.Search.Segments.Format;
+
+namespace Rookery.Search.Segments.Writing;
+
+/// <summary>
+/// Writes a tree of ascending keys, each with a payload, in one pass from the leaves up. A leaf is about 1 KiB: [varint
+/// items], then per item varint shared bytes with the key before, varint further bytes, these bytes, varint payload
+/// bytes, the payload. Above it a block holds, per child, a key above the last one of the child before and not above
+/// its own first, the shortest above leaves, and as payload varint address and varint number of keys below. Blocks of
+/// one level are held back until there are 128 KiB of them, so that a walk over the keys does not step through what the
+/// payloads refer to.
+/// </summary>
+internal sealed class KeyTreeWriter
+{
+    private const int BlockBytes = 1024;
+    private const int LeastItems = 4;
+    private const int RunBytes = 128 << 10;
+
+    private readonly SegmentOutput _output;
+    private readonly bool _isLeaf;
+    private readonly ByteSink _items = new(2 * BlockBytes);
+    private readonly ByteSink _sealedBlocks = new();
+    private readonly List<(byte[] Separator, int Start, long Keys)> _run = [];
+    private readonly byte[] _lastKey = new byte[SegmentFormat.KeyLimitBytes];
+    private readonly ByteSink _childPayload = new(2 * Varint.MaxBytes64);
+    private KeyTreeWriter? _parent;
+    private byte[] _separator = [];
+    private int _lastKeyLength;
+    private int _itemCount;
+    private long _keysInBlock;
+    private long _blocks;
+    private long _lastAddress;
+
+    public KeyTreeWriter(SegmentOutput output)
+        : this(output, isLeaf: true) { }
+
+    private KeyTreeWriter(SegmentOutput output, bool isLeaf) => (_output, _isLeaf) = (output, isLeaf);
+
+    /// <summary>Keys added.</summary>
+    public long Count { get; private set; }
+
+    /// <summary>Adds a key, which is higher than the one before (<see cref="Invariant"/>).</summary>
+    public void Add(ReadOnlySpan<byte> key, ReadOnlySpan<byte> payload) => Add(key, payload, keys: 1);
+
+    /// <summary>Writes what is left.</summary>
+    public KeyTreeRoot Finish()
+    {
+        if (Count == 0)
+        {
+            return default;
+        }
+
+        SealBlock();
+        return FinishLevel(1);
+    }
+
+    private void Add(ReadOnlySpan<byte> key, ReadOnlySpan<byte> payload, long keys)
+    {
+        var last = _lastKey.AsSpan(0, _lastKeyLength);
+        Invariant.Holds(key.Length <= SegmentFormat.KeyLimitBytes, "a key is no longer than a term");
+        Invariant.Holds(Count == 0 || key.SequenceCompareTo(last) > 0, "the keys of a tree ascend");
+        int shared = key.CommonPrefixLength(last);
+        if (_items.Length >= BlockBytes && _itemCount >= LeastItems)
+        {
+            SealBlock();
+
+            // The keys of a level above are not the last ones below them: what is above one of them need not be above
+            // all of its child.
+            _separator = (_isLeaf ? key[..(shared + 1)] : key).ToArray();
+        }
+
+        // A block can be read without those before it.
+        shared = _itemCount == 0 ? 0 : shared;
+        _items.WriteVarint((ulong)shared);
+        _items.WriteVarint((ulong)(key.Length - shared));
+        _items.Write(key[shared..]);
+        _items.WriteVarint((ulong)payload.Length);
+        _items.Write(payload);
+        key.CopyTo(_lastKey);
+        _lastKeyLength = key.Length;
+        _itemCount++;
+        _keysInBlock += keys;
+        Count += keys;
+    }
+
+    private void SealBlock()
+    {
+        _run.Add((_separator, _sealedBlocks.Length, _keysInBlock));
+        _sealedBlocks.WriteVarint((ulong)_itemCount);
+        _sealedBlocks.Write(_items.Span);
+        _items.Clear();
+        _itemCount = 0;
+        _keysInBlock = 0;
+        _blocks++;
+        if (_sealedBlocks.Length >= RunBytes)
+        {
+            WriteRun();
+        }
+    }
+
+    private void WriteRun()
+    {
+        for (int i = 0; i < _run.Count; i++)
+        {
+            int end = i + 1 < _run.Count ? _run[i + 1].Start : _sealedBlocks.Length;
+            _lastAddress = _output.WriteUnit(_sealedBlocks.Span[_run[i].Start..end]);
+
+            // A tree of one block needs none above it.
+            if (_blocks > 1)
+            {
+                _parent ??= new KeyTreeWriter(_output, isLeaf: false);
+                _childPayload.Clear();
+                _childPayload.WriteVarint((ulong)_lastAddress);
+                _childPayload.WriteVarint((ulong)_run[i].Keys);
+                _parent.Add(_run[i].Separator, _childPayload.Span, _run[i].Keys);
+            }
+        }
+
+        _sealedBlocks.Clear();
+        _run.Clear();
+    }
+
+    private KeyTreeRoot FinishLevel(int height)
+    {
+        WriteRun();
+        if (_parent is null)
+        {
+            return new KeyTreeRoot(_lastAddress, height, Count);
+        }
+
+        _parent.SealBlock();
+        return _parent.FinishLevel(height + 1);
+    }
+}

@@ -1,0 +1,80 @@
+using System.Buffers.Binary;
+using System.Numerics;
+using Rookery.Disk;
+using Rookery.Search.Segments.Format;
+
+namespace Rookery.Search.Segments.Writing;
+
+/// <summary>
+/// Writes a column of numbers in chunks of 1024, each as the difference to the smallest of its chunk, with as many bits
+/// as the largest needs.
+/// </summary>
+internal sealed class PackedColumnWriter(SegmentOutput output)
+{
+    private readonly ulong[] _chunk = new ulong[PackedColumnRoot.ChunkLength];
+    private readonly byte[] _packed = new byte[
+        (PackedColumnRoot.ChunkLength * PackedColumnRoot.BitsLimit / 8) + sizeof(ulong)
+    ];
+    private readonly ByteSink _directory = new();
+    private int _inChunk;
+    private int _count;
+
+    /// <summary>Values added.</summary>
+    public int Count => _count;
+
+    /// <summary>Adds a value.</summary>
+    public void Add(ulong value)
+    {
+        _chunk[_inChunk++] = value;
+        _count++;
+        if (_inChunk == _chunk.Length)
+        {
+            CloseChunk();
+        }
+    }
+
+    /// <summary>Writes what is left.</summary>
+    public PackedColumnRoot Finish()
+    {
+        if (_inChunk > 0)
+        {
+            CloseChunk();
+        }
+
+        return new PackedColumnRoot(output.Write(_directory.Span), _count);
+    }
+
+    private void CloseChunk()
+    {
+        ulong smallest = ulong.MaxValue;
+        ulong largest = 0;
+        foreach (ulong value in _chunk.AsSpan(0, _inChunk))
+        {
+            smallest = Math.Min(smallest, value);
+            largest = Math.Max(largest, value);
+        }
+
+        int bits = 64 - BitOperations.LeadingZeroCount(largest - smallest);
+        Invariant.Holds(bits <= PackedColumnRoot.BitsLimit, "the values of a column's chunk lie within 56 bits");
+        int bytes = ((_inChunk * bits) + 7) / 8;
+        var target = _packed.AsSpan(0, bytes + sizeof(ulong));
+        target.Clear();
+        for (int i = 0; i < _inChunk && bits > 0; i++)
+        {
+            int bit = i * bits;
+            var word = target[(bit / 8)..];
+            BinaryPrimitives.WriteUInt64LittleEndian(
+                word,
+                BinaryPrimitives.ReadUInt64LittleEndian(word) | ((_chunk[i] - smallest) << (bit % 8))
+            );
+        }
+
+        // Eight bytes can be read at the last value, too.
+        long address = output.WriteUnit(target);
+        var entry = _directory.Take(PackedColumnRoot.ChunkBytes);
+        BinaryPrimitives.WriteInt64LittleEndian(entry, address);
+        BinaryPrimitives.WriteUInt64LittleEndian(entry[8..], smallest);
+        entry[16] = (byte)bits;
+        _inChunk = 0;
+    }
+}

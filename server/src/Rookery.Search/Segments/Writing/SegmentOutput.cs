@@ -1,0 +1,167 @@
+using System.Buffers.Binary;
+using Rookery.Disk;
+using Rookery.Search.Segments.Format;
+
+namespace Rookery.Search.Segments.Writing;
+
+/// <summary>
+/// The way of a segment's bytes to disk: from the first to the last, in writes of 16 pages, synced each 512 KiB so that
+/// a commit's sync never waits behind more. Every page gets its checksum here. Disposing it unfinished closes and
+/// deletes the file.
+/// </summary>
+internal sealed class SegmentOutput : IDisposable
+{
+    private const int PagesPerWrite = 16;
+    private const int WritesPerSync = 2;
+
+    private readonly IDisk _disk;
+    private readonly IDiskFile _file;
+    private readonly long _fileId;
+    private readonly IIoRecorder _io;
+    private PooledMemory _buffer = PooledMemory.Rent(PagesPerWrite * SegmentFormat.StoredPageBytes);
+    private long _pagesWritten;
+    private int _pagesBuffered;
+    private int _inPage;
+    private int _unsyncedWrites;
+    private bool _finished;
+
+    public SegmentOutput(IDisk disk, string path, long fileId, IIoRecorder io)
+    {
+        _disk = disk;
+        _fileId = fileId;
+        _io = io;
+        _file = disk.Open(path, DiskOpen.CreateNew);
+        Span<byte> header = stackalloc byte[SegmentFormat.HeaderBytes];
+        SegmentFormat.WriteHeader(header, fileId);
+        Write(header);
+    }
+
+    /// <summary>The address of the next byte.</summary>
+    public long Position => ((_pagesWritten + _pagesBuffered) << SegmentFormat.PageShift) + _inPage;
+
+    /// <summary>Bytes handed to the disk.</summary>
+    public long WrittenBytes { get; private set; }
+
+    /// <summary>Writes bytes that are one unit: all of them in one page.</summary>
+    /// <returns>Their address.</returns>
+    public long WriteUnit(ReadOnlySpan<byte> unit)
+    {
+        Invariant.Holds(unit.Length <= SegmentFormat.PageBytes, "a unit fits a page");
+        int left = SegmentFormat.PageBytes - _inPage;
+        if (unit.Length > left)
+        {
+            Page.Slice(_inPage, left).Clear();
+            _inPage += left;
+            ClosePage();
+        }
+
+        return Write(unit);
+    }
+
+    /// <summary>Writes bytes of any length, across pages.</summary>
+    /// <returns>Their address.</returns>
+    public long Write(ReadOnlySpan<byte> data)
+    {
+        long address = Position;
+        while (!data.IsEmpty)
+        {
+            int part = Math.Min(data.Length, SegmentFormat.PageBytes - _inPage);
+            data[..part].CopyTo(Page[_inPage..]);
+            _inPage += part;
+            data = data[part..];
+            if (_inPage == SegmentFormat.PageBytes)
+            {
+                ClosePage();
+            }
+        }
+
+        return address;
+    }
+
+    /// <summary>
+    /// Writes what is buffered and syncs. The name is durable once the caller has synced the directory.
+    /// </summary>
+    /// <returns>The file's length in bytes.</returns>
+    public long Finish()
+    {
+        if (_inPage > 0)
+        {
+            ClosePage();
+        }
+
+        WriteOut();
+        Sync();
+        _finished = true;
+        return WrittenBytes;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _file.Dispose();
+        _buffer.Return();
+        if (!_finished)
+        {
+            _finished = true;
+            try
+            {
+                _disk.Delete(_file.Path);
+            }
+            catch (DiskException)
+            {
+                // The failure that left it unfinished is already on its way up; a file that no manifest names is
+                // removed at the next start.
+            }
+        }
+    }
+
+    private Span<byte> Page => _buffer.Span.Slice(PageStart, SegmentFormat.StoredPageBytes);
+
+    private int PageStart => _pagesBuffered * SegmentFormat.StoredPageBytes;
+
+    private int _lastPageBytes;
+
+    private void ClosePage()
+    {
+        var page = Page;
+        BinaryPrimitives.WriteUInt32LittleEndian(
+            page[_inPage..],
+            SegmentFormat.ChecksumOf(_fileId, _pagesWritten + _pagesBuffered, page[.._inPage])
+        );
+        _lastPageBytes = _inPage + sizeof(uint);
+        _pagesBuffered++;
+        _inPage = 0;
+        if (_pagesBuffered == PagesPerWrite)
+        {
+            WriteOut();
+            if (++_unsyncedWrites == WritesPerSync)
+            {
+                Sync();
+            }
+        }
+    }
+
+    private void WriteOut()
+    {
+        if (_pagesBuffered == 0)
+        {
+            return;
+        }
+
+        int bytes = ((_pagesBuffered - 1) * SegmentFormat.StoredPageBytes) + _lastPageBytes;
+        long begun = _io.Begin();
+        _file.Write(_buffer.Span[..bytes], WrittenBytes);
+        _io.Record(IoKind.Index, begun, bytes);
+        WrittenBytes += bytes;
+        _pagesWritten += _pagesBuffered;
+        _pagesBuffered = 0;
+    }
+
+    private void Sync()
+    {
+        long begun = _io.Begin();
+        _file.Sync();
+        _io.Record(IoKind.Index, begun, 0);
+        _unsyncedWrites = 0;
+    }
+}

@@ -1,0 +1,136 @@
+using System.Buffers.Binary;
+
+namespace Rookery.Search.Segments.Writing;
+
+/// <summary>
+/// Numbers of terms of a batch in the order of their bytes. Eight bytes of each at a time are sorted as a number, from
+/// where the terms begin to differ: a comparison through two keys misses the cache twice.
+/// </summary>
+internal sealed class SortedTerms
+{
+    private ulong[] _heads = [];
+    private int[] _numbers = [];
+    private int _count;
+
+    /// <summary>The numbers, in order.</summary>
+    public ReadOnlySpan<int> Numbers => _numbers.AsSpan(0, _count);
+
+    /// <summary>Forgets them.</summary>
+    public void Clear() => _count = 0;
+
+    /// <summary>Adds a term, which is higher than those before.</summary>
+    public void Add(int number)
+    {
+        if (_count == _numbers.Length)
+        {
+            Array.Resize(ref _numbers, Math.Max(1024, 2 * _count));
+        }
+
+        _numbers[_count++] = number;
+    }
+
+    /// <summary>The terms of a field.</summary>
+    public void Collect(TermTable terms, int field)
+    {
+        Clear();
+        for (int number = 0; number < terms.Count; number++)
+        {
+            if (terms[number].Field == field)
+            {
+                Add(number);
+            }
+        }
+
+        if (_heads.Length < _numbers.Length)
+        {
+            _heads = new ulong[_numbers.Length];
+        }
+
+        Sort(terms, _heads.AsSpan(0, _count), _numbers.AsSpan(0, _count), 0);
+    }
+
+    private static void Sort(TermTable terms, Span<ulong> heads, Span<int> numbers, int from)
+    {
+        if (numbers.IsEmpty)
+        {
+            return;
+        }
+
+        if (!TryPassShared(terms, numbers, ref from))
+        {
+            // One ends before, and zeros stood for what it has not: rare, so that the order of the whole keys will do.
+            numbers.Sort(new Order(terms));
+            return;
+        }
+
+        for (int i = 0; i < numbers.Length; i++)
+        {
+            heads[i] = HeadOf(terms.KeyOf(numbers[i])[from..]);
+        }
+
+        heads.Sort(numbers);
+        for (int first = 0; first < numbers.Length; )
+        {
+            int end = first + 1;
+            while (end < numbers.Length && heads[end] == heads[first])
+            {
+                end++;
+            }
+
+            if (end - first > 1)
+            {
+                Sort(terms, heads[first..end], numbers[first..end], from + sizeof(ulong));
+            }
+
+            first = end;
+        }
+    }
+
+    /// <summary>
+    /// Moves on to where the keys begin to differ. False when one of them ends before <paramref name="from"/>.
+    /// </summary>
+    private static bool TryPassShared(TermTable terms, ReadOnlySpan<int> numbers, ref int from)
+    {
+        var first = terms.KeyOf(numbers[0]);
+        if (first.Length < from)
+        {
+            return false;
+        }
+
+        first = first[from..];
+        foreach (int number in numbers)
+        {
+            var key = terms.KeyOf(number);
+            if (key.Length < from)
+            {
+                return false;
+            }
+
+            first = first[..first.CommonPrefixLength(key[from..])];
+        }
+
+        from += first.Length;
+        return true;
+    }
+
+    private static ulong HeadOf(ReadOnlySpan<byte> key)
+    {
+        if (key.Length >= sizeof(ulong))
+        {
+            return BinaryPrimitives.ReadUInt64BigEndian(key);
+        }
+
+        ulong head = 0;
+        for (int i = 0; i < key.Length; i++)
+        {
+            head |= (ulong)key[i] << (56 - (8 * i));
+        }
+
+        return head;
+    }
+
+    private readonly struct Order(TermTable terms) : IComparer<int>
+    {
+        public int Compare(int x, int y) => terms.KeyOf(x).SequenceCompareTo(terms.KeyOf(y));
+    }
+}

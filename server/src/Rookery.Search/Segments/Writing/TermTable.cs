@@ -1,0 +1,349 @@
+using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
+using System.Security.Cryptography;
+using Rookery.Disk;
+using Rookery.Search.Segments.Format;
+
+namespace Rookery.Search.Segments.Writing;
+
+/// <summary>
+/// The terms of a batch and what belongs to each, by field. The bytes of a term lie in slices that double from 8 bytes
+/// to 4 KiB, each with the address of the next at its end, so that a term that stands once is small and one that stands
+/// everywhere is not copied. What is looked for is compared with hashes that lie in the buckets themselves, so that a
+/// term that is not there is not found with one look.
+/// </summary>
+internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposable
+{
+    private const int FirstSliceBytes = 8;
+    private const int LongestSliceBytes = 4096;
+    private const int LinkBytes = sizeof(int);
+    private const int FirstCapacity = 1024;
+    private const int BucketsPerTerm = 2;
+
+    /// <summary>Terms of one <see cref="Touch"/> at most.</summary>
+    public const int MostTouched = 64;
+
+    // Terms made to fall into one bucket are made for one process.
+    private static readonly ulong[] Seeds =
+    [
+        .. System.Runtime.InteropServices.MemoryMarshal.Cast<byte, ulong>(
+            RandomNumberGenerator.GetBytes(4 * sizeof(ulong))
+        ),
+    ];
+
+    // The hash, and one more than the number; 0 is free. A term that is not here lies in the next free one.
+    private ulong[] _buckets = [];
+    private Term[] _terms = [];
+    private long _reserved;
+    private int _touched;
+
+    /// <summary>Bytes of memory for one term, beside its own.</summary>
+    public static int BytesPerTerm => Unsafe.SizeOf<Term>() + (BucketsPerTerm * sizeof(ulong));
+
+    /// <summary>How many there are.</summary>
+    public int Count { get; private set; }
+
+    private uint Mask => (uint)_buckets.Length - 1;
+
+    /// <summary>A term; valid until the next is added.</summary>
+    public ref Term this[int number] => ref _terms[number];
+
+    /// <summary>The bytes of a term.</summary>
+    public ReadOnlySpan<byte> KeyOf(int number) => arena.At(_terms[number].KeyAddress)[.._terms[number].KeyLength];
+
+    /// <summary>
+    /// Reads what the searches for some terms will read, of all of them at once: each would wait for memory up to three
+    /// times otherwise, one after the other, which was a third of a full-text build.
+    /// </summary>
+    /// <param name="hashes">Their <see cref="HashOf"/>, up to <see cref="MostTouched"/> of them.</param>
+    public void Touch(ReadOnlySpan<uint> hashes)
+    {
+        if (Count == 0)
+        {
+            return;
+        }
+
+        Span<int> room = stackalloc int[MostTouched];
+        var numbers = room[..hashes.Length];
+        for (int i = 0; i < numbers.Length; i++)
+        {
+            numbers[i] = (int)(uint)_buckets[hashes[i] & Mask] - 1;
+        }
+
+        var addresses = numbers;
+        for (int i = 0; i < numbers.Length; i++)
+        {
+            addresses[i] = numbers[i] >= 0 ? _terms[numbers[i]].KeyAddress : -1;
+        }
+
+        int seen = 0;
+        foreach (int address in addresses)
+        {
+            seen += address >= 0 ? arena.At(address)[0] : 0;
+        }
+
+        // Kept, so that the compiler does not leave the reading out.
+        _touched = seen;
+    }
+
+    /// <summary>
+    /// The same for what is about to be read of some terms: themselves, their keys and the beginning of their bytes.
+    /// </summary>
+    /// <param name="numbers">Their numbers.</param>
+    public void TouchContents(ReadOnlySpan<int> numbers)
+    {
+        int seen = 0;
+        foreach (int number in numbers)
+        {
+            seen += arena.At(_terms[number].KeyAddress)[0];
+        }
+
+        foreach (int number in numbers)
+        {
+            seen += _terms[number].Bytes > 0 ? arena.At(_terms[number].FirstSlice)[0] : 0;
+        }
+
+        _touched = seen;
+    }
+
+    /// <summary>The number of a term, which is added when it is not there.</summary>
+    public int Find(int field, ReadOnlySpan<byte> key) => Find(field, key, HashOf(field, key));
+
+    /// <summary>The same, where the <see cref="HashOf"/> is known.</summary>
+    public int Find(int field, ReadOnlySpan<byte> key, uint hash)
+    {
+        if (Count == _terms.Length)
+        {
+            Grow();
+        }
+
+        uint at = hash & Mask;
+        for (ulong bucket = _buckets[at]; bucket != 0; bucket = _buckets[at])
+        {
+            int number = (int)(uint)bucket - 1;
+            if (
+                (uint)(bucket >> 32) == hash
+                && _terms[number].Field == field
+                && _terms[number].KeyLength == key.Length
+                && KeyOf(number).SequenceEqual(key)
+            )
+            {
+                return number;
+            }
+
+            at = (at + 1) & Mask;
+        }
+
+        _buckets[at] = BucketOf(hash, Count);
+        return Take(
+            new Term
+            {
+                Hash = hash,
+                IsLinked = true,
+                Field = field,
+            },
+            key
+        );
+    }
+
+    /// <summary>
+    /// Adds a term that is not there; <see cref="Find(int, ReadOnlySpan{byte})"/> does not see it before
+    /// <see cref="LinkAll"/>.
+    /// </summary>
+    public int AddUnlinked(int field, ReadOnlySpan<byte> key)
+    {
+        if (Count == _terms.Length)
+        {
+            Grow();
+        }
+
+        return Take(new Term { Field = field }, key);
+    }
+
+    /// <summary>Has all terms found.</summary>
+    public void LinkAll()
+    {
+        for (int number = 0; number < Count; number++)
+        {
+            ref Term term = ref _terms[number];
+            if (!term.IsLinked)
+            {
+                term.Hash = HashOf(term.Field, KeyOf(number));
+                term.IsLinked = true;
+                Link(BucketOf(term.Hash, number));
+            }
+        }
+    }
+
+    /// <summary>Appends bytes to those of a term.</summary>
+    public void Append(int number, ReadOnlySpan<byte> bytes)
+    {
+        ref Term term = ref _terms[number];
+        term.Bytes += bytes.Length;
+        while (!bytes.IsEmpty)
+        {
+            if (term.SliceLeft == 0)
+            {
+                AddSlice(ref term);
+            }
+
+            int part = Math.Min(term.SliceLeft, bytes.Length);
+            bytes[..part].CopyTo(arena.At(term.WriteAddress));
+            term.WriteAddress += part;
+            term.SliceLeft -= (ushort)part;
+            bytes = bytes[part..];
+        }
+    }
+
+    /// <summary>Copies the bytes of a term together.</summary>
+    public void CopyTo(int number, ByteSink sink)
+    {
+        ref Term term = ref _terms[number];
+        int left = term.Bytes;
+        int address = term.FirstSlice;
+        for (int slice = FirstSliceBytes; left > 0; slice = Math.Min(2 * slice, LongestSliceBytes))
+        {
+            var bytes = arena.At(address);
+            int part = Math.Min(left, slice - LinkBytes);
+            sink.Write(bytes[..part]);
+            left -= part;
+            address = left > 0 ? BitConverter.ToInt32(bytes[(slice - LinkBytes)..]) : 0;
+        }
+    }
+
+    /// <summary>Forgets all terms; to be called with that of the arena.</summary>
+    public void Clear()
+    {
+        Count = 0;
+        Array.Clear(_buckets);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Clear();
+        share.Release(_reserved);
+        _reserved = 0;
+        _terms = [];
+        _buckets = [];
+    }
+
+    private void AddSlice(ref Term term)
+    {
+        int bytes = term.SliceBytes == 0 ? FirstSliceBytes : Math.Min(2 * term.SliceBytes, LongestSliceBytes);
+        int address = arena.Take(bytes);
+        if (term.SliceBytes == 0)
+        {
+            term.FirstSlice = address;
+        }
+        else
+        {
+            BitConverter.TryWriteBytes(arena.At(term.WriteAddress), address);
+        }
+
+        term.SliceBytes = (ushort)bytes;
+        term.WriteAddress = address;
+        term.SliceLeft = (ushort)(bytes - LinkBytes);
+    }
+
+    private void Grow()
+    {
+        int capacity = Math.Max(FirstCapacity, 2 * _terms.Length);
+        long bytes = (long)capacity * BytesPerTerm;
+        share.Reserve(bytes - _reserved);
+        _reserved = bytes;
+        Array.Resize(ref _terms, capacity);
+        ulong[] before = _buckets;
+        _buckets = new ulong[BucketsPerTerm * capacity];
+
+        // By the buckets, which hold the hashes, and not by the terms: theirs would be a miss of the cache for each.
+        foreach (ulong bucket in before)
+        {
+            if (bucket != 0)
+            {
+                Link(bucket);
+            }
+        }
+    }
+
+    private int Take(Term term, ReadOnlySpan<byte> key)
+    {
+        term.KeyAddress = arena.Add(key);
+        term.KeyLength = (ushort)key.Length;
+        term.LastEntry = -1;
+        _terms[Count] = term;
+        return Count++;
+    }
+
+    private static ulong BucketOf(uint hash, int number) => ((ulong)hash << 32) | (uint)(number + 1);
+
+    private void Link(ulong bucket)
+    {
+        uint at = (uint)(bucket >> 32) & Mask;
+        while (_buckets[at] != 0)
+        {
+            at = (at + 1) & Mask;
+        }
+
+        _buckets[at] = bucket;
+    }
+
+    /// <summary>The hash of a term: folded products of eight bytes and a secret.</summary>
+    public static uint HashOf(int field, ReadOnlySpan<byte> key)
+    {
+        ulong low;
+        ulong high;
+        ulong hash = Seeds[0] ^ ((ulong)(uint)field << 32) ^ (uint)key.Length;
+        while (key.Length > 2 * sizeof(ulong))
+        {
+            hash = Fold(
+                BinaryPrimitives.ReadUInt64LittleEndian(key) ^ Seeds[1],
+                BinaryPrimitives.ReadUInt64LittleEndian(key[sizeof(ulong)..]) ^ hash
+            );
+            key = key[(2 * sizeof(ulong))..];
+        }
+
+        if (key.Length >= sizeof(ulong))
+        {
+            low = BinaryPrimitives.ReadUInt64LittleEndian(key);
+            high = BinaryPrimitives.ReadUInt64LittleEndian(key[^sizeof(ulong)..]);
+        }
+        else if (key.Length >= sizeof(uint))
+        {
+            low = BinaryPrimitives.ReadUInt32LittleEndian(key);
+            high = BinaryPrimitives.ReadUInt32LittleEndian(key[^sizeof(uint)..]);
+        }
+        else
+        {
+            low = key.Length > 0 ? key[0] | ((ulong)key[key.Length / 2] << 8) | ((ulong)key[^1] << 16) : 0;
+            high = 0;
+        }
+
+        ulong all = Fold(Fold(low ^ Seeds[2], high ^ hash), Seeds[3]);
+        return (uint)all ^ (uint)(all >> 32);
+    }
+
+    private static ulong Fold(ulong a, ulong b)
+    {
+        ulong high = Math.BigMul(a, b, out ulong low);
+        return high ^ low;
+    }
+}
+
+/// <summary>A term of a batch. Small, because a batch has a million of them.</summary>
+internal struct Term
+{
+    public uint Hash;
+    public int Field;
+    public int KeyAddress;
+    public ushort KeyLength;
+    public bool IsLinked;
+
+    /// <summary>The last entry in which it stands; of a document's id, the number of its version that counts.</summary>
+    public int LastEntry;
+    public int FirstSlice;
+    public int WriteAddress;
+    public ushort SliceBytes;
+    public ushort SliceLeft;
+    public int Bytes;
+}

@@ -1,0 +1,214 @@
+using System.Buffers;
+using System.Security.Cryptography;
+using Rookery.Json;
+
+namespace Rookery.Search.Values;
+
+/// <summary>
+/// The bytes of a value whose order, byte by byte, is the order of values, and which are equal when the values are:
+/// null, false, true, numbers by value, texts without case, exact texts, objects and arrays by their JSON text. Scans,
+/// dictionaries of indexes and sort columns use the same ones.
+/// </summary>
+/// <remarks>
+/// <para>The first byte is the kind; numbers follow <see cref="NumberKey"/>, dates <see cref="DateText"/>, cases
+/// <see cref="TextFolding"/>.</para>
+/// <para>Of a text over <see cref="MaxTextBytes"/> bytes the key holds so many and 16 bytes of a hash (SHA-256) of all:
+/// equal keys are equal texts, but among texts that begin with the same 512 bytes the order is that of the hash. Who
+/// looks into the text behind its beginning reads the document where <see cref="IsCut"/>.</para>
+/// </remarks>
+public static class TermKey
+{
+    /// <summary>Bytes a key can take.</summary>
+    public const int MaxBytes = 1 + MaxTextBytes + HashBytes;
+
+    /// <summary>Bytes of a text that its key holds.</summary>
+    public const int MaxTextBytes = 512;
+
+    /// <summary>
+    /// First byte of the keys of texts without case: the key of a text's beginning is the beginning of its key.
+    /// </summary>
+    public const byte TextByte = 0x40;
+
+    /// <summary>First byte of the keys of texts with case.</summary>
+    public const byte ExactTextByte = 0x41;
+
+    private const byte NullByte = 0x10;
+    private const byte FalseByte = 0x20;
+    private const byte TrueByte = 0x21;
+    private const byte ContainerByte = 0x50;
+    private const int HashBytes = 16;
+    private const int PieceBytes = 4096;
+
+    [ThreadStatic]
+    private static IncrementalHash? _hasher;
+
+    /// <summary>Writes the key of a stored value.</summary>
+    /// <param name="json">The value: valid JSON without whitespace between its tokens.</param>
+    /// <param name="isExact">Whether letters of texts count with their case; dates are then texts like others.</param>
+    /// <param name="destination">At least <see cref="MaxBytes"/> bytes.</param>
+    /// <returns>Bytes written.</returns>
+    public static int Write(ReadOnlySpan<byte> json, bool isExact, Span<byte> destination)
+    {
+        switch (json[0])
+        {
+            case (byte)'"':
+                return WriteString(json[1..^1], isExact, destination);
+            case (byte)'n':
+                return WriteNull(destination);
+            case (byte)'t' or (byte)'f':
+                destination[0] = json[0] == (byte)'t' ? TrueByte : FalseByte;
+                return 1;
+            case (byte)'{' or (byte)'[':
+                destination[0] = ContainerByte;
+                return WriteCut(json, destination);
+            default:
+                return NumberKey.Write(json, destination);
+        }
+    }
+
+    /// <summary>Writes the key of null, which is also where a missing value is sorted.</summary>
+    public static int WriteNull(Span<byte> destination)
+    {
+        destination[0] = NullByte;
+        return 1;
+    }
+
+    /// <summary>Writes the key of a text.</summary>
+    /// <param name="text">Valid UTF-8.</param>
+    /// <param name="isExact">Whether letters count with their case.</param>
+    /// <param name="destination">At least <see cref="MaxBytes"/> bytes.</param>
+    /// <returns>Bytes written.</returns>
+    public static int WriteText(ReadOnlySpan<byte> text, bool isExact, Span<byte> destination)
+    {
+        destination[0] = isExact ? ExactTextByte : TextByte;
+        if (isExact)
+        {
+            return WriteCut(text, destination);
+        }
+
+        if (DateText.TryWrite(text, destination[1..]))
+        {
+            return 1 + DateText.Length;
+        }
+
+        ReadOnlySpan<byte> rest = text;
+        int written = 1 + TextFolding.Fold(ref rest, destination[1..(1 + MaxTextBytes)]);
+        return rest.IsEmpty ? written : WriteCutFolded(text, destination);
+    }
+
+    /// <summary>The kind of a key's value.</summary>
+    public static ValueKind KindOf(ReadOnlySpan<byte> key) =>
+        key[0] switch
+        {
+            NullByte => ValueKind.Null,
+            FalseByte or TrueByte => ValueKind.Boolean,
+            TextByte => ValueKind.Text,
+            ExactTextByte => ValueKind.ExactText,
+            ContainerByte => ValueKind.Container,
+            _ => ValueKind.Number,
+        };
+
+    /// <summary>The least first byte of the keys of a kind: all keys of the kind are at or after it.</summary>
+    public static byte FirstByteOf(ValueKind kind) =>
+        kind switch
+        {
+            ValueKind.Null => NullByte,
+            ValueKind.Boolean => FalseByte,
+            ValueKind.Number => NumberKey.Negative,
+            ValueKind.Text => TextByte,
+            ValueKind.ExactText => ExactTextByte,
+            _ => ContainerByte,
+        };
+
+    /// <summary>The greatest first byte of the keys of a kind.</summary>
+    public static byte LastByteOf(ValueKind kind) =>
+        kind switch
+        {
+            ValueKind.Boolean => TrueByte,
+            ValueKind.Number => NumberKey.Positive,
+            _ => FirstByteOf(kind),
+        };
+
+    /// <summary>Whether a key holds only the beginning of its text, and a hash.</summary>
+    public static bool IsCut(ReadOnlySpan<byte> key) => key.Length == MaxBytes;
+
+    /// <summary>
+    /// Writes the value of a key as JSON: a number in its one form, a text as the key holds it (without case unless it
+    /// is exact, a date in UTC).
+    /// </summary>
+    /// <param name="key">A key that is not cut.</param>
+    /// <param name="output">Where to.</param>
+    public static void WriteJson(ReadOnlySpan<byte> key, IBufferWriter<byte> output)
+    {
+        ArgumentOutOfRangeException.ThrowIfEqual(IsCut(key), true, nameof(key));
+        switch (key[0])
+        {
+            case NullByte:
+                output.Write("null"u8);
+                return;
+            case FalseByte:
+                output.Write("false"u8);
+                return;
+            case TrueByte:
+                output.Write("true"u8);
+                return;
+            case TextByte or ExactTextByte:
+                JsonText.WriteString(output, key[1..]);
+                return;
+            case ContainerByte:
+                output.Write(key[1..]);
+                return;
+            default:
+                output.Advance(NumberKey.WriteJson(key, output.GetSpan(NumberKey.MaxJsonBytes)));
+                return;
+        }
+    }
+
+    private static int WriteString(ReadOnlySpan<byte> raw, bool isExact, Span<byte> destination)
+    {
+        if (!raw.Contains((byte)'\\'))
+        {
+            return WriteText(raw, isExact, destination);
+        }
+
+        byte[] buffer = ArrayPool<byte>.Shared.Rent(raw.Length);
+        int written = WriteText(buffer.AsSpan(0, JsonText.Unescape(raw, buffer)), isExact, destination);
+        ArrayPool<byte>.Shared.Return(buffer);
+        return written;
+    }
+
+    /// <summary>Writes bytes as they are behind the kind.</summary>
+    private static int WriteCut(ReadOnlySpan<byte> bytes, Span<byte> destination)
+    {
+        bytes[..Math.Min(bytes.Length, MaxTextBytes)].CopyTo(destination[1..]);
+        if (bytes.Length <= MaxTextBytes)
+        {
+            return 1 + bytes.Length;
+        }
+
+        Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
+        SHA256.HashData(bytes, hash);
+        hash[..HashBytes].CopyTo(destination[(1 + MaxTextBytes)..]);
+        return MaxBytes;
+    }
+
+    /// <summary>Writes a long text without case, a piece at a time: it may be a whole document.</summary>
+    private static int WriteCutFolded(ReadOnlySpan<byte> text, Span<byte> destination)
+    {
+        Span<byte> piece = stackalloc byte[PieceBytes];
+        IncrementalHash hash = _hasher ??= IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
+        for (int held = 0; !text.IsEmpty; )
+        {
+            ReadOnlySpan<byte> folded = piece[..TextFolding.Fold(ref text, piece)];
+            hash.AppendData(folded);
+            int more = Math.Min(folded.Length, MaxTextBytes - held);
+            folded[..more].CopyTo(destination[(1 + held)..]);
+            held += more;
+        }
+
+        Span<byte> whole = stackalloc byte[SHA256.HashSizeInBytes];
+        hash.GetHashAndReset(whole);
+        whole[..HashBytes].CopyTo(destination[(1 + MaxTextBytes)..]);
+        return MaxBytes;
+    }
+}

@@ -1,0 +1,25 @@
+namespace Rookery.Search.Values;
+
+/// <summary>
+/// The kinds of values, in the order in which they are sorted. A range matches values of one kind only.
+/// </summary>
+public enum ValueKind : byte
+{
+    /// <summary><c>null</c>.</summary>
+    Null,
+
+    /// <summary><c>false</c>, <c>true</c>.</summary>
+    Boolean,
+
+    /// <summary>A number.</summary>
+    Number,
+
+    /// <summary>A text, compared without case.</summary>
+    Text,
+
+    /// <summary>A text, compared with case.</summary>
+    ExactText,
+
+    /// <summary>An object, or an array that counts as a whole: by its JSON text.</summary>
+    Container,
+}
