@@ -15,7 +15,7 @@ export DOTNET_NOLOGO := 1
 # The analyzers judge in `make lint`, over all projects at once; here they took most of the compiler's time.
 publish := dotnet publish server/src/Rookery -c Release -p:RunAnalyzers=false -v quiet
 
-.PHONY: build dashboard package e2e e2e-long image image-lock image-test run cluster
+.PHONY: build dashboard package release e2e e2e-long image image-lock image-test run cluster
 .PHONY: chaos check test test-crash test-long simulate simulate-long bench lint clean
 
 build: artifacts/rookery ## the executable, for this machine
@@ -42,6 +42,9 @@ package: artifacts/publish-$(ARCH)/rookery ## artifacts/rookery_VERSION_ARCH.deb
 
 image: package ## artifacts/rookery-VERSION-ARCH.img.zst, the card image, for ARCH=arm64, or amd64; needs root
 	image/build --arch $(ARCH)
+
+release: ## artifacts/release/VERSION, all that is given away of a version; DRY_RUN=1 says what it would be
+	image/release $(if $(DRY_RUN),--dry-run)
 
 image-lock: ## the image's packages, as Debian's mirrors have them now
 	image/lock-renew

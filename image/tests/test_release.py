@@ -1,0 +1,80 @@
+"""What `image/release` refuses, and what it says it would make."""
+
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+WITHOUT_LINES = "# Changelog\n\n## Unreleased\n\n## 1.2.3\n\n### Fixed\n- A fault.\n\n## 1.2.2\n\nOlder.\n"
+
+
+class Release(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.top = Path(self.folder.name)
+        (self.top / "image").mkdir()
+        shutil.copy(TOP / "image" / "release", self.top / "image" / "release")
+        (self.top / "Directory.Build.props").write_text("<Project><Version>1.2.3</Version></Project>\n")
+        (self.top / "CHANGELOG.md").write_text(WITHOUT_LINES)
+        (self.top / "ansible").mkdir()
+        (self.top / "ansible" / "galaxy.yml").write_text("version: 1.2.3\n")
+        (self.top / ".gitignore").write_text("artifacts/\n")
+        self.git("init", "--quiet")
+        self.commit()
+
+    def git(self, *arguments):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=self.top, check=True)
+
+    def commit(self):
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message", "All")
+
+    def release(self, *arguments):
+        return subprocess.run([self.top / "image" / "release", *arguments], cwd="/", text=True, capture_output=True)
+
+    def changelog(self, text):
+        (self.top / "CHANGELOG.md").write_text(text)
+        self.commit()
+
+    def test_a_dry_run_names_the_files_and_makes_none(self):
+        told = self.release("--dry-run")
+        self.assertEqual(told.returncode, 0, told.stderr)
+        for name in ["NOTES.md", "rookery_1.2.3_amd64.deb", "rookery_1.2.3_arm64.deb", "SHA256SUMS"]:
+            self.assertIn(f"artifacts/release/1.2.3/{name}\n", told.stdout)
+        self.assertIn("sbom.json", told.stdout)
+        self.assertFalse((self.top / "artifacts").exists())
+
+    def test_a_tree_with_changes_is_refused_by_their_names(self):
+        (self.top / "new.txt").write_text("new")
+        told = self.release("--dry-run")
+        self.assertEqual(told.returncode, 1)
+        self.assertIn("new.txt", told.stderr)
+
+    def test_a_version_without_a_section_is_refused(self):
+        self.changelog(WITHOUT_LINES.replace("## 1.2.3", "## 1.2.3-beta"))
+        told = self.release("--dry-run")
+        self.assertEqual(told.returncode, 1)
+        self.assertIn("## 1.2.3'", told.stderr)
+
+    def test_lines_under_unreleased_are_refused(self):
+        self.changelog(WITHOUT_LINES.replace("## Unreleased\n", "## Unreleased\n\n- New.\n"))
+        told = self.release("--dry-run")
+        self.assertEqual(told.returncode, 1)
+        self.assertIn("Unreleased", told.stderr)
+
+    def test_a_collection_of_another_version_is_refused(self):
+        (self.top / "ansible" / "galaxy.yml").write_text("version: 1.2.2\n")
+        self.commit()
+        told = self.release("--dry-run")
+        self.assertEqual(told.returncode, 1)
+        self.assertIn("galaxy.yml says version 1.2.2", told.stderr)
+
+    def test_an_unknown_option_is_refused(self):
+        self.assertEqual(self.release("--now").returncode, 64)
+
+
+if __name__ == "__main__":
+    unittest.main()
