@@ -61,6 +61,11 @@ internal sealed class ClauseReader
         }
 
         RefuseLoaded(query.Loads);
+        if (source.Alias is { } alias)
+        {
+            RequireAlias(alias, query.Loads);
+        }
+
         _reader.AcceptSymbol(";");
         if (_reader.Current.Kind == RqlTokenKind.End)
         {
@@ -87,6 +92,28 @@ internal sealed class ClauseReader
                 $"'{path}' is of a loaded document, and only 'select' may speak of those in this version. A "
                     + $"static index with LoadDocument finds by such a field.",
                 path.Position
+            );
+        }
+    }
+
+    // Behind 'from Orders as o' a path of several names begins with an alias, as RavenDB has it. Another first name would
+    // be taken for an object of the document, which has none such, and nothing would be found.
+    private void RequireAlias(string alias, IReadOnlyList<LoadClause> loads)
+    {
+        if (
+            _fields.Unaliased.Find(path =>
+                path.Steps[0].Name is [not '@', ..] first
+                && !string.Equals(first, alias, StringComparison.Ordinal)
+                && !loads.Any(load => string.Equals(load.Alias, first, StringComparison.Ordinal))
+            ) is
+            { } unknown
+        )
+        {
+            throw new QueryException(
+                QueryFault.Invalid,
+                $"'{unknown.Steps[0].Name}' is no alias of this query. Write '{alias}.{unknown}' for a path of its "
+                    + "documents.",
+                unknown.Position
             );
         }
     }

@@ -20,7 +20,6 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
         }
 
         var name = fields.ReadName("a path to include");
-        RequireAlias(start, name);
         return name.Function switch
         {
             "" => Documents(start, name.Path.ToString()),
@@ -34,27 +33,6 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
             "highlight" => ReadHighlight(start.Position),
             _ => throw RqlFieldReader.UnknownFunction(name),
         };
-    }
-
-    // Behind 'from Orders as o' a path begins with an alias, as RavenDB has it: another first name would be taken for
-    // an object of the document, which has none such, and nothing would be included.
-    private void RequireAlias(RqlToken start, FieldName name)
-    {
-        if (
-            fields.Alias is { } alias
-            && !name.IsFunction
-            && name.Path.Steps.Count > 1
-            && start.Text[0] != '@'
-            && !string.Equals(start.Text, alias, StringComparison.Ordinal)
-            && Loaded(start) is null
-        )
-        {
-            throw new QueryException(
-                QueryFault.Invalid,
-                $"'{start.Text}' is no alias of this query. Write '{alias}.{name.Path}' for a path of its documents.",
-                start.Position
-            );
-        }
     }
 
     private string WithoutAlias(string path) =>

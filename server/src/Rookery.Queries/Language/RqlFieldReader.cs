@@ -14,6 +14,9 @@ internal sealed class RqlFieldReader(RqlReader reader)
     /// </summary>
     public List<FieldPath>? Noted { get; set; }
 
+    /// <summary>Paths of several names without quotes that do not begin with <see cref="Alias"/>.</summary>
+    public List<FieldPath> Unaliased { get; } = [];
+
     /// <summary>A path.</summary>
     /// <exception cref="QueryException">None is in view.</exception>
     public FieldPath ReadPath(string wanted = "a field")
@@ -59,6 +62,10 @@ internal sealed class RqlFieldReader(RqlReader reader)
         if (!isFunction && steps.Count > 1)
         {
             Noted?.Add(path);
+            if (isPlain)
+            {
+                Unaliased.Add(path);
+            }
         }
 
         return new FieldName(path, isFunction);

@@ -52,15 +52,21 @@ public sealed class DocumentedQueryTests
             || example.StartsWith("declare", StringComparison.Ordinal)
                 ? example
                 : "from Users " + example,
-            "Conditions" => "from Users as u where " + example,
+            "Conditions" => $"from Users {AliasOf(example)}where {example}",
             "Orders" => $"from Orders "
                 + $"{(name.Contains("groups", StringComparison.Ordinal) ? "group by company " : "")}"
                 + $"{(example.StartsWith("order by", StringComparison.Ordinal) ? "" : "order by ")}{example}",
-            "Selections" => $"declare function f(u, p) {{ return {{ a: p }}; }} from Users as u "
+            "Selections" => $"declare function f(u, p) {{ return {{ a: p }}; }} from Users {AliasOf(example)}"
                 + $"{(name.Contains("groups", StringComparison.Ordinal) ? "group by company " : "")}{example}",
             "Includes" => "from Users where search(bio, 'fish') " + example,
             _ => null,
         };
+
+    // Behind an alias, all paths of several names begin with it.
+    private static string AliasOf(string example) =>
+        example.Contains("u.", StringComparison.Ordinal) || example.Contains("(u", StringComparison.Ordinal)
+            ? "as u "
+            : "";
 
     private static void Compile(string text)
     {

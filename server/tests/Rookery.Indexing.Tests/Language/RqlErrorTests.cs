@@ -59,6 +59,34 @@ public sealed class RqlErrorTests
         "The query ends where 'string', 'long', 'double' or 'alphaNumeric' must follow."
     )]
     [InlineData(
+        "from Users as u where u.a = 1 and ^x.b = 2",
+        "'x' is no alias of this query. Write 'u.x.b' for a path of its documents."
+    )]
+    [InlineData(
+        "from Users as u where search(^lines[].text, 'a')",
+        "'lines' is no alias of this query. Write 'u.lines[].text' for a path of its documents."
+    )]
+    [InlineData(
+        "from Users as u order by ^x.b desc",
+        "'x' is no alias of this query. Write 'u.x.b' for a path of its documents."
+    )]
+    [InlineData(
+        "from Users as u group by ^x.b select count()",
+        "'x' is no alias of this query. Write 'u.x.b' for a path of its documents."
+    )]
+    [InlineData(
+        "from Users as u load u.a as c select c.name, ^x.b as b",
+        "'x' is no alias of this query. Write 'u.x.b' for a path of its documents."
+    )]
+    [InlineData(
+        "from Users as u load ^x.a as c select c.name",
+        "'x' is no alias of this query. Write 'u.x.a' for a path of its documents."
+    )]
+    [InlineData(
+        "from Users as u select sum(^x.a)",
+        "'x' is no alias of this query. Write 'u.x.a' for a path of its documents."
+    )]
+    [InlineData(
         "from Users as u include ^x.company",
         "'x' is no alias of this query. Write 'u.x.company' for a path of its documents."
     )]

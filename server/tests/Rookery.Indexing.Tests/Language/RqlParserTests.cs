@@ -57,14 +57,14 @@ public sealed class RqlParserTests
     [InlineData("age = 0", "(Equal age 0)")]
     [InlineData("age = -0.50E-3", "(Equal age -0.50E-3)")]
     [InlineData("exact(name = $p0)", "(exact (Equal name $p0))")]
-    [InlineData("addr.city = 'x'", "(Equal addr.city 'x')")]
-    [InlineData("tags[].n = 'x'", "(Equal tags[].n 'x')")]
+    [InlineData("u.addr.city = 'x'", "(Equal addr.city 'x')")]
+    [InlineData("u.tags[].n = 'x'", "(Equal tags[].n 'x')")]
     [InlineData("tags[] = 'x'", "(Equal tags[] 'x')")]
     [InlineData("'my field' = 1", "(Equal my field 1)")]
     [InlineData("a.'b c'.d = 1", "(Equal a.b c.d 1)")]
     [InlineData("'addr.street name' = 1", "(Equal addr.street name 1)")]
     [InlineData("'lines[].p q' = 1", "(Equal lines[].p q 1)")]
-    [InlineData("a.1b.2 = 1", "(Equal a.1b.2 1)")]
+    [InlineData("u.a.1b.2 = 1", "(Equal a.1b.2 1)")]
     [InlineData("@metadata.@last-modified > $p0", "(Greater @metadata.@last-modified $p0)")]
     [InlineData("'@metadata'.'@collection' = 'x'", "(Equal @metadata.@collection 'x')")]
     [InlineData("u.name = 'x'", "(Equal name 'x')")]
@@ -110,7 +110,7 @@ public sealed class RqlParserTests
     [InlineData("(name = $p0) or (not (b = 1))", "(or (Equal name $p0) (not (Equal b 1)))")]
     [InlineData("in = 1 and order = 2 and search = 3", "(and (Equal in 1) (Equal order 2) (Equal search 3))")]
     [InlineData("name = 'a\\'b\\\\c\\n\\u0041\\q'", "(Equal name 'a'b\\c\nA\\q')")]
-    [InlineData("count() > 5 and sum(x.y) = 1", "(and (Greater Count() 5) (Equal Sum(x.y) 1))")]
+    [InlineData("count() > 5 and sum(u.x.y) = 1", "(and (Greater Count() 5) (Equal Sum(x.y) 1))")]
     [InlineData("key() = 5", "(Equal key() 5)")]
     public void A_condition_is_read(string condition, string expected) =>
         Check($"from Users as u where {condition}", $"Collection Users as u | where {expected}");
@@ -131,7 +131,7 @@ public sealed class RqlParserTests
     )]
     [InlineData("order by 'first name' desc", "order Natural first name desc")]
     [InlineData(
-        "group by a, b[].c, array(lines[].p) as k order by count() as long desc select key(), count() as n",
+        "group by a, u.b[].c, array(u.lines[].p) as k order by count() as long desc select key(), count() as n",
         "group a, b[].c, array(lines[].p) as k | order Long Count() desc | select [key(), Count() as n]"
     )]
     [InlineData(
@@ -139,7 +139,7 @@ public sealed class RqlParserTests
         "group a, b | select [a as A, Count() as count, Sum(x) as X]"
     )]
     [InlineData(
-        "group by Array(lines[].p) where n > 2 select key() as k, min(a), MAX(b), avg(c), average(d)",
+        "group by Array(u.lines[].p) where n > 2 select key() as k, min(a), MAX(b), avg(c), average(d)",
         "group array(lines[].p) | where (Greater n 2) | select [key() as k, Min(a), Max(b), Average(c), Average(d)]"
     )]
     [InlineData(
