@@ -169,6 +169,7 @@ internal static class NodeProcess
         app.Lifetime.StopApplication();
         member?.BeginStop();
         alerts.Dispose();
+        deadline.Awaited = "The sending of an alert";
         await (sender?.DisposeAsync() ?? ValueTask.CompletedTask);
         if (member is not null)
         {
@@ -176,10 +177,13 @@ internal static class NodeProcess
             await member.HandOverAsync();
         }
 
-        deadline.Awaited = "A write, whose disk does not answer,";
+        deadline.Awaited = "A request, such as a write whose disk does not answer,";
         await RookeryServer.StopAsync(app, context);
+        deadline.Awaited = "The note of where the node is, which lies beside its data,";
         await told;
+        deadline.Awaited = "The word to systemd of how the node is";
         await telling;
+        deadline.Awaited = "The removal of automatic indexes that nobody asks";
         await retiring;
         if (member is not null)
         {
