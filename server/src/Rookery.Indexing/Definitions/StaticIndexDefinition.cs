@@ -171,12 +171,14 @@ public sealed class StaticIndexDefinition
         }
     }
 
+    private static string MapTextOf(JsonElement map) => map.GetString() ?? throw new FormatException();
+
     private static StaticIndexDefinition Parse(JsonElement json)
     {
         try
         {
             return new StaticIndexDefinition(
-                json.GetProperty(MapsMember).EnumerateArray().Select(static map => map.GetString()!),
+                json.GetProperty(MapsMember).EnumerateArray().Select(MapTextOf),
                 json.TryGetProperty(ReduceMember, out var reduce) ? reduce.GetString() : null,
                 json.GetProperty(FieldsMember).EnumerateArray().Select(ParseField),
                 json.GetProperty(ConfigurationMember)

@@ -27,6 +27,8 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
             Refused,
             """{"Type":"Later","Maps":["from u in docs.Users select new { u.City }"]}""",
             """{"Type":"Static","Maps":[{"Text":"of another version"}],"Reduce":7}""",
+            """{"Type":"Static","Maps":[null]}""",
+            """{"Type":"Static","Maps":[null],"Fields":[],"Configuration":{}}""",
             """{"Type":"Later"}""",
             "[]",
             "no JSON",

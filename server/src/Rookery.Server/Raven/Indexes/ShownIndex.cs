@@ -148,7 +148,11 @@ internal sealed record ShownIndex(
         using var json = JsonDocument.Parse(definition);
         bool isScript =
             json.RootElement.TryGetProperty("Maps", out var maps)
-            && maps.EnumerateArray().Any(static map => map.GetString()!.StartsWith("map", StringComparison.Ordinal));
+            && maps.EnumerateArray()
+                .Any(static map =>
+                    map.ValueKind == JsonValueKind.String
+                    && map.GetString()!.StartsWith("map", StringComparison.Ordinal)
+                );
         return (isScript ? "JavaScript" : "")
             + (json.RootElement.TryGetProperty("Reduce", out _) ? "MapReduce" : "Map");
     }
