@@ -171,6 +171,40 @@ public sealed class StaticIndexDefinition
         }
     }
 
+    /// <summary>
+    /// Reads the collections whose documents the maps of a definition take or load, with
+    /// <see cref="AutoIndexDefinition.AllDocuments"/> for one that takes all. The maps are compiled, and nothing else: a
+    /// reduce that this program refuses does not hide them.
+    /// </summary>
+    /// <returns>Null when they cannot be known.</returns>
+    public static IReadOnlyList<string>? TryReadCollections(ReadOnlyMemory<byte> definition)
+    {
+        try
+        {
+            using var json = JsonDocument.Parse(definition);
+            var root = json.RootElement;
+            if (!root.TryGetProperty("Type", out var type) || !type.ValueEquals(TypeName))
+            {
+                return null;
+            }
+
+            var collections = root.GetProperty(MapsMember)
+                .EnumerateArray()
+                .Select(static map => IndexScript.CompileMap(Normalise(MapTextOf(map))))
+                .SelectMany(static map =>
+                    map.Program.LoadedCollections.Prepend(map.Collection ?? AutoIndexDefinition.AllDocuments)
+                )
+                .Distinct(StringComparer.OrdinalIgnoreCase)
+                .ToList();
+            return collections.Count > 0 ? collections : null;
+        }
+        catch (Exception unread) when (unread is not OutOfMemoryException)
+        {
+            // Whatever another version wrote; why it is not kept is said elsewhere.
+            return null;
+        }
+    }
+
     private static string MapTextOf(JsonElement map) => map.GetString() ?? throw new FormatException();
 
     private static StaticIndexDefinition Parse(JsonElement json)

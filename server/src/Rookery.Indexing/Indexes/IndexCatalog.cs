@@ -60,7 +60,8 @@ public sealed class IndexCatalog : IDisposable
         Volatile.Read(ref _slots).TryGetValue(LowerNames.Index(name), out slot);
 
     /// <summary>
-    /// Why the newest definition of an index is not followed on this node; null when it is, or was not looked at yet.
+    /// Why the newest definition of an index that was looked at is not followed on this node; null when it is. The log
+    /// may define a newer one.
     /// </summary>
     public NotKept? WhyNotKept(string name) => _notKept.GetValueOrDefault(LowerNames.Index(name));
 
@@ -352,7 +353,7 @@ public sealed class IndexCatalog : IDisposable
     // What is told already keeps its time.
     private void NoteNotKept(IndexRecord record, string reason, IndexPlace? needed)
     {
-        var told = new NotKept(reason, _factory.Time.GetUtcNow(), needed);
+        var told = new NotKept(record.Number, reason, _factory.Time.GetUtcNow(), needed);
         _notKept.AddOrUpdate(LowerNames.Index(record.Name), told, (_, before) => told with { Time = before.Time });
     }
 

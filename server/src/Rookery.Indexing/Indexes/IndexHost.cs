@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using Rookery.Disk;
 using Rookery.Documents.Changes;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Indexes;
 using Rookery.Documents.Nodes;
 using Rookery.Indexing.Reducing;
 using Rookery.Search.Segments.Reading;
@@ -285,7 +286,7 @@ public sealed class IndexHost : IDisposable
             }
             else if (
                 left <= TimeSpan.Zero
-                || !IsDefined(database, name)
+                || FindDefined(database, name) is null
                 || !await WaitAsync(followed, left, cancellationToken)
             )
             {
@@ -439,8 +440,13 @@ public sealed class IndexHost : IDisposable
         _batches.Complete();
     }
 
+    // Of the definition that the log has now: one that took a refused one's place was not looked at yet.
     private NotKept? FindNotKept(Database database, string name) =>
-        TryGetCatalog(database, out var catalog) ? catalog.WhyNotKept(name) : null;
+        TryGetCatalog(database, out var catalog)
+        && catalog.WhyNotKept(name) is { } notKept
+        && FindDefined(database, name)?.Number == notKept.Number
+            ? notKept
+            : null;
 
     private IndexErrors? ErrorsOf(Database database, string name, bool ofReplacement) =>
         !TryGetSlot(database, name, out var slot) ? null
@@ -467,10 +473,10 @@ public sealed class IndexHost : IDisposable
         _trimmedAt = _time.GetTimestamp();
     }
 
-    private static bool IsDefined(Database database, string name)
+    private static IndexRecord? FindDefined(Database database, string name)
     {
         using var reader = database.OpenReader();
-        return reader.FindIndex(name) is not null;
+        return reader.FindIndex(name);
     }
 
     private void Ask(Task waiting)

@@ -60,15 +60,56 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_batch_waits_for_them_in_vain_and_says_so()
+    public async Task A_batch_that_would_wait_for_them_in_vain_is_answered_at_once_and_says_so()
     {
         string db = await StoreAsync(Refused);
-        var answer = await _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=300", OfAUser);
+        var answer = await _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=01:00:00", OfAUser);
         answer.IsRefusal(500, "The batch is stored. The index 'Old' is not followed on this node: ");
         Assert.Equal("Raven.Client.Exceptions.RavenTimeoutException", answer.Json.GetProperty("Type").GetString());
         Assert.Equal(1, await _server.CountAsync(db));
-        string lenient = "/bulk_docs?waitForIndexesTimeout=300&waitForIndexThrow=false";
+        string lenient = "/bulk_docs?waitForIndexesTimeout=01:00:00&waitForIndexThrow=false";
         Assert.Equal(201, (await _server.SendAsync("POST", db + lenient, OfAUser)).Status);
+        string named = "/bulk_docs?waitForIndexesTimeout=01:00:00&waitForSpecificIndex=Old";
+        (await _server.SendAsync("POST", db + named, OfAUser)).IsRefusal(500, "The index 'Old' is not followed");
+    }
+
+    [Theory]
+    [InlineData("map('Dogs', d => ({ k: d.k, d: d.d }))", 201)]
+    [InlineData("map('users', u => ({ k: u.k, d: u.d }))", 500)]
+    [InlineData("map('Dogs', d => ({ k: load(d.u, 'Users').k, d: d.d }))", 500)]
+    [InlineData("map('@all_docs', d => ({ k: d.k, d: d.d }))", 500)]
+    [InlineData("a map of another version", 500)]
+    public async Task A_batch_counts_on_those_that_may_take_what_it_changed(string map, int status)
+    {
+        string db = await StoreAsync(Refused.Replace("map('Users', u => ({ k: u.k, d: u.d }))", map));
+        string path = db + "/bulk_docs?waitForIndexesTimeout=300";
+        Assert.Equal(status, (await _server.SendAsync("POST", path, OfAUser)).Status);
+    }
+
+    [Fact]
+    public async Task A_reduce_that_cannot_be_read_does_not_hide_what_the_maps_take()
+    {
+        string db = await StoreAsync(
+            """{"Type":"Static","Maps":["from d in docs.Dogs select new { d.Name }"],"Reduce":"of another version","Fields":[],"Configuration":{}}"""
+        );
+        string path = db + "/bulk_docs?waitForIndexesTimeout=300";
+        Assert.Equal(201, (await _server.SendAsync("POST", path, OfAUser)).Status);
+    }
+
+    [Fact]
+    public async Task A_definition_that_takes_the_place_of_a_refused_one_is_waited_for()
+    {
+        string db = await StoreAsync(Refused);
+        string definition = """{"Indexes":[{"Name":"Old","Maps":["from u in docs.Users select new { u.City }"]}]}""";
+        _server.HoldsIndexing = true;
+        Assert.Equal(201, (await _server.SendAsync("PUT", db + "/admin/indexes", definition)).Status);
+        (await _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=300", OfAUser)).IsRefusal(
+            500,
+            "The index 'Old' did not come as far"
+        );
+        var waiting = _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=30000", OfAUser);
+        _server.HoldsIndexing = false;
+        Assert.Equal(201, (await waiting).Status);
     }
 
     [Fact]

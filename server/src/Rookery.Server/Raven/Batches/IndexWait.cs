@@ -1,5 +1,6 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
+using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
 using Rookery.Server.Raven.Indexes;
 using Rookery.Server.Raven.Queries;
@@ -158,7 +159,13 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
     {
         long begun = context.Time.GetTimestamp();
         var left = Timeout;
-        if (Names.Count == 0 && context.Indexes.ReadPosition(database, name) is null)
+        bool isOpen = context.Indexes.ReadPosition(database, name) is not null;
+        if (!isOpen && context.Indexes.WhyNotKept(database, name) is not null)
+        {
+            return false; // at once: it is known already
+        }
+
+        if (!isOpen && Names.Count == 0)
         {
             // One that this node has not opened yet says only then what it is of.
             if (!await context.Indexes.WaitAsync(database, name, 0, left, cancellationToken, evenAtRest: true))
@@ -177,8 +184,8 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         return await context.Indexes.WaitAsync(database, name, etag, left, cancellationToken, evenAtRest: true);
     }
 
-    // As in RavenDB, a disabled index is waited for only by its name. One that this node does not keep is waited for in
-    // vain: nobody may take the batch for found by it.
+    // As in RavenDB, a disabled index is waited for only by its name. One that this node does not keep, and that may be
+    // of what the batch changed, fails the wait: nobody may take the batch for found by it.
     private static bool Concerns(ShownIndex index, IReadOnlyList<string>? collections) =>
         !index.Record.Settings.IsDisabled
         && !index.IsReplacement
@@ -186,10 +193,14 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
             index.Status is { } status
                 ? Concerns(status, collections)
                 : collections is null
-                    || !index.IsAutomatic
-                    || index.Collections.Contains(AutoIndexDefinition.AllDocuments, StringComparer.Ordinal)
-                    || index.Collections.Intersect(collections, StringComparer.OrdinalIgnoreCase).Any()
+                    || CollectionsOf(index) is not { } own
+                    || own.Contains(AutoIndexDefinition.AllDocuments, StringComparer.Ordinal)
+                    || own.Intersect(collections, StringComparer.OrdinalIgnoreCase).Any()
         );
+
+    // Of one that this node has not opened; null when that cannot be known.
+    private static IReadOnlyList<string>? CollectionsOf(ShownIndex index) =>
+        index.IsAutomatic ? index.Collections : StaticIndexDefinition.TryReadCollections(index.Record.Definition);
 
     private static bool Concerns(IndexStatus status, IReadOnlyList<string>? collections) =>
         status.State is not IndexState.Disabled
