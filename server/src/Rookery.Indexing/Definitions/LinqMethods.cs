@@ -299,7 +299,9 @@ internal static class LinqMethods
 
         if (name.Text is "Aggregate" && callback.Parameters.Count == 2)
         {
-            // Of an empty sequence C# has no value, and fails.
+            // Of an empty sequence C# has no value, and fails. The sequence is read twice: what makes it would run
+            // twice, and a chain of such calls would double with each.
+            RequireMember(target, at);
             return new CallExpression(
                 new MemberExpression(
                     new InvokeExpression(ScriptFunction.CSharpSkip, [target, LinqConstants.Whole(1, at)], at),
@@ -432,4 +434,30 @@ internal static class LinqMethods
 
     private static ScriptException NotSupported(Token name, int arguments) =>
         TokenCursor.NotSupported($"the method '{name.Text}' with {LinqStatics.Count(arguments)}", name.Position);
+
+    /// <summary>Refuses a sequence that is made by a call with a lambda, or by a loop.</summary>
+    private static void RequireMember(Expression target, int at)
+    {
+        var from = target;
+        while (true)
+        {
+            switch (from)
+            {
+                case MemberExpression member:
+                    from = member.Target;
+                    continue;
+                case InvokeExpression { Arguments: [var first, ..] } call
+                    when call.Arguments.Skip(1).All(static one => one is TextLiteral or NumberLiteral):
+                    from = first;
+                    continue;
+                case NameExpression:
+                    return;
+                default:
+                    throw TokenCursor.NotSupported(
+                        "Aggregate() without a seed behind another call: give it a seed",
+                        at
+                    );
+            }
+        }
+    }
 }

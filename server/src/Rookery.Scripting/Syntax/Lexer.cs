@@ -316,7 +316,7 @@ internal sealed class Lexer(string text, bool isLinq)
     private double ReadNumberOfBits(int start)
     {
         _position += 2;
-        while (_position < text.Length && (char.IsAsciiHexDigit(text[_position]) || IsSeparator()))
+        while (_position < text.Length && (char.IsAsciiHexDigit(text[_position]) || IsSeparator(isHex: true)))
         {
             _position++;
         }
@@ -350,12 +350,12 @@ internal sealed class Lexer(string text, bool isLinq)
     }
 
     /// <summary>Whether a <c>_</c> stands here between the digits of a number, as C# allows it.</summary>
-    private bool IsSeparator() =>
+    private bool IsSeparator(bool isHex = false) =>
         isLinq
         && text[_position] == '_'
         && text[_position - 1] != '.'
         && text.AsSpan(_position).IndexOfAnyExcept('_') is > 0 and var behind
-        && char.IsAsciiHexDigit(text[_position + behind]);
+        && (isHex ? char.IsAsciiHexDigit(text[_position + behind]) : char.IsAsciiDigit(text[_position + behind]));
 
     private string DigitsFrom(int start) =>
         isLinq ? text[start.._position].Replace("_", "", StringComparison.Ordinal) : text[start.._position];

@@ -10,6 +10,11 @@ public sealed class RefusedTextTests
 {
     [Theory]
     [InlineData("map('Users', u => ({ t: new Date(u.at) }))", 24, "'new'")]
+    [InlineData(
+        "docs.Users.Select(u => new { t = u.a.Where(x => x > 0).Aggregate((a, b) => a) })",
+        55,
+        "Aggregate() without a seed"
+    )]
     [InlineData("map('Users', u => ({ t: /a/.test(u.at) }))", 24, "regular expressions")]
     [InlineData("map('Users', u => ({ t: cmpxchg('a') }))", 24, "the function 'cmpxchg'")]
     [InlineData("map('Users', u => ({ t: createField('a', u.b) }))", 24, "the function 'createField'")]
