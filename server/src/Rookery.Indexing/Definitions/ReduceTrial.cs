@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Globalization;
-using System.Reflection;
 using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
@@ -43,9 +42,8 @@ internal sealed class ReduceTrial : IDisposable
         MemoryBytes = 2 << 20,
     };
 
-    private static readonly string Version =
-        typeof(ReduceTrial).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion
-        ?? "";
+    // Raised when the trial, or the machine that runs a reduce, changes: notes of older trials do not count then.
+    private const int Version = 1;
 
     private const int Nothing = 0;
     private const int Number = 1;
@@ -88,10 +86,10 @@ internal sealed class ReduceTrial : IDisposable
 
     private bool IsOver => _bytesLeft < 0 || _runsLeft < 0;
 
-    /// <summary>Names a definition and this version, which found no fault in its reduce: 1 line of ASCII.</summary>
+    /// <summary>Names a definition and the version of the trial, which found no fault in its reduce: 1 line of ASCII.</summary>
     /// <param name="definition">The definition as the log has it.</param>
     public static string MarkOf(ReadOnlySpan<byte> definition) =>
-        $"rookery reduce tried by {Version}: {Convert.ToHexString(SHA256.HashData(definition))}\n";
+        $"rookery reduce tried by version {Version}: {Convert.ToHexString(SHA256.HashData(definition))}\n";
 
     /// <summary>Whether a reduce is tried at all.</summary>
     public static bool Concerns(CompiledReduce? reduce) => reduce is { Plain: not { AddsItsOwn: true } };

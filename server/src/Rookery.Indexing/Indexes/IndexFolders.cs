@@ -83,23 +83,46 @@ public sealed class IndexFolders(IDisk disk, string root)
     /// <param name="database">The database.</param>
     /// <param name="number">The index.</param>
     /// <param name="mark">What <see cref="NoteTried"/> noted.</param>
-    public bool IsTried(uint database, long number, string mark) =>
-        string.Equals(ReadText(Path.Combine(PathOf(database, number), TriedName)), mark, StringComparison.Ordinal);
+    public bool IsTried(uint database, long number, string mark)
+    {
+        try
+        {
+            return string.Equals(
+                ReadText(Path.Combine(PathOf(database, number), TriedName)),
+                mark,
+                StringComparison.Ordinal
+            );
+        }
+        catch (DiskException)
+        {
+            return false; // it is tried again
+        }
+    }
 
-    /// <summary>Notes in an index's folder that its reduce passed its trial. Lost, it is tried again.</summary>
+    /// <summary>
+    /// Notes in an index's folder that its reduce passed its trial. Where the disk refuses the note, or it is lost, the
+    /// reduce is tried again.
+    /// </summary>
     /// <param name="folder">The folder.</param>
     /// <param name="mark">Names the definition and the version that tried it, in ASCII.</param>
     public void NoteTried(string folder, string mark)
     {
         string path = Path.Combine(folder, TriedName);
-        if (disk.Exists(path))
+        try
         {
-            disk.Delete(path);
-        }
+            if (disk.Exists(path))
+            {
+                disk.Delete(path);
+            }
 
-        using var file = disk.Open(path, DiskOpen.CreateNew);
-        file.Write(Encoding.ASCII.GetBytes(mark), 0);
-        file.Sync();
+            using var file = disk.Open(path, DiskOpen.CreateNew);
+            file.Write(Encoding.ASCII.GetBytes(mark), 0);
+            file.Sync();
+        }
+        catch (DiskException)
+        {
+            // Without the note the next opening takes longer: no reason to be without the index.
+        }
     }
 
     /// <summary>Whether there is a folder of an index.</summary>

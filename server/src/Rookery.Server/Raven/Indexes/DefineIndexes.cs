@@ -113,11 +113,14 @@ internal sealed class DefineIndexes(ServerContext context)
             && record.Definition.Span.SequenceEqual(request.Definition.ToJson());
     }
 
-    private static StaticIndexRequest Parse(JsonElement json, Database database)
+    private StaticIndexRequest Parse(JsonElement json, Database database)
     {
         try
         {
-            return StaticIndexRequest.Parse(json, request => IsStored(request, database));
+            return StaticIndexRequest.Parse(
+                json,
+                request => IsStored(request, database) && context.Indexes.WhyNotKept(database, request.Name) is null
+            );
         }
         catch (IndexDefinitionException refused)
         {
