@@ -28,6 +28,9 @@ internal sealed record CompiledReduce(
     /// <summary>The same functions, where they need no machine.</summary>
     public PlainReduce? Plain { get; init; }
 
+    /// <summary>The members of its rows that it may read; null where that is not known.</summary>
+    public IReadOnlySet<string>? ReadMembers { get; init; }
+
     /// <summary>Whether the text is C#: its tokens are others than those of JavaScript.</summary>
     public required bool IsCSharp { get; init; }
 }
@@ -91,6 +94,7 @@ internal static class IndexScript
             ? new CompiledReduce(keyProgram, ReduceKeyMember.Of(key), program, fields)
             {
                 Plain = PlainScript.ToReduce(key, row),
+                ReadMembers = Definitions.ReadMembers.Of(text),
                 IsCSharp = word is not "groupBy",
             }
             : throw TokenCursor.NotSupported("loading documents in a reduce", at);

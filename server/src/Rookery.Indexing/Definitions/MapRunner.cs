@@ -38,13 +38,7 @@ public sealed class MapRunner : IDisposable
     /// <param name="maps">The maps.</param>
     /// <param name="documents">Where they find what they load.</param>
     /// <param name="limits">What a document may cost; the default ones where none are given.</param>
-    /// <param name="isReduced">Whether rows are reduced: NaN would then be added as 0.</param>
-    public MapRunner(
-        IReadOnlyList<CompiledMap> maps,
-        IScriptDocuments? documents,
-        ScriptLimits? limits = null,
-        bool isReduced = false
-    )
+    public MapRunner(IReadOnlyList<CompiledMap> maps, IScriptDocuments? documents, ScriptLimits? limits = null)
     {
         _mostRowBytes = (limits ?? ScriptLimits.Default).OutputBytes;
         _maps = new (byte[]?, CompiledMap, ScriptInterpreter)[maps.Count];
@@ -53,8 +47,21 @@ public sealed class MapRunner : IDisposable
             _maps[i] = (
                 maps[i].Collection is { } collection ? LowerNames.Collection(collection) : null,
                 maps[i],
-                new ScriptInterpreter(limits) { Documents = documents, RefusesNonFinite = isReduced }
+                new ScriptInterpreter(limits) { Documents = documents }
             );
+        }
+    }
+
+    /// <summary>
+    /// Lets a map fail whose row holds NaN or an infinity in a member that a reduce may read: it would add that, which
+    /// is null in a row, as 0.
+    /// </summary>
+    /// <param name="members">These members; null for all.</param>
+    internal void RefuseNonFinite(IReadOnlySet<string>? members)
+    {
+        foreach (var (_, _, interpreter) in _maps)
+        {
+            (interpreter.RefusesNonFinite, interpreter.FiniteMembers) = (true, members);
         }
     }
 

@@ -22,7 +22,12 @@ internal sealed class ReduceRunner : IReducer, IDisposable
     {
         (_reduce, _form) = (reduce, new ReduceKeyForm(reduce.KeyMembers));
         _key = new ScriptInterpreter(limits) { RefusesNonFinite = true };
-        _row = new ScriptInterpreter(limits) { AddsDecimals = true, RefusesNonFinite = true };
+        _row = new ScriptInterpreter(limits)
+        {
+            AddsDecimals = true,
+            RefusesNonFinite = true,
+            FiniteMembers = reduce.ReadMembers,
+        };
     }
 
     /// <summary>

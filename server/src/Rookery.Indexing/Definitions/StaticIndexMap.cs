@@ -35,7 +35,11 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
         _rows = new StaticRowWriter(definition, Fields);
         _loads = new TrackedLoads(database, definition.LoadedCollections);
         _reduce = definition.CompiledReduce is { } reduce ? new ReduceRunner(reduce) : null;
-        _maps = new MapRunner(definition.CompiledMaps, _loads, isReduced: _reduce is not null);
+        _maps = new MapRunner(definition.CompiledMaps, _loads);
+        if (definition.CompiledReduce is { } reduced)
+        {
+            _maps.RefuseNonFinite(reduced.ReadMembers);
+        }
     }
 
     /// <summary>What it is made by.</summary>

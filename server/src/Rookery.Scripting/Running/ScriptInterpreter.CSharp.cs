@@ -322,7 +322,8 @@ public sealed partial class ScriptInterpreter
                 Write(room[..length]);
                 break;
             case ValueKind.Real when !double.IsFinite(value.Double):
-                throw NonFinite(value.Double);
+                WriteNonFinite(value.Double, isRefused: true);
+                break;
             case ValueKind.Real:
                 // A float is written with the digits that it has.
                 double real =

@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text;
 using Rookery.Disk;
 using Rookery.Json;
 using Rookery.Scripting.Values;
@@ -9,6 +10,9 @@ namespace Rookery.Scripting.Running;
 /// out.</content>
 public sealed partial class ScriptInterpreter
 {
+    // Whether the member that is written is none of FiniteMembers.
+    private bool _mayBeNonFinite;
+
     /// <summary>Whether the result is something: not null and not undefined.</summary>
     public bool HasResult => !_result.IsNothing;
 
@@ -42,6 +46,7 @@ public sealed partial class ScriptInterpreter
 
     private bool TryWrite(ScriptValue value, out ReadOnlySpan<byte> json)
     {
+        _mayBeNonFinite = false;
         _output.Clear();
         try
         {
@@ -77,7 +82,7 @@ public sealed partial class ScriptInterpreter
                 WriteCSharp(value);
                 break;
             case ValueKind.Number when !double.IsFinite(value.Double):
-                Write(RefusesNonFinite ? throw NonFinite(value.Double) : "null"u8);
+                WriteNonFinite(value.Double, RefusesNonFinite);
                 break;
             case ValueKind.Number:
                 Reserve(JsonNumber.MostBytes);
@@ -92,8 +97,17 @@ public sealed partial class ScriptInterpreter
         }
     }
 
-    private static ScriptFailure NonFinite(double number) =>
-        new($"a number is {number.ToString(CultureInfo.InvariantCulture)}, which JSON does not have");
+    private void WriteNonFinite(double number, bool isRefused)
+    {
+        if (isRefused && !_mayBeNonFinite)
+        {
+            throw new ScriptFailure(
+                $"a number is {number.ToString(CultureInfo.InvariantCulture)}, which JSON does not have"
+            );
+        }
+
+        Write("null"u8);
+    }
 
     private void WriteText(ScriptValue value)
     {
@@ -166,6 +180,12 @@ public sealed partial class ScriptInterpreter
             {
                 WriteText(_heap.Name(container, index));
                 Write(":"u8);
+                if (level == 0 && FiniteMembers is { } finite)
+                {
+                    _mayBeNonFinite = !finite.Contains(
+                        Encoding.UTF8.GetString(_heap.Span(_heap.Name(container, index)))
+                    );
+                }
             }
 
             Write(member, level + 1);

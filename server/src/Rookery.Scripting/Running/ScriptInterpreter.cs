@@ -76,6 +76,12 @@ public sealed partial class ScriptInterpreter : IDisposable
     /// </summary>
     public bool RefusesNonFinite { get; set; }
 
+    /// <summary>
+    /// Names of the result's members in which NaN and infinities are refused; in its other members they are null. Null
+    /// where all members are meant.
+    /// </summary>
+    public IReadOnlySet<string>? FiniteMembers { get; set; }
+
     /// <summary>Takes a program for the runs that follow.</summary>
     public void Load(ScriptProgram program)
     {

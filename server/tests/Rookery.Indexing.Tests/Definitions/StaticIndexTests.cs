@@ -590,6 +590,36 @@ public sealed class StaticIndexTests
         Assert.Contains("Infinity", node.Host.ReadErrors(node.Database(), "a")[3].Message, StringComparison.Ordinal);
     }
 
+    /// <summary>
+    /// A page of rows without a paid order gives 0/0 where the group as a whole has an average.
+    /// </summary>
+    [Theory]
+    [InlineData(
+        "map('Orders', o => ({ c: o.c, n: o.paid ? 1 : 0, t: o.paid ? o.t : 0, avg: o.t / o.none }))",
+        "groupBy(r => r.c).aggregate(g => { var n = g.values.reduce((a, v) => a + v.n, 0); var t = "
+            + "g.values.reduce((a, v) => a + v.t, 0); return { c: g.key, n: n, t: t, avg: t / n }; })",
+        """{"c":"Ulm","n":4,"t":20,"avg":5}"""
+    )]
+    [InlineData(
+        "from o in docs.Orders select new { o.c, n = o.paid ? 1.0 : 0.0, t = o.paid ? (double)o.t : 0.0, avg = 0.0 }",
+        "from r in results group r by r.c into g let n = g.Sum(x => x.n) let t = g.Sum(x => x.t) select new "
+            + "{ c = g.Key, n = n, t = t, avg = t / n }",
+        """{"c":"Ulm","n":4.0,"t":20.0,"avg":5.0}"""
+    )]
+    public void NaN_in_a_member_that_the_reduce_does_not_read_is_null(string map, string reduce, string expected)
+    {
+        using var node = IndexedNode.New();
+        Define(node, $$"""{"Maps":["{{map}}"],"Reduce":"{{reduce}}"}""", "averages");
+        for (int i = 0; i < 52; i++)
+        {
+            node.Put($"orders/{i:00}", $"\"c\":\"Ulm\",\"t\":5,\"paid\":{(i < 48 ? "false" : "true")}", "Orders");
+        }
+
+        node.SettleAll();
+        Assert.Equal([expected], Rows(node, "averages"));
+        Assert.Empty(node.Host.ReadErrors(node.Database(), "averages"));
+    }
+
     /// <summary>A map makes null of NaN, as JSON does, and a reduce would add that as 0.</summary>
     [Fact]
     public void NaN_is_an_error_of_the_document_where_rows_are_reduced()
@@ -599,7 +629,7 @@ public sealed class StaticIndexTests
         const string Reduce =
             "groupBy(r => r.city).aggregate(g => ({ city: g.key, n: g.values.reduce((n, v) => n + v.n, 0) }))";
         const string Quotient =
-            "groupBy(r => r.city).aggregate(g => ({ city: g.key, n: g.values.length > 0 ? 1 / 0 : 1 }))";
+            "groupBy(r => r.city).aggregate(g => ({ city: g.key, n: g.values.reduce((n, v) => n + v.n, 1) / 0 }))";
         Define(node, $$"""{"Maps":["{{Map}}"],"Reduce":"{{Reduce}}"}""", "sums");
         Define(node, "{\"Maps\":[\"" + Map + "\"],\"Fields\":{\"__all_fields\":{\"Storage\":\"Yes\"}}}", "rows");
         Define(node, $$"""{"Maps":["{{Map}}"],"Reduce":"{{Quotient}}"}""", "quotients");
