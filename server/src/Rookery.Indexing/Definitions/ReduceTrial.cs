@@ -86,7 +86,9 @@ internal sealed class ReduceTrial : IDisposable
 
     private bool IsOver => _bytesLeft < 0 || _runsLeft < 0;
 
-    /// <summary>Names a definition and the version of the trial, which found no fault in its reduce: 1 line of ASCII.</summary>
+    /// <summary>
+    /// Names a definition and the version of the trial, which found no fault in its reduce: 1 line of ASCII.
+    /// </summary>
     /// <param name="definition">The definition as the log has it.</param>
     public static string MarkOf(ReadOnlySpan<byte> definition) =>
         $"rookery reduce tried by version {Version}: {Convert.ToHexString(SHA256.HashData(definition))}\n";

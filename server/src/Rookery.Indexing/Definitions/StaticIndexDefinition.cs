@@ -173,8 +173,8 @@ public sealed class StaticIndexDefinition
 
     /// <summary>
     /// Reads the collections whose documents the maps of a definition take or load, with
-    /// <see cref="AutoIndexDefinition.AllDocuments"/> for one that takes all. The maps are compiled, and nothing else: a
-    /// reduce that this program refuses does not hide them.
+    /// <see cref="AutoIndexDefinition.AllDocuments"/> for one that takes all. The maps are compiled, and nothing else:
+    /// a reduce that this program refuses does not hide them.
     /// </summary>
     /// <returns>Null when they cannot be known.</returns>
     public static IReadOnlyList<string>? TryReadCollections(ReadOnlyMemory<byte> definition)

@@ -96,8 +96,8 @@ internal sealed class ClauseReader
         }
     }
 
-    // Behind 'from Orders as o' a path of several names begins with an alias, as RavenDB has it. Another first name would
-    // be taken for an object of the document, which has none such, and nothing would be found.
+    // Behind 'from Orders as o' a path of several names begins with an alias, as RavenDB has it. Another first name
+    // would be taken for an object of the document, which has none such, and nothing would be found.
     private void RequireAlias(string alias, IReadOnlyList<LoadClause> loads)
     {
         if (
