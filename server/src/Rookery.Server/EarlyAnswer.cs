@@ -6,8 +6,7 @@ namespace Rookery.Server;
 
 /// <summary>
 /// Reads on behind a refusal that was sent while its request was still coming. A connection that is closed with bytes
-/// unread is reset, and a reset takes the answer away from a client that
-/// has not read it yet.
+/// unread is reset, and a reset takes the answer away from a client that has not read it yet.
 /// </summary>
 internal static class EarlyAnswer
 {
@@ -26,13 +25,15 @@ internal static class EarlyAnswer
 
     /// <summary>
     /// Sends the answer and reads on: until the body ends, its client is silent for a second, or has sent too much or
-    /// for too long.
+    /// for too long. Closes the connection where the body did not end: the server would wait for it, 5 s and more.
     /// </summary>
     /// <param name="http">The request.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="ends">Ends it: when a node stops, a moment later.</param>
-    public static async Task ReadOnAsync(HttpContext http, TimeProvider time, CancellationToken ends)
+    /// <param name="stopping">Cancelled when the node stops: then it reads on for a second at most, from the stop or from
+    /// the answer, whichever comes last.</param>
+    public static async Task ReadOnAsync(HttpContext http, TimeProvider time, CancellationToken stopping)
     {
+        bool isWhole = false;
         try
         {
             await http.Response.CompleteAsync();
@@ -41,30 +42,42 @@ internal static class EarlyAnswer
                 size.MaxRequestBodySize = null;
             }
 
-            await ReadAsync(http.Request.BodyReader, time, ends, http.RequestAborted);
+            isWhole = await ReadAsync(http.Request.BodyReader, time, stopping, http.RequestAborted);
         }
-        catch (Exception over)
-            when (over
-                    is IOException
-                        or BadHttpRequestException
-                        or OperationCanceledException
-                        or InvalidOperationException
-            )
+        catch (Exception over) when (over is IOException or BadHttpRequestException or OperationCanceledException)
         {
             // The client left, or sends what cannot be read: there is nobody left to wait for.
         }
+        catch (InvalidOperationException)
+        {
+            // A read of the handler is open, so that nothing can be read: the client has a second to read the answer.
+            await Task.Delay(MostSilence, time, http.RequestAborted)
+                .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
+
+        if (!isWhole)
+        {
+            http.Abort();
+        }
     }
 
-    private static async Task ReadAsync(
+    /// <summary>Reads on.</summary>
+    /// <returns>Whether the body ended.</returns>
+    private static async Task<bool> ReadAsync(
         PipeReader body,
         TimeProvider time,
-        CancellationToken ends,
+        CancellationToken stopping,
         CancellationToken left
     )
     {
         long begun = time.GetTimestamp();
         using var silence = new CancellationTokenSource(MostSilence, time);
-        using var end = CancellationTokenSource.CreateLinkedTokenSource(silence.Token, ends, left);
+        using var last = new CancellationTokenSource(Timeout.InfiniteTimeSpan, time);
+        await using var stop = stopping.UnsafeRegister(
+            static last => ((CancellationTokenSource)last!).CancelAfter(MostSilence),
+            last
+        );
+        using var end = CancellationTokenSource.CreateLinkedTokenSource(silence.Token, last.Token, left);
 
         // Not a token of the read: the server takes a read that was ended by one for open.
         await using var interrupt = end.Token.UnsafeRegister(
@@ -79,10 +92,12 @@ internal static class EarlyAnswer
             body.AdvanceTo(read.Buffer.End);
             if (read.IsCompleted || end.IsCancellationRequested)
             {
-                return;
+                return read.IsCompleted;
             }
 
             silence.CancelAfter(MostSilence);
         }
+
+        return false;
     }
 }

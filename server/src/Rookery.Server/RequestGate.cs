@@ -228,7 +228,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
 
         if (EarlyAnswer.IsDue(http))
         {
-            await EarlyAnswer.ReadOnAsync(http, context.Time, context.ReadsEnd);
+            await EarlyAnswer.ReadOnAsync(http, context.Time, context.Stopping);
         }
     }
 

@@ -134,7 +134,7 @@ test("An import whose node stops goes on when it is back, and one that is given 
   assert.equal(await fishes(), 300_000)
 })
 
-test("An import over HTTP whose node stops is told behind which line to go on", { timeout: 60_000, todo: "one run in some is cut off at 10 s instead" }, async t => {
+test("An import over HTTP whose node stops is told behind which line to go on", { timeout: 60_000 }, async t => {
   const directory = temporaryDirectory(t)
   const data = join(directory, "data")
   let node = await NodeProcess.serve({ data })

@@ -25,6 +25,12 @@ internal static class RavenErrors
             http.Response.Headers.RetryAfter = "1";
         }
 
+        if (rejection.Kind == RejectionKind.Stopping && !http.Response.HasStarted)
+        {
+            // So that a client ends what it still sends.
+            http.Response.Headers.Connection = "close";
+        }
+
         // Apply knows a database by its number only; the route has the name.
         if (
             rejection.Kind == RejectionKind.DatabaseMissing

@@ -65,7 +65,7 @@ internal static class ImportRoute
         await report.EndAsync();
         if (import.Rejection is not null && !EarlyAnswer.IsDue(http))
         {
-            await EarlyAnswer.ReadOnAsync(http, context.Time, context.ReadsEnd);
+            await EarlyAnswer.ReadOnAsync(http, context.Time, context.Stopping);
         }
     }
 

@@ -1,5 +1,9 @@
+using System.IO.Pipelines;
 using System.Net.Sockets;
 using System.Text;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features;
+using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
@@ -44,6 +48,49 @@ public sealed class EarlyAnswerTests(RunningServer server) : IClassFixture<Runni
             Assert.StartsWith($"HTTP/1.1 {status}", answer, StringComparison.Ordinal);
             Assert.EndsWith("\"}", answer, StringComparison.Ordinal);
         }
+    }
+
+    /// <summary>An import at a stop is answered behind a sync, which a slow card lets wait for seconds.</summary>
+    [Fact]
+    public async Task A_refusal_is_read_on_behind_also_long_after_the_stop_began()
+    {
+        const int Pieces = 32;
+        var body = new Pipe();
+        var http = new DefaultHttpContext();
+        http.Features.Set<IRequestBodyPipeFeature>(new BodyPipe(body.Reader));
+        using var stopping = new CancellationTokenSource();
+        await stopping.CancelAsync();
+        var reading = EarlyAnswer.ReadOnAsync(http, new SimulatedTimeProvider(), stopping.Token);
+
+        // The pipe takes a piece only when the one before is read.
+        for (int i = 0; i < Pieces; i++)
+        {
+            await body.Writer.WriteAsync(new byte[PieceBytes]).AsTask().WaitAsync(TimeSpan.FromMinutes(1));
+        }
+
+        await body.Writer.CompleteAsync();
+        await reading.WaitAsync(TimeSpan.FromMinutes(1));
+    }
+
+    /// <summary>The server below would wait for the rest of the body for seconds, at a stop until it is cut off.</summary>
+    [Fact]
+    public async Task A_connection_whose_client_says_no_more_is_closed()
+    {
+        var http = new DefaultHttpContext();
+        http.Features.Set<IRequestBodyPipeFeature>(new BodyPipe(new Pipe().Reader));
+        var lifetime = new Lifetime();
+        http.Features.Set<IHttpRequestLifetimeFeature>(lifetime);
+        var time = new SimulatedTimeProvider();
+        var reading = EarlyAnswer.ReadOnAsync(http, time, CancellationToken.None);
+        using var bound = new CancellationTokenSource(TimeSpan.FromMinutes(1));
+        while (!reading.IsCompleted)
+        {
+            time.Advance(TimeSpan.FromSeconds(1));
+            await Task.Delay(1, bound.Token);
+        }
+
+        await reading;
+        Assert.True(lifetime.IsAborted);
     }
 
     [Theory]
@@ -118,4 +165,15 @@ public sealed class EarlyAnswerTests(RunningServer server) : IClassFixture<Runni
                     : answer.Length >= end + 4 + int.Parse(answer[(at + 16)..answer.IndexOf('\r', at)], null)
             );
     }
+
+    private sealed class Lifetime : IHttpRequestLifetimeFeature
+    {
+        public bool IsAborted { get; private set; }
+
+        public CancellationToken RequestAborted { get; set; }
+
+        public void Abort() => IsAborted = true;
+    }
+
+    private sealed record BodyPipe(PipeReader Reader) : IRequestBodyPipeFeature;
 }
