@@ -29,8 +29,8 @@ internal static class EarlyAnswer
     /// </summary>
     /// <param name="http">The request.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="stopping">Cancelled when the node stops: then it reads on for a second at most, from the stop or from
-    /// the answer, whichever comes last.</param>
+    /// <param name="stopping">Cancelled when the node stops: then it reads on for a second at most, from the stop or
+    /// from the answer, whichever comes last.</param>
     public static async Task ReadOnAsync(HttpContext http, TimeProvider time, CancellationToken stopping)
     {
         bool isWhole = false;
