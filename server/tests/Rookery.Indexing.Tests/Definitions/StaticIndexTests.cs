@@ -65,7 +65,7 @@ public sealed class StaticIndexTests
         var node = IndexedNode.New();
         foreach (var (name, definition, _) in Indexes)
         {
-            Define(node, definition, name);
+            node.Define(definition, name);
         }
 
         for (int step = 0; step < 240; step++)
@@ -122,8 +122,8 @@ public sealed class StaticIndexTests
     public void An_index_whose_kept_rows_are_damaged_is_built_again_and_keeps_no_other_from_its_work()
     {
         var node = IndexedNode.New();
-        Define(node, Indexes[1].Definition, "totals");
-        Define(node, Indexes[0].Definition, "users");
+        node.Define(Indexes[1].Definition, "totals");
+        node.Define(Indexes[0].Definition, "users");
         for (int i = 0; i < 40; i++)
         {
             node.Put($"orders/{i}", $"\"lines\":[{{\"p\":\"p{i % 8}\",\"q\":1}}]", "Orders");
@@ -152,9 +152,9 @@ public sealed class StaticIndexTests
         node.SettleAll(); // and is built
         Assert.Equal(
             8,
-            Rows(node, "totals").Count(static row => row.Contains("\"count\":6", StringComparison.Ordinal))
+            node.ReadRows("totals").Count(static row => row.Contains("\"count\":6", StringComparison.Ordinal))
         );
-        Assert.Single(Rows(node, "users"));
+        Assert.Single(node.ReadRows("users"));
         node.Dispose();
     }
 
@@ -162,7 +162,7 @@ public sealed class StaticIndexTests
     public void An_index_that_the_disk_refuses_to_open_between_its_rows_and_their_entries_is_opened_later()
     {
         var node = IndexedNode.New();
-        Define(node, Indexes[1].Definition, "totals");
+        node.Define(Indexes[1].Definition, "totals");
         node.Put("orders/1", "\"lines\":[{\"p\":\"a\",\"q\":1}]", "Orders");
         node.SettleAll();
 
@@ -177,7 +177,7 @@ public sealed class StaticIndexTests
         );
         node.Put("orders/2", "\"lines\":[{\"p\":\"a\",\"q\":2}]", "Orders");
         node.SettleAll();
-        Assert.Equal(["""{"product":"a","count":1,"quantity":1}"""], Rows(node, "totals"));
+        Assert.Equal(["""{"product":"a","count":1,"quantity":1}"""], node.ReadRows("totals"));
         node = node.Restart();
         node.SettleAll();
         Assert.Contains("is not kept on this node", Assert.Single(node.Troubles), StringComparison.Ordinal);
@@ -186,7 +186,7 @@ public sealed class StaticIndexTests
         node.Disk.ClearFaults();
         node.Time.Advance(IndexedNode.SmallSteps.RestAfterDamage);
         node.SettleAll();
-        Assert.Equal(["""{"product":"a","count":2,"quantity":3}"""], Rows(node, "totals"));
+        Assert.Equal(["""{"product":"a","count":2,"quantity":3}"""], node.ReadRows("totals"));
         Assert.Equal(0, node.Host.DocumentsRead);
         node.Dispose();
         Assert.Equal(0, RowsMemory(node).UsedBytes);
@@ -201,8 +201,8 @@ public sealed class StaticIndexTests
     public void Memory_of_rows_that_nobody_asks_for_is_given_back(bool isAsked)
     {
         using var node = IndexedNode.New();
-        Define(node, Indexes[1].Definition, "totals");
-        Define(node, Indexes[2].Definition, "cities");
+        node.Define(Indexes[1].Definition, "totals");
+        node.Define(Indexes[2].Definition, "cities");
         for (int round = 0; round < 2; round++)
         {
             // In the second round the rows of the first are read.
@@ -234,7 +234,7 @@ public sealed class StaticIndexTests
         Assert.InRange(RowsMemory(node).UsedBytes, 0, Segment - 1);
         node.Put("orders/1", "\"lines\":[{\"p\":\"p1\",\"q\":7}]", "Orders");
         node.SettleAll();
-        Assert.Contains("""{"product":"p1","count":5,"quantity":11}""", Rows(node, "totals"));
+        Assert.Contains("""{"product":"p1","count":5,"quantity":11}""", node.ReadRows("totals"));
     }
 
     /// <summary>
@@ -249,7 +249,7 @@ public sealed class StaticIndexTests
         var node = IndexedNode.New();
         foreach (var (name, definition, _) in Indexes)
         {
-            Define(node, definition, name);
+            node.Define(definition, name);
         }
 
         var shop = new ShopModel(new Random(5));
@@ -292,7 +292,7 @@ public sealed class StaticIndexTests
     public void Many_documents_that_loaded_one_are_mapped_again_when_it_changes()
     {
         using var node = IndexedNode.New();
-        Define(node, Indexes[0].Definition, "a");
+        node.Define(Indexes[0].Definition, "a");
         node.Put("companies/1", "\"city\":\"Ulm\"", "Companies");
         for (int i = 0; i < 100; i++)
         {
@@ -300,34 +300,14 @@ public sealed class StaticIndexTests
         }
 
         node.SettleAll();
-        Assert.Equal(50, Rows(node, "a").Count(static row => row.Contains("Ulm", StringComparison.Ordinal)));
+        Assert.Equal(50, node.ReadRows("a").Count(static row => row.Contains("Ulm", StringComparison.Ordinal)));
         node.Put("companies/2", "\"city\":\"Bonn\"", "Companies");
         node.SettleAll();
-        Assert.Equal(50, Rows(node, "a").Count(static row => row.Contains("Bonn", StringComparison.Ordinal)));
+        Assert.Equal(50, node.ReadRows("a").Count(static row => row.Contains("Bonn", StringComparison.Ordinal)));
         node.Delete("Companies/1");
         node.SettleAll();
-        Assert.Equal(50, Rows(node, "a").Count(static row => !row.Contains("city", StringComparison.Ordinal)));
+        Assert.Equal(50, node.ReadRows("a").Count(static row => !row.Contains("city", StringComparison.Ordinal)));
         Assert.False(node.Status("a").IsStale);
-    }
-
-    [Fact]
-    public void Rows_that_cannot_be_reduced_are_listed()
-    {
-        using var node = IndexedNode.New();
-        Define(
-            node,
-            """{"Maps":["docs.Users.Select(u => new { u.name, u.n })"],"Reduce":"results.GroupBy(r => r.name).Select(g => new { name = g.Key, n = g.First().n.ToLower() })"}""",
-            "a"
-        );
-        node.Put("users/1", "\"name\":\"a\",\"n\":\"X\"");
-        node.Put("users/2", "\"name\":\"b\",\"n\":5");
-        node.SettleAll();
-        Assert.Equal(["""{"name":"a","n":"x"}"""], Rows(node, "a"));
-        Assert.Contains(
-            "ToLower",
-            Assert.Single(node.Host.ReadErrors(node.Database(), "a")).Message,
-            StringComparison.Ordinal
-        );
     }
 
     [Theory]
@@ -347,9 +327,9 @@ public sealed class StaticIndexTests
             node.Put($"users/{i}", $"\"n\":{i}");
         }
 
-        Define(node, """{"Maps":["docs.Users.Select(u => new { u.n })"]}""", "a");
+        node.Define("""{"Maps":["docs.Users.Select(u => new { u.n })"]}""", "a");
         node.SettleAll();
-        Define(node, """{"Maps":["docs.Users.Select(u => new { n = u.n.ToLower() })"]}""", "a");
+        node.Define("""{"Maps":["docs.Users.Select(u => new { n = u.n.ToLower() })"]}""", "a");
         node.SettleAll();
         if (isRestarted)
         {
@@ -378,7 +358,7 @@ public sealed class StaticIndexTests
             )
         );
 
-        Define(node, """{"Maps":["docs.Users.Select(u => new { n = u.n + 1 })"]}""", "a");
+        node.Define("""{"Maps":["docs.Users.Select(u => new { n = u.n + 1 })"]}""", "a");
         node.SettleAll();
         Assert.Equal((3, 120), (node.Serving("a").Record.Number, node.Status("a").Documents));
         node.Dispose();
@@ -388,7 +368,7 @@ public sealed class StaticIndexTests
     public void A_deleted_index_of_rows_and_loads_leaves_nothing_behind()
     {
         var node = IndexedNode.New();
-        Define(node, Indexes[2].Definition, "a");
+        node.Define(Indexes[2].Definition, "a");
         node.Put("users/1", "\"name\":\"a\"");
         node.SettleAll();
         Assert.Equal(
@@ -402,252 +382,6 @@ public sealed class StaticIndexTests
         node.Dispose();
     }
 
-    [Theory]
-    [InlineData("1", "1.0", true)]
-    [InlineData("1", "\"1\"", false)]
-    [InlineData("\"a\"", "\"A\"", false)]
-    [InlineData("{\"a\":1,\"b\":null}", "{\"a\":1e0}", true)]
-    [InlineData("{\"a\":\"x\",\"b\":\"y\"}", "{\"a\":\"xy\",\"b\":\"\"}", false)]
-    [InlineData("{\"a\":1}", "{\"b\":1}", false)]
-    [InlineData("{}", "null", false)]
-    public void Keys_of_groups_are_equal_when_their_values_are(string one, string other, bool areEqual) =>
-        Assert.Equal(
-            areEqual,
-            ReduceKey
-                .Of(Encoding.UTF8.GetBytes(one))
-                .ToArray()
-                .AsSpan()
-                .SequenceEqual(ReduceKey.Of(Encoding.UTF8.GetBytes(other)))
-        );
-
-    /// <summary>Members index documents in different orders, and answer the same.</summary>
-    [Theory]
-    [InlineData(
-        "results.GroupBy(r => new { r.k, r.j }).Select(g => new { g.Key.k, g.Key.j, n = g.Sum(x => x.n) })",
-        """ "j":1 """,
-        """ "k":null,"j":1.0 """,
-        """{"k":null,"j":1,"n":2}"""
-    )]
-    [InlineData(
-        "from r in results group r by new { r.k, r.j } into g let key = g.Key select new { key.k, key.j, n = "
-            + "g.Sum(x => x.n) }",
-        """ "j":"a" """,
-        """ "k":null,"j":"\u0061" """,
-        """{"k":null,"j":"a","n":2}"""
-    )]
-    [InlineData(
-        "groupBy(r => ({ k: r.k, j: r.j })).aggregate(g => ({ k: g.key.k, j: g.key.j, n: g.values.reduce((n, "
-            + "v) => n + v.n, 0) }))",
-        """ "j":-0 """,
-        """ "k":null,"j":0 """,
-        """{"k":null,"j":0,"n":2}"""
-    )]
-    [InlineData(
-        "groupBy(r => { const key = { k: r.k, j: r.j }; return key; }).aggregate(g => ({ k: g.key.k ?? null, "
-            + "j: g.key.j, n: g.values.reduce((n, v) => n + v.n, 0) }))",
-        """ "j":1 """,
-        """ "k":null,"j":1 """,
-        """{"k":null,"j":1,"n":2}"""
-    )]
-    [InlineData(
-        "from r in results group r by new { p = new { r.k, r.j } } into g select new { g.Key.p.k, g.Key.p.j, n "
-            + "= g.Sum(x => x.n) }",
-        """ "j":1 """,
-        """ "k":null,"j":1 """,
-        """{"k":null,"j":1,"n":2}"""
-    )]
-    [InlineData(
-        "from r in results group r by r.k into g select new { k = g.Key, j = 1, n = g.Sum(x => x.n) }",
-        """ "j":1 """,
-        """ "k":null,"j":1 """,
-        """{"k":null,"j":1,"n":2}"""
-    )]
-    [InlineData(
-        "from r in results group r by r.k into g select new { k = g.Key, j = 1, n = g.Sum(x => x.n) }",
-        """ "k":1.0 """,
-        """ "k":10e-1 """,
-        """{"k":1,"j":1,"n":2}"""
-    )]
-    [InlineData(
-        "from r in results group r by r.k into g select new { k = g.Key, j = 1, n = g.Sum(x => x.n) }",
-        """ "k":[1,"a"] """,
-        """ "k":[1.0,"\u0061"] """,
-        """{"k":[1,"a"],"j":1,"n":2}"""
-    )]
-    [InlineData(
-        "groupBy(r => r.k).aggregate(g => ({ k: g.key, j: 1, n: g.values.reduce((n, v) => n + v.n, 0) }))",
-        """ "k":{"b":1,"a":"x"} """,
-        """ "k":{"\u0061":"x","c":null,"b":1e0} """,
-        """{"k":{"a":"x","b":1},"j":1,"n":2}"""
-    )]
-    [InlineData(
-        "from r in results group r by r.k into g select new { k = g.Key, j = 1, n = g.Sum(x => x.n) }",
-        """ "k":{"a":{"b":null},"c":[{"d":null}]} """,
-        """ "k":{"c":[{}],"a":{}} """,
-        """{"k":{"a":{},"c":[{}]},"j":1,"n":2}"""
-    )]
-    [InlineData(
-        "groupBy(r => ({ k: { p: r.k } })).aggregate(g => ({ k: g.key.k.p, j: 1, "
-            + "n: g.values.reduce((n, v) => n + v.n, 0) }))",
-        """ "k":{"a":{"b":null}} """,
-        """ "k":{"a":{}} """,
-        """{"k":{"a":{}},"j":1,"n":2}"""
-    )]
-    public void The_row_of_a_group_is_the_same_whichever_of_its_documents_came_first(
-        string reduce,
-        string one,
-        string other,
-        string row
-    )
-    {
-        foreach (
-            string[] order in (string[][])
-                [
-                    [one, other],
-                    [other, one],
-                ]
-        )
-        {
-            using var node = IndexedNode.New();
-            Define(
-                node,
-                $$"""{"Maps":["from u in docs.Users select new { u.k, u.j, n = 1 }"],"Reduce":"{{reduce}}"}""",
-                "a"
-            );
-            node.Put("users/1", order[0]);
-            node.Put("users/2", order[1]);
-            node.SettleAll();
-            Assert.Equal([row], Rows(node, "a"));
-        }
-    }
-
-    [Theory]
-    [InlineData("x.n")]
-    [InlineData("(decimal)x.n")]
-    public void A_sum_of_many_pages_is_the_same_whatever_the_order(string summand)
-    {
-        foreach (int first in (int[])[0, 1])
-        {
-            using var node = IndexedNode.New();
-            Define(
-                node,
-                $$"""{"Maps":["from u in docs.Users select new { u.n, m = u.n }"],"Reduce":"from r in results group r by 1 into g select new { n = g.Sum(x => {{summand}}), m = g.Max(x => x.m) }"}""",
-                "a"
-            );
-            foreach (int i in Enumerable.Range(0, 300).OrderBy(i => first == 0 ? i : -i))
-            {
-                node.Put($"users/{i}", $"\"n\":{(i % 3 == 0 ? "0.1" : i % 3 == 1 ? "9007199254740993" : "3e-1")}");
-            }
-
-            node.SettleAll();
-            Assert.Equal(["""{"n":900719925474099340.0,"m":9007199254740993}"""], Rows(node, "a"));
-        }
-    }
-
-    [Theory]
-    [InlineData("Sum")]
-    [InlineData("Max")]
-    [InlineData("Distinct")]
-    public void A_number_that_is_no_decimal_beside_one_that_is_fails_its_document_alone(string method)
-    {
-        using var node = IndexedNode.New();
-        Define(
-            node,
-            $$"""{"Maps":["from u in docs.Users select new { n = u.n.Select(x => x > 1 ? x : (decimal)x).{{method}}() }"]}""",
-            "a"
-        );
-        node.Put("users/1", "\"n\":[0.5,1e300]");
-        node.Put("users/2", "\"n\":[0.5]");
-        node.SettleAll();
-        Assert.Equal("users/1", Assert.Single(node.Host.ReadErrors(node.Database(), "a")).DocumentId);
-        Assert.False(node.Status("a").IsStale);
-    }
-
-    [Fact]
-    public void A_division_by_zero_or_by_what_is_missing_is_an_error_of_the_document()
-    {
-        using var node = IndexedNode.New();
-        Define(
-            node,
-            """{"Maps":["from u in docs.Users let x = 0 select new { q = u.none / x, n = 5 / u.age, r = 7 % u.age }"],"Fields":{"__all_fields":{"Storage":"Yes"}}}""",
-            "a"
-        );
-        node.Put("users/1", "\"age\":2");
-        node.Put("users/2", "\"age\":0");
-        node.Put("users/3", "\"name\":\"a\"");
-        node.Put("users/4", "\"age\":null");
-        node.Put("users/5", "\"age\":0.0");
-        node.SettleAll();
-        Assert.Equal(["""{"q":null,"n":2,"r":1}"""], Rows(node, "a"));
-        Assert.Equal(
-            ["users/2", "users/3", "users/4", "users/5"],
-            node.Host.ReadErrors(node.Database(), "a").Select(static error => error.DocumentId)
-        );
-        Assert.All(
-            node.Host.ReadErrors(node.Database(), "a").Take(3),
-            static error => Assert.Contains("divides by", error.Message, StringComparison.Ordinal)
-        );
-        Assert.Contains("Infinity", node.Host.ReadErrors(node.Database(), "a")[3].Message, StringComparison.Ordinal);
-    }
-
-    /// <summary>
-    /// A page of rows without a paid order gives 0/0 where the group as a whole has an average.
-    /// </summary>
-    [Theory]
-    [InlineData(
-        "map('Orders', o => ({ c: o.c, n: o.paid ? 1 : 0, t: o.paid ? o.t : 0, avg: o.t / o.none }))",
-        "groupBy(r => r.c).aggregate(g => { var n = g.values.reduce((a, v) => a + v.n, 0); var t = "
-            + "g.values.reduce((a, v) => a + v.t, 0); return { c: g.key, n: n, t: t, avg: t / n }; })",
-        """{"c":"Ulm","n":4,"t":20,"avg":5}"""
-    )]
-    [InlineData(
-        "from o in docs.Orders select new { o.c, n = o.paid ? 1.0 : 0.0, t = o.paid ? (double)o.t : 0.0, avg = 0.0 }",
-        "from r in results group r by r.c into g let n = g.Sum(x => x.n) let t = g.Sum(x => x.t) select new "
-            + "{ c = g.Key, n = n, t = t, avg = t / n }",
-        """{"c":"Ulm","n":4.0,"t":20.0,"avg":5.0}"""
-    )]
-    public void NaN_in_a_member_that_the_reduce_does_not_read_is_null(string map, string reduce, string expected)
-    {
-        using var node = IndexedNode.New();
-        Define(node, $$"""{"Maps":["{{map}}"],"Reduce":"{{reduce}}"}""", "averages");
-        for (int i = 0; i < 52; i++)
-        {
-            node.Put($"orders/{i:00}", $"\"c\":\"Ulm\",\"t\":5,\"paid\":{(i < 48 ? "false" : "true")}", "Orders");
-        }
-
-        node.SettleAll();
-        Assert.Equal([expected], Rows(node, "averages"));
-        Assert.Empty(node.Host.ReadErrors(node.Database(), "averages"));
-    }
-
-    /// <summary>A map makes null of NaN, as JSON does, and a reduce would add that as 0.</summary>
-    [Fact]
-    public void NaN_is_an_error_of_the_document_where_rows_are_reduced()
-    {
-        using var node = IndexedNode.New();
-        const string Map = "map('Users', u => ({ city: u.city, n: u.n * 2 }))";
-        const string Reduce =
-            "groupBy(r => r.city).aggregate(g => ({ city: g.key, n: g.values.reduce((n, v) => n + v.n, 0) }))";
-        const string Quotient =
-            "groupBy(r => r.city).aggregate(g => ({ city: g.key, n: g.values.reduce((n, v) => n + v.n, 1) / 0 }))";
-        Define(node, $$"""{"Maps":["{{Map}}"],"Reduce":"{{Reduce}}"}""", "sums");
-        Define(node, "{\"Maps\":[\"" + Map + "\"],\"Fields\":{\"__all_fields\":{\"Storage\":\"Yes\"}}}", "rows");
-        Define(node, $$"""{"Maps":["{{Map}}"],"Reduce":"{{Quotient}}"}""", "quotients");
-        node.Put("users/1", "\"city\":\"Ulm\",\"n\":2");
-        node.Put("users/2", "\"city\":\"Ulm\"");
-        node.SettleAll();
-        Assert.Equal(["""{"city":"Ulm","n":4}"""], Rows(node, "sums"));
-        var error = Assert.Single(node.Host.ReadErrors(node.Database(), "sums"));
-        Assert.Equal("users/2", error.DocumentId);
-        Assert.Contains("a number is NaN, which JSON does not have", error.Message, StringComparison.Ordinal);
-        Assert.Contains("""{"city":"Ulm","n":null}""", Rows(node, "rows"));
-        Assert.Empty(Rows(node, "quotients"));
-        Assert.Contains(
-            node.Host.ReadErrors(node.Database(), "quotients"),
-            static one => one.Message.Contains("a number is Infinity", StringComparison.Ordinal)
-        );
-    }
-
     /// <summary>
     /// What it holds follows other rules: reduce keys were written as in the document that came first.
     /// </summary>
@@ -655,7 +389,7 @@ public sealed class StaticIndexTests
     public void An_index_whose_contents_are_of_an_older_version_is_built_again()
     {
         var node = IndexedNode.New();
-        Define(node, Indexes[1].Definition, "totals");
+        node.Define(Indexes[1].Definition, "totals");
         node.Put("orders/1", "\"lines\":[{\"p\":\"a\",\"q\":1}]", "Orders");
         node.SettleAll();
         node = node.Restart();
@@ -674,7 +408,7 @@ public sealed class StaticIndexTests
         node = node.Restart();
         node.SettleAll();
         Assert.Equal(1, node.Host.DocumentsRead);
-        Assert.Equal(["""{"product":"a","count":1,"quantity":1}"""], Rows(node, "totals"));
+        Assert.Equal(["""{"product":"a","count":1,"quantity":1}"""], node.ReadRows("totals"));
         node.Dispose();
     }
 
@@ -683,7 +417,7 @@ public sealed class StaticIndexTests
         using var node = IndexedNode.New();
         foreach (var (name, definition, _) in Indexes)
         {
-            Define(node, definition, name);
+            node.Define(definition, name);
         }
 
         var shop = new ShopModel(new Random(seed));
@@ -708,8 +442,8 @@ public sealed class StaticIndexTests
             {
                 string[] rows = [.. expected(shop).Order(StringComparer.Ordinal)];
                 Assert.True(
-                    Rows(node, name).SequenceEqual(rows, StringComparer.Ordinal),
-                    $"{context}, {name}: {string.Join(' ', Rows(node, name))} and not "
+                    node.ReadRows(name).SequenceEqual(rows, StringComparer.Ordinal),
+                    $"{context}, {name}: {string.Join(' ', node.ReadRows(name))} and not "
                         + $"{string.Join(' ', rows)}; "
                         + $"{string.Join(' ', node.Host.ReadErrors(node.Database(), name))}"
                 );
@@ -744,18 +478,6 @@ public sealed class StaticIndexTests
         node.Dispose();
     }
 
-    private static void Define(IndexedNode node, string definition, string name)
-    {
-        using var json = JsonDocument.Parse(
-            definition.Contains("\"Name\"", StringComparison.Ordinal)
-                ? definition
-                : definition.Insert(1, "\"Name\":\"x\",")
-        );
-        node.ChangeIndexes(writer =>
-            writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default)
-        );
-    }
-
     // Says version 1 in the first page of a segment, with the checksum that the page has then.
     private static void MakeOlder(SimulatedDisk disk, string path)
     {
@@ -781,8 +503,6 @@ public sealed class StaticIndexTests
 
     private static MemoryShare RowsMemory(IndexedNode node) =>
         node.Memory.Shares.Single(static share => share.Name is "index rows");
-
-    private static List<string> Rows(IndexedNode node, string name) => node.ReadRows(name);
 
     private static string Row(params (string Name, object? Value)[] members) =>
         $"{{{string.Join(',', members.Where(static member => member.Value is not null).Select(static member => string.Create(CultureInfo.InvariantCulture, $"\"{member.Name}\":{(member.Value is string ? $"\"{member.Value}\"" : member.Value)}")))}"

@@ -1,10 +1,12 @@
 using System.Text;
+using System.Text.Json;
 using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Parsing;
+using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Tests.Segments;
 using Rookery.Indexing.Values;
@@ -110,6 +112,19 @@ internal sealed class IndexedNode : IDisposable
 
     public Database Database(string name = "shop") =>
         Store.Databases.TryGet(name, out var database) ? database : throw new InvalidOperationException(name);
+
+    /// <summary>Defines a static index by the JSON that clients send; a name in it is not needed.</summary>
+    public void Define(string definition, string name)
+    {
+        using var json = JsonDocument.Parse(
+            definition.Contains("\"Name\"", StringComparison.Ordinal)
+                ? definition
+                : definition.Insert(1, "\"Name\":\"x\",")
+        );
+        ChangeIndexes(writer =>
+            writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default)
+        );
+    }
 
     public void Put(string id, string members, string collection = "Users", string database = "shop")
     {
