@@ -96,7 +96,7 @@ public sealed partial class RaftConsensus
 
     private void StopBecause(Exception failure)
     {
-        Latch($"A durable write could not be applied: {CauseOf(failure)} {WayOnAfter(failure)}");
+        Latch($"A durable write could not be applied: {CauseOf(failure)} {NextStepAfter(failure)}");
         StopTakingPart();
     }
 
@@ -121,7 +121,7 @@ public sealed partial class RaftConsensus
     private static string CauseOf(Exception failure) =>
         (failure is UnappliedDamageException { InnerException: { } damage } ? damage : failure).Message;
 
-    private string WayOnAfter(Exception failure) =>
+    private string NextStepAfter(Exception failure) =>
         failure is not (DamagedException or UnappliedDamageException)
             ? "The node applies it when it is restarted and the cause is removed."
         : Configuration.Learners.IsEmpty

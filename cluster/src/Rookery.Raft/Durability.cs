@@ -6,7 +6,7 @@ namespace Rookery.Raft;
 /// </summary>
 internal sealed class Durability(long durableIndex, SafetyRules rules)
 {
-    private long _cutAfter = -1;
+    private long _truncateAfter = -1;
     private long _voteWrite;
     private bool _voteIsPending;
     private long _outstandingLast;
@@ -44,7 +44,7 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
             return;
         }
 
-        _cutAfter = _cutAfter < 0 ? index : Math.Min(_cutAfter, index);
+        _truncateAfter = _truncateAfter < 0 ? index : Math.Min(_truncateAfter, index);
         if (!IsIdle && index < _outstandingLast)
         {
             Coverage.Took(RareBranch.TailReplacedWhileWriting);
@@ -63,14 +63,14 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
     {
         if (!tailIsKept)
         {
-            (DurableIndex, WrittenIndex, _cutAfter) = (index, index, -1);
+            (DurableIndex, WrittenIndex, _truncateAfter) = (index, index, -1);
         }
     }
 
     /// <summary>The next write, if one is due and none is outstanding.</summary>
     public JournalWrite? Next(VoteRecord vote, long lastIndex, long committed)
     {
-        if (!IsIdle || (!_voteIsPending && _cutAfter < 0 && WrittenIndex == lastIndex))
+        if (!IsIdle || (!_voteIsPending && _truncateAfter < 0 && WrittenIndex == lastIndex))
         {
             return null;
         }
@@ -78,7 +78,7 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
         var write = new JournalWrite(
             ++LastWrite,
             _voteIsPending ? vote : null,
-            _cutAfter,
+            _truncateAfter,
             WrittenIndex + 1,
             lastIndex,
             committed
@@ -88,7 +88,7 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
             (_voteIsPending, _voteWrite) = (false, LastWrite);
         }
 
-        _cutAfter = -1;
+        _truncateAfter = -1;
         (_outstandingLast, WrittenIndex) = (lastIndex, lastIndex);
         return write;
     }

@@ -28,8 +28,8 @@ internal sealed class Progress(NodeId node, long next, long now)
     /// </summary>
     public const int RoundsToCatchUp = 3;
 
-    private readonly Queue<(long Last, long Bytes)> _onTheWay = new();
-    private long _bytesOnTheWay;
+    private readonly Queue<(long Last, long Bytes)> _inFlight = new();
+    private long _bytesInFlight;
     private long _roundTarget = -1;
     private long _roundBegan;
     private int _quickRounds;
@@ -106,23 +106,23 @@ internal sealed class Progress(NodeId node, long next, long now)
     public bool HasRoom =>
         State switch
         {
-            ProgressState.Replicate => _onTheWay.Count < MostMessages && _bytesOnTheWay < MostBytes,
-            ProgressState.Probe => _onTheWay.Count == 0,
+            ProgressState.Replicate => _inFlight.Count < MostMessages && _bytesInFlight < MostBytes,
+            ProgressState.Probe => _inFlight.Count == 0,
             _ => false,
         };
 
-    public bool IsWaiting => _onTheWay.Count > 0 || State == ProgressState.Manifest;
+    public bool IsWaiting => _inFlight.Count > 0 || State == ProgressState.Manifest;
 
     /// <summary>A message with entries through <paramref name="last"/> goes out.</summary>
     public void Sent(long last, long bytes, long now)
     {
-        if (_onTheWay.Count == 0)
+        if (_inFlight.Count == 0)
         {
             WaitingSince = now;
         }
 
-        _onTheWay.Enqueue((last, bytes));
-        _bytesOnTheWay += bytes;
+        _inFlight.Enqueue((last, bytes));
+        _bytesInFlight += bytes;
         if (State == ProgressState.Replicate)
         {
             Next = last + 1;
@@ -138,9 +138,9 @@ internal sealed class Progress(NodeId node, long next, long now)
         Match = Math.Max(Match, match);
         if (State == ProgressState.Replicate)
         {
-            while (_onTheWay.TryPeek(out var first) && first.Last <= Match)
+            while (_inFlight.TryPeek(out var first) && first.Last <= Match)
             {
-                _bytesOnTheWay -= _onTheWay.Dequeue().Bytes;
+                _bytesInFlight -= _inFlight.Dequeue().Bytes;
                 WaitingSince = now;
             }
         }
@@ -194,8 +194,8 @@ internal sealed class Progress(NodeId node, long next, long now)
 
     private void Become(ProgressState state, long next, long now)
     {
-        _onTheWay.Clear();
-        _bytesOnTheWay = 0;
+        _inFlight.Clear();
+        _bytesInFlight = 0;
         (State, Next, WaitingSince) = (state, next, now);
     }
 }

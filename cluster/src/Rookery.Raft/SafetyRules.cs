@@ -154,7 +154,7 @@ internal class SafetyRules
 
     /// <summary>
     /// Which clock the cluster goes by: the leader's own while it is synchronised and within a minute of the voters'
-    /// median, else the median (raft.md 8).
+    /// median, else the median (docs/explanation/consensus.md, Time).
     /// </summary>
     public virtual long TimeToGoBy(long median, long own, bool isOwnSure) =>
         isOwnSure && Math.Abs(own - median) <= ClusterClock.AgreementTicks ? own : median;

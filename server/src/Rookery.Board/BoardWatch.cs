@@ -65,7 +65,7 @@ public sealed class BoardWatch : IDisposable
         {
             lock (_access)
             {
-                return BoardCare.Describe(_condition, _last) is not { } sentence ? null
+                return BoardPolicy.Describe(_condition, _last) is not { } sentence ? null
                     : _board.IsSimulated ? $"(Simulated board.) {sentence}"
                     : sentence;
             }
@@ -95,7 +95,7 @@ public sealed class BoardWatch : IDisposable
         }
 
         var reading = _board.Read();
-        var found = BoardCare.ConditionOf(reading);
+        var found = BoardPolicy.ConditionOf(reading);
         long now = _time.GetTimestamp();
         lock (_access)
         {

@@ -24,7 +24,7 @@ internal static class RecoveryTable
         (wasWhole, stoppedInOrder, hasPeers, manifestHoldsTheGap, voteIsKnown) switch
         {
             (false, true, _, _, _) => TailVerdict.GoOnAfterCleanStop, // S: nothing was being written
-            (false, false, _, _, _) => TailVerdict.CutTornTail, // A: power went while it was written
+            (false, false, _, _, _) => TailVerdict.TruncateTornTail, // A: power went while it was written
             (true, _, true, _, false) => TailVerdict.StopAndExplain, // C: a member that forgot a vote could vote twice
             (true, _, _, true, _) => TailVerdict.PassOverApplied, // D: nothing is lost
             // B: perhaps acknowledged; any peer's frame will do
@@ -47,7 +47,7 @@ internal static class RecoveryTable
         {
             TailVerdict.BeginNew => 'N',
             TailVerdict.GoOnAfterCleanStop => 'S',
-            TailVerdict.CutTornTail => 'A',
+            TailVerdict.TruncateTornTail => 'A',
             TailVerdict.RepairFromPeers => 'B',
             TailVerdict.StopAndExplain => 'C',
             TailVerdict.PassOverApplied => 'D',

@@ -150,7 +150,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                             + $"was acknowledged after it would be lost";
                 throw new JournalDamagedException(
                     $"{file} holds no readable journal, but this node has written one: {held}. Nothing was "
-                        + $"changed. Put the journal's files back (was the journal directory changed?), or {WayOn}.",
+                        + $"changed. Put the journal's files back (was the journal directory changed?), or {NextStep}.",
                     file,
                     0
                 );
@@ -172,7 +172,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                 throw new JournalDamagedException(
                     $"The journal segment before {segment.File.Path} is missing or has lost its header: "
                         + $"entries {_knowledge.ManifestIndex + 1} to {segment.Header.Position.Index} would be "
-                        + $"lost. Nothing was changed. Put the file back, or {WayOn}.",
+                        + $"lost. Nothing was changed. Put the file back, or {NextStep}.",
                     segment.File.Path,
                     0
                 );
@@ -344,7 +344,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                         + $"{NewestNote.PathIn(options.Directory)} shows: what was acknowledged after index "
                         + $"{Math.Max(Map.Position.Index, _knowledge.ManifestIndex)} would be lost. Nothing "
                         + $"was changed. "
-                        + $"Put the file back, or {WayOn}.",
+                        + $"Put the file back, or {NextStep}.",
                     options.Directory,
                     0
                 );
@@ -402,7 +402,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     }
 
     /// <summary>Where nothing can be put back. An older copy must not be: a member has voted since.</summary>
-    private string WayOn =>
+    private string NextStep =>
         _knowledge.HasPeers
             ? "replace this member, whose last vote may be lost too: `rookery cluster node replace NAME` on "
                 + "another one, and a join with an empty data directory"
@@ -418,7 +418,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                 : $"entries from {from} on would be lost, if there were any";
         throw new JournalDamagedException(
             $"{file} is damaged at offset {offset}, in a part that had been made durable: {loss}. Nothing "
-                + $"was changed. Put back an undamaged copy of the file, or {WayOn}.",
+                + $"was changed. Put back an undamaged copy of the file, or {NextStep}.",
             file,
             offset
         );

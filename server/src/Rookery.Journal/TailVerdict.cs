@@ -12,7 +12,7 @@ public enum TailVerdict
     GoOnAfterCleanStop,
 
     /// <summary>A: power went while the last write was on its way; nobody was told that it is durable.</summary>
-    CutTornTail,
+    TruncateTornTail,
 
     /// <summary>B: perhaps acknowledged; any peer's frame will do.</summary>
     RepairFromPeers,

@@ -32,13 +32,13 @@ internal sealed class BackgroundThrottle : IDisposable
     /// The share of a core that indexing may take now. It and maintenance have half each of what the board allows while
     /// both work.
     /// </summary>
-    public double IndexingShare => BoardCare.BackgroundShareOf(_watch.Reading) / (_node.IsMaintaining ? 2 : 1);
+    public double IndexingShare => BoardPolicy.BackgroundShareOf(_watch.Reading) / (_node.IsMaintaining ? 2 : 1);
 
     public void Dispose() => _watch.Sampled = null;
 
     private void Sampled(BoardWatch sampled)
     {
-        _node.BackgroundShare = BoardCare.BackgroundShareOf(sampled.Reading) / (IsIndexing() ? 2 : 1);
+        _node.BackgroundShare = BoardPolicy.BackgroundShareOf(sampled.Reading) / (IsIndexing() ? 2 : 1);
         var condition = sampled.Condition;
         if (condition > _told && sampled.Trouble is { } trouble)
         {

@@ -140,10 +140,10 @@ internal static class NodeProcess
             : null;
         using var node = await opening;
         await StartAsync(member, configuration);
-        using var care = new BackgroundThrottle(node, watch, log);
-        var indexes = IndexesOf(node, care, configuration, disk, memory, io, log, time);
+        using var throttle = new BackgroundThrottle(node, watch, log);
+        var indexes = IndexesOf(node, throttle, configuration, disk, memory, io, log, time);
         using var indexing = new IndexingThread(indexes, node.Databases, time);
-        care.IsIndexing = () => indexing.IsWorking;
+        throttle.IsIndexing = () => indexing.IsWorking;
         context.Readiness.Opened(node, indexes);
         Announce(node, configuration, systemd, log);
         var told = LocalAccess.TellAsync(disk, configuration, secrets, context, announcement, log);
@@ -416,7 +416,7 @@ internal static class NodeProcess
 
     private static IndexHost IndexesOf(
         Node node,
-        BackgroundThrottle care,
+        BackgroundThrottle throttle,
         ServeConfiguration configuration,
         PosixDisk disk,
         MemoryBudget memory,
@@ -430,7 +430,7 @@ internal static class NodeProcess
             new IndexHostOptions
             {
                 DataDirectory = configuration.DataDirectory,
-                ShareOfCore = () => care.IndexingShare,
+                ShareOfCore = () => throttle.IndexingShare,
                 Foreground = new ForegroundDelay(time),
                 HasRoom = () => node.HasRoom,
                 TroubleFound = trouble => log.LogWarning(LogEvents.IndexTrouble, "{Trouble}", trouble),

@@ -228,7 +228,7 @@ public sealed class NodeJournalTests
         for (int i = 0; i < 10; i++)
         {
             _disk.KillProcess();
-            Assert.Equal(TailVerdict.CutTornTail, Open(_disk).Recovery.Verdict);
+            Assert.Equal(TailVerdict.TruncateTornTail, Open(_disk).Recovery.Verdict);
         }
 
         _disk.KillProcess();

@@ -18,7 +18,7 @@ public sealed class RecoveryTests
         _disk.Rot(First, (5 * 4096) + 100, 1);
         using var journal = Open(_disk);
         Assert.Equal(
-            (TailVerdict.CutTornTail, 'A', 4L),
+            (TailVerdict.TruncateTornTail, 'A', 4L),
             (journal.Recovery.Verdict, journal.Recovery.Label, journal.LastIndex)
         );
         Assert.Equal(

@@ -79,6 +79,6 @@ public sealed class RotTests
         disk.Rot($"{Folder}/journal-00000001.segment", (3 * 4096) + 200, 1);
         Assert.Throws<JournalDamagedException>(() => Open(disk.AfterPowerLoss(1), manifestIndex: 3));
         using var opened = Open(disk.AfterPowerLoss(1));
-        Assert.Equal((TailVerdict.CutTornTail, 2), (opened.Recovery.Verdict, opened.LastIndex));
+        Assert.Equal((TailVerdict.TruncateTornTail, 2), (opened.Recovery.Verdict, opened.LastIndex));
     }
 }

@@ -53,11 +53,11 @@ public sealed class PeerCertificateRule(IReadOnlyList<X509Certificate2> authorit
         return string.Create(
             Math.Min(subject.Length, MostSubjectCharacters),
             subject,
-            static (cut, whole) =>
+            static (shown, whole) =>
             {
-                for (int i = 0; i < cut.Length; i++)
+                for (int i = 0; i < shown.Length; i++)
                 {
-                    cut[i] = whole[i] is >= ' ' and <= '~' ? whole[i] : '?';
+                    shown[i] = whole[i] is >= ' ' and <= '~' ? whole[i] : '?';
                 }
             }
         );

@@ -17,11 +17,11 @@ public sealed record Retirement(RetirementCause Cause, string Why)
         return Cause == RetirementCause.Excluded
             ? $"The cluster refused this node's data for good, and they take no part any more: {Why} If they "
                 + $"are the ones to keep, stop the others for good, delete {note}, and start this node again."
-            : $"{Why} It takes no part again by itself. {WayOn(identity, note)} If you have looked at what "
+            : $"{Why} It takes no part again by itself. {NextStep(identity, note)} If you have looked at what "
                 + $"happened and its data are to be used all the same, delete {note} and start it again.";
     }
 
-    private static string WayOn(NodeIdentity identity, string note) =>
+    private static string NextStep(NodeIdentity identity, string note) =>
         identity.Peers.Count == 0
             ? "It has no other member that could give its data back: keep them, stop the node and export from "
                 + "them with `rookery export`, or restore a backup to an empty data directory."

@@ -128,7 +128,7 @@ public sealed class HostCatchUpTests
 
     /// <summary>
     /// Who offers a state keeps the entries behind it, however much is written and flushed before it has been fetched
-    /// (raft.md, manifest-treadmill).
+    /// (docs/explanation/consensus.md, manifest-treadmill).
     /// </summary>
     [Fact]
     public void A_member_that_fetches_a_state_is_not_overtaken_by_what_is_written_meanwhile()

@@ -110,7 +110,7 @@ internal sealed class SteppedMember
                     TroubleFound = Troubles.Add,
                     Halted = sentence => Halt = sentence,
                     IsClockSynchronised = () => Time.IsSynchronised,
-                    BoardPenalty = () => (int)BoardCare.ConditionOf(Board.Next),
+                    BoardPenalty = () => (int)BoardPolicy.ConditionOf(Board.Next),
                     AnswersInline = true,
                     Broken = static _ => { },
                     RunBeside = work => After(_cluster.Random.NextDouble() * 3, work),

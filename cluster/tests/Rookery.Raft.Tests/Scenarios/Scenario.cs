@@ -3,7 +3,7 @@ using Rookery.Raft.Tests.Simulation;
 namespace Rookery.Raft.Tests.Scenarios;
 
 /// <summary>A story that a sound core and host survive, and a planted bug does not.</summary>
-/// <param name="Name">As raft.md §10 and docs/explanation/consensus.md call it.</param>
+/// <param name="Name">As docs/explanation/consensus.md calls it.</param>
 /// <param name="Holds">What holds, as a sentence.</param>
 /// <param name="Bug">The planted bug, by its name in <see cref="PlantedBugs"/>.</param>
 /// <param name="Symptom">What is said when it strikes.</param>

@@ -113,14 +113,14 @@ public static class Judgement
             facts.Reading.TemperatureCelsius switch
             {
                 null => Unknown(facts, "temperature", "its temperature"),
-                >= BoardCare.HotCelsius and var hot => new(
+                >= BoardPolicy.HotCelsius and var hot => new(
                     "temperature",
                     Severity.Warning,
                     $"{hot:0} °C: background work pauses, and the firmware slows the processor down from 80 "
                         + $"to 85 °C on.",
                     HeatFix
                 ),
-                >= BoardCare.WarmCelsius and var warm => new(
+                >= BoardPolicy.WarmCelsius and var warm => new(
                     "temperature",
                     Severity.Notice,
                     $"{warm:0} °C: background work is slowed down.",

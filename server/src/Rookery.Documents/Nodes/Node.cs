@@ -10,8 +10,8 @@ namespace Rookery.Documents.Nodes;
 
 /// <summary>
 /// An opened node: its data directory is locked, its journal replayed, its databases readable. When its data cannot be
-/// opened or written, the node stays up in diagnosis mode (design.md §1.5): <see cref="Diagnosis"/> says why, and every
-/// read and write is refused with it.
+/// opened or written, the node stays up in diagnosis mode (docs/explanation/architecture.md):
+/// <see cref="Diagnosis"/> says why, and every read and write is refused with it.
 /// </summary>
 public sealed class Node : IDisposable
 {
@@ -194,7 +194,7 @@ public sealed class Node : IDisposable
         }
         catch (Exception failure) when (IsDiagnosis(failure))
         {
-            return new Node(failure.Message + WayOnAfter(failure, options), options.NodeTag);
+            return new Node(failure.Message + NextStepAfter(failure, options), options.NodeTag);
         }
     }
 
@@ -299,7 +299,7 @@ public sealed class Node : IDisposable
     }
 
     /// <summary>What the owner can do about damage that a start cannot go past.</summary>
-    private static string WayOnAfter(Exception failure, NodeOptions options) =>
+    private static string NextStepAfter(Exception failure, NodeOptions options) =>
         failure switch
         {
             DamagedException when options.HasPeers =>

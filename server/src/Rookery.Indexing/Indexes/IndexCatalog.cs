@@ -89,7 +89,7 @@ public sealed class IndexCatalog : IDisposable
             _isCurrent = synchronised = true;
         }
 
-        return synchronised | GiveWay() | Reset() | Replace();
+        return synchronised | GiveUpRoom() | Reset() | Replace();
     }
 
     /// <summary>How each is.</summary>
@@ -161,7 +161,7 @@ public sealed class IndexCatalog : IDisposable
     }
 
     // The youngest first: it has the least to lose. Its folder stays, because it may have room again.
-    private bool GiveWay()
+    private bool GiveUpRoom()
     {
         bool gave = false;
         while (

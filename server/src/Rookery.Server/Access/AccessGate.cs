@@ -252,7 +252,7 @@ internal sealed class AccessGate(ServerContext context)
                     StatusCodes.Status403Forbidden,
                     $"The client certificate of {certificate.Subject} with SHA-256 thumbprint {thumbprint} "
                         + $"is not registered here: it was withdrawn, or belongs to another cluster. "
-                        + $"{WayIn(current.IsClaimed)}",
+                        + $"{HowToEnter(current.IsClaimed)}",
                     MayBeBehind: true
                 );
         }
@@ -327,12 +327,12 @@ internal sealed class AccessGate(ServerContext context)
         bool isClaimed = context.Readiness.Node is not { Diagnosis: null } node || IsClaimed(node);
         return new AccessRefusal(
             StatusCodes.Status401Unauthorized,
-            $"{sentence} {WayIn(isClaimed)}",
+            $"{sentence} {HowToEnter(isClaimed)}",
             MayBeBehind: !isClaimed
         );
     }
 
-    private static string WayIn(bool isClaimed) =>
+    private static string HowToEnter(bool isClaimed) =>
         isClaimed
             ? $"{HowToGetIn.ForPrograms} an admin makes them with `rookery token create` and `rookery cert create`."
             : "This node has no owner yet: claim it with `rookery claim`, or on its page, and the code that it "

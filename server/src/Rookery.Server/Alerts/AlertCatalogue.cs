@@ -274,8 +274,8 @@ public static class AlertCatalogue
             Summary = "{{ $labels.instance }} has {{ $value }} °C.",
             Fix = "Give it air or a heat sink, or another place in the stack.",
             Judge = static facts =>
-                facts.Board?.TemperatureCelsius is >= BoardCare.HotCelsius and var celsius
-                    ? $"This board has {celsius:0} °C: background work pauses from {BoardCare.HotCelsius:0} °C on."
+                facts.Board?.TemperatureCelsius is >= BoardPolicy.HotCelsius and var celsius
+                    ? $"This board has {celsius:0} °C: background work pauses from {BoardPolicy.HotCelsius:0} °C on."
                     : null,
         },
         new()

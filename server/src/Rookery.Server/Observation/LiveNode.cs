@@ -56,11 +56,11 @@ internal sealed record LiveNode(string Tag, string Name, bool IsVoter, bool IsLe
     /// <summary>Whether it has, or will have in a moment, all that is committed: what is on its way counts.</summary>
     public bool? HasCaughtUp =>
         IsLeader ? true
-        : LagEntries is { } lag ? lag <= EntriesOnTheirWay
+        : LagEntries is { } lag ? lag <= EntriesInFlight
         : null;
 
     // As consensus counts who catches up.
-    private const int EntriesOnTheirWay = 4096;
+    private const int EntriesInFlight = 4096;
 }
 
 /// <summary>

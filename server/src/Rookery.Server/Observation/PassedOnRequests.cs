@@ -25,14 +25,14 @@ internal sealed class PassedOnRequests(ServerContext context)
     private const int PieceBytes = 64 << 10;
 
     // Each takes a connection of the other's port for members, which its consensus needs.
-    internal const int MostUnderWay = 8;
+    internal const int MostAtOnce = 8;
 
     // To begin with an answer may take a member longer than to go on: it may gather a whole archive first.
     private static readonly TimeSpan PatienceForAnswer = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan PatienceForMore = TimeSpan.FromSeconds(30);
 
     private readonly ConcurrentDictionary<(string Method, string Path), RequestDelegate> _handlers = new();
-    private int _underWay;
+    private int _passing;
 
     /// <summary>
     /// Makes the routes; they are not made before the first request otherwise, and that may come from another member.
@@ -132,14 +132,14 @@ internal sealed class PassedOnRequests(ServerContext context)
         }
 
         var member = Find(tag);
-        if (Interlocked.Increment(ref _underWay) > MostUnderWay)
+        if (Interlocked.Increment(ref _passing) > MostAtOnce)
         {
-            Interlocked.Decrement(ref _underWay);
+            Interlocked.Decrement(ref _passing);
             http.Response.Headers.RetryAfter = "1";
             throw new RefusedException(
                 StatusCodes.Status429TooManyRequests,
                 ErrorAnswer.RavenException,
-                $"Node {context.Options.NodeTag} passes {MostUnderWay} requests on to other members already, "
+                $"Node {context.Options.NodeTag} passes {MostAtOnce} requests on to other members already, "
                     + $"which is the most. Try again in a second, or ask {member.Tag} itself."
             );
         }
@@ -150,7 +150,7 @@ internal sealed class PassedOnRequests(ServerContext context)
         }
         finally
         {
-            Interlocked.Decrement(ref _underWay);
+            Interlocked.Decrement(ref _passing);
         }
     }
 

@@ -33,7 +33,7 @@ internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeReque
     public bool IsHeldByChunks => _chunk.Bytes > 0;
 
     /// <summary>A chunk is on its way, and the next is gathered in its place.</summary>
-    public void ChunkIsOnItsWay() => _chunk.Renew();
+    public void ChunkIsSent() => _chunk.Renew();
 
     /// <summary>What was gathered is stored: its room is others'.</summary>
     public void ChunksAreStored() => _chunk.Dispose();

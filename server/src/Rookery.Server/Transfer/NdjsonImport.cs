@@ -108,7 +108,7 @@ internal sealed class NdjsonImport : IDisposable
         var command = _writer.Complete();
         _writer = Begin();
         _inFlight = StoreAsync(command, count, cancellation);
-        _room.ChunkIsOnItsWay();
+        _room.ChunkIsSent();
     }
 
     /// <summary>Ends it early, because no more can be read; what was stored stays.</summary>

@@ -74,20 +74,20 @@ internal sealed class Compactor
 
     private CompactionJob? JobOf(byte group, ReadOnlySpan<SortedRun> runs)
     {
-        if (!_jobs.TryGetValue(group, out Stack<CompactionJob>? underWay))
+        if (!_jobs.TryGetValue(group, out Stack<CompactionJob>? unfinished))
         {
-            _jobs[group] = underWay = [];
+            _jobs[group] = unfinished = [];
         }
 
-        foreach (CompactionJob job in underWay.ToArray())
+        foreach (CompactionJob job in unfinished.ToArray())
         {
             if (job.PlaceIn(runs).Equals(default))
             {
-                underWay.Clear();
+                unfinished.Clear();
             }
         }
 
-        int newer = underWay.TryPeek(out CompactionJob? newest) ? newest.PlaceIn(runs).Start.Value : runs.Length;
+        int newer = unfinished.TryPeek(out CompactionJob? newest) ? newest.PlaceIn(runs).Start.Value : runs.Length;
         int usable = 0;
         while (usable < newer && !IsDamaged(runs[usable]))
         {
@@ -97,10 +97,10 @@ internal sealed class Compactor
         Range picked = Pick(group, runs, runs[..usable]);
         if (!picked.Equals(default))
         {
-            underWay.Push(new CompactionJob(group, runs[..usable][picked].ToArray(), Output: null));
+            unfinished.Push(new CompactionJob(group, runs[..usable][picked].ToArray(), Output: null));
         }
 
-        return underWay.TryPeek(out CompactionJob? next) ? next : null;
+        return unfinished.TryPeek(out CompactionJob? next) ? next : null;
     }
 
     // Chunks stay where they are while most of them live. But a flush with one large value makes a file of its own, and
@@ -124,8 +124,8 @@ internal sealed class Compactor
 
     private bool DoPart(CompactionJob job)
     {
-        Stack<CompactionJob> underWay = _jobs[job.Group];
-        underWay.Pop();
+        Stack<CompactionJob> unfinished = _jobs[job.Group];
+        unfinished.Pop();
         if (job.Inputs.Any(IsDamaged))
         {
             return true;
@@ -150,7 +150,7 @@ internal sealed class Compactor
         SortedRun? output = merged.Length == 0 ? null : new SortedRun(merged);
         if (Install(job, left, output, merge) && left.Length > 0)
         {
-            underWay.Push(new CompactionJob(job.Group, left, output));
+            unfinished.Push(new CompactionJob(job.Group, left, output));
         }
         else
         {

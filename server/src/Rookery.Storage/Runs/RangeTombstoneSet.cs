@@ -13,7 +13,7 @@ internal sealed class RangeTombstoneSet
 
     /// <summary>Cuts tombstones, in any order and overlapping as they like, into pieces.</summary>
     public RangeTombstoneSet(IEnumerable<RangeTombstone> tombstones)
-        : this(Cut([.. tombstones])) { }
+        : this(Split([.. tombstones])) { }
 
     /// <summary>No tombstones.</summary>
     public static RangeTombstoneSet Empty { get; } = new(Array.Empty<RangeTombstone>());
@@ -75,13 +75,13 @@ internal sealed class RangeTombstoneSet
     public static RangeTombstoneSet Union(IEnumerable<RangeTombstoneSet> sets)
     {
         RangeTombstone[] all = [.. sets.SelectMany(set => set._pieces)];
-        return all.Length == 0 ? Empty : new RangeTombstoneSet(Cut(all));
+        return all.Length == 0 ? Empty : new RangeTombstoneSet(Split(all));
     }
 
     /// <summary>
     /// Sweeps over all bounds in order; between two bounds the highest sequence of what is open counts.
     /// </summary>
-    private static RangeTombstone[] Cut(RangeTombstone[] tombstones)
+    private static RangeTombstone[] Split(RangeTombstone[] tombstones)
     {
         byte[][] bounds =
         [
@@ -93,7 +93,7 @@ internal sealed class RangeTombstoneSet
         RangeTombstone[] byStart = [.. tombstones];
         Array.Sort(byStart, (left, right) => left.From.Span.SequenceCompareTo(right.From.Span));
 
-        var cut = new List<RangeTombstone>();
+        var pieces = new List<RangeTombstone>();
         var open = new List<RangeTombstone>();
         int next = 0;
         for (int bound = 0; bound + 1 < bounds.Length; bound++)
@@ -108,26 +108,26 @@ internal sealed class RangeTombstoneSet
             open.RemoveAll(tombstone => tombstone.ToExclusive.Span.SequenceCompareTo(from) <= 0);
             if (open.Count > 0 && !from.AsSpan().SequenceEqual(to))
             {
-                Append(cut, new RangeTombstone(from, to, open.Max(tombstone => tombstone.Sequence)));
+                Append(pieces, new RangeTombstone(from, to, open.Max(tombstone => tombstone.Sequence)));
             }
         }
 
-        return [.. cut];
+        return [.. pieces];
     }
 
     /// <summary>Neighbours of one sequence become one piece again.</summary>
-    private static void Append(List<RangeTombstone> cut, RangeTombstone piece)
+    private static void Append(List<RangeTombstone> pieces, RangeTombstone piece)
     {
         if (
-            cut.Count > 0
-            && cut[^1].Sequence == piece.Sequence
-            && cut[^1].ToExclusive.Span.SequenceEqual(piece.From.Span)
+            pieces.Count > 0
+            && pieces[^1].Sequence == piece.Sequence
+            && pieces[^1].ToExclusive.Span.SequenceEqual(piece.From.Span)
         )
         {
-            cut[^1] = cut[^1] with { ToExclusive = piece.ToExclusive };
+            pieces[^1] = pieces[^1] with { ToExclusive = piece.ToExclusive };
             return;
         }
 
-        cut.Add(piece);
+        pieces.Add(piece);
     }
 }

@@ -304,7 +304,7 @@ public sealed class MemberQuestionTests : IAsyncLifetime
         _members.Slow = slow.Task;
         const string Asked = "/admin/node/settings?node=B";
         var asking = Enumerable
-            .Range(0, PassedOnRequests.MostUnderWay)
+            .Range(0, PassedOnRequests.MostAtOnce)
             .Select(_ => _members.A.SendAsync("GET", Asked))
             .ToArray();
         await TwoMembers.UntilAsync(() => Task.FromResult(_members.Waiting == asking.Length ? "all" : null));

@@ -107,7 +107,7 @@ public sealed class WholeAnswersTests : IAsyncLifetime
         using var received = await ReceivedQuery.ReadAsync(http, database, _server.Context);
         using var answer = new DocumentAnswer(http, _server.Context.LargeRequests);
         using var reader = new AnswerReader(database, http);
-        var (_, _, results) = await new QueryWays(_server.Context).OpenAsync(
+        var (_, _, results) = await new QueryBasisChooser(_server.Context).OpenAsync(
             http,
             reader,
             received.Request,

@@ -139,11 +139,12 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
 
         if (Throws && Array.IndexOf(reached, false) is >= 0 and var late)
         {
+            string name = names[late];
+            string why = QueryBasisChooser.WhyBehind(context, database, name, Timeout, isWaitedForAtRest: true);
             throw new RefusedException(
                 StatusCodes.Status500InternalServerError,
                 RavenType.BatchTimeout,
-                $"The batch is stored. The index '{names[late]}' "
-                    + $"{QueryWays.WhyBehind(context, database, names[late], Timeout, isWaitedForAtRest: true)}."
+                $"The batch is stored. The index '{name}' {why}."
             );
         }
     }

@@ -35,8 +35,8 @@ internal sealed class BulkInsertChunks(
     private readonly IConsensus _consensus = context.Node.Consensus;
     private BatchWriter _chunk = NewChunk(context, database, skipUnchanged);
     private byte[] _lastId = [];
-    private Task<CommandOutcome>? _onItsWay;
-    private int _documentsOnTheirWay;
+    private Task<CommandOutcome>? _inFlight;
+    private int _documentsInFlight;
 
     /// <summary>Adds documents until the reader has no more or the chunk is full.</summary>
     /// <returns><see cref="StreamRead.Item"/> when the chunk is full, otherwise what the reader said.</returns>
@@ -74,7 +74,7 @@ internal sealed class BulkInsertChunks(
     {
         await ArriveAsync();
         Propose();
-        room.ChunkIsOnItsWay();
+        room.ChunkIsSent();
     }
 
     /// <summary>Stores everything gathered and waits until it is durable.</summary>
@@ -96,7 +96,7 @@ internal sealed class BulkInsertChunks(
     public async ValueTask<ReadResult> StoreWhileWaitingAsync(PipeReader body)
     {
         var reading = body.ReadAsync();
-        if (reading.IsCompletedSuccessfully || (_chunk.Count == 0 && _onItsWay is null))
+        if (reading.IsCompletedSuccessfully || (_chunk.Count == 0 && _inFlight is null))
         {
             return await reading;
         }
@@ -144,15 +144,15 @@ internal sealed class BulkInsertChunks(
         );
 
     private Task HasArrivedOrAsync(Task read) =>
-        _onItsWay is { } onItsWay ? Task.WhenAny(read, onItsWay) : Task.CompletedTask;
+        _inFlight is { } inFlight ? Task.WhenAny(read, inFlight) : Task.CompletedTask;
 
     private void Propose()
     {
-        _documentsOnTheirWay = _chunk.Count;
+        _documentsInFlight = _chunk.Count;
         var command = _chunk.Complete();
         _chunk.Dispose();
         _chunk = NewChunk(context, database, skipUnchanged);
-        _onItsWay = ProposeAsync(command);
+        _inFlight = ProposeAsync(command);
     }
 
     private async Task<CommandOutcome> ProposeAsync(CommandBuffer command)
@@ -179,20 +179,20 @@ internal sealed class BulkInsertChunks(
 
     private async ValueTask ArriveAsync()
     {
-        if (_onItsWay is not { } onItsWay)
+        if (_inFlight is not { } inFlight)
         {
             return;
         }
 
-        _onItsWay = null;
-        var outcome = await onItsWay;
+        _inFlight = null;
+        var outcome = await inFlight;
         if (outcome.Rejection is { } rejection)
         {
             operation.Killed.ThrowIfCancellationRequested();
             throw RavenErrors.Refuse(rejection);
         }
 
-        operation.Progress(_documentsOnTheirWay, _lastId.Length == 0 ? null : Encoding.UTF8.GetString(_lastId));
+        operation.Progress(_documentsInFlight, _lastId.Length == 0 ? null : Encoding.UTF8.GetString(_lastId));
         operations.Announce(operation);
     }
 }

@@ -37,12 +37,12 @@ internal static class QueryResults
     /// <param name="http">The request.</param>
     /// <param name="reader">Reads the documents that are asked for; outlives the results.</param>
     /// <param name="request">What is asked.</param>
-    /// <param name="way">By which way it is answered.</param>
+    /// <param name="basis">What its answer rests on.</param>
     /// <param name="answer">Whose room is taken for what is large.</param>
     /// <param name="metadataOnly">Whether of whole documents only the metadata is wanted.</param>
     /// <param name="needsTotal">Whether results behind the page are counted.</param>
     /// <returns>The results; null when the index that answers was reset meanwhile and follows the documents no longer
-    /// as far as the way says.</returns>
+    /// as far as the basis says.</returns>
     /// <exception cref="QueryException">The query would cost more than one may.</exception>
     /// <exception cref="RefusedException">There was no room for a large document.</exception>
     public static async ValueTask<IQueryResults?> TryOpenAsync(
@@ -50,7 +50,7 @@ internal static class QueryResults
         HttpContext http,
         AnswerReader reader,
         QueryRequest request,
-        QueryWay way,
+        QueryBasis basis,
         DocumentAnswer answer,
         bool metadataOnly,
         bool needsTotal = true
@@ -87,7 +87,7 @@ internal static class QueryResults
                     context,
                     reader,
                     request,
-                    way,
+                    basis,
                     answer,
                     writer,
                     turns,
@@ -101,12 +101,12 @@ internal static class QueryResults
                 return rows;
             }
 
-            if (SearchGroups(context, database, plan, way, turns, needsTotal) is { } groups)
+            if (SearchGroups(context, database, plan, basis, turns, needsTotal) is { } groups)
             {
                 return new GroupResults(groups, groups.Results, reader);
             }
 
-            var found = plan.IsGrouped ? null : Search(context, database, plan, way, turns);
+            var found = plan.IsGrouped ? null : Search(context, database, plan, basis, turns);
             opened = found;
             if (found is { AreCandidates: false })
             {
@@ -187,19 +187,19 @@ internal static class QueryResults
         ServerContext context,
         Database database,
         ScanPlan plan,
-        QueryWay way,
+        QueryBasis basis,
         QueryTurns turns
     )
     {
         using var search = turns.BeginSearch();
-        return way.Answering is { } name
+        return basis.Answering is { } name
             ? new IndexedQueries(context.Indexes).TryAnswer(
                 database,
                 name,
                 plan,
                 context.QueryMemory,
                 turns,
-                atLeast: way.ResultEtag
+                atLeast: basis.ResultEtag
             )
             : null;
     }
@@ -209,12 +209,12 @@ internal static class QueryResults
         ServerContext context,
         Database database,
         ScanPlan plan,
-        QueryWay way,
+        QueryBasis basis,
         QueryTurns turns,
         bool needsTotal
     )
     {
-        if (!plan.IsGrouped || way.Answering is not { } name)
+        if (!plan.IsGrouped || basis.Answering is not { } name)
         {
             return null;
         }
@@ -227,7 +227,7 @@ internal static class QueryResults
             context.QueryMemory,
             turns,
             needsTotal,
-            way.ResultEtag
+            basis.ResultEtag
         );
     }
 

@@ -18,7 +18,7 @@ internal static class RowQueries
     /// <param name="context">The server.</param>
     /// <param name="reader">Reads the documents that the index is of.</param>
     /// <param name="request">What is asked.</param>
-    /// <param name="way">How far the index follows the documents at least.</param>
+    /// <param name="basis">How far the index follows the documents at least.</param>
     /// <param name="answer">Whose room is taken for what is large.</param>
     /// <param name="writer">Writes documents; disposed with the results.</param>
     /// <param name="turns">The time of the query.</param>
@@ -31,7 +31,7 @@ internal static class RowQueries
         ServerContext context,
         AnswerReader reader,
         QueryRequest request,
-        QueryWay way,
+        QueryBasis basis,
         DocumentAnswer answer,
         ResultWriter writer,
         QueryTurns turns,
@@ -42,7 +42,7 @@ internal static class RowQueries
         var plan = request.Plan!;
         string name = request.Named!.Name;
         IndexAnswer? found = null;
-        if (await RowLikeness.TryLearnAsync(context, reader, plan, name, answer, writer, turns, way.ResultEtag))
+        if (await RowLikeness.TryLearnAsync(context, reader, plan, name, answer, writer, turns, basis.ResultEtag))
         {
             using var search = turns.BeginSearch();
             found = new IndexedQueries(context.Indexes).TryAnswer(
@@ -52,13 +52,13 @@ internal static class RowQueries
                 context.QueryMemory,
                 turns,
                 needsTotal,
-                way.ResultEtag
+                basis.ResultEtag
             );
         }
 
         if (found is null)
         {
-            return context.Indexes.ReadPosition(database, name)?.VisibleEtag < way.ResultEtag
+            return context.Indexes.ReadPosition(database, name)?.VisibleEtag < basis.ResultEtag
                 ? null
                 : throw IndexCommand.NotAtWork(name);
         }

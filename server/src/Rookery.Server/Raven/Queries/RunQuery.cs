@@ -18,7 +18,7 @@ internal sealed class RunQuery(ServerContext context)
 {
     private const int LongestNumber = 20;
 
-    private readonly QueryWays _ways = new(context);
+    private readonly QueryBasisChooser _chooser = new(context);
 
     public async Task HandleAsync(HttpContext http, Database database)
     {
@@ -68,7 +68,7 @@ internal sealed class RunQuery(ServerContext context)
 
     private Task ExplainAsync(HttpContext http, Database database, QueryRequest request)
     {
-        var route = _ways.Explain(database, request);
+        var route = _chooser.Explain(database, request);
         long? postings = null;
         if (route is { IsBuilt: true, IndexName: { } name })
         {
@@ -132,7 +132,7 @@ internal sealed class RunQuery(ServerContext context)
         using var answer = new DocumentAnswer(http, context.LargeRequests, room: received.Room);
         using (var reader = new AnswerReader(database, http))
         {
-            (request, var way, var opened) = await _ways.OpenAsync(
+            (request, var basis, var opened) = await _chooser.OpenAsync(
                 http,
                 reader,
                 request,
@@ -141,7 +141,7 @@ internal sealed class RunQuery(ServerContext context)
                 () => timings.End("Index")
             );
             using var results = opened;
-            if (way.IsStale)
+            if (basis.IsStale)
             {
                 http.Response.Headers.ETag = default; // what it says depends on more than the documents
             }
@@ -154,7 +154,7 @@ internal sealed class RunQuery(ServerContext context)
                 ? null
                 : new QueryNotes(request.Plan!, database, () => reader.Current, context.QueryMemory, notesTurns);
             long total = await WriteAsync(http, answer, reader, request, results, notes, notesTurns, timings);
-            WriteStatistics(answer.Buffer, request, way, total, timings, notes);
+            WriteStatistics(answer.Buffer, request, basis, total, timings, notes);
         }
 
         // The moment is not held while a slow client takes the last part.
@@ -242,7 +242,7 @@ internal sealed class RunQuery(ServerContext context)
     private void WriteStatistics(
         AnswerBuffer answer,
         QueryRequest request,
-        QueryWay way,
+        QueryBasis basis,
         long total,
         QueryTimings timings,
         QueryNotes? notes
@@ -256,13 +256,15 @@ internal sealed class RunQuery(ServerContext context)
         answer.Write(",\"SkippedResults\":0,\"DurationInMs\":"u8);
         WriteNumber(answer, timings.TotalMilliseconds);
         answer.Write(",\"IndexName\":\""u8);
-        answer.Write(JsonEncodedText.Encode(way.IndexName).EncodedUtf8Bytes);
+        answer.Write(JsonEncodedText.Encode(basis.IndexName).EncodedUtf8Bytes);
         answer.Write("\",\"IndexTimestamp\":\""u8);
-        WriteDate(answer, way.Timestamp?.UtcTicks ?? now);
+        WriteDate(answer, basis.Timestamp?.UtcTicks ?? now);
         answer.Write("\",\"LastQueryTime\":\""u8);
         WriteDate(answer, now);
-        answer.Write(way.IsStale ? "\",\"IsStale\":true,\"ResultEtag\":"u8 : "\",\"IsStale\":false,\"ResultEtag\":"u8);
-        WriteNumber(answer, way.ResultEtag);
+        answer.Write(
+            basis.IsStale ? "\",\"IsStale\":true,\"ResultEtag\":"u8 : "\",\"IsStale\":false,\"ResultEtag\":"u8
+        );
+        WriteNumber(answer, basis.ResultEtag);
         answer.Write(",\"NodeTag\":\""u8);
         answer.Write(Encoding.UTF8.GetBytes(context.Node.Consensus.NodeTag));
         answer.Write("\",\"IncludedPaths\":"u8);

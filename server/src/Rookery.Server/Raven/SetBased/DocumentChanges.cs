@@ -90,7 +90,7 @@ internal sealed class DocumentChanges(
     /// <summary>The results, counted.</summary>
     private async Task<IQueryResults> OpenAsync(HttpContext http, AnswerReader reader, DocumentAnswer answer)
     {
-        var (query, _, results) = await new QueryWays(context).OpenAsync(
+        var (query, _, results) = await new QueryBasisChooser(context).OpenAsync(
             http,
             reader,
             request.Query,

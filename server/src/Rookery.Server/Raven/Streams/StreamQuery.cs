@@ -14,7 +14,7 @@ namespace Rookery.Server.Raven.Streams;
 /// <summary>POST streams/queries: all results of a query, at the client's pace, statistics first.</summary>
 internal sealed class StreamQuery(ServerContext context)
 {
-    private readonly QueryWays _ways = new(context);
+    private readonly QueryBasisChooser _chooser = new(context);
 
     public async Task HandleAsync(HttpContext http, Database database)
     {
@@ -50,7 +50,13 @@ internal sealed class StreamQuery(ServerContext context)
         using var answer = new DocumentAnswer(http, context.LargeRequests, type, received.Room);
         using (var reader = new AnswerReader(database, http))
         {
-            var (_, way, opened) = await _ways.OpenAsync(http, reader, received.Request, answer, metadataOnly: false);
+            var (_, basis, opened) = await _chooser.OpenAsync(
+                http,
+                reader,
+                received.Request,
+                answer,
+                metadataOnly: false
+            );
             using var results = opened;
 
             // The total comes before the first result, so that results which are not gathered are met twice.
@@ -58,16 +64,23 @@ internal sealed class StreamQuery(ServerContext context)
             {
                 long counted = await results.CountAsync();
                 await results.RewindAsync();
-                await WriteAsync(answer, results, way, counted, isLines, new WorkTurns(context, http));
+                await WriteAsync(answer, results, basis, counted, isLines, new WorkTurns(context, http));
             }
             else
             {
-                if (reader.Current.ReadStatistics().LastEtag > way.ResultEtag)
+                if (reader.Current.ReadStatistics().LastEtag > basis.ResultEtag)
                 {
                     await results.SettleAsync();
                 }
 
-                await WriteAsync(answer, results, way, results.KnownTotal.Value, isLines, new WorkTurns(context, http));
+                await WriteAsync(
+                    answer,
+                    results,
+                    basis,
+                    results.KnownTotal.Value,
+                    isLines,
+                    new WorkTurns(context, http)
+                );
             }
         }
 
@@ -78,13 +91,13 @@ internal sealed class StreamQuery(ServerContext context)
     private async Task WriteAsync(
         DocumentAnswer answer,
         IQueryResults results,
-        QueryWay way,
+        QueryBasis basis,
         long total,
         bool isLines,
         WorkTurns turns
     )
     {
-        answer.Write(Encoding.UTF8.GetBytes(Opening(way, total, isLines)));
+        answer.Write(Encoding.UTF8.GetBytes(Opening(basis, total, isLines)));
         bool isFirst = true;
         while (await results.MoveNextAsync())
         {
@@ -103,13 +116,13 @@ internal sealed class StreamQuery(ServerContext context)
         answer.Write(isLines ? ""u8 : "]}"u8);
     }
 
-    private string Opening(QueryWay way, long total, bool isLines)
+    private string Opening(QueryBasis basis, long total, bool isLines)
     {
         string statistics = string.Create(
             CultureInfo.InvariantCulture,
-            $"\"ResultEtag\":{way.ResultEtag},\"IsStale\":{(way.IsStale ? "true" : "false")}"
-                + $",\"IndexName\":\"{JsonEncodedText.Encode(way.IndexName)}\",\"TotalResults\":{total}"
-                + $",\"IndexTimestamp\":\"{DocumentJson.Date((way.Timestamp ?? context.Time.GetUtcNow()).UtcTicks)}"
+            $"\"ResultEtag\":{basis.ResultEtag},\"IsStale\":{(basis.IsStale ? "true" : "false")}"
+                + $",\"IndexName\":\"{JsonEncodedText.Encode(basis.IndexName)}\",\"TotalResults\":{total}"
+                + $",\"IndexTimestamp\":\"{DocumentJson.Date((basis.Timestamp ?? context.Time.GetUtcNow()).UtcTicks)}"
                 + $"\""
         );
         return isLines ? $"{{\"Stats\":{{{statistics}}}}}\n" : $"{{{statistics},\"Results\":[";

@@ -2,7 +2,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Board.Tests;
 
-public sealed class BoardCareTests
+public sealed class BoardPolicyTests
 {
     [Theory]
     [InlineData(null, 0.25)]
@@ -13,14 +13,14 @@ public sealed class BoardCareTests
     [InlineData(80.0, 0.0)]
     [InlineData(95.0, 0.0)]
     public void Background_work_slows_down_in_steps_with_heat(double? celsius, double share) =>
-        Assert.Equal(share, BoardCare.BackgroundShareOf(new BoardReading { TemperatureCelsius = celsius }));
+        Assert.Equal(share, BoardPolicy.BackgroundShareOf(new BoardReading { TemperatureCelsius = celsius }));
 
     [Theory]
     [InlineData(Throttling.Throttled, 0.0)]
     [InlineData(Throttling.FrequencyCapped, 0.0)]
     [InlineData(Throttling.SoftTemperatureLimit, 0.5)]
     public void Background_work_pauses_while_the_firmware_throttles(Throttling now, double share) =>
-        Assert.Equal(share, BoardCare.BackgroundShareOf(new BoardReading { TemperatureCelsius = 50, Now = now }));
+        Assert.Equal(share, BoardPolicy.BackgroundShareOf(new BoardReading { TemperatureCelsius = 50, Now = now }));
 
     [Fact]
     public void What_is_wrong_is_said_for_five_minutes_after_it_was_seen_last()

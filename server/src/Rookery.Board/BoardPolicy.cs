@@ -19,7 +19,7 @@ public enum BoardCondition
 }
 
 /// <summary>What follows from a reading. Pure, so that a test needs only the reading.</summary>
-public static class BoardCare
+public static class BoardPolicy
 {
     /// <summary>From here on background work slows down, in steps.</summary>
     public const double WarmCelsius = 70;

@@ -8,11 +8,11 @@ using Rookery.Queries.Planning;
 namespace Rookery.Server.Raven.Queries;
 
 /// <summary>
-/// Finds the way by which a query is answered: has the index made that it needs, and waits for it as long as the query
+/// Chooses what the answer of a query rests on: has the index made that it needs, and waits for it as long as the query
 /// may.
 /// </summary>
 /// <param name="context">The server.</param>
-internal sealed class QueryWays(ServerContext context)
+internal sealed class QueryBasisChooser(ServerContext context)
 {
     private const string LookedUp = "Documents are looked up: nothing but ids narrows the query.";
 
@@ -24,7 +24,7 @@ internal sealed class QueryWays(ServerContext context)
     private static readonly TimeSpan BuildWait = QueryEnvelope.UsualWait;
 
     /// <summary>
-    /// Chooses, and begins to answer that way. An index that was reset when it was to answer is waited for again.
+    /// Chooses, and begins to answer. An index that was reset when it was to answer is waited for again.
     /// </summary>
     /// <param name="http">The request.</param>
     /// <param name="reader">Reads the documents that are asked for, at a moment behind all that is waited for; outlives
@@ -32,12 +32,12 @@ internal sealed class QueryWays(ServerContext context)
     /// <param name="request">What is asked.</param>
     /// <param name="answer">Whose room is taken for what is large.</param>
     /// <param name="metadataOnly">Whether of whole documents only the metadata is wanted.</param>
-    /// <param name="chosen">Called when the way is chosen, before it is gone.</param>
-    /// <returns>The query as it is answered, its way, and its results before the first.</returns>
+    /// <param name="chosen">Called when the basis is chosen, before it is gone.</param>
+    /// <returns>The query as it is answered, its basis, and its results before the first.</returns>
     /// <exception cref="QueryException">The query would cost more than one may.</exception>
     /// <exception cref="RefusedException">As of <see cref="ChooseAsync"/>, or there was no room for a large
     /// document.</exception>
-    public async ValueTask<(QueryRequest Request, QueryWay Way, IQueryResults Results)> OpenAsync(
+    public async ValueTask<(QueryRequest Request, QueryBasis Basis, IQueryResults Results)> OpenAsync(
         HttpContext http,
         AnswerReader reader,
         QueryRequest request,
@@ -50,15 +50,15 @@ internal sealed class QueryWays(ServerContext context)
         while (true)
         {
             reader.LetGo();
-            var way = await ChooseAsync(database, request, http);
+            var basis = await ChooseAsync(database, request, http);
             request = QueryResults.Renew(context, http, database, request);
             chosen?.Invoke();
             if (
-                await QueryResults.TryOpenAsync(context, http, reader, request, way, answer, metadataOnly) is
+                await QueryResults.TryOpenAsync(context, http, reader, request, basis, answer, metadataOnly) is
                 { } results
             )
             {
-                return (request, way, results);
+                return (request, basis, results);
             }
         }
     }
@@ -72,18 +72,18 @@ internal sealed class QueryWays(ServerContext context)
     /// <param name="http">The request; when its client leaves, it is waited for no longer.</param>
     /// <exception cref="RefusedException">The query was to wait for an index, which did not come so far in time; or it
     /// needs one that could not be made.</exception>
-    public ValueTask<QueryWay> ChooseAsync(Database database, QueryRequest request, HttpContext http)
+    public ValueTask<QueryBasis> ChooseAsync(Database database, QueryRequest request, HttpContext http)
     {
         long cutOff = database.LastEtag;
         if (request.Plan is null)
         {
-            return new(new QueryWay(request.IndexName, null, false, cutOff, null));
+            return new(new QueryBasis(request.IndexName, null, false, cutOff, null));
         }
 
         var route = RouteOf(database, request, explains: false);
         if (route.IndexName is not { } name)
         {
-            return new(new QueryWay(request.IndexName, null, false, cutOff, null));
+            return new(new QueryBasis(request.IndexName, null, false, cutOff, null));
         }
 
         context.AutomaticIndexes.NoteUse(database, name);
@@ -91,11 +91,11 @@ internal sealed class QueryWays(ServerContext context)
         // Almost always: then nothing is waited for.
         bool isThere = route.ToDefine is null && (route.IsBuilt || route.NeedsIndex);
         return isThere && context.Indexes.ReadPosition(database, name) is { } position && position.VisibleEtag >= cutOff
-            ? new(new QueryWay(name, name, false, position.VisibleEtag, position.LastIndexed))
+            ? new(new QueryBasis(name, name, false, position.VisibleEtag, position.LastIndexed))
             : WaitAsync(database, request, route, name, cutOff, http);
     }
 
-    /// <summary>The way by which a query would be answered, and why. Nothing is made, and nothing waited for.</summary>
+    /// <summary>What the answer of a query would rest on, and why. Nothing is made, and nothing waited for.</summary>
     public QueryRoute Explain(Database database, QueryRequest request) =>
         request.Plan is null
             ? new QueryRoute(null, null, IsBuilt: false, NeedsIndex: false, [PlanReason.OfDocuments(LookedUp)])
@@ -173,7 +173,7 @@ internal sealed class QueryWays(ServerContext context)
                 );
     }
 
-    private async ValueTask<QueryWay> WaitAsync(
+    private async ValueTask<QueryBasis> WaitAsync(
         Database database,
         QueryRequest request,
         QueryRoute route,
@@ -191,7 +191,7 @@ internal sealed class QueryWays(ServerContext context)
                 is { } refusal
         )
         {
-            return mayScan ? new QueryWay(name, null, false, cutOff, null) : throw RavenErrors.Refuse(refusal);
+            return mayScan ? new QueryBasis(name, null, false, cutOff, null) : throw RavenErrors.Refuse(refusal);
         }
 
         // One that others have made, and that is not built yet, is built for some time: the documents are there now.
@@ -206,7 +206,7 @@ internal sealed class QueryWays(ServerContext context)
             );
         return isReached || !mayScan
             ? Answering(database, request, name, isReached, cutOff)
-            : new QueryWay(name, null, false, cutOff, null);
+            : new QueryBasis(name, null, false, cutOff, null);
     }
 
     private async Task<bool> WaitAsync(Database database, string name, long cutOff, TimeSpan patience, HttpContext http)
@@ -215,7 +215,7 @@ internal sealed class QueryWays(ServerContext context)
         return await context.Indexes.WaitAsync(database, name, cutOff, patience, ending.Token);
     }
 
-    private QueryWay Answering(Database database, QueryRequest request, string name, bool isReached, long cutOff)
+    private QueryBasis Answering(Database database, QueryRequest request, string name, bool isReached, long cutOff)
     {
         if (!isReached && request.Wait is { } waited)
         {
@@ -227,6 +227,6 @@ internal sealed class QueryWays(ServerContext context)
         }
 
         var (visible, lastIndexed) = context.Indexes.ReadPosition(database, name) ?? (0, null);
-        return new QueryWay(name, name, !isReached, isReached ? Math.Max(cutOff, visible) : visible, lastIndexed);
+        return new QueryBasis(name, name, !isReached, isReached ? Math.Max(cutOff, visible) : visible, lastIndexed);
     }
 }
