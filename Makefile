@@ -113,7 +113,7 @@ simulate-long: ## before a change of consensus lands: SEEDS=1000 of each profile
 bench: build ## the figures of benchmarks/README.md
 	benchmarks/run
 
-lint: ## warnings as errors, formatting, shell scripts
+lint: ## warnings as errors, formatting, the words of STYLE.md, references, shell scripts
 	server/tests/run lint
 
 clean: ## all that was built, but the key that updates are signed with

@@ -1,0 +1,107 @@
+using System.Text.RegularExpressions;
+
+namespace Rookery.Architecture.Tests;
+
+/// <summary>Identifiers of the product have none of the words that the glossary of STYLE.md refuses.</summary>
+public sealed partial class GlossaryTests
+{
+    /// <summary>The rooms that know a log: there "cut" would mean to truncate it. Elsewhere texts are cut.</summary>
+    private static readonly string[] RoomsOfTheLog =
+    [
+        "Rookery.Cluster",
+        "Rookery.Documents",
+        "Rookery.Journal",
+        "Rookery.Raft",
+        "Rookery.Storage",
+    ];
+
+    [Fact]
+    public void No_identifier_has_a_word_that_the_glossary_refuses()
+    {
+        string[] everywhere = WordsOf(File.ReadAllText(Path.Join(House.Root, "STYLE.md")));
+        var found =
+            from path in House.SourceFiles
+            from name in NamesIn(File.ReadAllText(path), RefusedIn(path, everywhere)).Distinct(StringComparer.Ordinal)
+            select $"{Path.GetRelativePath(House.Root, path)}: {name}";
+        Assert.Empty(found);
+    }
+
+    [Fact]
+    public void The_glossary_names_the_words() =>
+        Assert.Equal(
+            ["care", "desk", "office", "pump", "steward", "way", "ways", "workshop"],
+            WordsOf(File.ReadAllText(Path.Join(House.Root, "STYLE.md"))).Order(StringComparer.Ordinal)
+        );
+
+    [Theory]
+    [InlineData("private int _onTheWay;", "_onTheWay")]
+    [InlineData("sealed class BoardCare;", "BoardCare")]
+    [InlineData("int ways = 1;", "ways")]
+    [InlineData("int always = Careful(); // the way of a desk", null)]
+    [InlineData("string text = \"the way of a desk\";", null)]
+    [InlineData("string text = $\"in {office} hours\";", "office")]
+    public void The_rule_finds_whole_words_of_identifiers(string code, string? expected) =>
+        Assert.Equal(expected is null ? [] : [expected], NamesIn(code, ["care", "desk", "office", "way", "ways"]));
+
+    /// <summary>The words in quotes of the sentence in STYLE.md about everyday words.</summary>
+    private static string[] WordsOf(string style) =>
+        [.. Quoted().Matches(Sentence().Match(style).Value).Select(match => match.Groups["word"].Value)];
+
+    private static string[] RefusedIn(string path, string[] everywhere) =>
+        RoomsOfTheLog.Any(room => path.Contains($"/src/{room}/", StringComparison.Ordinal))
+            ? [.. everywhere, "cut", "cuts"]
+            : everywhere;
+
+    private static IEnumerable<string> NamesIn(string code, string[] refused) =>
+        from name in Identifiers().Matches(TextsAndComments().Replace(code, Inserted))
+        where Words().Matches(name.Value).Any(word => refused.Contains(word.Value, StringComparer.OrdinalIgnoreCase))
+        select name.Value;
+
+    /// <summary>Of a text only what is inserted into it is code.</summary>
+    private static string Inserted(Match text) =>
+        text.Value.StartsWith('$')
+            ? string.Join(' ', Insertions().Matches(text.Value).Select(found => found.Value))
+            : " ";
+
+    [GeneratedRegex(
+        @"Everyday words are no terms:[^\n]*",
+        RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant,
+        matchTimeoutMilliseconds: 10_000
+    )]
+    private static partial Regex Sentence();
+
+    [GeneratedRegex(
+        "\"(?<word>[a-z]+)\"",
+        RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant,
+        matchTimeoutMilliseconds: 10_000
+    )]
+    private static partial Regex Quoted();
+
+    [GeneratedRegex(
+        "//[^\n]*|\\$*\"\"\"[\\s\\S]*?\"\"\"|\\$?\"(\\\\.|[^\"\\\\\n])*\"|'(\\\\.|[^'\\\\\n])+'",
+        RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant,
+        matchTimeoutMilliseconds: 10_000
+    )]
+    private static partial Regex TextsAndComments();
+
+    [GeneratedRegex(
+        @"\{[^{}]*\}",
+        RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant,
+        matchTimeoutMilliseconds: 10_000
+    )]
+    private static partial Regex Insertions();
+
+    [GeneratedRegex(
+        @"\b[A-Za-z_]\w*",
+        RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant,
+        matchTimeoutMilliseconds: 10_000
+    )]
+    private static partial Regex Identifiers();
+
+    [GeneratedRegex(
+        "[A-Z]?[a-z]+|[A-Z]+(?![a-z])",
+        RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant,
+        matchTimeoutMilliseconds: 10_000
+    )]
+    private static partial Regex Words();
+}
