@@ -12,16 +12,6 @@ public static partial class Lz4
     /// <summary>The largest input that <see cref="Compress"/> takes: LZ4_MAX_INPUT_SIZE, 2,113,929,216 bytes.</summary>
     public const int LargestInputBytes = 0x7E000000;
 
-    /// <summary>Room that is enough for any input of <paramref name="inputBytes"/> bytes.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">Negative, or more than
-    /// <see cref="LargestInputBytes"/>.</exception>
-    public static int LargestOutputBytes(int inputBytes)
-    {
-        ArgumentOutOfRangeException.ThrowIfNegative(inputBytes);
-        ArgumentOutOfRangeException.ThrowIfGreaterThan(inputBytes, LargestInputBytes);
-        return inputBytes + (inputBytes / 255) + 16;
-    }
-
     /// <summary>Compresses <paramref name="source"/> into the beginning of <paramref name="destination"/>.</summary>
     /// <returns>Bytes written; 0 when they do not fit, and then the destination's content is undefined. Give it less
     /// room than the source to learn whether it helps.</returns>

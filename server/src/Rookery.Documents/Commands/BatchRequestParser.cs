@@ -16,7 +16,7 @@ public static class BatchRequestParser
     /// <param name="body">The whole body.</param>
     /// <param name="database">The database's number.</param>
     /// <param name="key">The request's idempotency key, or none.</param>
-    /// <param name="maxBatchBytes">See <see cref="DocumentLimits.BatchBytes"/>.</param>
+    /// <param name="maxBatchBytes">Bytes that the command may take.</param>
     /// <param name="batch">The command; its buffer belongs to the caller.</param>
     /// <param name="error">Why it was refused.</param>
     /// <param name="formatLevel">What may be written: see <see cref="FormatLevel"/>.</param>

@@ -22,10 +22,4 @@ public static class DocumentLimits
 
     /// <summary>Commands of an atomic batch that may take so many bytes.</summary>
     public static int BatchCommands(int batchBytes) => Math.Max(batchBytes / BytesPerBatchCommand, 1);
-
-    /// <summary>
-    /// Bytes an atomic batch may take on a node with this memory budget: an eighth of it, at most
-    /// <see cref="MaxBatchBytes"/>.
-    /// </summary>
-    public static int BatchBytes(long memoryBudgetBytes) => (int)Math.Clamp(memoryBudgetBytes / 8, 1, MaxBatchBytes);
 }

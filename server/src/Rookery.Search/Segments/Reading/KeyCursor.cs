@@ -147,9 +147,6 @@ public sealed class KeyCursor
         return true;
     }
 
-    /// <summary>Goes to the key before; false at the first. Not as fast as <see cref="MoveNext"/>.</summary>
-    public bool MovePrevious() => SeekOrdinal(Ordinal - 1);
-
     private static (long Address, long Keys) Child(KeyTreeBlock block)
     {
         int at = 0;

@@ -42,7 +42,4 @@ public sealed class TermCursor(KeyCursor keys)
 
     /// <summary>Goes to the term with this ordinal; false when there are not so many.</summary>
     public bool SeekOrdinal(long ordinal) => keys.SeekOrdinal(ordinal);
-
-    /// <summary>Goes to the term before; false at the first.</summary>
-    public bool MovePrevious() => keys.MovePrevious();
 }
