@@ -42,7 +42,7 @@ class Release(unittest.TestCase):
     def test_a_dry_run_names_the_files_and_makes_none(self):
         told = self.release("--dry-run")
         self.assertEqual(told.returncode, 0, told.stderr)
-        for name in ["NOTES.md", "rookery_1.2.3_amd64.deb", "rookery_1.2.3_arm64.deb", "SHA256SUMS"]:
+        for name in ["NOTES", "rookery_1.2.3_amd64.deb", "rookery_1.2.3_arm64.deb", "SHA256SUMS"]:
             self.assertIn(f"artifacts/release/1.2.3/{name}\n", told.stdout)
         self.assertIn("sbom.json", told.stdout)
         self.assertFalse((self.top / "artifacts").exists())
