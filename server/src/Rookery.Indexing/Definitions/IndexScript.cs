@@ -10,7 +10,7 @@ namespace Rookery.Indexing.Definitions;
 public sealed record CompiledMap(string? Collection, ScriptProgram Program, IReadOnlyList<string> Fields)
 {
     /// <summary>The same function, where it needs no machine.</summary>
-    public PlainRow? Plain { get; init; }
+    internal PlainRow? Plain { get; init; }
 }
 
 /// <summary>The text of a reduce, compiled.</summary>

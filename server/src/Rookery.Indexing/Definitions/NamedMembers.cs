@@ -5,7 +5,7 @@ namespace Rookery.Indexing.Definitions;
 
 /// <summary>Finds the members of an object that a script names, in one walk that ends with the last of them.</summary>
 /// <param name="names">Their names, none of which has to be escaped in JSON.</param>
-public sealed class NamedMembers(IReadOnlyList<string> names)
+internal sealed class NamedMembers(IReadOnlyList<string> names)
 {
     // As they stand before a value.
     private readonly byte[][] _heads = [.. names.Select(static name => Encoding.UTF8.GetBytes($"\"{name}\":"))];

@@ -7,7 +7,7 @@ namespace Rookery.Indexing.Definitions;
 /// An object of plain values, as a map returns it: written as the machine would write it, byte for byte, and without
 /// it. Any number of threads.
 /// </summary>
-public sealed class PlainRow
+internal sealed class PlainRow
 {
     /// <summary>Names that are looked for at most: their places lie on the stack.</summary>
     public const int MostNames = 32;

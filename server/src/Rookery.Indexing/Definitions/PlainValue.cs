@@ -8,7 +8,7 @@ namespace Rookery.Indexing.Definitions;
 /// A value that a script has in its text or takes from the JSON it is given as it stands there, so that no machine is
 /// needed: most values of most maps.
 /// </summary>
-public abstract record PlainValue
+internal abstract record PlainValue
 {
     /// <summary>Reads it.</summary>
     /// <param name="members">The members of the object that the script is given, without braces.</param>

@@ -1,4 +1,3 @@
-using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Grouping;
@@ -24,21 +23,6 @@ public sealed class GroupPlan
         (AggregateKind Kind, GroupedField? Field)[] aggregates
     ) => (Array, Keys, Names, NeedsWholeKey, Aggregates) = (array, keys, names, needsWholeKey, aggregates);
 
-    /// <summary>What an index computes of the groups that it holds.</summary>
-    public GroupPlan(AutoReduceDefinition definition)
-    {
-        string[]? array = definition.Array is { } steps ? [.. steps] : null;
-        Array = array is null ? null : new FieldReader(array);
-        Keys = [.. definition.Keys.Select(key => GroupedField.Of(ToPath(key.Path), key.IsOfElement ? array : null))];
-        Names = [.. definition.Keys.Select(static key => key.Name)];
-        Aggregates =
-        [
-            .. definition.Aggregates.Select(aggregate =>
-                (aggregate.Kind, aggregate.Path.Count == 0 ? null : GroupedField.Of(ToPath(aggregate.Path), array))
-            ),
-        ];
-    }
-
     /// <summary>The array whose elements are entries; null when each document is one.</summary>
     public FieldReader? Array { get; }
 
@@ -57,9 +41,6 @@ public sealed class GroupPlan
     /// <summary>Names of members from the document's top to a key or to what an aggregate is of.</summary>
     public IReadOnlyList<string> PathOf(GroupedField field) =>
         field.IsOfElement ? [.. Array!.Names, .. field.Reader?.Names ?? []] : field.Reader!.Names;
-
-    private static FieldPath ToPath(IReadOnlyList<string> names) =>
-        new([.. names.Select(static name => new PathStep(name, false))], 0);
 }
 
 /// <summary>A field of an entry: of the document, or of the array's element.</summary>

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Rookery.Indexing.Grouping;
+using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Indexes;
 
@@ -104,11 +105,31 @@ public sealed class AutoReduceDefinition : IAutoDefinition
             groups.Aggregates.Select(aggregate => AggregateOf(groups, aggregate))
         );
 
+    /// <summary>What an index computes of the groups that it holds.</summary>
+    internal GroupPlan ToPlan()
+    {
+        string[]? array = Array is { } steps ? [.. steps] : null;
+        return new GroupPlan(
+            array is null ? null : new FieldReader(array),
+            [.. Keys.Select(key => GroupedField.Of(ToPath(key.Path), key.IsOfElement ? array : null))],
+            [.. Keys.Select(static key => key.Name)],
+            needsWholeKey: false,
+            [
+                .. Aggregates.Select(aggregate =>
+                    (aggregate.Kind, aggregate.Path.Count == 0 ? null : GroupedField.Of(ToPath(aggregate.Path), array))
+                ),
+            ]
+        );
+    }
+
     /// <summary>An aggregate of a query as an index holds it.</summary>
     public static AutoReduceAggregate AggregateOf(
         GroupPlan groups,
         (AggregateKind Kind, GroupedField? Field) aggregate
     ) => new(aggregate.Kind, aggregate.Field is { } field ? groups.PathOf(field) : []);
+
+    private static FieldPath ToPath(IReadOnlyList<string> names) =>
+        new([.. names.Select(static name => new PathStep(name, false))], 0);
 
     private static AutoReduceDefinition ReadMembers(string? collection, JsonElement json)
     {

@@ -32,7 +32,7 @@ public sealed class AutoReduceMap : IIndexMap, IDisposable
     public AutoReduceMap(AutoReduceDefinition definition)
     {
         Definition = definition;
-        _plan = new GroupPlan(definition);
+        _plan = definition.ToPlan();
         _groups = new GroupTable(_plan, memory: null, MappedRows.MostRows);
         Fields =
         [

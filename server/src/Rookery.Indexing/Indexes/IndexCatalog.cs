@@ -33,7 +33,7 @@ public sealed class IndexCatalog : IDisposable
     /// <param name="database">The database.</param>
     /// <param name="folders">Where its indexes lie.</param>
     /// <param name="factory">Makes them.</param>
-    public IndexCatalog(Database database, IndexFolders folders, IndexFactory factory)
+    internal IndexCatalog(Database database, IndexFolders folders, IndexFactory factory)
     {
         (Database, _folders, _factory) = (database, folders, factory);
         Feeder = new IndexFeeder(database, factory.Options, factory.Time);
@@ -63,7 +63,7 @@ public sealed class IndexCatalog : IDisposable
     /// Why the newest definition of an index that was looked at is not followed on this node; null when it is. The log
     /// may define a newer one.
     /// </summary>
-    public NotKept? WhyNotKept(string name) => _notKept.GetValueOrDefault(LowerNames.Index(name));
+    internal NotKept? WhyNotKept(string name) => _notKept.GetValueOrDefault(LowerNames.Index(name));
 
     /// <summary>
     /// Goes by what the log defines now, by what was asked, and by who has caught up. Reads no documents.

@@ -19,7 +19,7 @@ public delegate IIndexStore OpenIndexStore(string folder);
 public delegate ReduceStore OpenReduceStore(string folder, IReducer reducer);
 
 /// <summary>Makes running indexes of definitions.</summary>
-public sealed class IndexFactory
+internal sealed class IndexFactory
 {
     /// <summary>The clock.</summary>
     public required TimeProvider Time { get; init; }

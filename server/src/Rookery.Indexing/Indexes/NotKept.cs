@@ -5,4 +5,4 @@ namespace Rookery.Indexing.Indexes;
 /// <param name="Reason">Why, in a sentence or two.</param>
 /// <param name="Time">Since when.</param>
 /// <param name="Needed">The place that it waits for; null when it is not for want of one.</param>
-public sealed record NotKept(long Number, string Reason, DateTimeOffset Time, IndexPlace? Needed);
+internal sealed record NotKept(long Number, string Reason, DateTimeOffset Time, IndexPlace? Needed);

@@ -6,7 +6,7 @@ namespace Rookery.Search.Segments.Format;
 /// <param name="Address">Its root's address; meaningless when it is empty.</param>
 /// <param name="Height">Blocks from the root to a leaf, the root included; 0 when it is empty.</param>
 /// <param name="Count">Its keys.</param>
-public readonly record struct KeyTreeRoot(long Address, int Height, long Count)
+internal readonly record struct KeyTreeRoot(long Address, int Height, long Count)
 {
     /// <summary>More blocks above each other are no tree of ours: each has at least four below it.</summary>
     public const int HeightLimit = 24;

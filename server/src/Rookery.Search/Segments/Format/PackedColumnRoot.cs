@@ -5,7 +5,7 @@ namespace Rookery.Search.Segments.Format;
 /// <summary>Where a column begins.</summary>
 /// <param name="Directory">The address of its directory; 0 when there is no column.</param>
 /// <param name="Count">Its values.</param>
-public readonly record struct PackedColumnRoot(long Directory, int Count)
+internal readonly record struct PackedColumnRoot(long Directory, int Count)
 {
     /// <summary>Values of a chunk.</summary>
     public const int ChunkLength = 1024;

@@ -96,7 +96,7 @@ internal sealed record SegmentFooter
 /// <param name="Lengths">By entry, its length in tokens.</param>
 /// <param name="EntriesWithLength">Entries whose length is not 0.</param>
 /// <param name="TotalLength">The sum of the lengths.</param>
-public sealed record SegmentFieldFooter(
+internal sealed record SegmentFieldFooter(
     int Number,
     bool IsText,
     bool HasPlainKeys,

@@ -15,7 +15,7 @@ public sealed class KeyCursor
     private bool _isOpen;
 
     /// <summary>A cursor before the first key.</summary>
-    public KeyCursor(SegmentPages pages, KeyTreeRoot root)
+    internal KeyCursor(SegmentPages pages, KeyTreeRoot root)
     {
         _pages = pages;
         _root = root;

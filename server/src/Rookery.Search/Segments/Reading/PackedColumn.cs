@@ -15,7 +15,7 @@ public sealed class PackedColumn
     private readonly byte[] _bits;
 
     /// <summary>Reads the directory.</summary>
-    public PackedColumn(SegmentPages pages, PackedColumnRoot root)
+    internal PackedColumn(SegmentPages pages, PackedColumnRoot root)
     {
         _pages = pages;
         Count = root.Count;

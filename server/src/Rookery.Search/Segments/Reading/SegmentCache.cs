@@ -15,7 +15,7 @@ public sealed class SegmentCache(MemoryShare share)
     private LinkedListNode<CachedPage>? _hand;
 
     /// <summary>Keeps a page that was read, if others can make room for it.</summary>
-    public void Add(CachedPage page)
+    internal void Add(CachedPage page)
     {
         lock (_gate)
         {
@@ -39,7 +39,7 @@ public sealed class SegmentCache(MemoryShare share)
     }
 
     /// <summary>Drops all pages of a segment that is closed.</summary>
-    public void Forget(CachedPage?[] slots)
+    internal void Forget(CachedPage?[] slots)
     {
         lock (_gate)
         {
@@ -105,7 +105,7 @@ public sealed class SegmentCache(MemoryShare share)
 /// <param name="slots">The pages of its segment, by number.</param>
 /// <param name="number">Its number.</param>
 /// <param name="bytes">What it holds, without the checksum.</param>
-public sealed class CachedPage(CachedPage?[] slots, int number, byte[] bytes)
+internal sealed class CachedPage(CachedPage?[] slots, int number, byte[] bytes)
 {
     /// <summary>The pages of its segment, by number.</summary>
     internal CachedPage?[] Slots => slots;

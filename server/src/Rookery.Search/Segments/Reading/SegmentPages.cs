@@ -61,7 +61,7 @@ public abstract class SegmentPages
 }
 
 /// <summary>Pages of an open file, kept in the cache.</summary>
-public sealed class SegmentFile : SegmentPages, IDisposable
+internal sealed class SegmentFile : SegmentPages, IDisposable
 {
     private readonly IDiskFile _file;
     private readonly long _fileId;
@@ -186,7 +186,7 @@ public sealed class SegmentFile : SegmentPages, IDisposable
 /// Pages for a walk over a whole segment: the few that were read last, and none pushed out of the cache for it. One
 /// thread.
 /// </summary>
-public sealed class PassingPages(SegmentFile file) : SegmentPages
+internal sealed class PassingPages(SegmentFile file) : SegmentPages
 {
     private const int Kept = 16;
 

@@ -81,7 +81,7 @@ public sealed class SegmentReader : IDisposable
     /// <summary>
     /// The same segment, for a walk over all of it that keeps nothing in the cache. It is closed with this one.
     /// </summary>
-    public SegmentReader Passing(out PassingPages passing) => new(_file, passing = new PassingPages(_file), _footer);
+    internal SegmentReader Passing(out PassingPages passing) => new(_file, passing = new PassingPages(_file), _footer);
 
     /// <summary>A field; null when no entry has anything in it.</summary>
     public SegmentField? Field(int number) => (uint)number < (uint)_fields.Length ? _fields[number] : null;

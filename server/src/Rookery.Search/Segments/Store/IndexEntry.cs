@@ -133,7 +133,7 @@ public sealed class IndexEntry
     public void EndEntry() => Take(PartKind.EndOfEntry, 0, 0, 0);
 
     /// <summary>Adds the entries to a batch, in whose last document they are.</summary>
-    public void WriteTo(SegmentBuilder batch)
+    internal void WriteTo(SegmentBuilder batch)
     {
         bool isOpen = false;
         Span<uint> hashes = stackalloc uint[TermTable.MostTouched];

@@ -13,7 +13,7 @@ namespace Rookery.Search.Segments.Writing;
 /// <see cref="EndEntry"/>; a document without entries is only removed. One thread. Used again after
 /// <see cref="Clear"/>.
 /// </summary>
-public sealed class SegmentBuilder : IDisposable
+internal sealed class SegmentBuilder : IDisposable
 {
     /// <summary>The field that document ids have among the terms.</summary>
     internal const int IdField = -1;

@@ -1,10 +1,10 @@
 using Rookery.Disk;
 using Rookery.Indexing.Grouping;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Reducing;
 using Rookery.Indexing.Values;
 using Rookery.Search.Segments.Store;
 
-namespace Rookery.Indexing.Reducing;
+namespace Rookery.Indexing.Indexes;
 
 /// <summary>
 /// Writes the reduced rows of an automatic map/reduce index as entries: the row as a scan makes it of a group, whose
