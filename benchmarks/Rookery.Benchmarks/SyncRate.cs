@@ -1,5 +1,5 @@
 using System.Diagnostics;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Benchmarks;
 

@@ -1,5 +1,5 @@
-using Rookery.Disk;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Raft;
 
 namespace Rookery.Cluster;

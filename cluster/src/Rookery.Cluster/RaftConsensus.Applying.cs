@@ -1,8 +1,8 @@
 using Rookery.Cluster.Log;
-using Rookery.Disk;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Raft;
 using Rookery.Storage;
 

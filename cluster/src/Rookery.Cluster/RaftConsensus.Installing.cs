@@ -1,6 +1,6 @@
 using Rookery.Cluster.Log;
-using Rookery.Disk;
 using Rookery.Documents.Transfer;
+using Rookery.Platform;
 using Rookery.Raft;
 using Rookery.Storage.Install;
 

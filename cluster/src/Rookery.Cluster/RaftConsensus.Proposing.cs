@@ -1,8 +1,8 @@
 using Rookery.Cluster.Commit;
 using Rookery.Cluster.Log;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
+using Rookery.Platform;
 using Rookery.Raft;
 
 namespace Rookery.Cluster;

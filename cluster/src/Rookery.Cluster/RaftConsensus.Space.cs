@@ -1,7 +1,7 @@
 using System.Globalization;
-using Rookery.Disk;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Raft;
 
 namespace Rookery.Cluster;

@@ -1,7 +1,7 @@
 using Rookery.Cluster.Log;
-using Rookery.Disk;
 using Rookery.Documents.Consensus;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Raft;
 
 namespace Rookery.Cluster;

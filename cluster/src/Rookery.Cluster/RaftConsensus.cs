@@ -2,10 +2,10 @@ using Rookery.Cluster.Commit;
 using Rookery.Cluster.Log;
 using Rookery.Cluster.Membership;
 using Rookery.Cluster.Peers;
-using Rookery.Disk;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Raft;
 
 namespace Rookery.Cluster;

@@ -70,7 +70,7 @@ for (const status of [0, 429, 500, 503, 504, 507]) {
 for (const sentence of [
   "error: A rule of consensus was found broken, so this node stopped taking part: one leader in a term.",
   "Process terminated. The node ends, because the commit path met a state that must not be.",
-  "warning: duty failed: Rookery.Disk.InvariantViolationException: Invariant violated: a reference is given back once.",
+  "warning: duty failed: Rookery.Platform.InvariantViolationException: Invariant violated: a reference is given back once.",
   "error: This node came to other results than a majority by applying the same writes, so it stopped taking part.",
 ]) {
   test(`No log may say: ${sentence.slice(0, 60)}`, async () => {
@@ -80,7 +80,7 @@ for (const sentence of [
 }
 
 test("What a broken card makes a node say, no other fault excuses", async () => {
-  const logs = { a: "error: The journal could not be written, so nothing more is acknowledged: no space is left\n   at Rookery.Disk.PosixFile.Write()\n" }
+  const logs = { a: "error: The journal could not be written, so nothing more is acknowledged: no space is left\n   at Rookery.Platform.PosixFile.Write()\n" }
   await play({ ...quiet, excuses: ["failing"] }, standIn({}, logs))
   await assert.rejects(play(quiet, standIn({}, logs)), /logs that no fault excuses/)
 })

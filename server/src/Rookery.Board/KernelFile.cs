@@ -1,6 +1,6 @@
 using System.Buffers.Text;
 using System.Text;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Board;
 

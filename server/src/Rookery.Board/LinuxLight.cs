@@ -1,5 +1,5 @@
 using System.Text;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Board;
 

@@ -1,7 +1,7 @@
 using System.ComponentModel;
 using System.Diagnostics;
 using System.Globalization;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Board;
 

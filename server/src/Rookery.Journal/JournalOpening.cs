@@ -1,5 +1,5 @@
 using System.Security.Cryptography;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Journal;
 

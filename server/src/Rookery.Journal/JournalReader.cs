@@ -32,7 +32,7 @@ public sealed class JournalReader : IDisposable
     /// <param name="frame">The frame; its payload is valid until the next call.</param>
     /// <returns>False behind the last frame.</returns>
     /// <exception cref="JournalDamagedException">A byte on disk is not what was written.</exception>
-    /// <exception cref="Disk.DiskException">The disk could not be read.</exception>
+    /// <exception cref="Platform.DiskException">The disk could not be read.</exception>
     public bool Next(out JournalFrame frame)
     {
         while (_current < _spans.Count)

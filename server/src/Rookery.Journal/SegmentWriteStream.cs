@@ -1,5 +1,5 @@
 using System.Numerics;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Journal;
 

@@ -1,7 +1,7 @@
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Server.Access;
 using Rookery.Server.Raven;
 using Rookery.Server.Support;

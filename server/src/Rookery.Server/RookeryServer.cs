@@ -5,7 +5,7 @@ using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Server.Access;
 using Rookery.Server.Alerts;
 using Rookery.Server.Dashboard;

@@ -1,8 +1,8 @@
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
 using Rookery.Indexing.Indexes;
+using Rookery.Platform;
 using Rookery.Server.Access;
 using Rookery.Server.Alerts;
 using Rookery.Server.Support;

@@ -1,5 +1,5 @@
 using System.Buffers;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Storage.Memory;
 using Rookery.Storage.Runs;
 using Rookery.Storage.State;

@@ -1,8 +1,8 @@
 using System.CommandLine;
 using Rookery.Access;
-using Rookery.Disk;
 using Rookery.Documents.Backups;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Server.Configuration;
 using Rookery.Terminal;
 

@@ -1,9 +1,9 @@
 using System.Buffers;
 using System.CommandLine;
 using Rookery.Access;
-using Rookery.Disk;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Server.Transfer;
 using Rookery.Terminal;
 using Rookery.Transfer;

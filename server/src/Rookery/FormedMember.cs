@@ -2,8 +2,8 @@ using Microsoft.Extensions.Logging;
 using Rookery.Cluster.Forming;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Server.Configuration;
 using Rookery.Server.Support;
 

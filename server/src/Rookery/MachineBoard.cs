@@ -1,5 +1,5 @@
 using Rookery.Board;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery;
 

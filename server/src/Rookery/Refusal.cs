@@ -1,9 +1,9 @@
 using Rookery.Access;
 using Rookery.Cluster.Identity;
-using Rookery.Disk;
 using Rookery.Documents.Backups;
 using Rookery.Documents.Nodes;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Terminal;
 
 namespace Rookery;

@@ -1,7 +1,7 @@
 using System.CommandLine;
-using Rookery.Disk;
 using Rookery.Documents.Backups;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Server.Configuration;
 using Rookery.Terminal;
 

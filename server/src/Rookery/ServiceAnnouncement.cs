@@ -1,8 +1,8 @@
 using System.Security;
 using Microsoft.Extensions.Logging;
 using Rookery.Access;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Server;
 using Rookery.Server.Support;
 

@@ -1,5 +1,5 @@
 using Microsoft.Extensions.Logging;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Server.Support;
 using Rookery.Support;
 using Rookery.Terminal;

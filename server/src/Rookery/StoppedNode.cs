@@ -1,9 +1,9 @@
 using System.CommandLine;
 using Rookery.Cluster;
 using Rookery.Cluster.Identity;
-using Rookery.Disk;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Server.Configuration;
 
 namespace Rookery;

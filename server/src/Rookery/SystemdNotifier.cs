@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Net.Sockets;
 using System.Text;
 using Rookery.Access;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery;
 

@@ -80,7 +80,7 @@ public sealed class DependencyRuleTests
     [MemberData(nameof(Libraries))]
     public void Only_the_disk_room_touches_files(string room)
     {
-        if (room is not "Rookery.Disk")
+        if (room is not "Rookery.Platform")
         {
             Assert.Empty(House.Read(room).Types.Intersect(FileTypes, StringComparer.Ordinal));
         }
@@ -126,7 +126,7 @@ public sealed class DependencyRuleTests
     {
         // This test reads files itself, so its own assembly shows that the search sees them.
         Assert.Contains("System.IO.File", House.Read("Rookery.Architecture.Tests").Types);
-        Assert.Contains("Rookery.Disk", House.Read("Rookery.Journal").Assemblies);
+        Assert.Contains("Rookery.Platform", House.Read("Rookery.Journal").Assemblies);
         Assert.ThrowsAny<Exception>(() => AssertMayKnow("Rookery.Journal", "Rookery.Storage"));
         Assert.ThrowsAny<Exception>(() => AssertMayKnow("Rookery.Journal", "Rookery.Board"));
         Assert.ThrowsAny<Exception>(() => AssertMayKnow("Rookery.Journal", "Rookery.Journal"));

@@ -12,26 +12,26 @@ internal static class House
     /// </summary>
     internal static readonly (string Room, string[] MayKnow)[] Arrows =
     [
-        ("Rookery.Disk", []),
+        ("Rookery.Platform", []),
         ("Rookery.Raft", []),
-        ("Rookery.Json", ["Rookery.Disk"]),
-        ("Rookery.Board", ["Rookery.Disk"]),
-        ("Rookery.Journal", ["Rookery.Disk"]),
-        ("Rookery.Storage", ["Rookery.Disk", "Rookery.Journal"]),
-        ("Rookery.Scripting", ["Rookery.Disk", "Rookery.Json"]),
+        ("Rookery.Json", ["Rookery.Platform"]),
+        ("Rookery.Board", ["Rookery.Platform"]),
+        ("Rookery.Journal", ["Rookery.Platform"]),
+        ("Rookery.Storage", ["Rookery.Platform", "Rookery.Journal"]),
+        ("Rookery.Scripting", ["Rookery.Platform", "Rookery.Json"]),
         (
             "Rookery.Documents",
-            ["Rookery.Disk", "Rookery.Journal", "Rookery.Json", "Rookery.Scripting", "Rookery.Storage"]
+            ["Rookery.Platform", "Rookery.Journal", "Rookery.Json", "Rookery.Scripting", "Rookery.Storage"]
         ),
         (
             "Rookery.Cluster",
-            ["Rookery.Disk", "Rookery.Documents", "Rookery.Journal", "Rookery.Raft", "Rookery.Storage"]
+            ["Rookery.Platform", "Rookery.Documents", "Rookery.Journal", "Rookery.Raft", "Rookery.Storage"]
         ),
-        ("Rookery.Search", ["Rookery.Disk", "Rookery.Json"]),
+        ("Rookery.Search", ["Rookery.Platform", "Rookery.Json"]),
         (
             "Rookery.Indexing",
             [
-                "Rookery.Disk",
+                "Rookery.Platform",
                 "Rookery.Documents",
                 "Rookery.Json",
                 "Rookery.Scripting",
@@ -42,7 +42,7 @@ internal static class House
         (
             "Rookery.Queries",
             [
-                "Rookery.Disk",
+                "Rookery.Platform",
                 "Rookery.Documents",
                 "Rookery.Indexing",
                 "Rookery.Json",
@@ -54,7 +54,7 @@ internal static class House
             "Rookery.Server",
             [
                 "Rookery.Board",
-                "Rookery.Disk",
+                "Rookery.Platform",
                 "Rookery.Documents",
                 "Rookery.Indexing",
                 "Rookery.Journal",
@@ -70,7 +70,7 @@ internal static class House
             [
                 "Rookery.Board",
                 "Rookery.Cluster",
-                "Rookery.Disk",
+                "Rookery.Platform",
                 "Rookery.Documents",
                 "Rookery.Indexing",
                 "Rookery.Journal",

@@ -16,7 +16,7 @@ public sealed partial class LinkedPlacesTests
     [Fact]
     public void The_rule_finds_what_is_gone()
     {
-        string file = Path.Join(House.DirectoryOf("Rookery.Disk"), "Varint.cs");
+        string file = Path.Join(House.DirectoryOf("Rookery.Platform"), "Varint.cs");
         Assert.True(IsDeclared(new Link("", "Varint", "TryRead", file)));
         Assert.False(IsDeclared(new Link("", "Varint", "Gone", file)));
         Assert.False(IsDeclared(new Link("", "Varint", "InvalidDataException", file)));

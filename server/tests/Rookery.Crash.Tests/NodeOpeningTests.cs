@@ -1,9 +1,9 @@
 using Rookery.Cluster;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;

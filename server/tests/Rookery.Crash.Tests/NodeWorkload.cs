@@ -1,6 +1,6 @@
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;

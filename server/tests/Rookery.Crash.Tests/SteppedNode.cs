@@ -1,8 +1,8 @@
 using Rookery.Cluster;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 
 namespace Rookery.Crash.Tests;
 

@@ -1,4 +1,4 @@
-using Rookery.Disk;
+using Rookery.Platform;
 using static Rookery.Journal.Tests.TestJournal;
 
 namespace Rookery.Journal.Tests;

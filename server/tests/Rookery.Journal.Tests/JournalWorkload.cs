@@ -1,4 +1,4 @@
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Journal.Tests;
@@ -22,14 +22,14 @@ internal readonly record struct Entry(
             frame.OperationsBefore,
             frame.OperationCount,
             frame.Payload.Length,
-            Disk.Checksum.Of(frame.Payload.Span)
+            Platform.Checksum.Of(frame.Payload.Span)
         );
 }
 
 /// <summary>A log, a vote and a configuration, as promised or as read.</summary>
 internal sealed record LogState(Entry[] Entries, uint Vote, uint Configuration)
 {
-    public static LogState Empty { get; } = new([], Disk.Checksum.Of([]), Disk.Checksum.Of([]));
+    public static LogState Empty { get; } = new([], Platform.Checksum.Of([]), Platform.Checksum.Of([]));
 
     public long NextOperation => Entries.Length == 0 ? 0 : Entries[^1].OperationsBefore + Entries[^1].OperationCount;
 
@@ -39,7 +39,7 @@ internal sealed record LogState(Entry[] Entries, uint Vote, uint Configuration)
     public LogState With(in JournalFrame frame) =>
         frame.Type switch
         {
-            FrameType.Vote => this with { Vote = Disk.Checksum.Of(frame.Payload.Span) },
+            FrameType.Vote => this with { Vote = Platform.Checksum.Of(frame.Payload.Span) },
             FrameType.Truncation => this with { Entries = Entries[..(int)frame.Index] },
             _ => this with { Entries = [.. Entries, Entry.Of(frame)] },
         };
@@ -57,7 +57,7 @@ internal sealed record LogState(Entry[] Entries, uint Vote, uint Configuration)
             0,
             0
         );
-        return this with { Entries = entries, Configuration = Disk.Checksum.Of(rebase.Configuration.Span) };
+        return this with { Entries = entries, Configuration = Platform.Checksum.Of(rebase.Configuration.Span) };
     }
 
     public bool EqualsFrom(LogState other, long manifestIndex) =>
@@ -190,8 +190,8 @@ internal sealed class JournalWorkload
         entries.AddRange(TestJournal.ReadAll(opened, manifestIndex + 1).Select(static frame => Entry.Of(frame)));
         return new LogState(
             [.. entries],
-            Disk.Checksum.Of(opened.Vote.Span),
-            Disk.Checksum.Of(opened.Configuration.Span)
+            Platform.Checksum.Of(opened.Vote.Span),
+            Platform.Checksum.Of(opened.Configuration.Span)
         );
     }
 

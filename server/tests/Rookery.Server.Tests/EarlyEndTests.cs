@@ -3,8 +3,8 @@ using System.Globalization;
 using System.Net;
 using System.Text;
 using System.Text.Json;
-using Rookery.Disk;
 using Rookery.Documents.Consensus;
+using Rookery.Platform;
 using Rookery.Server.Tests.Raven;
 using Rookery.Simulation;
 

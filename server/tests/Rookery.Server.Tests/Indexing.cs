@@ -1,6 +1,6 @@
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
 using Rookery.Indexing.Indexes;
+using Rookery.Platform;
 
 namespace Rookery.Server.Tests;
 

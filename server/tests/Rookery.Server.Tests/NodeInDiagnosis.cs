@@ -4,9 +4,9 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.TestHost;
 using Microsoft.Extensions.Logging.Abstractions;
 using Rookery.Cluster;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
 using Rookery.Indexing.Indexes;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;

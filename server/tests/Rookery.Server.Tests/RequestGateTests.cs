@@ -5,7 +5,7 @@ using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.TestHost;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Server.Access;
 using Rookery.Simulation;
 

@@ -1,7 +1,7 @@
 using System.Text;
 using Rookery.Cluster;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Server.Tests.Raven;
 using Rookery.Simulation;
 

@@ -1,5 +1,5 @@
 using System.Text;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Simulation;
 using Rookery.Storage.State;
 

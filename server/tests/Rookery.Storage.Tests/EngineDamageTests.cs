@@ -15,7 +15,7 @@ public sealed class EngineDamageTests
             var (disk, work) = Fill(seed);
             string[] files = [.. disk.Files.Where(path => !path.EndsWith("lock", StringComparison.Ordinal))];
             string path = files[random.Next(files.Length)];
-            using var file = disk.Open(path, Disk.DiskOpen.Read);
+            using var file = disk.Open(path, Platform.DiskOpen.Read);
             long offset = random.NextInt64(file.Length);
             disk.Rot(path, offset, (byte)(1 << random.Next(8)));
             string story = $"seed {seed}, {path} at {offset}";
@@ -64,7 +64,7 @@ public sealed class EngineDamageTests
             var (disk, work) = Fill(seed);
             string[] runs = [.. disk.Files.Where(path => path.EndsWith(".run", StringComparison.Ordinal))];
             string path = runs[random.Next(runs.Length)];
-            using var file = disk.Open(path, Disk.DiskOpen.Read);
+            using var file = disk.Open(path, Platform.DiskOpen.Read);
             long offset = random.NextInt64(file.Length);
             disk.Rot(path, offset, (byte)(1 << random.Next(8)));
             string story = $"seed {seed}, {path} at {offset}";

@@ -3,7 +3,7 @@ using System.Buffers.Binary;
 using System.Globalization;
 using System.Runtime.CompilerServices;
 using System.Text;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Storage.Tests;

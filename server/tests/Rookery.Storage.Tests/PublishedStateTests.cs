@@ -1,5 +1,5 @@
 using System.Runtime.CompilerServices;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Simulation;
 using Rookery.Storage.Memory;
 using Rookery.Storage.Runs;

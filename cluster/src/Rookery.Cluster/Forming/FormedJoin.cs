@@ -1,7 +1,7 @@
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 
 namespace Rookery.Cluster.Forming;
 

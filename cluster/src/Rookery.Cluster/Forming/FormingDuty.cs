@@ -5,7 +5,7 @@ using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Membership;
 using Rookery.Cluster.Peers;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Cluster.Forming;
 

@@ -1,7 +1,7 @@
 using System.Security.Cryptography;
 using Rookery.Cluster.Joining;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
+using Rookery.Platform;
 
 namespace Rookery.Cluster.Forming;
 

@@ -1,7 +1,7 @@
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 
 namespace Rookery.Cluster.Identity;
 

@@ -1,5 +1,5 @@
 using System.Security.Cryptography.X509Certificates;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Cluster.Identity;
 

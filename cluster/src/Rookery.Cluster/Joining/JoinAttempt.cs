@@ -1,7 +1,7 @@
 using System.Security.Cryptography;
 using Rookery.Cluster.Identity;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 
 namespace Rookery.Cluster.Joining;
 

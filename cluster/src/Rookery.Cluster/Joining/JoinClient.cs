@@ -6,8 +6,8 @@ using System.Security.Cryptography.X509Certificates;
 using System.Text.Json;
 using Rookery.Cluster.Forming;
 using Rookery.Cluster.Identity;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 
 namespace Rookery.Cluster.Joining;
 

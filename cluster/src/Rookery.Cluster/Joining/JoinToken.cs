@@ -5,7 +5,7 @@ using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using Rookery.Cluster.Identity;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Cluster.Joining;
 

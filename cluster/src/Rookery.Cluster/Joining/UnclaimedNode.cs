@@ -1,9 +1,9 @@
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Log;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Records;
 using Rookery.Documents.Recovery;
+using Rookery.Platform;
 
 namespace Rookery.Cluster.Joining;
 

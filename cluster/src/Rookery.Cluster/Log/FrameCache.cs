@@ -1,5 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Cluster.Log;
 

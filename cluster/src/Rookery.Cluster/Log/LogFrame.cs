@@ -1,11 +1,11 @@
 using System.Buffers;
 using System.Buffers.Binary;
 using Rookery.Cluster.Commit;
-using Rookery.Disk;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Log;

@@ -8,10 +8,10 @@ using Rookery.Cluster.Joining;
 using Rookery.Cluster.Log;
 using Rookery.Cluster.Peers;
 using Rookery.Cluster.Transfer;
-using Rookery.Disk;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Transfer;
+using Rookery.Platform;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Membership;

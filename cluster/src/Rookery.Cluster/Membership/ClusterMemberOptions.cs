@@ -1,7 +1,7 @@
 using System.Net;
 using Microsoft.AspNetCore.Http;
 using Rookery.Cluster.Forming;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Cluster.Membership;
 

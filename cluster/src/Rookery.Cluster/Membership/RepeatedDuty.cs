@@ -1,6 +1,6 @@
 using Rookery.Cluster.Commit;
 using Rookery.Cluster.Peers;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Cluster.Membership;
 

@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
+using Rookery.Platform;
 
 namespace Rookery.Cluster.Peers;
 

@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
 using System.Threading.Tasks.Sources;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Cluster.Peers;
 

@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Cluster.Peers;
 

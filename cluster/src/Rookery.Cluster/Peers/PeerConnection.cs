@@ -1,7 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using System.Security.Authentication;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Cluster.Peers;
 

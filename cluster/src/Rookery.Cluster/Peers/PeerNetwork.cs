@@ -1,9 +1,9 @@
 using System.Security.Cryptography;
 using Microsoft.AspNetCore.Http;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Peers;

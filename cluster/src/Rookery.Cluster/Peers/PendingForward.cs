@@ -1,5 +1,5 @@
-using Rookery.Disk;
 using Rookery.Documents.Consensus;
+using Rookery.Platform;
 
 namespace Rookery.Cluster.Peers;
 

@@ -6,10 +6,10 @@ using Rookery.Cluster.Joining;
 using Rookery.Cluster.Log;
 using Rookery.Cluster.Membership;
 using Rookery.Cluster.Peers;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Recovery;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Recovery;

@@ -61,7 +61,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     /// <summary>Fetches and checks.</summary>
     /// <exception cref="StateTransferException">The member offers nothing, broke off again and again, or sent what is
     /// damaged; or there is no room here.</exception>
-    /// <exception cref="Rookery.Disk.DiskException">The disk refused.</exception>
+    /// <exception cref="Rookery.Platform.DiskException">The disk refused.</exception>
     /// <exception cref="OperationCanceledException">It was given up.</exception>
     public async Task<FetchedState> RunAsync(CancellationToken cancellationToken)
     {

@@ -3,8 +3,8 @@ using System.Globalization;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
 using Microsoft.Net.Http.Headers;
-using Rookery.Disk;
 using Rookery.Documents.Transfer;
+using Rookery.Platform;
 using Rookery.Storage.Repair;
 
 namespace Rookery.Cluster.Transfer;

@@ -1,6 +1,6 @@
 using Rookery.Cluster.Tests.Simulation;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Commit;

@@ -6,8 +6,8 @@ using Rookery.Cluster.Joining;
 using Rookery.Cluster.Tests.Identity;
 using Rookery.Cluster.Tests.Joining;
 using Rookery.Cluster.Tests.Simulation;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Forming;

@@ -6,7 +6,7 @@ using Rookery.Cluster.Membership;
 using Rookery.Cluster.Peers;
 using Rookery.Cluster.Tests.Joining;
 using Rookery.Cluster.Tests.Peers;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Forming;

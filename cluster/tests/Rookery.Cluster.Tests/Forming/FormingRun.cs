@@ -1,6 +1,6 @@
 using System.Globalization;
 using Rookery.Cluster.Forming;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Forming;

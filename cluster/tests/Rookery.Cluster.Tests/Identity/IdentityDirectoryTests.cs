@@ -1,8 +1,8 @@
 using System.Runtime.Versioning;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Tests.Joining;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Simulation;
 using static Rookery.Cluster.Tests.Identity.TestAuthority;
 

@@ -1,6 +1,6 @@
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Joining;

@@ -4,11 +4,11 @@ using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Log;
 using Rookery.Cluster.Tests.Simulation;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Records;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Raft;
 using Rookery.Simulation;
 

@@ -6,9 +6,9 @@ using Rookery.Cluster.Log;
 using Rookery.Cluster.Membership;
 using Rookery.Cluster.Tests.Identity;
 using Rookery.Cluster.Tests.Simulation;
-using Rookery.Disk;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Raft;
 using Rookery.Simulation;
 

@@ -7,8 +7,8 @@ using Rookery.Cluster.Tests.Identity;
 using Rookery.Cluster.Tests.Joining;
 using Rookery.Cluster.Tests.Peers;
 using Rookery.Cluster.Tests.Simulation;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Membership;

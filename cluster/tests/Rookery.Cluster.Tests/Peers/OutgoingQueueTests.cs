@@ -1,6 +1,6 @@
 using Rookery.Cluster.Peers;
-using Rookery.Disk;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Peers;

@@ -1,6 +1,6 @@
-using Rookery.Disk;
 using Rookery.Histories;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Raft;
 using Rookery.Simulation;
 using Operation = Rookery.Histories.Operation;

@@ -388,7 +388,7 @@ public sealed class HostScriptTests
             })
             .ToList();
         cluster.A.Disk.Inject(
-            new DiskFault(1, Disk.Errno.InputOutput)
+            new DiskFault(1, Platform.Errno.InputOutput)
             {
                 Calls = DiskCalls.Sync,
                 PathContains = "/journal",

@@ -1,8 +1,8 @@
 using Rookery.Cluster.Log;
 using Rookery.Crash.Tests;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Raft;
 using Rookery.Simulation;
 

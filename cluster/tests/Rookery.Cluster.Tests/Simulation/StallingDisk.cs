@@ -1,5 +1,5 @@
 using Rookery.Cluster.Tests.Stress;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Cluster.Tests.Simulation;
 

@@ -1,10 +1,10 @@
 using System.Globalization;
 using System.Text;
 using Rookery.Crash.Tests;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Parsing;
+using Rookery.Platform;
 using Rookery.Raft;
 using Rookery.Simulation;
 using MemberChange = Rookery.Raft.MemberChange;

@@ -1,11 +1,11 @@
 using System.Globalization;
 using System.Text;
 using Rookery.Board;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Raft;
 using Rookery.Simulation;
 

@@ -1,5 +1,5 @@
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 
 namespace Rookery.Cluster.Tests.Simulation;
 

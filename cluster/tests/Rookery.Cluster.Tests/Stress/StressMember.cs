@@ -4,9 +4,9 @@ using System.Text;
 using Rookery.Cluster.Tests.Simulation;
 using Rookery.Cluster.Tests.Transfer;
 using Rookery.Cluster.Transfer;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Transfer;
+using Rookery.Platform;
 using Rookery.Raft;
 using Rookery.Simulation;
 

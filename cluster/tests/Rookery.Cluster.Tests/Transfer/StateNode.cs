@@ -1,10 +1,10 @@
 using System.Text;
 using Rookery.Cluster.Transfer;
-using Rookery.Disk;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Transfer;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Transfer;

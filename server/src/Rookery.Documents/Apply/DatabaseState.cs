@@ -1,5 +1,5 @@
-using Rookery.Disk;
 using Rookery.Documents.Databases;
+using Rookery.Platform;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;

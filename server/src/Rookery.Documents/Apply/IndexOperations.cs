@@ -1,10 +1,10 @@
 using System.Globalization;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Apply;
 

@@ -1,8 +1,8 @@
 using System.Buffers;
 using System.Buffers.Binary;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Indexes;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Apply;
 

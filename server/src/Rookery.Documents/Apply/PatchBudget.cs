@@ -1,6 +1,6 @@
-using Rookery.Disk;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Parsing;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Apply;
 

@@ -1,7 +1,7 @@
 using System.Buffers;
 using System.Buffers.Binary;
-using Rookery.Disk;
 using Rookery.Journal;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Backups;
 

@@ -1,6 +1,6 @@
 using System.Globalization;
 using System.Text;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Backups;
 

@@ -1,6 +1,6 @@
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Backups;

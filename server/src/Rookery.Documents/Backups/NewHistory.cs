@@ -1,9 +1,9 @@
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Records;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Backups;

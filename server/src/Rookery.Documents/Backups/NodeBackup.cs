@@ -1,8 +1,8 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
 using Rookery.Journal;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Backups;
 

@@ -1,6 +1,6 @@
-using Rookery.Disk;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Backups;
 

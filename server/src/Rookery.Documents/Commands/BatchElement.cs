@@ -1,9 +1,9 @@
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
 using Rookery.Documents.Patching;
 using Rookery.Json;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Commands;
 

@@ -1,11 +1,11 @@
 using System.Text;
 using System.Text.Unicode;
-using Rookery.Disk;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Parsing;
 using Rookery.Documents.Patching;
 using Rookery.Json;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Commands;
 

@@ -1,8 +1,8 @@
 using System.Buffers.Binary;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Records;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Commands;
 

@@ -1,6 +1,6 @@
 using System.Buffers;
-using Rookery.Disk;
 using Rookery.Documents.Consensus;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Commands;
 

@@ -2,10 +2,10 @@ using System.Buffers.Binary;
 using System.Buffers.Text;
 using System.Security.Cryptography;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Commands;
 

@@ -1,8 +1,8 @@
 using System.Buffers.Binary;
-using Rookery.Disk;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
 using Rookery.Documents.Stored;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Commands;
 

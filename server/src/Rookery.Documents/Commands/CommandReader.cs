@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
-using Rookery.Disk;
 using Rookery.Documents.Indexes;
 using Rookery.Documents.Patching;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Commands;
 

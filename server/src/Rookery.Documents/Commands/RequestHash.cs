@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
 using System.Security.Cryptography;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Commands;
 

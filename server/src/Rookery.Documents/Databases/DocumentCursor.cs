@@ -1,9 +1,9 @@
 using System.Buffers;
-using Rookery.Disk;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
 using Rookery.Documents.Stored;
+using Rookery.Platform;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Databases;

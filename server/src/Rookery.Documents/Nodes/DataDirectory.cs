@@ -1,8 +1,8 @@
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Backups;
 using Rookery.Documents.Recovery;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Nodes;

@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Records;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Nodes;
 

@@ -1,9 +1,9 @@
-using Rookery.Disk;
 using Rookery.Documents.Backups;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Records;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Nodes;

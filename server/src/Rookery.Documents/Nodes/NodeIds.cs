@@ -1,5 +1,5 @@
-using Rookery.Disk;
 using Rookery.Documents.Commands;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Nodes;
 

@@ -1,6 +1,6 @@
-using Rookery.Disk;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Transfer;
+using Rookery.Platform;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Nodes;

@@ -1,10 +1,10 @@
-using Rookery.Disk;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Backups;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Records;
 using Rookery.Documents.Transfer;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Nodes;

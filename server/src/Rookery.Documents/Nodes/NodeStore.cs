@@ -1,4 +1,3 @@
-using Rookery.Disk;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Backups;
 using Rookery.Documents.Commands;
@@ -7,6 +6,7 @@ using Rookery.Documents.Databases;
 using Rookery.Documents.Records;
 using Rookery.Documents.Transfer;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Storage;
 using Rookery.Storage.Install;
 using Rookery.Storage.Repair;

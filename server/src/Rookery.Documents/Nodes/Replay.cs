@@ -1,6 +1,6 @@
-using Rookery.Disk;
 using Rookery.Documents.Apply;
 using Rookery.Journal;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Nodes;
 

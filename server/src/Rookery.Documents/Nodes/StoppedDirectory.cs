@@ -1,5 +1,5 @@
-using Rookery.Disk;
 using Rookery.Documents.Backups;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Nodes;
 

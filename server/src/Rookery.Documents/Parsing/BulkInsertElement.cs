@@ -1,7 +1,7 @@
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Ids;
 using Rookery.Json;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Parsing;
 

@@ -1,6 +1,6 @@
 using System.Text.Unicode;
-using Rookery.Disk;
 using Rookery.Json;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Parsing;
 

@@ -1,6 +1,6 @@
 using System.Text;
-using Rookery.Disk;
 using Rookery.Json;
+using Rookery.Platform;
 using Decoding = System.Buffers.OperationStatus;
 
 namespace Rookery.Documents.Parsing;

@@ -1,9 +1,9 @@
 using System.Buffers.Binary;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Parsing;
 using Rookery.Documents.Stored;
 using Rookery.Json;
+using Rookery.Platform;
 using Rookery.Scripting.Running;
 
 namespace Rookery.Documents.Patching;

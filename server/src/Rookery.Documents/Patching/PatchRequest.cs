@@ -1,10 +1,10 @@
 using System.Buffers.Binary;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Parsing;
 using Rookery.Documents.Stored;
 using Rookery.Json;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Patching;
 

@@ -1,6 +1,6 @@
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
 using Rookery.Json;
+using Rookery.Platform;
 using Rookery.Scripting.Compiling;
 using Rookery.Scripting.Syntax;
 

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Patching;
 

@@ -1,8 +1,8 @@
 using System.Globalization;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Parsing;
 using Rookery.Json;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Patching;
 

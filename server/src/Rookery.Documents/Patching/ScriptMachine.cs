@@ -1,7 +1,7 @@
 using System.Globalization;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Json;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Patching;
 

@@ -1,10 +1,10 @@
 using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Changes;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Records;

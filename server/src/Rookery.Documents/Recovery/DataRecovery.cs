@@ -1,7 +1,7 @@
-using Rookery.Disk;
 using Rookery.Documents.Backups;
 using Rookery.Documents.Nodes;
 using Rookery.Journal;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Recovery;
 

@@ -1,5 +1,4 @@
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
@@ -7,6 +6,7 @@ using Rookery.Documents.Nodes;
 using Rookery.Documents.Records;
 using Rookery.Documents.Transfer;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Recovery;

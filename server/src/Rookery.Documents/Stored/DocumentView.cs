@@ -1,5 +1,5 @@
 using System.Buffers.Binary;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Scripting.Running;
 
 namespace Rookery.Documents.Stored;

@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
-using Rookery.Disk;
 using Rookery.Documents.Parsing;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Stored;
 

@@ -1,5 +1,5 @@
-using Rookery.Disk;
 using Rookery.Documents.Backups;
+using Rookery.Platform;
 using Rookery.Storage.Install;
 
 namespace Rookery.Documents.Transfer;

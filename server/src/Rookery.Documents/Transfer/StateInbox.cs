@@ -1,7 +1,7 @@
 using System.Globalization;
-using Rookery.Disk;
 using Rookery.Documents.Backups;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Storage;
 using Rookery.Storage.Install;
 

@@ -24,7 +24,7 @@ internal static class StateInstallation
     /// <param name="tailIsKept">Whether the journal durably has the state's last entry, and so stays as it is.</param>
     /// <exception cref="ReceivedStateException">It is behind what is applied, or cannot be read any more. Nothing
     /// changed.</exception>
-    /// <exception cref="Rookery.Disk.DiskException">The disk refused. Nothing changed.</exception>
+    /// <exception cref="Rookery.Platform.DiskException">The disk refused. Nothing changed.</exception>
     /// <exception cref="StateInDoubtException">Which state counts shows at the next start: until then this node must
     /// not write.</exception>
     /// <exception cref="JournalLatchedException">The state is installed, and the journal could not follow: the next
@@ -80,7 +80,7 @@ internal static class StateInstallation
         {
             storage.CompleteInstall();
         }
-        catch (Disk.DiskException)
+        catch (Platform.DiskException)
         {
             // As said above.
         }
@@ -92,7 +92,7 @@ internal static class StateInstallation
         {
             journal.ReleaseThrough(index);
         }
-        catch (Disk.DiskException)
+        catch (Platform.DiskException)
         {
             // A segment that could not be deleted is out of use all the same; the next start deletes it.
         }

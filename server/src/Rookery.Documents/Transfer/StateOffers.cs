@@ -1,8 +1,8 @@
 using System.Globalization;
-using Rookery.Disk;
 using Rookery.Documents.Backups;
 using Rookery.Documents.Commands;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Storage;
 using Rookery.Storage.Install;
 using Rookery.Storage.Repair;

@@ -1,6 +1,6 @@
-using Rookery.Disk;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Scripting.Running;
 using Rookery.Search.Segments.Format;
 using Rookery.Search.Segments.Store;

@@ -1,6 +1,6 @@
 using System.Text;
-using Rookery.Disk;
 using Rookery.Json;
+using Rookery.Platform;
 using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;

@@ -1,7 +1,7 @@
 using System.Text.Json;
-using Rookery.Disk;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Indexes;
+using Rookery.Platform;
 
 namespace Rookery.Indexing.Definitions;
 

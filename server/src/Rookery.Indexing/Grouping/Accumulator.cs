@@ -1,6 +1,6 @@
 using System.Globalization;
-using Rookery.Disk;
 using Rookery.Json;
+using Rookery.Platform;
 using Rookery.Search.Values;
 
 namespace Rookery.Indexing.Grouping;

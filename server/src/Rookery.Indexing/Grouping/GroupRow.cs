@@ -1,8 +1,8 @@
 using System.Buffers;
 using System.Buffers.Text;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Json;
+using Rookery.Platform;
 
 namespace Rookery.Indexing.Grouping;
 

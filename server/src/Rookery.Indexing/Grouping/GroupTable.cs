@@ -1,7 +1,7 @@
 using System.Buffers;
-using Rookery.Disk;
 using Rookery.Indexing.Values;
 using Rookery.Json;
+using Rookery.Platform;
 
 namespace Rookery.Indexing.Grouping;
 

@@ -1,7 +1,7 @@
-using Rookery.Disk;
 using Rookery.Indexing.Grouping;
 using Rookery.Indexing.Reducing;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Search.Segments.Store;
 using Rookery.Search.Values;
 

@@ -1,10 +1,10 @@
 using System.Collections.Concurrent;
 using System.Collections.Frozen;
 using System.Diagnostics.CodeAnalysis;
-using Rookery.Disk;
 using Rookery.Documents.Changes;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
+using Rookery.Platform;
 
 namespace Rookery.Indexing.Indexes;
 

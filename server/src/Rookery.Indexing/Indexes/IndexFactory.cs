@@ -1,8 +1,8 @@
-using Rookery.Disk;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Reducing;
+using Rookery.Platform;
 using Rookery.Search.Segments.Store;
 using Rookery.Storage;
 

@@ -1,8 +1,8 @@
 using System.Globalization;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 
 namespace Rookery.Indexing.Indexes;
 

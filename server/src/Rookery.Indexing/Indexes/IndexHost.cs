@@ -1,10 +1,10 @@
 using System.Diagnostics.CodeAnalysis;
-using Rookery.Disk;
 using Rookery.Documents.Changes;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
 using Rookery.Documents.Nodes;
 using Rookery.Indexing.Reducing;
+using Rookery.Platform;
 using Rookery.Search.Segments.Reading;
 using Rookery.Search.Segments.Store;
 using Rookery.Storage;

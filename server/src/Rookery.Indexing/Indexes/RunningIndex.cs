@@ -1,8 +1,8 @@
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Indexes;
 using Rookery.Documents.Stored;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Search.Analysis;
 using Rookery.Search.Segments.Format;
 using Rookery.Search.Segments.Store;

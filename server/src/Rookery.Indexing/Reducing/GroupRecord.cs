@@ -1,6 +1,6 @@
 using System.Buffers;
 using System.Buffers.Binary;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Indexing.Reducing;
 

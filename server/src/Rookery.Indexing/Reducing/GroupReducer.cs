@@ -1,6 +1,6 @@
 using System.Buffers;
-using Rookery.Disk;
 using Rookery.Indexing.Grouping;
+using Rookery.Platform;
 
 namespace Rookery.Indexing.Reducing;
 

@@ -1,4 +1,4 @@
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Reducing;

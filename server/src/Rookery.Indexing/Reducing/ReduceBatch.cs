@@ -1,5 +1,5 @@
 using System.Buffers;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Storage;
 
 namespace Rookery.Indexing.Reducing;

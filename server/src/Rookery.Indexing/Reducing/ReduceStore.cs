@@ -1,6 +1,6 @@
 using System.Buffers;
 using System.Buffers.Binary;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Search.Segments.Store;
 using Rookery.Storage;
 

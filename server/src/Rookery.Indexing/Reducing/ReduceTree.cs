@@ -1,5 +1,5 @@
 using System.Buffers;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Search.Segments.Store;
 using Rookery.Storage;
 

@@ -1,7 +1,7 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Json;
+using Rookery.Platform;
 using Rookery.Search.Values;
 
 namespace Rookery.Indexing.Values;

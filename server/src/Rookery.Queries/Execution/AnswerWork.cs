@@ -1,5 +1,5 @@
-using Rookery.Disk;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Execution;

@@ -1,7 +1,7 @@
-using Rookery.Disk;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Reducing;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Queries.Scanning;
 using Rookery.Search.Segments.Postings;
 using Rookery.Search.Segments.Reading;

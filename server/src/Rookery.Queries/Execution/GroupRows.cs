@@ -1,7 +1,7 @@
-using Rookery.Disk;
 using Rookery.Indexing.Grouping;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Reducing;
+using Rookery.Platform;
 
 namespace Rookery.Queries.Execution;
 

@@ -1,7 +1,7 @@
-using Rookery.Disk;
 using Rookery.Documents.Databases;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Queries.Language;
 using Rookery.Queries.Planning;
 using Rookery.Queries.Scanning;

@@ -1,6 +1,6 @@
-using Rookery.Disk;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Queries.Scanning;
 using Rookery.Search.Segments.Reading;
 using Rookery.Search.Segments.Store;

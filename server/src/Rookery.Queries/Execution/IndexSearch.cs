@@ -1,5 +1,5 @@
-using Rookery.Disk;
 using Rookery.Indexing.Indexes;
+using Rookery.Platform;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
 using Rookery.Search.Segments.Postings;

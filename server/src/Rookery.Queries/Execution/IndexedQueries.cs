@@ -1,8 +1,8 @@
-using Rookery.Disk;
 using Rookery.Documents.Databases;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;
 using Rookery.Queries.Planning;

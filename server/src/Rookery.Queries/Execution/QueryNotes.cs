@@ -1,10 +1,10 @@
 using System.Buffers;
 using System.Text;
 using System.Text.Json;
-using Rookery.Disk;
 using Rookery.Documents.Databases;
 using Rookery.Indexing.Values;
 using Rookery.Json;
+using Rookery.Platform;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
 using Rookery.Search.Analysis;

@@ -1,4 +1,4 @@
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Queries.Scanning;
 using Rookery.Search.Segments.Reading;
 

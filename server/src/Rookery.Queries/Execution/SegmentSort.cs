@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
-using Rookery.Disk;
 using Rookery.Indexing.Indexes;
+using Rookery.Platform;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
 using Rookery.Search.Segments.Reading;

@@ -1,7 +1,7 @@
 using System.Text;
-using Rookery.Disk;
 using Rookery.Indexing.Values;
 using Rookery.Json;
+using Rookery.Platform;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
 using Rookery.Search.Analysis;

@@ -1,5 +1,5 @@
-using Rookery.Disk;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Search.Analysis;
 
 namespace Rookery.Queries.FullText;

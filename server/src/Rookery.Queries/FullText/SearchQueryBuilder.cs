@@ -1,5 +1,5 @@
 using System.Text;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
 using Rookery.Search.Analysis;

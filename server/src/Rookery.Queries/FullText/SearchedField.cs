@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Queries.Scanning;
 using Rookery.Search.Analysis;
 

@@ -1,9 +1,9 @@
 using System.Buffers;
 using System.Buffers.Text;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Indexing.Values;
 using Rookery.Json;
+using Rookery.Platform;
 using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Scanning;

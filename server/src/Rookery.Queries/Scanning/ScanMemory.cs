@@ -1,5 +1,5 @@
-using Rookery.Disk;
 using Rookery.Indexing.Grouping;
+using Rookery.Platform;
 using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Scanning;

@@ -1,7 +1,7 @@
 using System.Buffers;
-using Rookery.Disk;
 using Rookery.Indexing.Grouping;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Queries.Language;
 using Rookery.Queries.Summaries;
 

@@ -1,10 +1,10 @@
 using System.Buffers;
 using System.Buffers.Binary;
 using System.Security.Cryptography;
-using Rookery.Disk;
 using Rookery.Indexing.Grouping;
 using Rookery.Indexing.Values;
 using Rookery.Json;
+using Rookery.Platform;
 using Rookery.Queries.Summaries;
 
 namespace Rookery.Queries.Scanning;

@@ -1,8 +1,8 @@
 using System.Buffers.Binary;
 using System.Security.Cryptography;
-using Rookery.Disk;
 using Rookery.Documents.Ids;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Queries.Language;
 using Rookery.Search.Values;
 

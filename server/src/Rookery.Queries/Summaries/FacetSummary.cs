@@ -1,10 +1,10 @@
 using System.Buffers;
 using System.Globalization;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Indexing.Grouping;
 using Rookery.Indexing.Values;
 using Rookery.Json;
+using Rookery.Platform;
 using Rookery.Queries.Scanning;
 using Rookery.Search.Values;
 

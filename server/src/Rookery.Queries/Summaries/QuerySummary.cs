@@ -1,6 +1,6 @@
 using System.Buffers;
-using Rookery.Disk;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
 

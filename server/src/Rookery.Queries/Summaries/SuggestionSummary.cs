@@ -1,8 +1,8 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Indexing.Values;
 using Rookery.Json;
+using Rookery.Platform;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
 using Rookery.Search.Analysis;

@@ -1,7 +1,7 @@
 using System.Buffers;
 using System.Buffers.Binary;
 using System.Text;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Scripting.Syntax;
 
 namespace Rookery.Scripting.Compiling;

@@ -1,4 +1,4 @@
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Scripting.Syntax;
 
 namespace Rookery.Scripting.Compiling;

@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Json;
+using Rookery.Platform;
 using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.Running;

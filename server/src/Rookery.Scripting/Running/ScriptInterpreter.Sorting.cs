@@ -1,5 +1,5 @@
 using System.Runtime.InteropServices;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Scripting.Running;
 

@@ -1,4 +1,4 @@
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Scripting.Compiling;
 using Rookery.Scripting.Values;
 

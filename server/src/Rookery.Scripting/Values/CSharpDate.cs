@@ -1,7 +1,7 @@
 using System.Buffers.Text;
 using System.Globalization;
-using Rookery.Disk;
 using Rookery.Json;
+using Rookery.Platform;
 using Rookery.Scripting.Running;
 
 namespace Rookery.Scripting.Values;

@@ -1,5 +1,5 @@
-using Rookery.Disk;
 using Rookery.Json;
+using Rookery.Platform;
 
 namespace Rookery.Search.Analysis;
 

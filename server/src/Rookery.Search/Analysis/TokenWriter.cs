@@ -1,6 +1,6 @@
 using System.Security.Cryptography;
 using System.Text;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Search.Analysis;
 

@@ -1,6 +1,6 @@
 using Rookery.Board;
-using Rookery.Disk;
 using Rookery.Documents.Consensus;
+using Rookery.Platform;
 
 namespace Rookery.Server.Alerts;
 

@@ -2,7 +2,7 @@ using System.Net;
 using System.Net.Http.Headers;
 using System.Threading.Channels;
 using Microsoft.Extensions.Logging;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Server.Configuration;
 using Rookery.Server.Support;
 

@@ -1,6 +1,6 @@
 using System.Collections.Immutable;
 using Microsoft.Extensions.Logging;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Server.Support;
 
 namespace Rookery.Server.Alerts;

@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Text.Json;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Server.Observation;
 

@@ -1,8 +1,8 @@
 using System.Collections.Concurrent;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
-using Rookery.Disk;
 using Rookery.Documents.Consensus;
+using Rookery.Platform;
 using Rookery.Server.Alerts;
 using Rookery.Server.Support;
 

@@ -1,6 +1,6 @@
 using Rookery.Board;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Server.Operations;
 using Rookery.Storage;
 

@@ -1,4 +1,4 @@
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Server.Alerts;
 
 namespace Rookery.Server.Observation;

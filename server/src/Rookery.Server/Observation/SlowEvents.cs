@@ -1,4 +1,4 @@
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Server.Operations;
 
 namespace Rookery.Server.Observation;

@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Server.Access;
 using Rookery.Server.Observation;
 

@@ -1,7 +1,7 @@
 using System.Globalization;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Server.Access;
 using Rookery.Server.Alerts;
 

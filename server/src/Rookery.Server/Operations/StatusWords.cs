@@ -1,6 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Server.Operations;
 

@@ -1,7 +1,7 @@
 using System.Buffers;
 using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Server.Raven;
 

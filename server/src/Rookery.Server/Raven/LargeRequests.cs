@@ -1,6 +1,6 @@
 using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Server.Raven;
 

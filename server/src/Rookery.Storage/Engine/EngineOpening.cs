@@ -1,5 +1,5 @@
 using System.Security.Cryptography;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Storage.Manifest;
 using Rookery.Storage.Memory;
 using Rookery.Storage.Runs;

@@ -1,5 +1,5 @@
 using System.Collections.Concurrent;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Storage.Engine;
 

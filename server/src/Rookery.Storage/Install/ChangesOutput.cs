@@ -53,7 +53,7 @@ internal sealed class ChangesOutput(EngineContext context, string directory, byt
             context.Options.BlockBytes,
             Filter: context.Sources.Tables.IsLookedUp(group),
             Paced: true,
-            Rookery.Disk.IoKind.Backup
+            Rookery.Platform.IoKind.Backup
         );
         return new RunWriter(context.Disk, Path.Join(directory, RunFileName.Of(fileId)), fileId, options, context.Io);
     }

@@ -1,4 +1,4 @@
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Storage.Engine;
 using Rookery.Storage.Manifest;
 using Rookery.Storage.Runs;

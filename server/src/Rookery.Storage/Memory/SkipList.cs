@@ -1,5 +1,5 @@
 using System.Numerics;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Storage.Runs;
 
 namespace Rookery.Storage.Memory;

@@ -1,4 +1,4 @@
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Storage.Engine;
 using Rookery.Storage.Install;
 using Rookery.Storage.Memory;

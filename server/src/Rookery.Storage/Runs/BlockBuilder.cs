@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
 using System.Runtime.InteropServices;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Storage.Runs;
 

@@ -1,5 +1,5 @@
 using System.Runtime.CompilerServices;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Storage.Runs;
 

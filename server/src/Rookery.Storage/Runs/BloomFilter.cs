@@ -1,4 +1,4 @@
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Storage.Runs;
 

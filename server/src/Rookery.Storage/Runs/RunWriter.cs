@@ -1,5 +1,5 @@
 using System.Buffers.Binary;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Storage.Runs;
 

@@ -1,4 +1,4 @@
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Storage.Memory;
 using Rookery.Storage.Runs;
 

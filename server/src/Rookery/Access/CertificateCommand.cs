@@ -4,7 +4,7 @@ using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using System.Text.Json;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Access;
 

@@ -1,5 +1,5 @@
 using System.CommandLine;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Access;
 

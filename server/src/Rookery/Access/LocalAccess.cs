@@ -2,7 +2,7 @@ using System.Net;
 using System.Text;
 using Microsoft.Extensions.Logging;
 using Rookery.Cluster.Identity;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Server;
 using Rookery.Server.Access;
 using Rookery.Server.Configuration;

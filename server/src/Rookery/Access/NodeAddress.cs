@@ -1,7 +1,7 @@
 using System.CommandLine;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Access;
 

@@ -1,8 +1,8 @@
 using System.Security.Cryptography.X509Certificates;
 using Rookery.Cluster.Identity;
-using Rookery.Disk;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Server.Access;
 using Rookery.Server.Configuration;
 

@@ -3,8 +3,8 @@ using System.Globalization;
 using System.Security.Cryptography;
 using Rookery.Access;
 using Rookery.Data;
-using Rookery.Disk;
 using Rookery.Live;
+using Rookery.Platform;
 using Rookery.Terminal;
 
 namespace Rookery.Bench;

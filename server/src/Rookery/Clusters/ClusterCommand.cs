@@ -1,8 +1,8 @@
 using System.CommandLine;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 
 namespace Rookery.Clusters;
 

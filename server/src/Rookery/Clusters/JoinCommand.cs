@@ -3,8 +3,8 @@ using System.Globalization;
 using System.Net;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Server.Configuration;
 
 namespace Rookery.Clusters;

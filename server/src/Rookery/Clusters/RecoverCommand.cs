@@ -3,9 +3,9 @@ using System.Globalization;
 using System.Text;
 using System.Text.Json;
 using Rookery.Cluster.Recovery;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Recovery;
+using Rookery.Platform;
 using Rookery.Server.Configuration;
 
 namespace Rookery.Clusters;

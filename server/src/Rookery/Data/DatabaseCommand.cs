@@ -2,7 +2,7 @@ using System.CommandLine;
 using System.Globalization;
 using System.Text.Json;
 using Rookery.Access;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Terminal;
 
 namespace Rookery.Data;

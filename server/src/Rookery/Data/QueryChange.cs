@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text.Json;
 using Rookery.Access;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Queries.Language;
 using Rookery.Terminal;
 

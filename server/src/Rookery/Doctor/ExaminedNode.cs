@@ -1,6 +1,6 @@
 using Rookery.Access;
 using Rookery.Cluster.Identity;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Server.Configuration;
 
 namespace Rookery.Doctor;

@@ -4,7 +4,7 @@ using Rookery.Access;
 using Rookery.Board;
 using Rookery.Board.Doctor;
 using Rookery.Cluster.Identity;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Doctor;
 

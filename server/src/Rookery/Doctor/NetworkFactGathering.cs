@@ -4,7 +4,7 @@ using System.Net;
 using System.Net.Sockets;
 using Rookery.Board.Doctor;
 using Rookery.Cluster.Identity;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Doctor;
 

@@ -1,7 +1,7 @@
 using System.CommandLine;
 using System.Globalization;
 using Rookery.Access;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Terminal;
 
 namespace Rookery.Live;

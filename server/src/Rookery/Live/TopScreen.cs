@@ -1,5 +1,5 @@
 using System.Globalization;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Terminal;
 
 namespace Rookery.Live;

@@ -6,7 +6,7 @@ using System.Text;
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Data;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Terminal;
 
 namespace Rookery.Support;

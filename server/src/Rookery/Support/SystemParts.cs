@@ -1,8 +1,8 @@
 using System.Globalization;
 using System.Text;
 using Rookery.Board.Doctor;
-using Rookery.Disk;
 using Rookery.Doctor;
+using Rookery.Platform;
 using Rookery.Server.Configuration;
 using Rookery.Server.Support;
 

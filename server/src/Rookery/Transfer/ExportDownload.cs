@@ -2,7 +2,7 @@ using System.Globalization;
 using System.IO.Compression;
 using Rookery.Access;
 using Rookery.Data;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Terminal;
 
 namespace Rookery.Transfer;

@@ -1,5 +1,5 @@
 using Rookery.Board.Doctor;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Board.Tests.Doctor;

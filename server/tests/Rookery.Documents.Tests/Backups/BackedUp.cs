@@ -1,6 +1,6 @@
-using Rookery.Disk;
 using Rookery.Documents.Backups;
 using Rookery.Documents.Tests.Nodes;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Backups;

@@ -1,10 +1,10 @@
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Records;
 using Rookery.Documents.Tests.Backups;
 using Rookery.Documents.Tests.Nodes;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.ClusterRecords;

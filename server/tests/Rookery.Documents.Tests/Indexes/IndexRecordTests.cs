@@ -1,12 +1,12 @@
 using System.Globalization;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Indexes;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Tests.Backups;
 using Rookery.Documents.Tests.Nodes;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Indexes;

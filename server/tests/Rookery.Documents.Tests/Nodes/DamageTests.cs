@@ -1,10 +1,10 @@
 using System.Text;
 using Rookery.Cluster;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Simulation;
 using Rookery.Storage;
 

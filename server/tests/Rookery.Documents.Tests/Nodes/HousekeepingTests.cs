@@ -1,6 +1,6 @@
-using Rookery.Disk;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Simulation;
 using Rookery.Storage;
 

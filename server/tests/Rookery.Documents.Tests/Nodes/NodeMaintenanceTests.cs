@@ -2,10 +2,10 @@ using System.Collections.Concurrent;
 using System.Globalization;
 using System.Text;
 using Rookery.Cluster;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Parsing;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;

@@ -1,6 +1,6 @@
 using Rookery.Cluster;
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;

@@ -1,11 +1,11 @@
 using System.Text;
 using Rookery.Cluster;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Parsing;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;

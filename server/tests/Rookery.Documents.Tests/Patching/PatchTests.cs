@@ -1,10 +1,10 @@
 using System.Text.Json;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Patching;
 using Rookery.Documents.Stored;
 using Rookery.Documents.Tests.Json;
 using Rookery.Json;
+using Rookery.Platform;
 using static Rookery.Documents.Tests.Json.Parsing;
 
 namespace Rookery.Documents.Tests.Patching;

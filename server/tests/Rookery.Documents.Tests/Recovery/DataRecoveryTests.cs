@@ -1,8 +1,8 @@
-using Rookery.Disk;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Recovery;
 using Rookery.Documents.Tests.Backups;
 using Rookery.Documents.Tests.Nodes;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Recovery;

@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.Globalization;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Nodes;
@@ -9,6 +8,7 @@ using Rookery.Documents.Parsing;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Documents.Transfer;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Transfer;

@@ -1,10 +1,10 @@
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Documents.Transfer;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Transfer;

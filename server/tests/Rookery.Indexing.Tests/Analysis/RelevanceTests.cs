@@ -1,11 +1,11 @@
 using System.Text;
 using System.Text.Json;
-using Rookery.Disk;
 using Rookery.Documents.Stored;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Tests.Execution;
 using Rookery.Indexing.Tests.Values;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Queries.Execution;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;

@@ -1,9 +1,9 @@
 using System.Buffers;
 using System.Globalization;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Reducing;
+using Rookery.Platform;
 using Rookery.Scripting.Running;
 using Rookery.Scripting.Syntax;
 using Rookery.Search.Segments.Format;

@@ -2,10 +2,10 @@ using System.Buffers;
 using System.Globalization;
 using System.Numerics;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Grouping;
 using Rookery.Indexing.Reducing;
+using Rookery.Platform;
 
 namespace Rookery.Indexing.Tests.Definitions;
 

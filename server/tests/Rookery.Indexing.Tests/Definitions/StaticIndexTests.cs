@@ -2,10 +2,10 @@ using System.Buffers.Binary;
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
-using Rookery.Disk;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Tests.Indexes;
+using Rookery.Platform;
 using Rookery.Search.Segments.Format;
 using Rookery.Simulation;
 

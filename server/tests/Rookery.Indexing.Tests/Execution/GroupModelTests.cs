@@ -1,10 +1,10 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Tests.Indexes;
 using Rookery.Indexing.Tests.Scanning;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;

@@ -1,8 +1,8 @@
 using System.Text.Json;
-using Rookery.Disk;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Tests.Indexes;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Queries.Execution;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;

@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Stored;
 using Rookery.Indexing.Indexes;
@@ -8,6 +7,7 @@ using Rookery.Indexing.Tests.Scanning;
 using Rookery.Indexing.Tests.Segments;
 using Rookery.Indexing.Tests.Values;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Queries.Execution;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;

@@ -1,7 +1,7 @@
-using Rookery.Disk;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Tests.Indexes;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Queries.Execution;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;

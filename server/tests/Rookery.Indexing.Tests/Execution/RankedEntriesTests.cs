@@ -1,6 +1,6 @@
-using Rookery.Disk;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;

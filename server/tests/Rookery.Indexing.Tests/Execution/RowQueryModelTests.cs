@@ -1,10 +1,10 @@
 using System.Buffers;
 using System.Text;
 using System.Text.Json;
-using Rookery.Disk;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Tests.Indexes;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Queries.Execution;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;

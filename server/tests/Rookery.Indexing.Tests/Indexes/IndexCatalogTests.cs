@@ -1,9 +1,9 @@
 using System.Globalization;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Tests.Segments;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Indexes;

@@ -1,6 +1,5 @@
 using System.Text;
 using System.Text.Json;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
@@ -10,6 +9,7 @@ using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Tests.Segments;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Search.Segments.Store;
 using Rookery.Simulation;
 

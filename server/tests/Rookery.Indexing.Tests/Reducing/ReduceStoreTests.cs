@@ -1,7 +1,7 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Indexing.Reducing;
+using Rookery.Platform;
 using Rookery.Search.Segments.Store;
 using Rookery.Simulation;
 using Rookery.Storage;

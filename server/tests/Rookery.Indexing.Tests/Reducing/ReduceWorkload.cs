@@ -2,8 +2,8 @@ using System.Buffers;
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
-using Rookery.Disk;
 using Rookery.Indexing.Reducing;
+using Rookery.Platform;
 using Rookery.Search.Segments.Store;
 using Rookery.Simulation;
 

@@ -1,4 +1,4 @@
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
 

@@ -1,9 +1,9 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Stored;
 using Rookery.Indexing.Tests.Values;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;

@@ -1,4 +1,4 @@
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Search.Segments.Writing;
 
 namespace Rookery.Indexing.Tests.Segments;

@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using System.Text;
-using Rookery.Disk;
 using Rookery.Indexing.Tests.Reducing;
+using Rookery.Platform;
 using Rookery.Search.Segments.Format;
 using Rookery.Search.Segments.Reading;
 using Rookery.Search.Segments.Store;

@@ -1,6 +1,6 @@
 using System.Globalization;
 using System.Text;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Search.Segments.Postings;
 using Rookery.Search.Segments.Reading;
 using Rookery.Search.Segments.Store;

@@ -1,8 +1,8 @@
 using System.Globalization;
 using System.Text.RegularExpressions;
 using Rookery.Board;
-using Rookery.Disk;
 using Rookery.Documents.Consensus;
+using Rookery.Platform;
 using Rookery.Server.Alerts;
 
 namespace Rookery.Server.Tests.Alerts;

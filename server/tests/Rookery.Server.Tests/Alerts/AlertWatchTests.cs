@@ -1,7 +1,7 @@
 using Microsoft.Extensions.Logging.Abstractions;
 using Rookery.Board;
-using Rookery.Disk;
 using Rookery.Documents.Consensus;
+using Rookery.Platform;
 using Rookery.Server.Alerts;
 using Rookery.Simulation;
 

@@ -246,7 +246,7 @@ public sealed class CommandLineTests
     [InlineData(1536, "1.5 KiB")]
     [InlineData(300 * 1024 * 1024, "300 MiB")]
     public void Bytes_are_told_in_a_unit_that_suits(double bytes, string told) =>
-        Assert.Equal(told, Disk.Amount.Bytes(bytes));
+        Assert.Equal(told, Platform.Amount.Bytes(bytes));
 
     [Theory]
     [InlineData("""{"url":"http://a:1"}""", 1)]

@@ -1,7 +1,7 @@
 using Microsoft.Extensions.Logging.Abstractions;
 using Rookery.Access;
-using Rookery.Disk;
 using Rookery.Doctor;
+using Rookery.Platform;
 using Rookery.Server.Access;
 using Rookery.Server.Configuration;
 using Rookery.Simulation;

@@ -2,7 +2,7 @@ using System.Net;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.TestHost;
 using Microsoft.Extensions.Logging.Abstractions;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Server.Dashboard;
 using Rookery.Simulation;
 

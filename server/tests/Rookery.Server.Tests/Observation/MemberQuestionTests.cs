@@ -1,5 +1,5 @@
 using System.Text.Json;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Server.Alerts;
 using Rookery.Server.Observation;
 using Rookery.Server.Operations;

@@ -1,5 +1,5 @@
 using Rookery.Board;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Server.Observation;
 using Rookery.Server.Tests.Raven;
 using Rookery.Simulation;

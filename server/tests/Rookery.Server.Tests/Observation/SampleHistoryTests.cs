@@ -1,4 +1,4 @@
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Server.Observation;
 
 namespace Rookery.Server.Tests.Observation;

@@ -17,6 +17,6 @@ public sealed class AnswerBufferTests
         Assert.Same(answer, AnswerBuffer.Rent());
 
         await answer.SendAndDisposeAsync(new DefaultHttpContext());
-        Assert.Throws<Disk.InvariantViolationException>(answer.Dispose);
+        Assert.Throws<Platform.InvariantViolationException>(answer.Dispose);
     }
 }

@@ -1,7 +1,7 @@
 using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Server.Raven;
 using Rookery.Server.Raven.Documents;
 

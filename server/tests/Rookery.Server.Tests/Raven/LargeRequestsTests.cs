@@ -3,7 +3,7 @@ using System.Net.Sockets;
 using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Server.Raven;
 using Rookery.Simulation;
 

@@ -1,6 +1,6 @@
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Http.Features;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Server.Raven;
 using Rookery.Simulation;
 

@@ -7,10 +7,10 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Routing;
 using Rookery.Cluster;
-using Rookery.Disk;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
 using Rookery.Indexing.Indexes;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;

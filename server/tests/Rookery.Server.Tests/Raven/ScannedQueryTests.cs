@@ -1,5 +1,5 @@
 using System.Text.Json;
-using Rookery.Disk;
+using Rookery.Platform;
 
 namespace Rookery.Server.Tests.Raven;
 

@@ -1,5 +1,5 @@
 using System.Buffers.Binary;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Search.Segments.Writing;
 
 namespace Rookery.Search.Segments.Format;

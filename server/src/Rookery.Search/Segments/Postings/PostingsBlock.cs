@@ -1,5 +1,5 @@
 using System.Runtime.CompilerServices;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Search.Segments.Format;
 
 namespace Rookery.Search.Segments.Postings;

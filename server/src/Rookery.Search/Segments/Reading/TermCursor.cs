@@ -1,4 +1,4 @@
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Search.Segments.Postings;
 
 namespace Rookery.Search.Segments.Reading;

@@ -34,7 +34,7 @@ public interface IIndexStore : IDisposable
 
     /// <summary>Makes the changes durable and seen.</summary>
     /// <param name="watermark">The etag through which they follow the documents.</param>
-    /// <exception cref="Rookery.Disk.DiskException">The disk refused: they are as before, and may be applied
+    /// <exception cref="Rookery.Platform.DiskException">The disk refused: they are as before, and may be applied
     /// again.</exception>
     /// <exception cref="SegmentDamagedException">What is durable cannot be read: the index is to be built
     /// again.</exception>

@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
 using System.Numerics;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Search.Segments.Format;
 using Rookery.Search.Segments.Reading;
 

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Search.Segments.Format;
 using Rookery.Search.Segments.Reading;
 using Rookery.Search.Segments.Writing;

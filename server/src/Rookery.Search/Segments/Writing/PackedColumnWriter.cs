@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
 using System.Numerics;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Search.Segments.Format;
 
 namespace Rookery.Search.Segments.Writing;

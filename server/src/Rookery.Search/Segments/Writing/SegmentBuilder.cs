@@ -1,6 +1,6 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Search.Segments.Format;
 
 namespace Rookery.Search.Segments.Writing;

@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
 using System.Security.Cryptography;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Search.Segments.Format;
 
 namespace Rookery.Search.Segments.Writing;

@@ -1,9 +1,9 @@
 using System.Text;
 using System.Text.Json;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
+using Rookery.Platform;
 using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Batches;

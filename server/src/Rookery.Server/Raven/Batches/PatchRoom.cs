@@ -1,8 +1,8 @@
 using Microsoft.AspNetCore.Http;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Parsing;
+using Rookery.Platform;
 
 namespace Rookery.Server.Raven.Batches;
 

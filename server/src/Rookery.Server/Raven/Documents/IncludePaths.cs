@@ -1,8 +1,8 @@
 using System.Runtime.InteropServices;
 using System.Text;
 using System.Text.Json;
-using Rookery.Disk;
 using Rookery.Documents.Stored;
+using Rookery.Platform;
 
 namespace Rookery.Server.Raven.Documents;
 

@@ -1,9 +1,9 @@
 using System.Text;
-using Rookery.Disk;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
 using Rookery.Documents.Stored;
+using Rookery.Platform;
 using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Queries;

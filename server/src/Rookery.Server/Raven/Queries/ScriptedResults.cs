@@ -1,9 +1,9 @@
 using System.Text;
 using System.Text.Json;
-using Rookery.Disk;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Json;
+using Rookery.Platform;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
 using Rookery.Scripting.Running;

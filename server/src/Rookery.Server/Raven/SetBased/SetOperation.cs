@@ -1,5 +1,5 @@
 using System.Text.Json;
-using Rookery.Disk;
+using Rookery.Platform;
 using Rookery.Server.Raven.LongOperations;
 
 namespace Rookery.Server.Raven.SetBased;

@@ -1,0 +1,52 @@
+namespace Rookery.Platform;
+
+/// <summary>
+/// Amounts as people read them, everywhere the same: in commands, alerts, logs and answers. The page has the same rules
+/// in format.ts.
+/// </summary>
+public static class Amount
+{
+    private static readonly string[] Units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+    /// <summary>"17 B", "3.4 MiB".</summary>
+    public static string Bytes(double bytes)
+    {
+        int unit = 0;
+
+        // What would be rounded to 1,024 of a unit is one of the next.
+        for (; Math.Abs(bytes) >= 1023.5 && unit < Units.Length - 1; unit++)
+        {
+            bytes /= 1024;
+        }
+
+        string number = unit == 0 || Math.Abs(bytes) >= 99.95 ? $"{Math.Abs(bytes):0}" : $"{Math.Abs(bytes):0.0}";
+        return $"{(bytes < 0 && number is not "0" ? "−" : string.Empty)}{number} {Units[unit]}";
+    }
+
+    /// <summary>Bytes and the limit that they pass, to the byte where both would be said alike.</summary>
+    public static (string Bytes, string Limit) BytesOver(long bytes, long limit) =>
+        Bytes(bytes) is var said && Bytes(limit) is var most && !string.Equals(said, most, StringComparison.Ordinal)
+            ? (said, most)
+            : ($"{Number(bytes)} B", $"{Number(limit)} B");
+
+    /// <summary>"12", "3,400", "0.5".</summary>
+    public static string Number(double number) =>
+        number is > -10 and < 10 && number != Math.Floor(number) ? $"{number:0.0}" : $"{number:#,0}";
+
+    /// <summary>"350 µs", "4.2 ms", "1.25 s".</summary>
+    public static string Microseconds(double microseconds) =>
+        microseconds < 1000 ? $"{microseconds:0} µs"
+        : microseconds < 1_000_000 ? $"{microseconds / 1000:0.0} ms"
+        : $"{microseconds / 1_000_000:0.00} s";
+
+    /// <summary>"42 s", "3 min 20 s", "2 h 5 min", "4 d 3 h".</summary>
+    public static string Time(TimeSpan time) =>
+        time.TotalMinutes < 1 ? $"{Math.Ceiling(time.TotalSeconds):0} s"
+        : time.TotalHours < 1 ? $"{time.Minutes} min {time.Seconds} s"
+        : time.TotalDays < 1 ? $"{time.Hours} h {time.Minutes} min"
+        : $"{time.Days} d {time.Hours} h";
+
+    /// <summary>"1 document", "3,000 documents".</summary>
+    public static string Of(long number, string one, string? many = null) =>
+        $"{Number(number)} {(number == 1 ? one : many ?? one + "s")}";
+}

@@ -1,0 +1,31 @@
+namespace Rookery.Platform;
+
+/// <summary>
+/// Compares byte strings by content, in dictionaries and sets that are also asked with spans. Hashes are seeded for
+/// each process, so that nobody can choose byte strings that collide.
+/// </summary>
+public sealed class BytesComparer : IEqualityComparer<byte[]>, IAlternateEqualityComparer<ReadOnlySpan<byte>, byte[]>
+{
+    /// <summary>The comparer. Thread-safe.</summary>
+    public static BytesComparer Instance { get; } = new();
+
+    /// <inheritdoc/>
+    public bool Equals(byte[]? x, byte[]? y) => x.AsSpan().SequenceEqual(y);
+
+    /// <inheritdoc/>
+    public int GetHashCode(byte[] obj) => GetHashCode(obj.AsSpan());
+
+    /// <inheritdoc/>
+    public bool Equals(ReadOnlySpan<byte> alternate, byte[] other) => alternate.SequenceEqual(other);
+
+    /// <inheritdoc/>
+    public int GetHashCode(ReadOnlySpan<byte> alternate)
+    {
+        HashCode hash = default;
+        hash.AddBytes(alternate);
+        return hash.ToHashCode();
+    }
+
+    /// <inheritdoc/>
+    public byte[] Create(ReadOnlySpan<byte> alternate) => alternate.ToArray();
+}

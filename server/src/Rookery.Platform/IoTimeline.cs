@@ -1,0 +1,301 @@
+namespace Rookery.Platform;
+
+/// <summary>
+/// Remembers the disk work of a node: the newest events one by one, a roll-up per second and kind for 24 hours, and
+/// every event slower than 99.9 % of its kind that took 10 ms or more. Takes memory as it fills, at most about 5.7 MiB.
+/// Thread-safe; a record is a short lock and no allocation but for a chunk of 16 KiB every few minutes.
+/// </summary>
+public sealed class IoTimeline : IIoRecorder
+{
+    /// <summary>A journal sync longer than this, in microseconds, is told to <see cref="SlowSyncSeen"/>.</summary>
+    public const long SlowSyncMicroseconds = 1_000_000;
+
+    /// <summary>How many syncs before a slow one are told with it.</summary>
+    public const int RecentSyncs = 32;
+
+    /// <summary>One more than the largest <see cref="IoKind"/>.</summary>
+    private const int Kinds = (int)IoKind.JournalSpare + 1;
+    private const int RawEvents = 8192;
+    private const int SlowEventsPerKind = 1024;
+    private const int RollUpBytes = 5 * 1024 * 1024;
+    private const double SlowFraction = 0.999;
+
+    /// <summary>
+    /// What takes less, in microseconds, is slow for nobody, however fast the others of its kind are.
+    /// </summary>
+    private const long LeastSlowMicroseconds = 10_000;
+
+    /// <summary>The p99.9 of a kind is found anew after so many of its events: finding it reads 272 counts.</summary>
+    private const int EventsPerEstimate = 256;
+
+    private readonly Lock _access = new();
+    private readonly TimeProvider _time;
+    private readonly long _begunUnixMicroseconds;
+    private readonly EventRing _raw = new(RawEvents);
+    private readonly EventRing _syncs = new(RecentSyncs);
+    private readonly RollUpHistory _history = new(RollUpBytes);
+    private readonly KindState?[] _kinds = new KindState?[Kinds];
+    private long _currentSecond;
+
+    /// <summary>An empty timeline.</summary>
+    /// <param name="time">The clock.</param>
+    /// <param name="journalDevice">What <see cref="IDisk.DeviceOf"/> says of the journal's directory.</param>
+    /// <param name="dataDevice">The same of the data's directory; left out where both are one.</param>
+    public IoTimeline(TimeProvider time, string journalDevice, string? dataDevice = null)
+    {
+        _time = time;
+        JournalDevice = journalDevice;
+        DataDevice = dataDevice ?? journalDevice;
+        _begunUnixMicroseconds = UnixMicroseconds();
+    }
+
+    /// <summary>
+    /// The kernel's name of the device that the journal is on: where <see cref="IoKind.JournalWrite"/>,
+    /// <see cref="IoKind.JournalSync"/> and <see cref="IoKind.JournalSpare"/> happen.
+    /// </summary>
+    public string JournalDevice { get; }
+
+    /// <summary>The kernel's name of the device that everything else is on.</summary>
+    public string DataDevice { get; }
+
+    /// <summary>
+    /// Called after a journal sync that took longer than a second, on the thread that recorded it: hand it on and
+    /// return.
+    /// </summary>
+    public Action<SlowSync>? SlowSyncSeen { get; set; }
+
+    /// <inheritdoc/>
+    public long Begin() => _time.GetTimestamp();
+
+    /// <inheritdoc/>
+    public void Record(IoKind kind, long begun, long bytes)
+    {
+        long microseconds = (long)_time.GetElapsedTime(begun).TotalMicroseconds;
+        SlowSync? slow = null;
+        lock (_access)
+        {
+            // The clock is read inside: events are in the order in which they ended.
+            long end = UnixMicroseconds();
+            var added = new IoEvent(kind, end - microseconds, microseconds, bytes);
+            BeginSecond(end / 1_000_000);
+            _raw.Add(added);
+            (_kinds[(int)kind] ??= new KindState(kind)).Add(added);
+            if (kind == IoKind.JournalSync)
+            {
+                slow =
+                    microseconds > SlowSyncMicroseconds
+                        ? new SlowSync(JournalDevice, added, Collect(_syncs, long.MinValue, long.MaxValue))
+                        : null;
+                _syncs.Add(added);
+            }
+        }
+
+        if (slow is not null)
+        {
+            SlowSyncSeen?.Invoke(slow);
+        }
+    }
+
+    /// <summary>The newest events, at most 8,192, that ended after a time; oldest first.</summary>
+    /// <param name="unixMicroseconds">Microseconds since 1970 UTC.</param>
+    public IReadOnlyList<IoEvent> EventsSince(long unixMicroseconds)
+    {
+        lock (_access)
+        {
+            return Collect(_raw, unixMicroseconds, long.MaxValue);
+        }
+    }
+
+    /// <summary>
+    /// The newest events, at most 8,192, that ended after one time and not after another, with the span for which they
+    /// are all there.
+    /// </summary>
+    /// <param name="sinceUnixMicroseconds">Microseconds since 1970 UTC.</param>
+    /// <param name="untilUnixMicroseconds">Microseconds since 1970 UTC.</param>
+    public IoEventPage EventsBetween(long sinceUnixMicroseconds, long untilUnixMicroseconds)
+    {
+        lock (_access)
+        {
+            // Of the running microsecond there may be more to come.
+            long until = Math.Min(untilUnixMicroseconds, UnixMicroseconds() - 1);
+            long from = Math.Max(sinceUnixMicroseconds, Math.Max(_begunUnixMicroseconds - 1, _raw.ForgottenUntil));
+            return new IoEventPage(Collect(_raw, sinceUnixMicroseconds, until), from, until);
+        }
+    }
+
+    /// <summary>
+    /// Events that took 10 ms or more and, when they ended, longer than 99.9 % of the recent ones of their kind, and
+    /// ended after a time; at most the newest 1,024 of each kind, in order of their start.
+    /// </summary>
+    /// <param name="sinceUnixMicroseconds">Microseconds since 1970 UTC.</param>
+    /// <param name="untilUnixMicroseconds">What ended later is left out.</param>
+    public IReadOnlyList<IoEvent> SlowEventsSince(
+        long sinceUnixMicroseconds,
+        long untilUnixMicroseconds = long.MaxValue
+    )
+    {
+        var found = new List<IoEvent>();
+        lock (_access)
+        {
+            foreach (var kind in _kinds)
+            {
+                kind?.Slow.Collect(sinceUnixMicroseconds, untilUnixMicroseconds, found);
+            }
+        }
+
+        found.Sort((one, other) => one.StartUnixMicroseconds.CompareTo(other.StartUnixMicroseconds));
+        return found;
+    }
+
+    /// <summary>
+    /// What was done from one second up to but without another, in spans of <paramref name="spanSeconds"/>; spans and
+    /// kinds in which nothing ended are left out.
+    /// </summary>
+    /// <param name="fromUnixSecond">Seconds since 1970 UTC; what is older than 24 hours is gone.</param>
+    /// <param name="toUnixSecond">Seconds since 1970 UTC.</param>
+    /// <param name="spanSeconds">How many seconds one answer covers; spans begin at multiples of it.</param>
+    /// <returns>In order of time, then kind. 48 bytes each: ask for a day in minutes, not in seconds. After the clock
+    /// was set back a span may come twice.</returns>
+    public IReadOnlyList<IoRollUp> RollUps(long fromUnixSecond, long toUnixSecond, int spanSeconds = 1)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(spanSeconds);
+        RollUpHistory.Snapshot closed;
+        var running = new List<IoRollUp>();
+        long oldest;
+        lock (_access)
+        {
+            oldest = Math.Max(fromUnixSecond, (UnixMicroseconds() / 1_000_000) - RollUpHistory.KeptSeconds);
+            closed = _history.TakeSnapshot();
+            foreach (var kind in _kinds)
+            {
+                if (kind is { Current.Count: > 0 } && _currentSecond >= oldest && _currentSecond < toUnixSecond)
+                {
+                    running.Add(kind.Current with { UnixSecond = _currentSecond });
+                }
+            }
+        }
+
+        return InSpans(closed.Between(oldest, toUnixSecond).Concat(running), spanSeconds);
+    }
+
+    /// <summary>Everything of a kind since the start of the process; its second is 0.</summary>
+    public IoRollUp TotalOf(IoKind kind)
+    {
+        lock (_access)
+        {
+            return _kinds[(int)kind]?.Total ?? new IoRollUp(0, kind, 0, 0, 0, 0);
+        }
+    }
+
+    /// <summary>
+    /// A duration that <paramref name="fraction"/> (0 to 1) of the recent events of a kind do not exceed, in
+    /// microseconds, at most 12.5 % too high; 0 when there are none.
+    /// </summary>
+    public long PercentileMicroseconds(IoKind kind, double fraction)
+    {
+        lock (_access)
+        {
+            return _kinds[(int)kind]?.Durations.Percentile(fraction) ?? 0;
+        }
+    }
+
+    private static List<IoRollUp> InSpans(IEnumerable<IoRollUp> rollUps, int spanSeconds)
+    {
+        var spans = new List<IoRollUp>();
+        var span = new IoRollUp[Kinds];
+        long begin = long.MinValue;
+        foreach (var rollUp in rollUps)
+        {
+            long second = rollUp.UnixSecond - (rollUp.UnixSecond % spanSeconds);
+            if (second != begin)
+            {
+                Close();
+                begin = second;
+            }
+
+            ref var sum = ref span[(int)rollUp.Kind];
+            sum = sum.Count == 0 ? rollUp with { UnixSecond = second } : sum.Plus(rollUp);
+        }
+
+        Close();
+        return spans;
+
+        void Close()
+        {
+            spans.AddRange(span.Where(sum => sum.Count > 0));
+            Array.Clear(span);
+        }
+    }
+
+    private static List<IoEvent> Collect(EventRing ring, long sinceUnixMicroseconds, long untilUnixMicroseconds)
+    {
+        var found = new List<IoEvent>();
+        ring.Collect(sinceUnixMicroseconds, untilUnixMicroseconds, found);
+        return found;
+    }
+
+    private long UnixMicroseconds() =>
+        (_time.GetUtcNow().UtcTicks - DateTime.UnixEpoch.Ticks) / TimeSpan.TicksPerMicrosecond;
+
+    /// <summary>
+    /// Closes the running second when another has begun. A clock that was set back (a Pi's at boot, by NTP) begins
+    /// another one too.
+    /// </summary>
+    private void BeginSecond(long second)
+    {
+        if (second == _currentSecond)
+        {
+            return;
+        }
+
+        foreach (var kind in _kinds)
+        {
+            if (kind is { Current.Count: > 0 })
+            {
+                _history.Add(kind.Current with { UnixSecond = _currentSecond });
+                kind.BeginSecond();
+            }
+        }
+
+        _currentSecond = second;
+    }
+
+    /// <summary>What is known of one kind.</summary>
+    private sealed class KindState(IoKind kind)
+    {
+        private long _slowMicroseconds;
+        private int _untilEstimate = 1;
+
+        internal IoRollUp Current { get; private set; } = new(0, kind, 0, 0, 0, 0);
+
+        internal IoRollUp Total { get; private set; } = new(0, kind, 0, 0, 0, 0);
+
+        internal DurationHistogram Durations { get; } = new();
+
+        internal EventRing Slow { get; } = new(SlowEventsPerKind);
+
+        internal void Add(in IoEvent added)
+        {
+            var rollUp = new IoRollUp(0, kind, 1, added.Bytes, added.DurationMicroseconds, added.DurationMicroseconds);
+            Current = Current.Plus(rollUp);
+            Total = Total.Plus(rollUp);
+            if (
+                added.DurationMicroseconds > _slowMicroseconds
+                && added.DurationMicroseconds >= LeastSlowMicroseconds
+                && Total.Count > 1
+            )
+            {
+                Slow.Add(added);
+            }
+
+            Durations.Add(added.DurationMicroseconds);
+            if (--_untilEstimate == 0 || Total.Count <= EventsPerEstimate)
+            {
+                _slowMicroseconds = Durations.Percentile(SlowFraction);
+                _untilEstimate = EventsPerEstimate;
+            }
+        }
+
+        internal void BeginSecond() => Current = new IoRollUp(0, kind, 0, 0, 0, 0);
+    }
+}

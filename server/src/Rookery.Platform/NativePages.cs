@@ -1,0 +1,82 @@
+using System.Runtime.InteropServices;
+
+namespace Rookery.Platform;
+
+/// <summary>
+/// Anonymous memory straight from the system (mmap). Blocks, indexes, filters and large buffers live here, because what
+/// is given back here leaves the process at once: large arrays stay in the garbage collector's heap, and malloc keeps
+/// what lies below its highest live block.
+/// </summary>
+public static unsafe partial class NativePages
+{
+    // The same numbers on linux-x64 and linux-arm64 (asm-generic/mman-common.h).
+    private const int ProtectReadWrite = 3;
+    private const int PrivateAnonymous = 0x22;
+    private const int AdviceDontNeed = 4;
+    private const int AdviceNoHugePages = 15;
+    private const int MayMove = 1;
+
+    /// <summary>Takes zeroed memory; <paramref name="bytes"/> is rounded up to whole pages of the system.</summary>
+    /// <exception cref="InsufficientMemoryException">The system refused.</exception>
+    public static byte* Map(long bytes)
+    {
+        nint address = MapMemory(0, (nuint)bytes, ProtectReadWrite, PrivateAnonymous, -1, 0);
+        byte* taken = Taken(address, bytes);
+
+        // Where huge pages are always on, the kernel would later fill pages that were given back, by whole 2 MiB.
+        _ = Advise(address, (nuint)bytes, AdviceNoHugePages);
+        return taken;
+    }
+
+    /// <summary>
+    /// Makes memory from <see cref="Map"/> longer or shorter, perhaps elsewhere; its pages move along without being
+    /// copied, new ones are zeros.
+    /// </summary>
+    /// <exception cref="InsufficientMemoryException">The system refused; nothing changed.</exception>
+    public static byte* Resize(byte* address, long bytes, long newBytes) =>
+        Taken(MoveMemory((nint)address, (nuint)bytes, (nuint)newBytes, MayMove), newBytes);
+
+    /// <summary>Gives memory from <see cref="Map"/> back, whole.</summary>
+    public static void Unmap(byte* address, long bytes) => _ = UnmapMemory((nint)address, (nuint)bytes);
+
+    /// <summary>
+    /// Gives the content of whole system pages within the range back and keeps the addresses; they read as zeros, or as
+    /// before at the edges.
+    /// </summary>
+    public static void Discard(byte* address, long bytes)
+    {
+        // The page of the system may be larger than ours (16 KiB on a Raspberry Pi 5): only what lies wholly inside may
+        // go.
+        nint page = Environment.SystemPageSize;
+        nint from = ((nint)address + page - 1) / page * page;
+        nint to = ((nint)address + (nint)bytes) / page * page;
+        if (from < to)
+        {
+            _ = Advise(from, (nuint)(to - from), AdviceDontNeed);
+        }
+    }
+
+    private static byte* Taken(nint address, long bytes)
+    {
+        if (address == -1)
+        {
+#pragma warning disable MA0012 // The runtime throws it for the same reason: the system has no memory to give.
+            throw new InsufficientMemoryException($"The system refused {Amount.Bytes(bytes)} of memory.");
+#pragma warning restore MA0012
+        }
+
+        return (byte*)address;
+    }
+
+    [LibraryImport("libc", EntryPoint = "mmap")]
+    private static partial nint MapMemory(nint address, nuint length, int protection, int flags, int file, long offset);
+
+    [LibraryImport("libc", EntryPoint = "mremap")]
+    private static partial nint MoveMemory(nint address, nuint length, nuint newLength, int flags);
+
+    [LibraryImport("libc", EntryPoint = "munmap")]
+    private static partial int UnmapMemory(nint address, nuint length);
+
+    [LibraryImport("libc", EntryPoint = "madvise")]
+    private static partial int Advise(nint address, nuint length, int advice);
+}

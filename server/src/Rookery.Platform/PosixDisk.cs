@@ -1,0 +1,226 @@
+using System.Runtime.InteropServices;
+using System.Text;
+using Microsoft.Win32.SafeHandles;
+
+namespace Rookery.Platform;
+
+/// <summary>
+/// The file systems of this machine, by system calls. .NET's own files are not used: their flush calls fsync and
+/// swallows EROFS, and they report errors by exception types that do not tell ENOSPC from EDQUOT.
+/// </summary>
+public sealed class PosixDisk : IDisk
+{
+    // For the owner alone: whoever could read a node's files would need no token for its documents, and could act as
+    // the node by its keys.
+    private const uint FileMode = 0b110_000_000;
+    private const uint DirectoryMode = 0b111_000_000;
+
+    /// <inheritdoc/>
+    public IDiskFile Open(string path, DiskOpen mode)
+    {
+        if (mode == DiskOpen.Read)
+        {
+            return OpenToRead(path);
+        }
+
+        const int creating = LibC.ReadWrite | LibC.Create | LibC.Exclusive;
+        return new PosixFile(
+            mode switch
+            {
+                DiskOpen.ReadWrite => OpenDescriptor("open", path, LibC.ReadWrite),
+                DiskOpen.CreateNew => OpenDescriptor("create", path, creating),
+                _ => throw new ArgumentOutOfRangeException(nameof(mode)),
+            },
+            path
+        );
+    }
+
+    /// <summary>
+    /// Without a note of the time of access: that would make the scrub of an idle node write (relatime notes the first
+    /// read after a write).
+    /// </summary>
+    private static PosixFile OpenToRead(string path)
+    {
+        try
+        {
+            return new PosixFile(
+                OpenDescriptor("open", path, LibC.ReadOnly | LibC.NonBlocking | LibC.NoAccessTime),
+                path
+            );
+        }
+        catch (DiskException refused) when (refused.Error == Errno.NotPermitted)
+        {
+            // another user's file, such as a backup's
+            return new PosixFile(OpenDescriptor("open", path, LibC.ReadOnly | LibC.NonBlocking), path);
+        }
+    }
+
+    /// <inheritdoc/>
+    public bool Exists(string path)
+    {
+        if (LibC.Access(path, 0) == 0)
+        {
+            return true;
+        }
+
+        var error = LastError();
+        return error is Errno.NoEntry or Errno.NotDirectory ? false : throw new DiskException("look for", path, error);
+    }
+
+    /// <inheritdoc/>
+    public IReadOnlyList<string> List(string directory)
+    {
+        nint stream = LibC.OpenDirectory(directory);
+        if (stream == 0)
+        {
+            throw new DiskException("list", directory, LastError());
+        }
+
+        try
+        {
+            return ReadNames(stream, directory);
+        }
+        finally
+        {
+            _ = LibC.CloseDirectory(stream);
+        }
+    }
+
+    /// <inheritdoc/>
+    public void CreateDirectory(string path)
+    {
+        if (LibC.MakeDirectory(path, DirectoryMode) == 0)
+        {
+            return;
+        }
+
+        var error = LastError();
+        if (error == Errno.NoEntry && Path.GetDirectoryName(path) is { Length: > 0 } parent)
+        {
+            CreateDirectory(parent);
+            error = LibC.MakeDirectory(path, DirectoryMode) == 0 ? Errno.None : LastError();
+        }
+
+        bool isThere = error == Errno.None || (error == Errno.Exists && LibC.Access(Path.Join(path, "."), 0) == 0);
+        if (!isThere)
+        {
+            throw new DiskException("create the directory", path, error);
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Rename(string from, string to) => Check(LibC.Rename(from, to), "rename to " + to + " the file", from);
+
+    /// <inheritdoc/>
+    public void Link(string existing, string added) =>
+        Check(LibC.Link(existing, added), "link as " + added + " the file", existing);
+
+    /// <inheritdoc/>
+    public void Delete(string path) => Check(LibC.Unlink(path), "delete", path);
+
+    /// <inheritdoc/>
+    public void DeleteDirectory(string path) => Check(LibC.RemoveDirectory(path), "delete the directory", path);
+
+    /// <inheritdoc/>
+    public void SyncDirectory(string path)
+    {
+        using var directory = OpenDescriptor("open the directory", path, LibC.ReadOnly);
+        int result;
+        do
+        {
+            result = LibC.Sync(directory);
+        } while (result != 0 && LastError() == Errno.Interrupted);
+        Check(result, "sync the directory", path);
+    }
+
+    /// <inheritdoc/>
+    public DiskSpace SpaceOf(string path)
+    {
+        int result;
+        LibC.FileSystemStatistics statistics;
+        do
+        {
+            result = LibC.FileSystemStatus(path, out statistics);
+        } while (result != 0 && LastError() == Errno.Interrupted);
+        Check(result, "ask for the free space at", path);
+        long blockBytes = (long)statistics.FragmentBytes;
+        return new DiskSpace((long)statistics.Blocks * blockBytes, (long)statistics.AvailableBlocks * blockBytes);
+    }
+
+    /// <inheritdoc/>
+    public unsafe string DeviceOf(string path)
+    {
+        byte* status = stackalloc byte[LibC.FileStatusBytes];
+        if (LibC.FileStatus(path, status) != 0)
+        {
+            return "unknown";
+        }
+
+        // The numbers of makedev(3); /sys/dev/block names every block device by them, with a link that ends in its
+        // kernel name.
+        ulong device = *(ulong*)status;
+        ulong major = ((device >> 8) & 0xfff) | ((device >> 32) & 0xfffff000);
+        ulong minor = (device & 0xff) | ((device >> 12) & 0xffffff00);
+        byte* link = stackalloc byte[1024];
+        nint length = LibC.ReadLink($"/sys/dev/block/{major}:{minor}", link, 1024);
+        return length <= 0 ? "unknown" : Path.GetFileName(Encoding.UTF8.GetString(link, (int)length));
+    }
+
+    /// <inheritdoc/>
+    public IDisposable Lock(string path)
+    {
+        // flock belongs to the open file, not to the process: a second lock by ourselves is refused too, and the kernel
+        // frees it with the process.
+        var file = OpenDescriptor("open the lock file", path, LibC.ReadWrite | LibC.Create);
+        if (LibC.Lock(file, LibC.LockExclusive | LibC.LockNonBlocking) == 0)
+        {
+            return file;
+        }
+
+        var error = LastError();
+        file.Dispose();
+        throw new DiskException("lock", path, error);
+    }
+
+    internal static Errno LastError() => (Errno)Marshal.GetLastPInvokeError();
+
+    private static SafeFileHandle OpenDescriptor(string operation, string path, int flags)
+    {
+        int descriptor;
+        do
+        {
+            descriptor = LibC.Open(path, flags | LibC.CloseOnExec, FileMode);
+        } while (descriptor < 0 && LastError() == Errno.Interrupted);
+        Check(descriptor, operation, path);
+        return new SafeFileHandle(descriptor, ownsHandle: true);
+    }
+
+    private static List<string> ReadNames(nint stream, string directory)
+    {
+        var names = new List<string>();
+        while (true)
+        {
+            nint entry = LibC.ReadDirectory(stream);
+            if (entry == 0)
+            {
+                Check(LastError() == Errno.None ? 0 : -1, "list", directory);
+                names.Sort(StringComparer.Ordinal);
+                return names;
+            }
+
+            string name = Marshal.PtrToStringUTF8(entry + LibC.DirectoryEntryNameOffset)!;
+            if (name is not ("." or ".."))
+            {
+                names.Add(name);
+            }
+        }
+    }
+
+    private static void Check(int result, string operation, string path)
+    {
+        if (result < 0)
+        {
+            throw new DiskException(operation, path, LastError());
+        }
+    }
+}

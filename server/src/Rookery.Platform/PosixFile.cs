@@ -1,0 +1,115 @@
+using Microsoft.Win32.SafeHandles;
+
+namespace Rookery.Platform;
+
+/// <summary>An open file of <see cref="PosixDisk"/>.</summary>
+internal sealed class PosixFile(SafeFileHandle handle, string path) : IDiskFile
+{
+    public string Path => path;
+
+    public long Length
+    {
+        get
+        {
+            // Nobody uses the descriptor's own position, so seeking to the end only asks; fstat's structure differs
+            // between processors.
+            long length = LibC.Seek(handle, 0, LibC.SeekEnd);
+            return length >= 0 ? length : throw Failure("measure");
+        }
+    }
+
+    public unsafe void Write(ReadOnlySpan<byte> data, long offset)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(offset);
+        fixed (byte* start = data)
+        {
+            int done = 0;
+            while (done < data.Length)
+            {
+                nint written = LibC.Write(handle, start + done, (nuint)(data.Length - done), offset + done);
+                if (written > 0)
+                {
+                    done += (int)written;
+                }
+                else if (written == 0)
+                {
+                    throw new DiskException("write", path, Errno.InputOutput);
+                }
+                else if (PosixDisk.LastError() != Errno.Interrupted)
+                {
+                    throw Failure("write");
+                }
+            }
+        }
+    }
+
+    public unsafe int Read(Span<byte> buffer, long offset)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(offset);
+        fixed (byte* start = buffer)
+        {
+            int done = 0;
+            while (done < buffer.Length)
+            {
+                nint read = LibC.Read(handle, start + done, (nuint)(buffer.Length - done), offset + done);
+                if (read > 0)
+                {
+                    done += (int)read;
+                }
+                else if (read == 0)
+                {
+                    break;
+                }
+                else if (PosixDisk.LastError() != Errno.Interrupted)
+                {
+                    throw Failure("read");
+                }
+            }
+
+            return done;
+        }
+    }
+
+    public void Allocate(long length)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(length);
+        Errno error;
+        do
+        {
+            error = (Errno)LibC.Allocate(handle, 0, length);
+        } while (error == Errno.Interrupted);
+        if (error != Errno.None)
+        {
+            throw new DiskException("reserve space for", path, error);
+        }
+    }
+
+    public void SetLength(long length)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(length);
+        while (LibC.Truncate(handle, length) != 0)
+        {
+            if (PosixDisk.LastError() != Errno.Interrupted)
+            {
+                throw Failure("set the length of");
+            }
+        }
+    }
+
+    public void Sync()
+    {
+        // EINTR consumes no error the kernel has noted for us, so asking again is safe; every other failure is final
+        // for this descriptor.
+        while (LibC.SyncData(handle) != 0)
+        {
+            if (PosixDisk.LastError() != Errno.Interrupted)
+            {
+                throw Failure("sync");
+            }
+        }
+    }
+
+    public void Dispose() => handle.Dispose();
+
+    private DiskException Failure(string operation) => new(operation, path, PosixDisk.LastError());
+}

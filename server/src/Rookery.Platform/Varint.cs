@@ -1,0 +1,179 @@
+using System.Runtime.CompilerServices;
+
+namespace Rookery.Platform;
+
+/// <summary>
+/// Unsigned integers in groups of 7 bits, lowest first (LEB128): lengths and numbers in every format of the node.
+/// </summary>
+public static unsafe class Varint
+{
+    /// <summary>Bytes that a number of 32 bits takes at most.</summary>
+    public const int MaxBytes32 = 5;
+
+    /// <summary>Bytes that a number of 64 bits takes at most.</summary>
+    public const int MaxBytes64 = 10;
+
+    /// <summary>Writes a number.</summary>
+    /// <param name="destination">At least the bytes that <see cref="Size"/> says.</param>
+    /// <param name="value">The number.</param>
+    /// <returns>Bytes written.</returns>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static int Write(Span<byte> destination, ulong value)
+    {
+        int at = 0;
+        while (value >= 0x80)
+        {
+            destination[at++] = (byte)(value | 0x80);
+            value >>= 7;
+        }
+
+        destination[at++] = (byte)value;
+        return at;
+    }
+
+    /// <summary>Writes a length and the bytes that it counts.</summary>
+    /// <returns>Bytes written.</returns>
+    public static int WriteBytes(Span<byte> destination, ReadOnlySpan<byte> bytes)
+    {
+        int at = Write(destination, (uint)bytes.Length);
+        bytes.CopyTo(destination[at..]);
+        return at + bytes.Length;
+    }
+
+    /// <summary>Bytes that a number takes.</summary>
+    public static int Size(ulong value)
+    {
+        int size = 1;
+        while (value >= 0x80)
+        {
+            value >>= 7;
+            size++;
+        }
+
+        return size;
+    }
+
+    /// <summary>Reads a number and steps behind it.</summary>
+    /// <exception cref="InvalidDataException">The bytes end early, or are too many.</exception>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ulong Read(ReadOnlySpan<byte> source, ref int position) =>
+        (uint)position < (uint)source.Length && source[position] < 0x80
+            ? source[position++]
+            : ReadLong(source, ref position);
+
+    /// <summary>Reads a number that is an index or a length, and steps behind it.</summary>
+    /// <exception cref="InvalidDataException">The bytes end early, or the number is too large.</exception>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static int ReadInt(ReadOnlySpan<byte> source, ref int position)
+    {
+        ulong value = Read(source, ref position);
+        return value <= int.MaxValue ? (int)value : throw Malformed();
+    }
+
+    /// <summary>
+    /// Reads an index or a length at <paramref name="position"/> and steps behind it; false when the bytes end or are
+    /// no such number.
+    /// </summary>
+    public static bool TryRead(ReadOnlySpan<byte> source, scoped ref int position, out int value)
+    {
+        uint result = 0;
+        value = 0;
+        for (int shift = 0; shift < 32; shift += 7)
+        {
+            if ((uint)position >= (uint)source.Length)
+            {
+                return false;
+            }
+
+            byte next = source[position++];
+            result |= (uint)(next & 0x7F) << shift;
+            if (next < 0x80)
+            {
+                value = (int)result;
+                return value >= 0;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>
+    /// Reads a length at <paramref name="position"/> and the bytes it counts; false when there are fewer.
+    /// </summary>
+    public static bool TryReadBytes(ReadOnlySpan<byte> source, scoped ref int position, out ReadOnlySpan<byte> bytes)
+    {
+        bytes = default;
+        if (!TryRead(source, ref position, out int length) || length > source.Length - position)
+        {
+            return false;
+        }
+
+        bytes = source.Slice(position, length);
+        position += length;
+        return true;
+    }
+
+    /// <summary>Reads a number from bytes that were checked before, and steps behind it.</summary>
+    public static ulong ReadChecked(ref byte* source)
+    {
+        ulong value = *source++;
+        if (value < 0x80)
+        {
+            return value;
+        }
+
+        value &= 0x7f;
+        for (int shift = 7; ; shift += 7)
+        {
+            ulong group = *source++;
+            value |= (group & 0x7f) << shift;
+            if (group < 0x80)
+            {
+                return value;
+            }
+        }
+    }
+
+    /// <summary>
+    /// Reads a number of up to 64 bits and steps behind it; false when the bytes end early or are too many.
+    /// </summary>
+    public static bool TryRead(ref byte* source, byte* end, out ulong value)
+    {
+        value = 0;
+        for (int shift = 0; shift < 64; shift += 7)
+        {
+            if (source == end)
+            {
+                return false;
+            }
+
+            ulong group = *source++;
+            value |= (group & 0x7f) << shift;
+            if (group < 0x80)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private static ulong ReadLong(ReadOnlySpan<byte> source, ref int position)
+    {
+        ulong value = 0;
+        for (int shift = 0; shift < 64 && (uint)position < (uint)source.Length; shift += 7)
+        {
+            ulong group = source[position++];
+            value |= (group & 0x7f) << shift;
+            if (group < 0x80)
+            {
+                return value;
+            }
+        }
+
+        throw Malformed();
+    }
+
+    private static InvalidDataException Malformed() =>
+        new("A number in a file ends early or is too large, although its bytes passed their checksum.");
+}

@@ -1,0 +1,25 @@
+namespace Rookery.Platform.Tests;
+
+public sealed class AmountTests
+{
+    /// <summary>The same as format.test.ts has for the page.</summary>
+    [Theory]
+    [InlineData(0, "0 B")]
+    [InlineData(-0.4, "0 B")]
+    [InlineData(1023, "1023 B")]
+    [InlineData(1024, "1.0 KiB")]
+    [InlineData(99.94 * 1024, "99.9 KiB")]
+    [InlineData(99.96 * 1024, "100 KiB")]
+    [InlineData(1023.6 * 1024, "1.0 MiB")]
+    [InlineData(-1073741824.0, "−1.0 GiB")]
+    [InlineData(1125899906842624.0, "1.0 PiB")]
+    public void Bytes_are_said_in_the_largest_unit_of_which_there_is_one(double bytes, string said) =>
+        Assert.Equal(said, Amount.Bytes(bytes));
+
+    [Fact]
+    public void Bytes_beside_the_limit_that_they_pass_are_never_said_as_the_same()
+    {
+        Assert.Equal(("9.0 MiB", "8.0 MiB"), Amount.BytesOver(9 << 20, 8 << 20));
+        Assert.Equal(("8,388,609 B", "8,388,608 B"), Amount.BytesOver((8 << 20) + 1, 8 << 20));
+    }
+}

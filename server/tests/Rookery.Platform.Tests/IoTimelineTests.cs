@@ -1,0 +1,302 @@
+using Rookery.Simulation;
+
+namespace Rookery.Platform.Tests;
+
+public sealed class IoTimelineTests
+{
+    private readonly SimulatedTimeProvider _clock = new();
+    private readonly IoTimeline _timeline;
+
+    public IoTimelineTests() => _timeline = new IoTimeline(_clock, "mmcblk0p2");
+
+    private long Micros => (_clock.GetUtcNow() - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond;
+
+    private long Second => _clock.GetUtcNow().ToUnixTimeSeconds();
+
+    [Fact]
+    public void An_event_has_its_start_duration_and_bytes()
+    {
+        long start = _clock.GetUtcNow().ToUnixTimeMilliseconds() * 1000;
+        Work(IoKind.JournalWrite, 250, 4096);
+        Work(IoKind.JournalSync, 7000, 0);
+        Assert.Equal(
+            [new IoEvent(IoKind.JournalWrite, start, 250, 4096), new IoEvent(IoKind.JournalSync, start + 250, 7000, 0)],
+            _timeline.EventsSince(0)
+        );
+        Assert.Equal(IoKind.JournalSync, Assert.Single(_timeline.EventsSince(start + 250)).Kind);
+        Assert.Empty(_timeline.EventsSince(start + 7250));
+    }
+
+    [Fact]
+    public void The_newest_events_are_kept_and_older_ones_go()
+    {
+        for (int i = 0; i < 20_000; i++)
+        {
+            Work(IoKind.Read, 1, i);
+        }
+
+        var kept = _timeline.EventsSince(0);
+        Assert.Equal(8192, kept.Count);
+        Assert.Equal(Enumerable.Range(20_000 - 8192, 8192).Select(i => (long)i), kept.Select(one => one.Bytes));
+    }
+
+    [Fact]
+    public void Pages_that_follow_each_other_hold_every_event_once()
+    {
+        var random = new Random(11);
+        var told = new List<IoEvent>();
+        long since = 0;
+        for (int i = 0; i < 2_000; i++)
+        {
+            Work((IoKind)random.Next(1, 10), random.Next(3), i);
+            if (random.Next(3) == 0)
+            {
+                var page = _timeline.EventsBetween(since, long.MaxValue);
+                Assert.True(told.Count == 0 || page.FromUnixMicroseconds == since);
+                told.AddRange(page.Events);
+                since = page.UntilUnixMicroseconds;
+            }
+        }
+
+        _clock.Advance(TimeSpan.FromMicroseconds(1));
+        told.AddRange(_timeline.EventsBetween(since, long.MaxValue).Events);
+        Assert.Equal(Enumerable.Range(0, 2_000).Select(i => (long)i), told.Select(one => one.Bytes));
+    }
+
+    [Fact]
+    public void A_page_says_from_when_on_nothing_is_missing()
+    {
+        long begin = Micros;
+        Assert.Equal(begin - 1, _timeline.EventsBetween(0, long.MaxValue).FromUnixMicroseconds);
+        for (int i = 0; i < 8192 + 10; i++)
+        {
+            Work(IoKind.Read, 5, i);
+        }
+
+        // Ten are forgotten, and the tenth ended 50 microseconds after the begin.
+        Assert.Equal(begin + 50, _timeline.EventsBetween(0, long.MaxValue).FromUnixMicroseconds);
+        Assert.Equal(begin + 700, _timeline.EventsBetween(begin + 700, long.MaxValue).FromUnixMicroseconds);
+    }
+
+    [Fact]
+    public void A_page_ends_where_it_is_asked_to()
+    {
+        long begin = Micros;
+        Work(IoKind.Read, 100, 1);
+        Work(IoKind.Read, 100, 2);
+        _clock.Advance(TimeSpan.FromSeconds(1));
+
+        var page = _timeline.EventsBetween(0, begin + 199);
+        Assert.Equal(1, Assert.Single(page.Events).Bytes);
+        Assert.Equal(begin + 199, page.UntilUnixMicroseconds);
+    }
+
+    [Fact]
+    public void Both_devices_are_known_and_are_one_unless_said()
+    {
+        Assert.Equal(("mmcblk0p2", "mmcblk0p2"), (_timeline.JournalDevice, _timeline.DataDevice));
+        Assert.Equal("sda1", new IoTimeline(_clock, "mmcblk0p2", "sda1").DataDevice);
+    }
+
+    [Fact]
+    public void Roll_ups_of_every_second_and_kind_equal_a_plain_sum()
+    {
+        var random = new Random(5);
+        var expected = new SortedDictionary<(long, IoKind), IoRollUp>();
+        long begin = Second;
+        for (int i = 0; i < 50_000; i++)
+        {
+            var kind = (IoKind)random.Next(1, 10);
+            long bytes = random.Next(1, 1 << random.Next(1, 30));
+            int microseconds = random.Next(100) == 0 ? random.Next(40_000_000) : random.Next(100_000);
+            Work(kind, microseconds, bytes);
+            var added = new IoRollUp(Second, kind, 1, bytes, microseconds, microseconds);
+            expected[(Second, kind)] = expected.TryGetValue((Second, kind), out var known) ? known.Plus(added) : added;
+        }
+
+        Assert.Equal(expected.Values, _timeline.RollUps(begin, Second + 1));
+        Assert.Equal(
+            expected.Values.Where(one => one.UnixSecond >= begin + 100 && one.UnixSecond < begin + 200),
+            _timeline.RollUps(begin + 100, begin + 200)
+        );
+
+        var minutes = _timeline.RollUps(begin, Second + 1, 60);
+        Assert.All(minutes, one => Assert.Equal(0, one.UnixSecond % 60));
+        Assert.Equal(minutes.Count, minutes.Select(one => (one.UnixSecond, one.Kind)).Distinct().Count());
+        Assert.Equal(50_000, minutes.Sum(one => one.Count));
+        Assert.Equal(expected.Values.Sum(one => one.Bytes), minutes.Sum(one => one.Bytes));
+        Assert.Equal(50_000, Enum.GetValues<IoKind>().Sum(kind => _timeline.TotalOf(kind).Count));
+    }
+
+    [Fact]
+    public void Roll_ups_are_kept_for_a_day()
+    {
+        long begin = Second;
+        for (int minute = 0; minute < 48 * 60; minute++)
+        {
+            Work(IoKind.Scrub, 10, 1);
+            _clock.Advance(TimeSpan.FromSeconds(60) - TimeSpan.FromMicroseconds(10));
+        }
+
+        Assert.Equal(24 * 60, _timeline.RollUps(begin, Second).Sum(one => one.Count));
+        Assert.All(_timeline.RollUps(begin, Second), one => Assert.InRange(one.UnixSecond, Second - 86_400, Second));
+    }
+
+    [Fact]
+    public void A_busy_day_fits_its_memory_and_an_idle_one_takes_none()
+    {
+        var history = new RollUpHistory(5 * 1024 * 1024);
+        Assert.Equal(0, history.TakenBytes);
+        for (int second = 0; second < 2 * 86_400; second++)
+        {
+            history.Add(new IoRollUp(1_800_000_000 + second, IoKind.JournalWrite, 2_000, 2_000_000, 200_000, 9_000));
+            history.Add(new IoRollUp(1_800_000_000 + second, IoKind.JournalSync, 2_000, 0, 900_000, 9_000));
+            history.Add(new IoRollUp(1_800_000_000 + second, IoKind.RunWrite, 20, 10_000_000, 900_000, 200_000));
+            history.Add(new IoRollUp(1_800_000_000 + second, IoKind.Read, 9_000, 150_000_000, 900_000, 9_000));
+        }
+
+        Assert.InRange(history.TakenBytes, 1, 4_200_000);
+        Assert.Equal(4 * 86_400, history.TakeSnapshot().Between(1_800_086_400, long.MaxValue).Count());
+    }
+
+    [Fact]
+    public void The_memory_of_roll_ups_is_bounded_whatever_happens()
+    {
+        var history = new RollUpHistory(64 * 1024);
+        for (int second = 0; second < 86_400; second++)
+        {
+            history.Add(new IoRollUp(second, IoKind.Read, long.MaxValue, long.MaxValue, long.MaxValue, long.MaxValue));
+        }
+
+        Assert.Equal(64 * 1024, history.TakenBytes);
+        Assert.Equal(86_399, history.TakeSnapshot().Between(0, long.MaxValue).Last().UnixSecond);
+    }
+
+    [Fact]
+    public void A_clock_that_is_set_back_loses_nothing()
+    {
+        var wall = _clock.GetUtcNow();
+        Work(IoKind.Read, 10, 1);
+        _clock.SetUtcNow(wall.AddHours(-1));
+        Work(IoKind.Read, 10, 2);
+        _clock.SetUtcNow(wall.AddHours(1));
+        Work(IoKind.Read, 10, 4);
+        Assert.Equal(7, _timeline.RollUps(0, long.MaxValue).Sum(one => one.Bytes));
+    }
+
+    [Fact]
+    public void Events_slower_than_999_of_1000_are_kept_by_kind_though_raw_ones_are_gone()
+    {
+        var random = new Random(9);
+        for (int i = 0; i < 100_000; i++)
+        {
+            Work(IoKind.Read, random.Next(100, 200), 0);
+            if (i % 5000 == 4999)
+            {
+                Work(IoKind.Read, 10_000 + i, i);
+                Work(IoKind.JournalSync, 900, i);
+            }
+        }
+
+        var slow = _timeline.SlowEventsSince(0);
+        long[] reads =
+        [
+            .. slow.Where(one => one.Kind == IoKind.Read && one.DurationMicroseconds >= 10_000)
+                .Select(one => one.Bytes),
+        ];
+        Assert.Equal(Enumerable.Range(1, 20).Select(i => (i * 5000L) - 1), reads);
+        Assert.DoesNotContain(slow, one => one.Kind == IoKind.JournalSync);
+        Assert.Equal(20, slow.Count);
+        Assert.Equal(slow.OrderBy(one => one.StartUnixMicroseconds), slow);
+    }
+
+    [Fact]
+    public void Percentiles_are_at_most_an_eighth_too_high_and_follow_the_present()
+    {
+        for (int i = 1; i <= 1000; i++)
+        {
+            Work(IoKind.Compaction, i * 10, 0);
+        }
+
+        Assert.InRange(_timeline.PercentileMicroseconds(IoKind.Compaction, 0.5), 5_000, 5_000 * 9 / 8);
+        Assert.InRange(_timeline.PercentileMicroseconds(IoKind.Compaction, 0.999), 9_990, 9_990 * 9 / 8);
+        Assert.Equal(0, _timeline.PercentileMicroseconds(IoKind.Backup, 0.5));
+
+        for (int i = 0; i < 400_000; i++)
+        {
+            Work(IoKind.Compaction, 20, 0);
+        }
+
+        Assert.InRange(_timeline.PercentileMicroseconds(IoKind.Compaction, 0.999), 20, 22);
+    }
+
+    [Fact]
+    public void A_histogram_bounds_every_duration_from_above_by_an_eighth()
+    {
+        for (long microseconds = 0; microseconds < 1L << 35; microseconds += 1 + (microseconds / 37))
+        {
+            var histogram = new DurationHistogram();
+            histogram.Add(microseconds);
+            Assert.InRange(histogram.Percentile(1), microseconds, microseconds + (microseconds / 8));
+        }
+
+        var extreme = new DurationHistogram();
+        extreme.Add(long.MaxValue);
+        extreme.Add(-1);
+        Assert.Equal(0, extreme.Percentile(0.5));
+    }
+
+    [Fact]
+    public void A_sync_over_a_second_is_told_with_its_device_and_the_syncs_before_it()
+    {
+        var seen = new List<SlowSync>();
+        _timeline.SlowSyncSeen = seen.Add;
+        for (int i = 1; i <= 40; i++)
+        {
+            Work(IoKind.JournalSync, i, 0);
+            Work(IoKind.Read, 2_000_000, 0);
+        }
+
+        Work(IoKind.JournalSync, 1_000_000, 0);
+        Assert.Empty(seen);
+        Work(IoKind.JournalSync, 1_000_001, 0);
+
+        var slow = Assert.Single(seen);
+        Assert.Equal("mmcblk0p2", slow.Device);
+        Assert.Equal(1_000_001, slow.Sync.DurationMicroseconds);
+        Assert.Equal(
+            [.. Enumerable.Range(10, 31).Select(i => (long)i), 1_000_000],
+            slow.Before.Select(sync => sync.DurationMicroseconds)
+        );
+    }
+
+    [Fact]
+    public void Threads_may_record_and_ask_at_once()
+    {
+        Parallel.For(
+            0,
+            4,
+            worker =>
+            {
+                for (int i = 0; i < 20_000; i++)
+                {
+                    _timeline.Record((IoKind)(1 + (i % 9)), _timeline.Begin(), 1);
+                    if (i % 5000 == worker)
+                    {
+                        _ = _timeline.RollUps(0, long.MaxValue);
+                        _ = _timeline.SlowEventsSince(0);
+                        _clock.Advance(TimeSpan.FromSeconds(1));
+                    }
+                }
+            }
+        );
+        Assert.Equal(80_000, _timeline.RollUps(0, long.MaxValue).Sum(one => one.Bytes));
+    }
+
+    private void Work(IoKind kind, int microseconds, long bytes)
+    {
+        long begun = _timeline.Begin();
+        _clock.Advance(TimeSpan.FromMicroseconds(microseconds));
+        _timeline.Record(kind, begun, bytes);
+    }
+}

@@ -1,0 +1,59 @@
+namespace Rookery.Platform.Tests;
+
+public sealed class Lz4Tests
+{
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    [InlineData(300)]
+    [InlineData(100_000)]
+    public void What_was_compressed_comes_back(int length)
+    {
+        var random = new Random(length);
+        byte[] source = new byte[length];
+        for (int i = 0; i < length; i++)
+        {
+            source[i] = (byte)random.Next(4);
+        }
+
+        byte[] block = new byte[RoomFor(length)];
+        int written = Lz4.Compress(source, block);
+        Assert.True(written > 0);
+        byte[] back = new byte[length];
+        Assert.True(Lz4.TryDecompress(block.AsSpan(0, written), back));
+        Assert.Equal(source, back);
+    }
+
+    [Fact]
+    public void Noise_does_not_fit_into_less_than_itself()
+    {
+        byte[] noise = new byte[4096];
+        new Random(1).NextBytes(noise);
+        Assert.Equal(0, Lz4.Compress(noise, new byte[4095]));
+        Assert.Equal(0, Lz4.Compress(noise, []));
+    }
+
+    [Fact]
+    public void A_wrong_length_or_damage_is_an_answer_and_not_a_crash()
+    {
+        byte[] source = new byte[1000];
+        byte[] block = new byte[RoomFor(1000)];
+        int written = Lz4.Compress(source, block);
+        Assert.False(Lz4.TryDecompress(block.AsSpan(0, written), new byte[999]));
+        Assert.False(Lz4.TryDecompress(block.AsSpan(0, written), new byte[1001]));
+        Assert.False(Lz4.TryDecompress(block.AsSpan(0, written - 1), new byte[1000]));
+        Assert.False(Lz4.TryDecompress([], new byte[1000]));
+        Assert.False(Lz4.TryDecompress([], []));
+
+        var random = new Random(2);
+        byte[] noise = new byte[64];
+        for (int i = 0; i < 10_000; i++)
+        {
+            random.NextBytes(noise);
+            _ = Lz4.TryDecompress(noise, new byte[random.Next(200)]);
+        }
+    }
+
+    /// <summary>Room that is enough for any input of so many bytes: LZ4_COMPRESSBOUND.</summary>
+    private static int RoomFor(int inputBytes) => inputBytes + (inputBytes / 255) + 16;
+}

@@ -1,0 +1,95 @@
+namespace Rookery.Platform.Tests;
+
+public sealed class MemoryBudgetTests
+{
+    [Fact]
+    public void A_share_is_bounded_by_its_limit_and_by_the_total()
+    {
+        var budget = new MemoryBudget(100);
+        var cache = budget.AddShare("block cache", 80);
+        var memtable = budget.AddShare("memtable", 50);
+
+        Assert.False(cache.TryReserve(81));
+        Assert.True(cache.TryReserve(80));
+        Assert.False(memtable.TryReserve(21));
+        Assert.True(memtable.TryReserve(20));
+        Assert.Equal(100, budget.UsedBytes);
+        cache.Release(30);
+        Assert.True(memtable.TryReserve(30));
+        Assert.False(memtable.TryReserve(1));
+        Assert.Equal(50, cache.UsedBytes);
+        Assert.Equal(50, memtable.UsedBytes);
+        Assert.Equal([cache, memtable], budget.Shares);
+    }
+
+    [Fact]
+    public void What_must_be_held_is_counted_even_above_the_total()
+    {
+        var budget = new MemoryBudget(100);
+        var memtable = budget.AddShare("memtable", 100);
+        memtable.Reserve(150);
+        Assert.Equal(150, budget.UsedBytes);
+        Assert.False(memtable.TryReserve(0));
+        memtable.Release(150);
+        Assert.True(memtable.TryReserve(100));
+    }
+
+    [Fact]
+    public void A_budget_within_a_share_is_bounded_by_both_and_counted_in_both()
+    {
+        var node = new MemoryBudget(100);
+        var rows = node.AddShare("index rows", 60);
+        var first = new MemoryBudget(50, rows).AddShare("block cache", 50);
+        var small = new MemoryBudget(50, rows);
+        var second = small.AddShare("block cache", 50);
+
+        Assert.False(first.TryReserve(51));
+        Assert.True(first.TryReserve(50));
+        Assert.False(second.TryReserve(11));
+        Assert.Equal(0, second.UsedBytes);
+        Assert.Equal(0, small.UsedBytes); // nor is anything left of what the other refused
+        Assert.True(second.TryReserve(10));
+        Assert.Equal(60, rows.UsedBytes);
+        second.Reserve(40);
+        Assert.Equal(100, node.UsedBytes);
+        first.Release(50);
+        second.Release(50);
+        Assert.Equal(0, small.UsedBytes);
+        Assert.Equal(0, rows.UsedBytes);
+        Assert.Equal(0, node.UsedBytes);
+    }
+
+    [Fact]
+    public void Giving_back_more_than_was_taken_is_caught()
+    {
+        var share = new MemoryBudget(100).AddShare("memtable", 100);
+        Assert.True(share.TryReserve(10));
+        Assert.Throws<InvariantViolationException>(() => share.Release(11));
+    }
+
+    [Fact]
+    public void Threads_never_hold_more_than_the_total_together()
+    {
+        var budget = new MemoryBudget(1000);
+        var share = budget.AddShare("buffers", 1000);
+        Parallel.For(
+            0,
+            4,
+            worker =>
+            {
+                var random = new Random(worker);
+                for (int i = 0; i < 20_000; i++)
+                {
+                    int bytes = random.Next(600);
+                    if (share.TryReserve(bytes))
+                    {
+                        Assert.InRange(budget.UsedBytes, bytes, 1000);
+                        share.Release(bytes);
+                    }
+                }
+            }
+        );
+        Assert.Equal(0, budget.UsedBytes);
+        Assert.Equal(0, share.UsedBytes);
+    }
+}

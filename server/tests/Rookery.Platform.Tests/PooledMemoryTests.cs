@@ -1,0 +1,49 @@
+namespace Rookery.Platform.Tests;
+
+public sealed class PooledMemoryTests
+{
+    [Theory]
+    [InlineData(100, 200)]
+    [InlineData(100, 200_000)]
+    [InlineData(300_000, 1_500_000)]
+    [InlineData(1_500_000, 5_000_000)]
+    [InlineData(5_000_000, 40_000_000)]
+    public void What_was_written_is_there_after_growing(int bytes, int more)
+    {
+        var memory = PooledMemory.Rent(bytes);
+        new Random(bytes).NextBytes(memory.Span[..bytes]);
+        byte[] written = memory.Span[..bytes].ToArray();
+        memory.Grow(bytes, more);
+        Assert.True(memory.Length >= more);
+        Assert.True(memory.Span[..bytes].SequenceEqual(written));
+        Assert.True(memory.Memory.Span[..bytes].SequenceEqual(written));
+        memory.Span[more - 1] = 1; // the last byte is there
+        memory.Return();
+        Assert.Equal(0, memory.Length);
+        memory.Return(); // nothing any more
+    }
+
+    [Fact]
+    public void Large_memory_is_outside_the_managed_heap()
+    {
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        var memory = PooledMemory.Rent(64 << 20);
+        memory.Grow(0, 128 << 20);
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 64 << 10);
+        memory.Return();
+    }
+
+    [Fact]
+    public void Buffers_of_ordinary_frames_are_used_again_and_larger_ones_go_at_once()
+    {
+        LargeBuffers.Trim();
+        var ordinary = PooledMemory.Rent(2 << 20);
+        ordinary.Span[0] = 42;
+        ordinary.Return();
+        Assert.True(LargeBuffers.IdleBytes >= 2 << 20);
+        LargeBuffers.Trim();
+        var large = PooledMemory.Rent(9 << 20);
+        Assert.Equal(9 << 20, large.Length);
+        large.Return();
+    }
+}

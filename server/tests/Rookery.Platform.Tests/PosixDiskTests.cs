@@ -1,0 +1,81 @@
+using System.Runtime.Versioning;
+
+namespace Rookery.Platform.Tests;
+
+public sealed class PosixDiskTests : DiskContractTests, IDisposable
+{
+    private readonly PosixDisk _disk;
+    private readonly TemporaryDirectory _directory;
+
+    public PosixDiskTests()
+        : this(new PosixDisk(), new TemporaryDirectory()) { }
+
+    private PosixDiskTests(PosixDisk disk, TemporaryDirectory directory)
+        : base(disk, directory.Path) => (_disk, _directory) = (disk, directory);
+
+    public void Dispose() => _directory.Dispose();
+
+    [Fact]
+    public void Space_and_device_of_a_path_are_plausible()
+    {
+        var space = _disk.SpaceOf(_directory.Path);
+        var expected = new DriveInfo(_directory.Path);
+        Assert.Equal(expected.TotalSize, space.TotalBytes);
+        Assert.InRange(space.FreeBytes, 1, space.TotalBytes);
+        string device = _disk.DeviceOf(_directory.Path);
+        Assert.True(device is "unknown" || Directory.Exists("/sys/class/block/" + device), device);
+        Assert.Equal("unknown", _disk.DeviceOf("/proc/self"));
+    }
+
+    /// <summary>
+    /// In a directory that is a stranger's, such as that of a backup, anything may lie under the name of a file.
+    /// </summary>
+    [Fact]
+    public void A_pipe_where_a_file_is_read_is_refused_and_not_waited_for()
+    {
+        using (var made = System.Diagnostics.Process.Start("mkfifo", [_directory["pipe"]]))
+        {
+            made.WaitForExit();
+        }
+
+        using var pipe = _disk.Open(_directory["pipe"], DiskOpen.Read);
+        Assert.Throws<DiskException>(() => pipe.Length);
+    }
+
+    [Fact]
+    [UnsupportedOSPlatform("windows")]
+    public void What_it_makes_is_for_its_owner_alone()
+    {
+        const UnixFileMode owner = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+        _disk.CreateDirectory(_directory["own"]);
+        _disk.Open(_directory["own/file"], DiskOpen.CreateNew).Dispose();
+        Assert.Equal(
+            (owner | UnixFileMode.UserExecute, owner),
+            (File.GetUnixFileMode(_directory["own"]), File.GetUnixFileMode(_directory["own/file"]))
+        );
+    }
+
+    [Fact]
+    public void Reading_leaves_no_note_of_the_time_of_access()
+    {
+        string path = _directory["read"];
+        File.WriteAllBytes(path, new byte[4096]);
+        // before the write, so that relatime would note a read
+        var accessed = new DateTime(2020, 1, 1, 0, 0, 0, DateTimeKind.Utc);
+        File.SetLastAccessTimeUtc(path, accessed);
+        using (var file = _disk.Open(path, DiskOpen.Read))
+        {
+            file.Read(new byte[4096], 0);
+        }
+
+        Assert.Equal(accessed, File.GetLastAccessTimeUtc(path));
+    }
+
+    [Fact]
+    public void A_full_device_is_told_apart()
+    {
+        // /dev/full answers every write with ENOSPC, as a full file system would.
+        using var full = _disk.Open("/dev/full", DiskOpen.ReadWrite);
+        Assert.Equal(Errno.NoSpace, Assert.Throws<DiskException>(() => full.Write("x"u8, 0)).Error);
+    }
+}

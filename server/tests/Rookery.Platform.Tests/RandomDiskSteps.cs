@@ -1,0 +1,65 @@
+using System.Globalization;
+
+namespace Rookery.Platform.Tests;
+
+/// <summary>Random calls that any disk must answer alike.</summary>
+internal sealed class RandomDiskSteps(int seed, string directory)
+{
+    private static readonly string[] Names = ["a", "b", "d/a", "d/b", "d/e/a", "d", "d/e"];
+    private readonly Random _random = new(seed);
+
+    internal static string Outcome(IDisk disk, Func<IDisk, string> step)
+    {
+        try
+        {
+            return step(disk);
+        }
+        catch (DiskException)
+        {
+            // Which of several reasons comes first differs; DiskContractTests hold both disks to the ones that callers
+            // tell apart.
+            return "refused";
+        }
+    }
+
+    internal Func<IDisk, string> Next()
+    {
+        string path = AnyPath();
+        string other = AnyPath();
+        int offset = _random.Next(3000);
+        int length = _random.Next(1, 3000);
+        byte[] data = new byte[length];
+        _random.NextBytes(data);
+        return _random.Next(13) switch
+        {
+            0 or 1 => disk => Changed(disk, path, DiskOpen.CreateNew, file => file.Write(data, offset)),
+            2 or 3 => disk => Changed(disk, path, DiskOpen.ReadWrite, file => file.Write(data, offset)),
+            4 => disk => Changed(disk, path, DiskOpen.ReadWrite, file => file.SetLength(offset)),
+            5 => disk => Changed(disk, path, DiskOpen.ReadWrite, file => file.Allocate(offset + 1)),
+            6 => disk => Changed(disk, path, DiskOpen.Read, file => file.Write(data, offset)),
+            7 => disk => Done(() => disk.Rename(path, other)),
+            8 => disk => Done(() => disk.Link(path, other)),
+            9 => disk => Done(() => disk.Delete(path)),
+            10 => disk => Done(() => disk.CreateDirectory(path)),
+            11 => disk => Done(() => disk.DeleteDirectory(path)),
+            _ => disk => string.Join(',', disk.List(path)) + disk.Exists(other),
+        };
+    }
+
+    private string AnyPath() => Path.Join(directory, Names[_random.Next(Names.Length)]);
+
+    private static string Done(Action action)
+    {
+        action();
+        return "done";
+    }
+
+    private static string Changed(IDisk disk, string path, DiskOpen mode, Action<IDiskFile> change)
+    {
+        using var file = disk.Open(path, mode);
+        change(file);
+        byte[] content = new byte[file.Length + 10];
+        int read = file.Read(content, 0);
+        return string.Create(CultureInfo.InvariantCulture, $"{file.Length} {read} {Checksum.Of(content)}");
+    }
+}

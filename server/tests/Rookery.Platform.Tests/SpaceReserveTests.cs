@@ -1,0 +1,78 @@
+using Rookery.Simulation;
+
+namespace Rookery.Platform.Tests;
+
+public sealed class SpaceReserveTests
+{
+    private const int Page = 4096;
+    private readonly SimulatedTimeProvider _clock = new();
+    private readonly SimulatedDisk _disk = new("/data") { CapacityBytes = 100 * Page };
+
+    [Theory]
+    [InlineData(1L << 30, 256L << 20)]
+    [InlineData(100L << 30, 5L << 30)]
+    public void The_larger_of_256_MiB_and_five_percent_is_kept(long totalBytes, long reserve) =>
+        Assert.Equal(reserve, ReserveRule.Default.BytesOf(totalBytes));
+
+    [Fact]
+    public void Growth_stops_below_the_reserve_and_goes_on_a_little_above_it()
+    {
+        var reserve = new SpaceReserve(
+            _disk,
+            "/data",
+            new ReserveRule(16 * Page, 0.05),
+            TimeSpan.FromSeconds(1),
+            _clock
+        );
+        using var file = _disk.Open("/data/a", DiskOpen.CreateNew);
+
+        file.Allocate(84 * Page);
+        Assert.Equal(new ReserveState(16 * Page, 16 * Page), Now());
+        Assert.True(Now().GrowthAllowed);
+        file.Allocate(85 * Page);
+        Assert.Equal(new ReserveState(15 * Page, 17 * Page), Now());
+        Assert.False(Now().GrowthAllowed);
+        file.SetLength(84 * Page);
+        Assert.False(Now().GrowthAllowed);
+        file.SetLength(83 * Page);
+        Assert.Equal(new ReserveState(17 * Page, 16 * Page), Now());
+        Assert.True(Now().GrowthAllowed);
+
+        ReserveState Now()
+        {
+            _clock.Advance(TimeSpan.FromSeconds(1));
+            return reserve.State with { TotalBytes = 0 };
+        }
+    }
+
+    [Fact]
+    public void The_file_system_is_asked_once_an_interval_and_on_demand()
+    {
+        var reserve = new SpaceReserve(_disk, "/data", new ReserveRule(16 * Page, 0), TimeSpan.FromSeconds(5), _clock);
+        using var file = _disk.Open("/data/a", DiskOpen.CreateNew);
+        file.Allocate(90 * Page);
+        _clock.Advance(TimeSpan.FromSeconds(4));
+        Assert.True(reserve.State.GrowthAllowed);
+        reserve.Look();
+        Assert.False(reserve.State.GrowthAllowed);
+        file.SetLength(0);
+        _clock.Advance(TimeSpan.FromSeconds(5));
+        Assert.True(reserve.State.GrowthAllowed);
+    }
+
+    [Fact]
+    public void The_last_answer_stays_while_the_file_system_does_not_say()
+    {
+        using var directory = new TemporaryDirectory();
+        string inner = directory["inner"];
+        var real = new PosixDisk();
+        real.CreateDirectory(inner);
+        var reserve = new SpaceReserve(real, inner, new ReserveRule(1, 0), TimeSpan.FromSeconds(1), _clock);
+        var before = reserve.State;
+        real.DeleteDirectory(inner);
+        _clock.Advance(TimeSpan.FromSeconds(1));
+        Assert.Equal(before, reserve.State);
+        reserve.Look();
+        Assert.Equal(before, reserve.State);
+    }
+}

@@ -1,0 +1,129 @@
+using System.Buffers.Binary;
+using Rookery.Simulation;
+
+namespace Rookery.Platform.Tests;
+
+/// <summary>The mistakes that a log can make.</summary>
+public enum ToyLogMistake
+{
+    None,
+    AcknowledgesBeforeSync,
+    ForgetsToSyncItsDirectory,
+    TrustsTheLengthOfTheFile,
+    RewritesItsHeaderInPlaceFirst,
+    IgnoresAFailedSync,
+}
+
+/// <summary>
+/// A log of numbered records in two files, with a mistake on request: what the crash search must be able to find.
+/// </summary>
+internal sealed class ToyLog
+{
+    private const int RecordBytes = 700;
+    private readonly SimulatedDisk _disk = new("/log");
+    private readonly ToyLogMistake _mistake;
+
+    private ToyLog(ToyLogMistake mistake) => _mistake = mistake;
+
+    /// <summary>How many operations the disk had done when each record was acknowledged.</summary>
+    internal List<int> Acknowledged { get; } = [];
+
+    internal static (SimulatedDisk Disk, ToyLog Log) Run(ToyLogMistake mistake, int seed)
+    {
+        var log = new ToyLog(mistake);
+        log.Write(new Random(seed));
+        return (log._disk, log);
+    }
+
+    /// <summary>Throws unless all records acknowledged by then are there.</summary>
+    internal void Check(SimulatedDisk image, int operation)
+    {
+        int promised = Acknowledged.Count(at => at <= operation);
+        int found = Recover(image);
+        Assert.True(found >= promised, $"{promised} records were acknowledged, {found} are there");
+    }
+
+    private void Write(Random random)
+    {
+        if (_mistake == ToyLogMistake.IgnoresAFailedSync)
+        {
+            _disk.Inject(new DiskFault(random.Next(1, 10), Errno.InputOutput) { Calls = DiskCalls.Sync });
+        }
+
+        for (int file = 0; file < 2; file++)
+        {
+            using var log = _disk.Open($"/log/{file}", DiskOpen.CreateNew);
+            if (_mistake != ToyLogMistake.ForgetsToSyncItsDirectory)
+            {
+                _disk.SyncDirectory("/log");
+            }
+
+            int count = random.Next(5, 15);
+            for (int i = 0; i < count; i++)
+            {
+                Append(log, i);
+            }
+        }
+    }
+
+    private void Append(IDiskFile log, int slot)
+    {
+        if (_mistake == ToyLogMistake.RewritesItsHeaderInPlaceFirst && slot > 0)
+        {
+            log.Write(Record(-1), (slot - 1) * RecordBytes);
+            log.Sync();
+            log.Write(Record(Acknowledged.Count - 1), (slot - 1) * RecordBytes);
+        }
+
+        log.Write(Record(Acknowledged.Count), slot * RecordBytes);
+        if (_mistake == ToyLogMistake.AcknowledgesBeforeSync)
+        {
+            Acknowledged.Add(_disk.OperationCount);
+        }
+
+        try
+        {
+            log.Sync();
+        }
+        catch (DiskException) when (_mistake == ToyLogMistake.IgnoresAFailedSync)
+        {
+            log.Sync();
+        }
+
+        if (_mistake != ToyLogMistake.AcknowledgesBeforeSync)
+        {
+            Acknowledged.Add(_disk.OperationCount);
+        }
+    }
+
+    private int Recover(SimulatedDisk image)
+    {
+        int found = 0;
+        foreach (string path in image.Files)
+        {
+            byte[] content = image.ReadAll(path);
+            for (int at = 0; at + RecordBytes <= content.Length; at += RecordBytes)
+            {
+                bool isWhole = content.AsSpan(at, RecordBytes).SequenceEqual(Record(found));
+                if (!isWhole && _mistake != ToyLogMistake.TrustsTheLengthOfTheFile)
+                {
+                    break;
+                }
+
+                Assert.True(isWhole, $"record {found} is not what was written");
+                found++;
+            }
+        }
+
+        return found;
+    }
+
+    private static byte[] Record(int number)
+    {
+        byte[] record = new byte[RecordBytes];
+        record.AsSpan().Fill((byte)(number + 1));
+        BinaryPrimitives.WriteInt32LittleEndian(record, number);
+        BinaryPrimitives.WriteInt32LittleEndian(record.AsSpan(RecordBytes - 4), number);
+        return record;
+    }
+}
