@@ -1,5 +1,4 @@
 using Rookery.Documents.Commands;
-using Rookery.Documents.Parsing;
 using Rookery.Json;
 using static Rookery.Documents.Tests.Json.Parsing;
 
