@@ -32,22 +32,10 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <param name="database">Whose documents are asked for.</param>
     /// <param name="query">The query.</param>
     /// <param name="target">Which documents a scan of it would look at.</param>
-    /// <param name="explains">Whether the reasons are wanted.</param>
-    /// <param name="parsed">The query, where it is as it was parsed: what was found out for its text is not found out
-    /// again.</param>
-    public QueryRoute Plan(
-        Database database,
-        Query query,
-        ScanTarget target,
-        bool explains = false,
-        ParsedQuery? parsed = null
-    )
-    {
-        Invariant.Holds(
-            parsed is null || ReferenceEquals(parsed.Query, query),
-            "what is known of a text is known of its query"
-        );
-        return !explains && parsed is not null && TryRoute(database, parsed, target) is { } known
+    /// <param name="explains">Whether the reasons are wanted; without that, what was found out for the query before is
+    /// not found out again.</param>
+    public QueryRoute Plan(Database database, Query query, ScanTarget target, bool explains = false) =>
+        !explains && TryRoute(database, query, target) is { } known
             ? known
             : QueryPlanner
                 .Plan(
@@ -58,7 +46,6 @@ public sealed class IndexedQueries(IndexHost indexes)
                     explains
                 )
                 .Within(indexes.Quota);
-    }
 
     /// <summary>Answers a query from an index as it is now.</summary>
     /// <param name="database">Whose documents are asked for.</param>
@@ -178,18 +165,18 @@ public sealed class IndexedQueries(IndexHost indexes)
         : null;
 
     // Null where none of the indexes that there are answers.
-    private QueryRoute? TryRoute(Database database, ParsedQuery parsed, ScanTarget target)
+    private QueryRoute? TryRoute(Database database, Query query, ScanTarget target)
     {
-        bool needsIndex = QueryPlanner.NeedsIndex(parsed.Query);
+        bool needsIndex = QueryPlanner.NeedsIndex(query);
         if ((target.NamesIds && !needsIndex) || !indexes.TryGetCatalog(database, out var catalog))
         {
             return null;
         }
 
         var slots = catalog.Slots;
-        if (parsed.Indexes is not { } known || !known.AreOf(slots))
+        if (query.Known is not KnownIndexes known || !known.AreOf(slots))
         {
-            parsed.Indexes = known = KnownIndexes.Of(parsed.Query, slots);
+            query.Known = known = KnownIndexes.Of(query, slots);
         }
 
         return known.Choose(slots) is { } index

@@ -5,8 +5,11 @@ namespace Rookery.Queries.Language;
 /// <summary>
 /// A query as it was written, RavenDB's RQL. Parameters are still names: one parsed query serves every set of values.
 /// </summary>
+/// <remarks>Thread-safe. One that is asked again remembers what planning found out.</remarks>
 public sealed record Query
 {
+    private object? _known;
+
     /// <summary>Its text.</summary>
     public required string Text { get; init; }
 
@@ -51,6 +54,19 @@ public sealed record Query
 
     /// <summary>Results to give at most; null for all.</summary>
     public Operand? Limit { get; init; }
+
+    /// <summary>
+    /// What planning found out of its source, its conditions and its order when it was last asked; null before. A copy
+    /// that differs in one of them has to forget it.
+    /// </summary>
+    internal object? Known
+    {
+        get => Volatile.Read(ref _known);
+        set => Volatile.Write(ref _known, value);
+    }
+
+    /// <summary>The same query of another source.</summary>
+    public Query From(Source source) => this with { Source = source, Known = null };
 }
 
 /// <summary>What a query reads.</summary>

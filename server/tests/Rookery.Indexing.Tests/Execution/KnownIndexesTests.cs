@@ -73,7 +73,7 @@ public sealed class KnownIndexesTests
     [Fact]
     public void A_text_is_looked_into_once_while_the_indexes_are_the_same()
     {
-        var parsed = new ParsedQuery(RqlParser.Parse("from Users where name = $p"));
+        var parsed = RqlParser.Parse("from Users where name = $p");
         using var node = IndexedNode.New();
         for (int i = 0; i < 400; i++)
         {
@@ -85,28 +85,28 @@ public sealed class KnownIndexesTests
         node.Define(byAge.Name, byAge);
         node.SettleAll();
         Assert.Equal(byName.Name, Plan(node, parsed, "shop", isKnown: true).IndexName);
-        var known = parsed.Indexes;
+        var known = parsed.Known;
         Assert.NotNull(known);
         Put(node, 0, "shop");
         node.SettleAll();
         Assert.Equal(byName.Name, Plan(node, parsed, "shop", isKnown: true).IndexName);
-        Assert.Same(known, parsed.Indexes);
+        Assert.Same(known, parsed.Known);
 
         // What is known is what decides: here that of another text.
         Assert.True(node.Host.TryGetCatalog(node.Database(), out var catalog));
-        parsed.Indexes = KnownIndexes.Of(RqlParser.Parse("from Users where age = $p"), catalog.Slots);
+        parsed.Known = KnownIndexes.Of(RqlParser.Parse("from Users where age = $p"), catalog.Slots);
         Assert.Equal(byAge.Name, Plan(node, parsed, "shop", isKnown: true).IndexName);
 
         node.ChangeIndexes(writer => writer.Delete(byAge.Name));
         node.SettleAll();
         Assert.Equal(byName.Name, Plan(node, parsed, "shop", isKnown: true).IndexName);
-        Assert.NotSame(known, parsed.Indexes);
+        Assert.NotSame(known, parsed.Known);
     }
 
     [Fact]
     public void A_text_keeps_no_database_open()
     {
-        var parsed = new ParsedQuery(RqlParser.Parse("from Users where name = $p"));
+        var parsed = RqlParser.Parse("from Users where name = $p");
         using var node = IndexedNode.New();
         for (int i = 0; i < 300; i++)
         {
@@ -123,16 +123,16 @@ public sealed class KnownIndexesTests
         GC.WaitForPendingFinalizers();
         GC.Collect();
         Assert.False(index.TryGetTarget(out _), "the index is gone, though what is known of the text is still there");
-        Assert.NotNull(parsed.Indexes);
+        Assert.NotNull(parsed.Known);
         Assert.Null(Plan(node, parsed, "shop", isKnown: true).IndexName); // so few documents are looked at
     }
 
     // In a method of its own, so that nothing of it stays behind where the collector looks.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static WeakReference<object> Ask(IndexedNode node, ParsedQuery parsed)
+    private static WeakReference<object> Ask(IndexedNode node, Query parsed)
     {
         Assert.True(Plan(node, parsed, "shop", isKnown: true).IsBuilt);
-        Assert.NotNull(parsed.Indexes);
+        Assert.NotNull(parsed.Known);
         return new WeakReference<object>(node.Serving(Definitions[0].Name));
     }
 
@@ -154,16 +154,11 @@ public sealed class KnownIndexesTests
         return known is { IndexName: not null, ToDefine: null } ? 1 : 0;
     }
 
-    private static QueryRoute Plan(IndexedNode node, ParsedQuery parsed, string database, bool isKnown)
+    private static QueryRoute Plan(IndexedNode node, Query parsed, string database, bool isKnown)
     {
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
-        var plan = ScanPlan.Compile(parsed.Query, QueryParameters.Read("""{"p":"7"}"""u8), words);
-        return new IndexedQueries(node.Host).Plan(
-            node.Database(database),
-            parsed.Query,
-            plan.Target,
-            parsed: isKnown ? parsed : null
-        );
+        var plan = ScanPlan.Compile(parsed, QueryParameters.Read("""{"p":"7"}"""u8), words);
+        return new IndexedQueries(node.Host).Plan(node.Database(database), parsed, plan.Target, explains: !isKnown);
     }
 
     private static void Put(IndexedNode node, int number, string database) =>

@@ -157,7 +157,7 @@ internal sealed class QueryBasisChooser(ServerContext context)
         return request.Named is not { } named
             ? request.Plan!.IsGrouped
                 ? new GroupedQueries(context.Indexes).Plan(database, request.Plan)
-                : queries.Plan(database, request.Query, request.Plan.Target, explains, request.Parsed)
+                : queries.Plan(database, request.Query, request.Plan.Target, explains)
             : named.Automatic is { } automatic && IndexedQueries.WhyUnable(request.Query, automatic) is { } unable
                 ? throw new QueryException(
                     QueryFault.Invalid,

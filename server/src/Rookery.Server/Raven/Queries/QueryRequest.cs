@@ -17,9 +17,6 @@ internal sealed class QueryRequest : IDisposable
     /// <summary>What is asked.</summary>
     public required Query Query { get; init; }
 
-    /// <summary>The same as it was parsed; null when it is asked in another form than that.</summary>
-    public ParsedQuery? Parsed { get; init; }
-
     /// <summary>
     /// The page of documents that are the results as they are, when nothing but ids narrows them; null when documents
     /// have to be looked into.
@@ -76,8 +73,7 @@ internal sealed class QueryRequest : IDisposable
     {
         try
         {
-            var parsed = ParsedQueries.Read(envelope.Text);
-            return PlanOf(parsed.Query, parsed, envelope, database, indexes, isChange: false);
+            return PlanOf(ParsedQueries.Read(envelope.Text), envelope, database, indexes, isChange: false);
         }
         catch (QueryException error)
         {
@@ -123,7 +119,6 @@ internal sealed class QueryRequest : IDisposable
                 Update = null,
                 Loads = [],
             },
-            null,
             envelope with
             {
                 Wait = wait,
@@ -141,7 +136,6 @@ internal sealed class QueryRequest : IDisposable
     // that, a plain walk does not.
     private static QueryRequest PlanOf(
         Query written,
-        ParsedQuery? parsed,
         QueryEnvelope envelope,
         Database database,
         IndexedQueries indexes,
@@ -160,7 +154,7 @@ internal sealed class QueryRequest : IDisposable
             );
         }
 
-        query = named is null ? query : query with { Source = named.SourceOf(query.Source) };
+        query = named is null ? query : query.From(named.SourceOf(query.Source));
         if (query.Update is { } update)
         {
             throw new QueryException(
@@ -221,14 +215,11 @@ internal sealed class QueryRequest : IDisposable
             return new QueryRequest
             {
                 Query = query,
-                Parsed = parsed is not null && ReferenceEquals(parsed.Query, query) ? parsed : null,
                 Plan = ScanPlan.Compile(paged, parameters, fullText, named?.Rows),
                 Includes = includes,
                 HasTimings = hasTimings,
                 Named = named,
-                Again = named?.Rows is null
-                    ? null
-                    : () => PlanOf(written, parsed, envelope, database, indexes, isChange),
+                Again = named?.Rows is null ? null : () => PlanOf(written, envelope, database, indexes, isChange),
                 Wait = envelope.Wait,
                 IsChange = isChange,
                 _fullText = fullText,
