@@ -24,7 +24,7 @@ public sealed partial class RaftConsensus
     /// Whether there is an entry to apply, or, after an error, somebody to be told that there will be none.
     /// </summary>
     internal bool HasToApply =>
-        Refusal is { Kind: RejectionKind.Diagnosis }
+        _host.IsLatched
             ? Volatile.Read(ref _hasToRefuse)
             : Volatile.Read(ref _unapplied) is null && Volatile.Read(ref _applyThrough) > Volatile.Read(ref _applied);
 
@@ -56,10 +56,10 @@ public sealed partial class RaftConsensus
     /// <returns>Whether there was one.</returns>
     internal bool ApplyOnce()
     {
-        if (Refusal is { Kind: RejectionKind.Diagnosis })
+        if (_host.IsLatched)
         {
             Volatile.Write(ref _hasToRefuse, false);
-            lock (_gate)
+            lock (_host.Gate)
             {
                 RefuseUnapplied(through: long.MaxValue);
             }
@@ -76,12 +76,12 @@ public sealed partial class RaftConsensus
             // Local reads of what it has go on. The entry is not tried again: what came of a part of it is in the
             // outcomes already.
             _store.AbandonFrame();
-            lock (_gate)
+            lock (_host.Gate)
             {
                 Volatile.Write(ref _unapplied, (IOException)damage);
                 Measure();
                 SeekStateIfNeeded();
-                EndStep();
+                _host.EndStep();
             }
 
             _options.TroubleFound?.Invoke($"{WhyUnapplied} {CauseOf(damage)}");
@@ -96,8 +96,8 @@ public sealed partial class RaftConsensus
 
     private void StopBecause(Exception failure)
     {
-        Latch($"A durable write could not be applied: {CauseOf(failure)} {NextStepAfter(failure)}");
-        StopTakingPart();
+        _host.Latch($"A durable write could not be applied: {CauseOf(failure)} {NextStepAfter(failure)}");
+        _host.StopTakingPart();
     }
 
     /// <summary>
@@ -139,7 +139,7 @@ public sealed partial class RaftConsensus
 
         long index = _applied + 1;
         LogFrame? frame;
-        lock (_gate)
+        lock (_host.Gate)
         {
             _cache.TryGet(index, out frame);
         }
@@ -175,7 +175,7 @@ public sealed partial class RaftConsensus
             frame!.Answer(_store.Admission, _options.AnswersInline);
         }
 
-        lock (_gate)
+        lock (_host.Gate)
         {
             _cache.ReleaseThrough(index, MayBeAskedForEntries ? _options.CachedBytes : 0);
             EndReadsThrough(index);
@@ -188,7 +188,7 @@ public sealed partial class RaftConsensus
             // A node alone has nobody to compare with.
             if (_network is not null && _store.OutcomeChain != 0)
             {
-                Step(Input.Applied(Now, new OutcomeHash(index, _store.OutcomeChain)));
+                _host.Step(Input.Applied(_host.Now, new OutcomeHash(index, _store.OutcomeChain)));
             }
         }
 
@@ -202,9 +202,9 @@ public sealed partial class RaftConsensus
     private void ApplyFromJournal(long index)
     {
         long term;
-        lock (_gate)
+        lock (_host.Gate)
         {
-            term = _core.TermAt(index);
+            term = _host.Core.TermAt(index);
         }
 
         _replay ??= _journal.Read(index);
@@ -231,18 +231,6 @@ public sealed partial class RaftConsensus
     {
         _replay?.Dispose();
         _replay = null;
-    }
-
-    /// <summary>
-    /// Who leads and cannot apply would hold the others up: it follows nobody, and lets another become leader.
-    /// </summary>
-    private void StopTakingPart()
-    {
-        lock (_gate)
-        {
-            Step(Input.JournalFailed(Now));
-            _isHalted = true;
-        }
     }
 
     /// <summary>

@@ -109,9 +109,9 @@ public sealed partial class RaftConsensus
     {
         using var ending = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         Forward forward;
-        lock (_gate)
+        lock (_host.Gate)
         {
-            forward = new Forward(leader, Now, _core.ElectionTimeoutMicroseconds, ending);
+            forward = new Forward(leader, _host.Now, _host.Core.ElectionTimeoutMicroseconds, ending);
             _forwards.Add(forward);
         }
 
@@ -129,7 +129,7 @@ public sealed partial class RaftConsensus
         }
         finally
         {
-            lock (_gate)
+            lock (_host.Gate)
             {
                 _forwards.Remove(forward);
             }
@@ -148,9 +148,9 @@ public sealed partial class RaftConsensus
         List<Forward>? givenUp = null;
         foreach (var forward in _forwards)
         {
-            bool isReplaced = !_core.Leader.IsNone && _core.Leader != forward.Leader;
+            bool isReplaced = !_host.Core.Leader.IsNone && _host.Core.Leader != forward.Leader;
             long patience = (isReplaced ? 1 : SilenceInTimeouts) * forward.Timeout;
-            if (Now - Math.Max(forward.Begun, _heard.GetValueOrDefault(forward.Leader)) > patience)
+            if (_host.Now - Math.Max(forward.Begun, _heard.GetValueOrDefault(forward.Leader)) > patience)
             {
                 (givenUp ??= []).Add(forward);
             }
@@ -177,14 +177,14 @@ public sealed partial class RaftConsensus
     /// </summary>
     private async ValueTask<(NodeId Leader, long Term)> LeaderAsync(long laterThan)
     {
-        long deadline = Now + (PatienceInTimeouts * _core.ElectionTimeoutMicroseconds);
+        long deadline = _host.Now + (PatienceInTimeouts * _host.Core.ElectionTimeoutMicroseconds);
         while (Refusal is null)
         {
             Task looked;
-            lock (_gate)
+            lock (_host.Gate)
             {
                 var leader = Term > laterThan ? Leader : NodeId.None;
-                bool isLate = Now >= deadline;
+                bool isLate = _host.Now >= deadline;
                 if (
                     leader == Self
                         ? IsReady
@@ -227,14 +227,14 @@ public sealed partial class RaftConsensus
         }
 
         ReadRound round;
-        lock (_gate)
+        lock (_host.Gate)
         {
-            if (_applied >= index || _isHalted || _unapplied is not null)
+            if (_applied >= index || _host.IsHalted || _unapplied is not null)
             {
                 return;
             }
 
-            round = new ReadRound(Now) { Index = index };
+            round = new ReadRound(_host.Now) { Index = index };
             _confirmed.Add(round);
         }
 

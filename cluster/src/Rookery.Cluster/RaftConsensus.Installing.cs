@@ -31,7 +31,7 @@ public sealed partial class RaftConsensus
 
     private void BeginFetchIfOffered()
     {
-        if (_output.Fetch is not { } offer)
+        if (_host.Output.Fetch is not { } offer)
         {
             return;
         }
@@ -68,7 +68,7 @@ public sealed partial class RaftConsensus
     /// </summary>
     private void SeekStateIfNeeded()
     {
-        if (_unapplied is null || _isHalted)
+        if (_unapplied is null || _host.IsHalted)
         {
             return;
         }
@@ -137,7 +137,7 @@ public sealed partial class RaftConsensus
                 await Task.Delay(ApplyInterval, _time, _stopping.Token);
             }
 
-            if (isInstalled == false && _unapplied is not null && !_isHalted)
+            if (isInstalled == false && _unapplied is not null && !_host.IsHalted)
             {
                 TellFetchTrouble(from, "it does not fit to what this node knows by now of its log and of the terms.");
             }
@@ -149,7 +149,7 @@ public sealed partial class RaftConsensus
         catch (Exception failure)
         {
             // Whatever it was: the core waits for this fetch, and asks for no other meanwhile.
-            lock (_gate)
+            lock (_host.Gate)
             {
                 EndFetchInVain();
             }
@@ -162,8 +162,8 @@ public sealed partial class RaftConsensus
     private void EndFetchInVain()
     {
         _isFetching = false;
-        Step(Input.ManifestFailed(Now));
-        EndStep();
+        _host.Step(Input.ManifestFailed(_host.Now));
+        _host.EndStep();
     }
 
     /// <summary>
@@ -174,7 +174,7 @@ public sealed partial class RaftConsensus
     {
         string? before;
         string member = NameAndTagOf(from);
-        lock (_gate)
+        lock (_host.Gate)
         {
             if (_applied >= _fetchedThrough)
             {
@@ -240,7 +240,7 @@ public sealed partial class RaftConsensus
 
         try
         {
-            lock (_gate)
+            lock (_host.Gate)
             {
                 return InstallOrGiveUp(fetched);
             }
@@ -255,22 +255,24 @@ public sealed partial class RaftConsensus
     {
         var offer = fetched.Offer;
         var position = new LogPosition(offer.Term, offer.Index);
-        bool isAhead = !_isDue && _core.MayInstall(position, offer.CommittedBy);
+        bool isAhead = !_isDue && _host.Core.MayInstall(position, offer.CommittedBy);
         bool helps =
-            _unapplied is not null && offer.Index >= _applied && _core.MayReplaceTables(position, offer.CommittedBy);
-        if (_isDue && !helps && !_isHalted && offer.Index > _core.CommitIndex)
+            _unapplied is not null
+            && offer.Index >= _applied
+            && _host.Core.MayReplaceTables(position, offer.CommittedBy);
+        if (_isDue && !helps && !_host.IsHalted && offer.Index > _host.Core.CommitIndex)
         {
             // Another leader has just been voted for, say: it would have to send everything that is here already.
             return null;
         }
 
-        if (_isHalted || !(isAhead || helps))
+        if (_host.IsHalted || !(isAhead || helps))
         {
             EndFetchInVain();
             return false;
         }
 
-        bool tailIsKept = _core.KeepsTailBehind(position);
+        bool tailIsKept = _host.Core.KeepsTailBehind(position);
         try
         {
             _store.Install(fetched, tailIsKept);
@@ -287,8 +289,7 @@ public sealed partial class RaftConsensus
         {
             // The two that pass left everything as it was, and the fetch is tried again. After anything else storage,
             // journal and tables may not fit together before a restart.
-            _isHalted = true;
-            Latch(
+            _host.Retire(
                 $"A state that was fetched from another member could not be put in place: {failure.Message} "
                     + $"Restart the node."
             );
@@ -310,10 +311,10 @@ public sealed partial class RaftConsensus
         }
 
         _isFetching = false;
-        Step(Input.ManifestInstalled(Now, position, offer.CommittedBy, configuration, index));
+        _host.Step(Input.ManifestInstalled(_host.Now, position, offer.CommittedBy, configuration, index));
         _installed = null;
         EndReadsThrough(offer.Index);
-        EndStep();
+        _host.EndStep();
         return true;
     }
 

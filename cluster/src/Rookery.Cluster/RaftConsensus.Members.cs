@@ -54,14 +54,14 @@ public sealed partial class RaftConsensus
     /// <inheritdoc/>
     public void Received(in Message message, ReadOnlySpan<JournalFrame> frames)
     {
-        lock (_gate)
+        lock (_host.Gate)
         {
             if (message.To == Self)
             {
                 _lostLeader = message.From == _lostLeader ? NodeId.None : _lostLeader;
-                _heard[message.From] = Now;
-                Step(Input.Received(Now, message, EntriesOf(frames)), proposed: null, frames);
-                EndStep();
+                _heard[message.From] = _host.Now;
+                _host.Step(Input.Received(_host.Now, message, EntriesOf(frames)), proposed: null, frames);
+                _host.EndStep();
             }
         }
     }
@@ -69,11 +69,11 @@ public sealed partial class RaftConsensus
     /// <inheritdoc/>
     public void Unreachable(NodeId node)
     {
-        lock (_gate)
+        lock (_host.Gate)
         {
             _lostLeader = node == Leader ? node : _lostLeader;
-            Step(Input.PeerUnreachable(Now, node));
-            EndStep();
+            _host.Step(Input.PeerUnreachable(_host.Now, node));
+            _host.EndStep();
         }
     }
 
@@ -91,11 +91,11 @@ public sealed partial class RaftConsensus
         try
         {
             bool leads;
-            lock (_gate)
+            lock (_host.Gate)
             {
                 // A program of before names no term.
-                command.LeaderTerm = command.LeaderTerm == 0 ? _core.Term : command.LeaderTerm;
-                leads = _core.Role == Role.Leader && _core.Term == command.LeaderTerm;
+                command.LeaderTerm = command.LeaderTerm == 0 ? _host.Core.Term : command.LeaderTerm;
+                leads = _host.Core.Role == Role.Leader && _host.Core.Term == command.LeaderTerm;
             }
 
             if (leads)
@@ -115,22 +115,22 @@ public sealed partial class RaftConsensus
     /// <summary>Gives a member another part.</summary>
     public ChangeAnswer ChangeMember(MemberChange change, NodeId node)
     {
-        lock (_gate)
+        lock (_host.Gate)
         {
-            Step(Input.ChangeMember(Now, change, node));
-            var answer = _output.ChangeAnswer;
-            EndStep();
-            return _isHalted ? ChangeAnswer.NotLeader : answer;
+            _host.Step(Input.ChangeMember(_host.Now, change, node));
+            var answer = _host.Output.ChangeAnswer;
+            _host.EndStep();
+            return _host.IsHalted ? ChangeAnswer.NotLeader : answer;
         }
     }
 
     /// <summary>Hands leadership to a member; to the best of the others for <see cref="NodeId.None"/>.</summary>
     public void Transfer(NodeId node)
     {
-        lock (_gate)
+        lock (_host.Gate)
         {
-            Step(Input.Transfer(Now, node));
-            EndStep();
+            _host.Step(Input.Transfer(_host.Now, node));
+            _host.EndStep();
         }
     }
 
@@ -143,22 +143,22 @@ public sealed partial class RaftConsensus
     /// <summary>How consensus stands now.</summary>
     public ConsensusState ReadState()
     {
-        lock (_gate)
+        lock (_host.Gate)
         {
             return new ConsensusState(
-                _core.Role,
-                _core.Term,
-                _core.Leader,
-                _core.Configuration,
-                _core.WasRemoved,
-                _core.IsDamaged,
-                _core.ConfigurationIndex,
-                _core.ChangeIsPending,
-                _core.Last.Index,
-                _core.DurableIndex,
-                _core.CommitIndex,
+                _host.Core.Role,
+                _host.Core.Term,
+                _host.Core.Leader,
+                _host.Core.Configuration,
+                _host.Core.WasRemoved,
+                _host.Core.IsDamaged,
+                _host.Core.ConfigurationIndex,
+                _host.Core.ChangeIsPending,
+                _host.Core.Last.Index,
+                _host.Core.DurableIndex,
+                _host.Core.CommitIndex,
                 _applied,
-                _core.ElectionTimeoutMicroseconds,
+                _host.Core.ElectionTimeoutMicroseconds,
                 _syncs.Slow()
             );
         }
@@ -167,7 +167,7 @@ public sealed partial class RaftConsensus
     /// <summary>Time went on. Twenty times a second while there are other members.</summary>
     internal void Tick()
     {
-        lock (_gate)
+        lock (_host.Gate)
         {
             if (_ticks++ % TicksBetweenMeasures == 0)
             {
@@ -175,7 +175,7 @@ public sealed partial class RaftConsensus
                 DropIdleEntries();
 
                 // A segment that a reader kept is given back after the manifest that released it was told of.
-                Step(Input.Released(Now, _journal.FirstIndex - 1));
+                _host.Step(Input.Released(_host.Now, _journal.FirstIndex - 1));
                 Measure();
                 MeasureSpace();
                 AskWhetherCaughtUp();
@@ -183,20 +183,20 @@ public sealed partial class RaftConsensus
             }
 
             ReadClockIfDue();
-            Step(Input.Tick(Now));
+            _host.Step(Input.Tick(_host.Now));
             GiveUpLateReads();
             GiveUpUncommitted();
             GiveUpForwards();
             LetLookForLeader();
-            EndStep();
+            _host.EndStep();
         }
     }
 
     /// <summary>Tells the core how the store does. Under the lock.</summary>
     private void Measure() =>
-        Step(
+        _host.Step(
             Input.Measured(
-                Now,
+                _host.Now,
                 new StoreHealth(
                     _syncs.Slow(),
                     StallMicroseconds(),
@@ -228,23 +228,14 @@ public sealed partial class RaftConsensus
         return _incoming.AsMemory(0, frames.Length);
     }
 
-    private void EndStep()
-    {
-        AskForNextIfDue();
-        if (HasToApply)
-        {
-            _threads.WakeToApply();
-        }
-    }
-
     /// <summary>
     /// Publishes who leads and who belongs to the cluster, and answers who waits for a majority that this node does not
     /// have any more. Under the lock.
     /// </summary>
     private void SeeRole()
     {
-        Volatile.Write(ref _configuration, _core.Configuration);
-        foreach (var made in _output.Made)
+        Volatile.Write(ref _configuration, _host.Core.Configuration);
+        foreach (var made in _host.Output.Made)
         {
             if (made.Type == EntryType.NoOp)
             {
@@ -257,30 +248,30 @@ public sealed partial class RaftConsensus
         }
 
         bool wasTransferring = _isTransferring;
-        Volatile.Write(ref _isTransferring, _core.IsTransferring);
+        Volatile.Write(ref _isTransferring, _host.Core.IsTransferring);
         if (wasTransferring && !_isTransferring)
         {
             _threads.Wake();
         }
 
-        if (_output.RoleChanged || _core.ConfigurationIndex != _seenConfigurationIndex)
+        if (_host.Output.RoleChanged || _host.Core.ConfigurationIndex != _seenConfigurationIndex)
         {
-            _seenConfigurationIndex = _core.ConfigurationIndex;
+            _seenConfigurationIndex = _host.Core.ConfigurationIndex;
             KeepEntries();
             Volatile.Write(ref _roleStamp, _roleStamp + 1);
         }
 
-        if (!_output.RoleChanged)
+        if (!_host.Output.RoleChanged)
         {
             return;
         }
 
-        bool leads = _core.Role == Role.Leader;
-        SeeLeader(_core.Leader);
+        bool leads = _host.Core.Role == Role.Leader;
+        SeeLeader(_host.Core.Leader);
         if (HasLeaderRole && !leads)
         {
             Volatile.Write(ref _readyIndex, long.MaxValue);
-            _leadershipLostAt = Now;
+            _leadershipLostAt = _host.Now;
         }
         else if (leads)
         {
@@ -300,14 +291,14 @@ public sealed partial class RaftConsensus
     {
         if (
             _leadershipLostAt is not { } lost
-            || Now - lost <= (PatienceInTimeouts + 1) * _core.ElectionTimeoutMicroseconds
+            || _host.Now - lost <= (PatienceInTimeouts + 1) * _host.Core.ElectionTimeoutMicroseconds
         )
         {
             return;
         }
 
         _leadershipLostAt = null;
-        for (long index = Math.Max(_core.ApplyThrough + 1, _cache.FirstIndex); index <= _cache.LastIndex; index++)
+        for (long index = Math.Max(_host.Core.ApplyThrough + 1, _cache.FirstIndex); index <= _cache.LastIndex; index++)
         {
             if (_cache.TryGet(index, out var frame) && frame.Count > 0)
             {
@@ -367,9 +358,9 @@ public sealed partial class RaftConsensus
         long progress = _journal.Progress;
         if (progress != _progressSeen)
         {
-            (_progressSeen, _progressAt) = (progress, Now);
+            (_progressSeen, _progressAt) = (progress, _host.Now);
         }
 
-        return begun == 0 ? 0 : Now - Math.Max(begun, _progressAt);
+        return begun == 0 ? 0 : _host.Now - Math.Max(begun, _progressAt);
     }
 }

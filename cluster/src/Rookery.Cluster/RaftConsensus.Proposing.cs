@@ -67,8 +67,8 @@ public sealed partial class RaftConsensus
     internal void RefuseWaiting()
     {
         _queue.Close(_waiting);
-        RefuseAllWaiting(Refusal ?? Stopping);
-        lock (_gate)
+        RefuseAllWaiting(Refusal ?? RaftHost.Stopping);
+        lock (_host.Gate)
         {
             RefuseUnapplied(through: long.MaxValue);
         }
@@ -119,7 +119,7 @@ public sealed partial class RaftConsensus
         if (!_queue.TryPut(proposal, mayTakeTurn: command.Length <= toCommitHere, out bool hasTurn))
         {
             // The node stopped while this looked ahead: nobody is left to commit it.
-            Refuse(proposal, Refusal ?? Stopping);
+            Refuse(proposal, Refusal ?? RaftHost.Stopping);
         }
         else if (hasTurn)
         {
@@ -208,7 +208,7 @@ public sealed partial class RaftConsensus
 
         LogFrame frame;
         LogTime time;
-        lock (_gate)
+        lock (_host.Gate)
         {
             frame = _cache.Rent();
             time = NextLogTime();
@@ -237,24 +237,24 @@ public sealed partial class RaftConsensus
     private int Place(LogFrame frame, long term)
     {
         int count = frame.Count;
-        lock (_gate)
+        lock (_host.Gate)
         {
-            bool isInTime = HoldsLogTime && _core.Term == term;
+            bool isInTime = HoldsLogTime && _host.Core.Term == term;
             if (isInTime)
             {
-                Step(Input.Propose(Now, frame.Bytes), proposed: frame);
-                if (_output.Proposed is not null && !_isHalted)
+                _host.Step(Input.Propose(_host.Now, frame.Bytes), proposed: frame);
+                if (_host.Output.Proposed is not null && !_host.IsHalted)
                 {
                     if (frame.WantsReceipt)
                     {
-                        _receipts.Watch(frame, Now);
+                        _receipts.Watch(frame, _host.Now);
                     }
 
                     return count;
                 }
             }
 
-            if (!_isHalted && (!isInTime || _core.Role != Role.Leader || _core.IsTransferring))
+            if (!_host.IsHalted && (!isInTime || _host.Core.Role != Role.Leader || _host.Core.IsTransferring))
             {
                 // Leadership began to go elsewhere while the frame was put together.
                 frame.GiveBack(_waiting);
@@ -277,9 +277,9 @@ public sealed partial class RaftConsensus
     /// </summary>
     private void PassOnUnlessLeader()
     {
-        lock (_gate)
+        lock (_host.Gate)
         {
-            if (_core.Role == Role.Leader && !_isHalted && _unapplied is null)
+            if (_host.Core.Role == Role.Leader && !_host.IsHalted && _unapplied is null)
             {
                 return;
             }

@@ -1,4 +1,3 @@
-using Rookery.Documents.Consensus;
 using Rookery.Raft;
 
 namespace Rookery.Cluster;
@@ -28,7 +27,7 @@ public sealed partial class RaftConsensus
     /// <inheritdoc/>
     public ValueTask<bool> ReadBarrierAsync()
     {
-        if (Refusal is { Kind: RejectionKind.Diagnosis })
+        if (_host.IsLatched)
         {
             return ValueTask.FromResult(false);
         }
@@ -40,7 +39,7 @@ public sealed partial class RaftConsensus
     /// <inheritdoc/>
     public void EndWaitingReads()
     {
-        lock (_gate)
+        lock (_host.Gate)
         {
             _isReadWaitOver = true;
             _asking?.End(maySee: false);
@@ -54,14 +53,14 @@ public sealed partial class RaftConsensus
 
     private ValueTask<bool> AskAsync()
     {
-        lock (_gate)
+        lock (_host.Gate)
         {
-            if (_isHalted)
+            if (_host.IsHalted)
             {
                 return ValueTask.FromResult(false);
             }
 
-            _next ??= new ReadRound(Now);
+            _next ??= new ReadRound(_host.Now);
             var mine = _next;
             AskForNext();
             if (_isReadWaitOver)
@@ -89,8 +88,8 @@ public sealed partial class RaftConsensus
         {
             (_asking, _next) = (round, null);
             round.Number = ++_readNumber;
-            round.Term = _core.Term;
-            Step(Input.Read(Now, round.Number));
+            round.Term = _host.Core.Term;
+            _host.Step(Input.Read(_host.Now, round.Number));
         }
     }
 
@@ -98,7 +97,7 @@ public sealed partial class RaftConsensus
     private void ServeReads()
     {
         bool isAnswered = false;
-        foreach (var (number, index) in _output.Reads)
+        foreach (var (number, index) in _host.Output.Reads)
         {
             // The answer to a question that was given up serves nobody.
             if (_asking is { } round && round.Number == number)
@@ -110,7 +109,7 @@ public sealed partial class RaftConsensus
             }
         }
 
-        foreach (long number in _output.RefusedReads)
+        foreach (long number in _host.Output.RefusedReads)
         {
             if (_asking is { } refused && refused.Number == number)
             {
@@ -145,17 +144,17 @@ public sealed partial class RaftConsensus
     /// </summary>
     private void AskWhetherCaughtUp()
     {
-        if (!_isHalted && !_core.Leader.IsNone && _caughtUpIn != _core.Term)
+        if (!_host.IsHalted && !_host.Core.Leader.IsNone && _caughtUpIn != _host.Core.Term)
         {
-            _next ??= new ReadRound(Now);
+            _next ??= new ReadRound(_host.Now);
             AskForNext();
         }
     }
 
     private void GiveUpLateReads()
     {
-        long patience = PatienceInTimeouts * _core.ElectionTimeoutMicroseconds;
-        if (_asking is { } asked && Now - asked.Begun > patience)
+        long patience = PatienceInTimeouts * _host.Core.ElectionTimeoutMicroseconds;
+        if (_asking is { } asked && _host.Now - asked.Begun > patience)
         {
             _asking = null;
             asked.End(maySee: false);
@@ -164,7 +163,7 @@ public sealed partial class RaftConsensus
 
         for (int i = _confirmed.Count - 1; i >= 0; i--)
         {
-            if (Now - _confirmed[i].Begun > 2 * patience)
+            if (_host.Now - _confirmed[i].Begun > 2 * patience)
             {
                 _confirmed[i].End(maySee: false);
                 _confirmed.RemoveAt(i);

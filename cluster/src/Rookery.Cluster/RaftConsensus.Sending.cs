@@ -18,7 +18,7 @@ public sealed partial class RaftConsensus
             return;
         }
 
-        foreach (var message in _output.Messages)
+        foreach (var message in _host.Output.Messages)
         {
             long first = message.Position.Index + 1;
             if (message.Kind != MessageKind.Append || message.LastIndex < first)
@@ -49,7 +49,7 @@ public sealed partial class RaftConsensus
             _store.RequestFlush();
         }
 
-        lock (_gate)
+        lock (_host.Gate)
         {
             if (!_saidWhatIsUnreadable)
             {
@@ -61,8 +61,8 @@ public sealed partial class RaftConsensus
                 );
             }
 
-            Step(Input.Unreadable(Now, message.To, first));
-            EndStep();
+            _host.Step(Input.Unreadable(_host.Now, message.To, first));
+            _host.EndStep();
         }
     }
 
@@ -90,15 +90,15 @@ public sealed partial class RaftConsensus
     /// </summary>
     internal void SendRead(in Message message, Span<JournalFrame> entries, int read)
     {
-        lock (_gate)
+        lock (_host.Gate)
         {
-            bool stillCounts = _core.Role == Role.Leader && _core.Term == message.Term;
+            bool stillCounts = _host.Core.Role == Role.Leader && _host.Core.Term == message.Term;
 
             // Each of them: one reader may have ended within entries that were replaced since, and the next have begun
             // behind them.
             for (int i = 0; i < read && stillCounts; i++)
             {
-                stillCounts = _core.TermAt(entries[i].Index) == entries[i].Term;
+                stillCounts = _host.Core.TermAt(entries[i].Index) == entries[i].Term;
             }
 
             for (int i = read; i < entries.Length && stillCounts; i++)

@@ -30,8 +30,8 @@ public sealed partial class RaftConsensus
     /// <summary>Sees anew who limits capacity, once a second. Under the lock.</summary>
     private void MeasureSpace()
     {
-        var configuration = _core.Configuration;
-        if (_isHalted || _core.Role != Role.Leader || configuration.Voters.Length < 2)
+        var configuration = _host.Core.Configuration;
+        if (_host.IsHalted || _host.Core.Role != Role.Leader || configuration.Voters.Length < 2)
         {
             Volatile.Write(ref _capacity, null);
             return;
@@ -40,12 +40,12 @@ public sealed partial class RaftConsensus
         long own = _store.SpareBytes;
         var voters = new List<(long SpareBytes, NodeId Node)>(configuration.Voters.Length);
         var (roomiest, most) = (NodeId.None, 0L);
-        foreach (var peer in _core.ReadPeers())
+        foreach (var peer in _host.Core.ReadPeers())
         {
             if (configuration.IsVoter(peer.Node) && peer is { IsReachable: true, SpareBytes: { } spare })
             {
                 voters.Add((spare, peer.Node));
-                if (peer.Match >= _core.CommitIndex && spare >= most)
+                if (peer.Match >= _host.Core.CommitIndex && spare >= most)
                 {
                     (roomiest, most) = (peer.Node, spare);
                 }
@@ -93,6 +93,6 @@ public sealed partial class RaftConsensus
 
         _measuresUntilHandOver = MeasuresBetweenHandOvers;
         _options.TroubleFound?.Invoke("This node has less room than it keeps in reserve, so it hands leadership over.");
-        Step(Input.Transfer(Now, roomiest));
+        _host.Step(Input.Transfer(_host.Now, roomiest));
     }
 }

@@ -23,12 +23,12 @@ public sealed partial class RaftConsensus
         long lastTerm;
         ClockStatistics clock;
         NodeId successor;
-        lock (_gate)
+        lock (_host.Gate)
         {
             state = ReadState();
-            peers = _core.ReadPeers();
-            successor = _core.Successor;
-            lastTerm = _core.Last.Term;
+            peers = _host.Core.ReadPeers();
+            successor = _host.Core.Successor;
+            lastTerm = _host.Core.Last.Term;
             clock = ReadClock();
         }
 
@@ -76,10 +76,10 @@ public sealed partial class RaftConsensus
     {
         ConsensusState state;
         IReadOnlyList<PeerProgress> peers;
-        lock (_gate)
+        lock (_host.Gate)
         {
             state = ReadState();
-            peers = _core.ReadPeers();
+            peers = _host.Core.ReadPeers();
         }
 
         return state.Role != Role.Leader
@@ -108,9 +108,9 @@ public sealed partial class RaftConsensus
     /// <summary>How far the other members have come; none while this node does not lead.</summary>
     internal IReadOnlyList<PeerProgress> ReadPeers()
     {
-        lock (_gate)
+        lock (_host.Gate)
         {
-            return _core.ReadPeers();
+            return _host.Core.ReadPeers();
         }
     }
 
@@ -119,7 +119,7 @@ public sealed partial class RaftConsensus
         var time = Time;
         return new ClockStatistics(
             time,
-            ClockStatus.Doubt(_core, Now),
+            ClockStatus.Doubt(_host.Core, _host.Now),
             AheadSeconds(_time.GetUtcNow().UtcTicks, time),
             _options.IsClockSynchronised()
         );
@@ -180,7 +180,7 @@ public sealed partial class RaftConsensus
                         MeasuredIn(peer.SyncMicroseconds)
                     )
                     {
-                        HeardSeconds = Math.Max(0, Now - heard) / 1e6,
+                        HeardSeconds = Math.Max(0, _host.Now - heard) / 1e6,
                         ClockAheadSeconds =
                             peer.Clock.UtcTicks == 0 ? null : AheadSeconds(peer.Clock.UtcTicks, clock.Time),
                         IsClockSynchronised = peer.Clock.UtcTicks == 0 ? null : peer.Clock.IsSure,

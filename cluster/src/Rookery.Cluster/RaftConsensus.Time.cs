@@ -23,14 +23,14 @@ public sealed partial class RaftConsensus
     {
         get
         {
-            if (!_gate.TryEnter())
+            if (!_host.Gate.TryEnter())
             {
                 if (Volatile.Read(ref _readTime) is { } known)
                 {
-                    return known.At(Now);
+                    return known.At(_host.Now);
                 }
 
-                _gate.Enter();
+                _host.Gate.Enter();
             }
 
             try
@@ -38,15 +38,15 @@ public sealed partial class RaftConsensus
                 ReadClockIfDue();
                 if (_readTime is null)
                 {
-                    KeepTime(Now);
+                    KeepTime(_host.Now);
                 }
 
-                var (ticks, isSure) = _core.ReadClock(Now);
+                var (ticks, isSure) = _host.Core.ReadClock(_host.Now);
                 return new ClusterTime(ticks, isSure);
             }
             finally
             {
-                _gate.Exit();
+                _host.Gate.Exit();
             }
         }
     }
@@ -55,19 +55,19 @@ public sealed partial class RaftConsensus
     /// Whether the last log time is of the term that this node leads in: else an entry of another leader may be later.
     /// Under the lock.
     /// </summary>
-    private bool HoldsLogTime => _lastLogTicksTerm == _core.Term;
+    private bool HoldsLogTime => _lastLogTicksTerm == _host.Core.Term;
 
     /// <summary>An operator says that the clocks of the voters are right. On the leader.</summary>
     /// <returns>What came of it, and a sentence that says so.</returns>
     public (ClockAnswer Answer, string Sentence) ConfirmClock()
     {
-        lock (_gate)
+        lock (_host.Gate)
         {
             ReadClockIfDue();
-            Step(Input.ConfirmClock(Now));
-            var answer = _isHalted ? ClockAnswer.NotLeader : _output.ClockAnswer;
-            EndStep();
-            return (answer, ClockStatus.Say(answer, _core.ReadClock(Now).UtcTicks));
+            _host.Step(Input.ConfirmClock(_host.Now));
+            var answer = _host.IsHalted ? ClockAnswer.NotLeader : _host.Output.ClockAnswer;
+            _host.EndStep();
+            return (answer, ClockStatus.Say(answer, _host.Core.ReadClock(_host.Now).UtcTicks));
         }
     }
 
@@ -75,7 +75,7 @@ public sealed partial class RaftConsensus
     private LogTime NextLogTime()
     {
         ReadClockIfDue();
-        var time = _core.TimeAfter(Now, _lastLogTicks);
+        var time = _host.Core.TimeAfter(_host.Now, _lastLogTicks);
         _lastLogTicks = time.Ticks;
         return time;
     }
@@ -86,11 +86,11 @@ public sealed partial class RaftConsensus
     /// </summary>
     private void TellLogTime()
     {
-        lock (_gate)
+        lock (_host.Gate)
         {
             ReadClockIfDue();
-            (_lastLogTicks, _lastLogTicksTerm) = (_store.LastLogTicks, _core.Term);
-            Step(Input.LogTime(Now, _lastLogTicks));
+            (_lastLogTicks, _lastLogTicksTerm) = (_store.LastLogTicks, _host.Core.Term);
+            _host.Step(Input.LogTime(_host.Now, _lastLogTicks));
         }
     }
 
@@ -99,18 +99,20 @@ public sealed partial class RaftConsensus
     /// </summary>
     private void ReadClockIfDue()
     {
-        long now = Now;
+        long now = _host.Now;
         if (now - _clockReadAt >= ClockIntervalMicroseconds)
         {
             _clockReadAt = now;
-            Step(Input.ReadClock(now, new ClockReading(_time.GetUtcNow().UtcTicks, _options.IsClockSynchronised())));
+            _host.Step(
+                Input.ReadClock(now, new ClockReading(_time.GetUtcNow().UtcTicks, _options.IsClockSynchronised()))
+            );
             KeepTime(now);
         }
     }
 
     private void KeepTime(long now)
     {
-        var (ticks, isSure) = _core.ReadClock(now);
+        var (ticks, isSure) = _host.Core.ReadClock(now);
         Volatile.Write(ref _readTime, ticks > 0 ? new ReadTime(now, ticks, isSure) : null);
     }
 

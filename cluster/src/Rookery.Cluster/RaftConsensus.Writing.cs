@@ -26,12 +26,7 @@ public sealed partial class RaftConsensus
         Volatile.Read(ref _isDue)
         || (
             _waiting.Count > 0
-            && (
-                MayPropose
-                || !HasLeaderRole
-                || Volatile.Read(ref _unapplied) is not null
-                || Refusal is { Kind: RejectionKind.Diagnosis }
-            )
+            && (MayPropose || !HasLeaderRole || Volatile.Read(ref _unapplied) is not null || _host.IsLatched)
         );
 
     /// <summary>
@@ -53,7 +48,7 @@ public sealed partial class RaftConsensus
             return false;
         }
 
-        long begun = Now;
+        long begun = _host.Now;
         try
         {
             Volatile.Write(ref _writeBegun, Math.Max(begun, 1));
@@ -66,18 +61,18 @@ public sealed partial class RaftConsensus
         }
 
         Volatile.Write(ref _writeBegun, 0);
-        _syncs.Add(Now - begun);
+        _syncs.Add(_host.Now - begun);
         Callers = proposed + _queue.Count;
-        lock (_gate)
+        lock (_host.Gate)
         {
             EndWrite();
-            Step(Input.JournalDurable(Now, _writeNumber));
-            Volatile.Write(ref _writtenThrough, _core.DurableIndex);
+            _host.Step(Input.JournalDurable(_host.Now, _writeNumber));
+            Volatile.Write(ref _writtenThrough, _host.Core.DurableIndex);
             if (_network is not null)
             {
                 // What is durable can be read again. A follower whose apply lags, because its card does, gets entries
                 // as fast as its journal takes them.
-                _cache.ReleaseUnawaitedThrough(_core.DurableIndex, _options.CachedBytes);
+                _cache.ReleaseUnawaitedThrough(_host.Core.DurableIndex, _options.CachedBytes);
             }
 
             AskForNextIfDue();
@@ -93,7 +88,7 @@ public sealed partial class RaftConsensus
     /// </summary>
     private void BeginWriteIfDue()
     {
-        if (_output.Write is not { } write)
+        if (_host.Output.Write is not { } write)
         {
             return;
         }
@@ -102,7 +97,7 @@ public sealed partial class RaftConsensus
         _writeNumber = write.Number;
         if (write.Vote is { } vote)
         {
-            Add(VoteEncoding.ToFrame(vote, _core.Incarnation));
+            Add(VoteEncoding.ToFrame(vote, _host.Core.Incarnation));
         }
 
         if (write.TruncateAfter >= 0)
@@ -115,7 +110,7 @@ public sealed partial class RaftConsensus
                 new JournalFrame(
                     FrameType.Truncation,
                     write.TruncateAfter,
-                    _core.TermAt(write.TruncateAfter),
+                    _host.Core.TermAt(write.TruncateAfter),
                     first!.Position.OperationsBefore,
                     OperationCount: 0,
                     Payload: default
@@ -179,11 +174,11 @@ public sealed partial class RaftConsensus
 
     private void FailWrite(Exception failure)
     {
-        Latch(
+        _host.Latch(
             $"The journal could not be written, so nothing more is acknowledged: {failure.Message} Restart "
                 + $"the node when the cause is removed."
         );
-        lock (_gate)
+        lock (_host.Gate)
         {
             var unknown = new Rejection(
                 RejectionKind.OutcomeUnknown,
@@ -195,8 +190,7 @@ public sealed partial class RaftConsensus
             }
 
             EndWrite();
-            Step(Input.JournalFailed(Now));
-            _isHalted = true;
+            _host.StopTakingPart();
         }
     }
 }

@@ -16,32 +16,27 @@ namespace Rookery.Cluster;
 /// when a majority has it durably, is applied, and then answered.
 /// </summary>
 /// <remarks>
-/// <para>One lock guards the core and the entries in memory; no input or output is done under it. Journal writes belong
-/// to who has the turn of <see cref="ProposalQueue"/>, applying to who holds the flag of
+/// <para>The lock of <see cref="RaftHost"/> guards the entries in memory; no input or output is done under it. Journal
+/// writes belong to who has the turn of <see cref="ProposalQueue"/>, applying to who holds the flag of
 /// <see cref="CommitThreads"/>.</para>
 /// <para>This class has no thread of its own: <see cref="CommitThreads"/> and the network drive it, or a test step by
 /// step.</para>
 /// </remarks>
-public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
+public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStepHandler
 {
     private readonly NodeStore _store;
     private readonly NodeJournal _journal;
     private readonly ConsensusOptions _options;
     private readonly IPeerNetwork? _network;
     private readonly TimeProvider _time;
-    private readonly long _begun;
-    private readonly RaftCore _core;
-    private readonly Output _output = new();
+    private readonly RaftHost _host;
     private readonly FrameCache _cache = new();
-    private readonly Lock _gate = new();
     private readonly CommitThreads _threads;
     private readonly ReceiptKeeper _receipts;
     private Tuple<(long, long), ClusterView>? _view;
-    private Rejection? _refusal;
     private long _operations;
     private long _roleStamp;
     private Configuration _configuration;
-    private bool _isHalted;
 
     private RaftConsensus(NodeStore store, ConsensusOptions options)
     {
@@ -51,15 +46,14 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         _journal = store.Journal;
         _store.KeepsDeletions = _network is not null;
         _time = store.Time;
-        _begun = _time.GetTimestamp();
         Roster = new MemberRoster(store.ClusterRecords);
-        Self = Members.IdOf(store.NodeId);
         int seed = options.Seed ?? System.Security.Cryptography.RandomNumberGenerator.GetInt32(int.MaxValue);
-        _core = new RaftCore(LogStart.Of(store, Self, options.MayBegin, seed), options.Core);
-        _configuration = _core.Configuration;
+        var start = LogStart.Of(store, Members.IdOf(store.NodeId), options.MayBegin, seed);
+        _host = new RaftHost(start, options, _time, this);
+        _configuration = _host.Core.Configuration;
         KeepEntries();
         _operations = _journal.OperationsBeforeNext;
-        LastIndexInLog = _core.Last.Index;
+        LastIndexInLog = _host.Core.Last.Index;
         _applied = _applyThrough = store.AppliedIndex;
         _queue = new ProposalQueue { HasOtherWork = () => HasWork };
         _threads = new CommitThreads(this, _time);
@@ -82,16 +76,20 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
     internal MemberRoster Roster { get; }
 
     /// <summary>This node, as the core knows it.</summary>
-    public NodeId Self { get; }
+    public NodeId Self => _host.Self;
 
     /// <inheritdoc/>
-    public Action<string>? Latched { get; set; }
+    public Action<string>? Latched
+    {
+        get => _host.Latched;
+        set => _host.Latched = value;
+    }
 
     /// <inheritdoc/>
     public Action? FrameWritten { get; set; }
 
     /// <inheritdoc/>
-    public Rejection? Refusal => Volatile.Read(ref _refusal);
+    public Rejection? Refusal => _host.Refusal;
 
     /// <inheritdoc/>
     public bool IsLeader => Refusal is null && IsReady;
@@ -120,7 +118,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
     }
 
     /// <inheritdoc/>
-    public long Term => _core.Term;
+    public long Term => _host.Core.Term;
 
     /// <inheritdoc/>
     public long AppliedIndex => Volatile.Read(ref _applied);
@@ -129,26 +127,15 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         "This node came to other results than a majority by applying the same writes, so it stopped taking "
         + "part. Keep its data for a report, and let another, empty card join in its place.";
 
-    // No promise that others have it: two cards that lied about their last syncs outvote the one that did not.
-    private const string OnlyCopy =
-        "This node holds acknowledged writes that the others lost: keep its card, and export from it with "
-        + "`rookery export`, before another joins in its place.";
-
-    private const string KeepForReport = "Keep its data for a report: others may not have all of it.";
-
-    private static Rejection Stopping { get; } = new(RejectionKind.Stopping, "The node is stopping.");
-
-    private long Now => (long)_time.GetElapsedTime(_begun).TotalMicroseconds;
-
     internal string TagOf(NodeId member) =>
         member == Self ? NodeTag : Roster.Of(member)?.Record.Tag ?? member.ToString();
 
     // A log that lost its end to damage may not know the members that came later.
     private bool IsAlone =>
-        !_core.IsDamaged
-        && _core.Configuration.Voters.Length == 1
-        && _core.Configuration.Learners.IsEmpty
-        && _core.Configuration.IsVoter(Self);
+        !_host.Core.IsDamaged
+        && _host.Core.Configuration.Voters.Length == 1
+        && _host.Core.Configuration.Learners.IsEmpty
+        && _host.Core.Configuration.IsVoter(Self);
 
     // Who joins a node alone begins with its state. Until then its journal's segments are used again at once: fresh
     // ones cost each write its bytes twice.
@@ -194,10 +181,10 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         _stopping.Cancel();
         _clock?.Dispose();
         _replay?.Dispose();
-        lock (_gate)
+        lock (_host.Gate)
         {
             // Whoever comes later would wait for a clock that stands.
-            _isHalted = true;
+            _host.End();
             LetLookForLeader();
             EndReads();
         }
@@ -216,7 +203,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
     }
 
     /// <summary>Refuses new commands, in order to stop.</summary>
-    internal void RefuseBecauseStopping() => Interlocked.CompareExchange(ref _refusal, Stopping, null);
+    internal void RefuseBecauseStopping() => _host.RefuseBecauseStopping();
 
     private void Begin()
     {
@@ -236,44 +223,13 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         }
     }
 
-    /// <summary>Takes one event to the core and carries out what it says. Under the lock.</summary>
-    /// <param name="input">The event.</param>
-    /// <param name="proposed">The frame that <see cref="Input.Propose"/> is about.</param>
-    /// <param name="received">The entries that came with a message.</param>
-    private void Step(in Input input, LogFrame? proposed = null, ReadOnlySpan<JournalFrame> received = default)
-    {
-        if (_isHalted)
-        {
-            return;
-        }
-
-        try
-        {
-            _core.Step(input, _output);
-            CarryOut(proposed, received);
-        }
-        catch (ConsensusException broken)
-        {
-            Halt(
-                $"A rule of consensus was found broken, so this node stopped taking part: {broken.Rule}. "
-                    + $"{(broken.IsCommitLostElsewhere ? OnlyCopy : KeepForReport)}"
-            );
-        }
-        catch (Exception failure)
-        {
-            // On whose thread it may be, nobody may go on with half a step: a connection's would close the connection,
-            // a request's answer 500.
-            _options.Broken(failure);
-            throw;
-        }
-    }
-
-    private void CarryOut(LogFrame? proposed, ReadOnlySpan<JournalFrame> received)
+    /// <inheritdoc/>
+    void IStepHandler.CarryOut(LogFrame? proposed, ReadOnlySpan<JournalFrame> received)
     {
         TakeIn(proposed, received);
         if (!_receipts.IsIdle)
         {
-            _receipts.See(_core, Now);
+            _receipts.See(_host.Core, _host.Now);
         }
 
         BeginFetchIfOffered();
@@ -281,16 +237,16 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         Send();
         ServeReads();
         SeeRole();
-        _applyThrough = _core.ApplyThrough;
+        _applyThrough = _host.Core.ApplyThrough;
         TellEvents();
     }
 
     /// <summary>Keeps the entries in memory as the core's log is now.</summary>
     private void TakeIn(LogFrame? proposed, ReadOnlySpan<JournalFrame> received)
     {
-        if (_output.DroppedAfter >= 0)
+        if (_host.Output.DroppedAfter >= 0)
         {
-            Drop(_output.DroppedAfter);
+            Drop(_host.Output.DroppedAfter);
         }
 
         if (_installed is { } installed)
@@ -298,7 +254,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
             TakeIn(installed);
         }
 
-        if (proposed is not null && _output.Proposed is { } position)
+        if (proposed is not null && _host.Output.Proposed is { } position)
         {
             proposed.PlaceAt(position.Index, position.Term, _operations);
             Append(proposed);
@@ -308,8 +264,8 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         {
             bool isNew =
                 entry.Index > LastIndexInLog
-                && _core.TermAt(entry.Index) == entry.Term
-                && entry.Index <= _core.Last.Index;
+                && _host.Core.TermAt(entry.Index) == entry.Term
+                && entry.Index <= _host.Core.Last.Index;
             if (isNew)
             {
                 _operations = entry.OperationsBefore;
@@ -319,7 +275,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
             }
         }
 
-        foreach (var made in _output.Made)
+        foreach (var made in _host.Output.Made)
         {
             var frame = _cache.Rent();
             frame.CopyFrom(
@@ -335,7 +291,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
             Append(frame);
         }
 
-        Invariant.Holds(LastIndexInLog == _core.Last.Index, "the host has the entries that the core knows of");
+        Invariant.Holds(LastIndexInLog == _host.Core.Last.Index, "the host has the entries that the core knows of");
     }
 
     private void Append(LogFrame frame)
@@ -361,7 +317,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
 
     private void TellEvents()
     {
-        foreach (var (what, node) in _output.Events)
+        foreach (var (what, node) in _host.Output.Events)
         {
             _options.TroubleFound?.Invoke(
                 what switch
@@ -382,48 +338,32 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
                     CoreEvent.Diverged => Diverged,
                     CoreEvent.DamageHealed =>
                         "What this node's disk had lost of its journal was given back by the leader.",
-                    CoreEvent.ClockDoubted => ClockStatus.Doubt(_core, Now) ?? string.Empty,
+                    CoreEvent.ClockDoubted => ClockStatus.Doubt(_host.Core, _host.Now) ?? string.Empty,
                     CoreEvent.ClockTrusted => "The cluster's time is not in doubt any more.",
                     _ => throw new System.Diagnostics.UnreachableException(),
                 }
             );
             if (what == CoreEvent.Diverged)
             {
-                Halt(Diverged);
+                _host.Halt(Diverged);
             }
         }
     }
 
-    /// <summary>Takes no part any more, because of what other members found wrong.</summary>
-    /// <param name="sentence">Why, and what to do.</param>
-    internal void Retire(string sentence)
+    /// <inheritdoc/>
+    void IStepHandler.EndStep()
     {
-        lock (_gate)
+        AskForNextIfDue();
+        if (HasToApply)
         {
-            _isHalted = true;
+            _threads.WakeToApply();
         }
-
-        Latch(sentence);
     }
 
-    /// <summary>Takes no part any more, because of what was found wrong here. Under the lock.</summary>
-    private void Halt(string found)
+    /// <inheritdoc/>
+    void IStepHandler.EndLatched()
     {
-        _isHalted = true;
-        Latch(_options.Halted(found));
-    }
-
-    private void Latch(string sentence)
-    {
-        if (
-            Interlocked.Exchange(ref _refusal, new Rejection(RejectionKind.Diagnosis, sentence))
-            is not { Kind: RejectionKind.Diagnosis }
-        )
-        {
-            Latched?.Invoke(sentence);
-        }
-
-        lock (_gate)
+        lock (_host.Gate)
         {
             EndReads();
         }
@@ -433,14 +373,18 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         _threads.WakeToApply();
     }
 
+    /// <summary>Takes no part any more, because of what other members found wrong.</summary>
+    /// <param name="sentence">Why, and what to do.</param>
+    internal void Retire(string sentence) => _host.Retire(sentence);
+
     private void KeepEntries() => _journal.KeptBytes = MayBeAskedForEntries ? _options.KeptJournalBytes : 0;
 
     private void OnManifestDurable(JournalPosition position)
     {
-        lock (_gate)
+        lock (_host.Gate)
         {
-            Step(Input.ManifestDurable(Now, new LogPosition(position.Term, position.Index)));
-            Step(Input.Released(Now, _journal.FirstIndex - 1));
+            _host.Step(Input.ManifestDurable(_host.Now, new LogPosition(position.Term, position.Index)));
+            _host.Step(Input.Released(_host.Now, _journal.FirstIndex - 1));
         }
     }
 }

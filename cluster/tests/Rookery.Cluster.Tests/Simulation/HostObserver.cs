@@ -224,10 +224,10 @@ internal sealed class HostObserver(SteppedCluster cluster)
     private void Holds(bool condition, Func<string> sentence) => _broken ??= condition ? null : sentence();
 
     // What the host tells of its core has no terms of entries.
-    [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "_core")]
-    private static extern ref RaftCore CoreFieldOf(RaftConsensus consensus);
+    [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "_host")]
+    private static extern ref RaftHost HostFieldOf(RaftConsensus consensus);
 
-    private static RaftCore CoreOf(RaftConsensus consensus) => CoreFieldOf(consensus);
+    private static RaftCore CoreOf(RaftConsensus consensus) => HostFieldOf(consensus).Core;
 
     /// <summary>A member as it was seen last.</summary>
     private sealed class Watched
