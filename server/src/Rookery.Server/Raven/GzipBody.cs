@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.IO.Compression;
 using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
@@ -31,7 +32,7 @@ internal readonly struct GzipBody
         {
             "" or "identity" => new GzipBody(http.Request.BodyReader, isCompressed: false),
             "gzip" => new GzipBody(
-                PipeReader.Create(new GZipStream(http.Request.Body, CompressionMode.Decompress)),
+                PipeReader.Create(new GZipStream(new PackedBytes(http.Request.BodyReader), CompressionMode.Decompress)),
                 isCompressed: true
             ),
             var other => throw new RefusedException(
@@ -45,4 +46,74 @@ internal readonly struct GzipBody
     /// Gives pages and decompressor back. Not after a failure: a read may still be going on into those pages.
     /// </summary>
     public ValueTask CompleteAsync() => _isCompressed ? Reader.CompleteAsync() : ValueTask.CompletedTask;
+
+    /// <summary>
+    /// The body as it came. A token ends a read as <see cref="PipeReader.CancelPendingRead"/> does: the server takes a
+    /// read that was ended by a token for open, and could read nothing behind a refusal.
+    /// </summary>
+    private sealed class PackedBytes(PipeReader body) : Stream
+    {
+        public override bool CanRead => true;
+
+        public override bool CanSeek => false;
+
+        public override bool CanWrite => false;
+
+        public override long Length => throw new NotSupportedException();
+
+        public override long Position
+        {
+            get => throw new NotSupportedException();
+            set => throw new NotSupportedException();
+        }
+
+        public override async ValueTask<int> ReadAsync(
+            Memory<byte> buffer,
+            CancellationToken cancellationToken = default
+        )
+        {
+            await using var interrupt = cancellationToken.UnsafeRegister(
+                static body => ((PipeReader)body!).CancelPendingRead(),
+                body
+            );
+            while (true)
+            {
+                var read = await body.ReadAsync(CancellationToken.None);
+                int count = 0;
+                try
+                {
+                    cancellationToken.ThrowIfCancellationRequested();
+                    count = (int)Math.Min(read.Buffer.Length, buffer.Length);
+                    read.Buffer.Slice(0, count).CopyTo(buffer.Span);
+                }
+                finally
+                {
+                    body.AdvanceTo(read.Buffer.GetPosition(count));
+                }
+
+                // An interruption may come just behind the read that it was meant for, and meets the next one then.
+                if (count > 0 || read.IsCompleted)
+                {
+                    return count;
+                }
+            }
+        }
+
+        public override Task<int> ReadAsync(
+            byte[] buffer,
+            int offset,
+            int count,
+            CancellationToken cancellationToken
+        ) => ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
+
+        public override int Read(byte[] buffer, int offset, int count) => throw new NotSupportedException();
+
+        public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
+
+        public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
+
+        public override void SetLength(long value) => throw new NotSupportedException();
+
+        public override void Flush() => throw new NotSupportedException();
+    }
 }
