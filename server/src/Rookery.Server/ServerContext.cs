@@ -3,6 +3,7 @@ using Microsoft.Extensions.Logging;
 using Rookery.Documents.Nodes;
 using Rookery.Indexing.Indexes;
 using Rookery.Platform;
+using Rookery.Queries.Answering;
 using Rookery.Server.Access;
 using Rookery.Server.Alerts;
 using Rookery.Server.Support;
@@ -29,6 +30,7 @@ public sealed class ServerContext(
     private AccessGate? _access;
     private CancellationToken _stopping;
     private Raven.Indexes.AutomaticIndexes? _automaticIndexes;
+    private QueryEngine? _queries;
     private Observation.NodeObservation? _observation;
     private Observation.PassedOnRequests? _passedOn;
 
@@ -75,15 +77,20 @@ public sealed class ServerContext(
     /// </summary>
     internal MemoryShare QueryMemory { get; } = memory.AddShare("queries", memory.TotalBytes / 8);
 
-    /// <summary>What bounds how many queries hold a thread for long.</summary>
-    internal Raven.Queries.LongSearches LongSearches { get; } = new(Raven.Queries.LongSearches.UsualPlaces);
-
     /// <summary>What goes on behind the answer of its request.</summary>
     internal BackgroundWork Background { get; } = new(log);
 
     /// <summary>Makes and retires the indexes that queries need.</summary>
     internal Raven.Indexes.AutomaticIndexes AutomaticIndexes =>
         LazyInitializer.EnsureInitialized(ref _automaticIndexes, () => new Raven.Indexes.AutomaticIndexes(this));
+
+    /// <summary>Answers queries. The node must be open.</summary>
+    internal QueryEngine Queries =>
+        _queries
+        ?? LazyInitializer.EnsureInitialized(
+            ref _queries,
+            () => new QueryEngine(Indexes, AutomaticIndexes, QueryMemory, time, Stopping)
+        );
 
     /// <summary>Who may use which route.</summary>
     internal AccessGate Access => LazyInitializer.EnsureInitialized(ref _access, () => new AccessGate(this));

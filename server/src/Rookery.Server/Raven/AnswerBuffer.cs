@@ -1,7 +1,7 @@
-using System.Buffers;
 using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
 using Rookery.Platform;
+using Rookery.Queries.Answering;
 
 namespace Rookery.Server.Raven;
 
@@ -10,7 +10,7 @@ namespace Rookery.Server.Raven;
 /// that grows beyond <see cref="PartBytes"/> goes out in parts. One buffer per thread is kept for the next answer, so
 /// that a small one costs no allocation. Not thread-safe.
 /// </summary>
-internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
+internal sealed class AnswerBuffer : IResultBuffer, IDisposable
 {
     /// <summary>
     /// From this length on a long answer is sent in parts, so that it never lies in memory as a whole.
@@ -30,6 +30,7 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
 
     private AnswerBuffer() { }
 
+    /// <inheritdoc/>
     public int Length => _length;
 
     public bool IsPartDue => _length >= PartBytes;
@@ -59,6 +60,7 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
         return _memory.Span[_length..];
     }
 
+    /// <inheritdoc/>
     public void Write(ReadOnlySpan<byte> bytes)
     {
         Reserve(bytes.Length);
@@ -66,7 +68,7 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
         _length += bytes.Length;
     }
 
-    /// <summary>Forgets what was written behind <paramref name="length"/>.</summary>
+    /// <inheritdoc/>
     public void Truncate(int length) => _length = length;
 
     /// <summary>

@@ -1,4 +1,5 @@
 using Microsoft.AspNetCore.Http;
+using Rookery.Queries.Answering;
 
 namespace Rookery.Server.Raven;
 
@@ -17,8 +18,11 @@ internal sealed class DocumentAnswer(
     LargeRequests requests,
     string contentType = "application/json; charset=utf-8",
     LargeRequests.Lease? room = null
-) : IDisposable
+) : IAnswerSink, IDisposable
 {
+    // The answer of a part of a multi_get goes out through the request around it.
+    private readonly HttpContext _connection = http.Features.Get<MultiGetPart>()?.Around ?? http;
+
     // What the request holds besides its answer, until its end.
     private readonly long _heldBytes = room?.Bytes ?? 0;
     private LargeRequests.Lease? _room = room;
@@ -26,14 +30,16 @@ internal sealed class DocumentAnswer(
     /// <summary>Where it is written to.</summary>
     public AnswerBuffer Buffer { get; } = AnswerBuffer.Rent();
 
+    /// <inheritdoc/>
+    // Reading the token of a request makes Kestrel allocate.
+    public CancellationToken Left => http.RequestAborted;
+
     /// <summary>Whether a part of it was sent, so that neither its status nor its headers can change.</summary>
     public bool HasStarted => http.Response.HasStarted;
 
     public void Write(ReadOnlySpan<byte> bytes) => Buffer.Write(bytes);
 
-    /// <summary>Makes room for so many bytes more, at once.</summary>
-    /// <returns>False when there is none: let go of what is being read, wait with <see cref="WaitForRoomAsync"/>, read
-    /// it again and ask again.</returns>
+    /// <inheritdoc/>
     public bool TryMakeRoom(long bytes)
     {
         long held = Buffer.Length + bytes;
@@ -41,7 +47,7 @@ internal sealed class DocumentAnswer(
             || (_room ??= requests.Begin(http)).TryGrow(_heldBytes + held);
     }
 
-    /// <summary>Sends what is gathered, if it is much, and waits for room for so many bytes more.</summary>
+    /// <inheritdoc/>
     /// <exception cref="RefusedException">There was none in time, and nothing was sent yet: 429.</exception>
     public async Task WaitForRoomAsync(long bytes)
     {
@@ -55,14 +61,13 @@ internal sealed class DocumentAnswer(
         await _room.GrowToReadAsync(_heldBytes + Buffer.Length + bytes);
     }
 
-    /// <summary>Makes room for the document that a walk is at.</summary>
-    /// <param name="bytes">Its length.</param>
-    /// <param name="stepBack">Called when there is none: the walk lets go of its snapshot and meets the document again
-    /// with its next move.</param>
-    /// <returns>False when it was waited for: go on with the next move.</returns>
+    /// <inheritdoc/>
     /// <exception cref="RefusedException">There was none in time, and nothing was sent yet: 429.</exception>
     public ValueTask<bool> HasRoomAsync(long bytes, Action stepBack) =>
         TryMakeRoom(bytes) ? new ValueTask<bool>(true) : StepBackAndWaitAsync(bytes, stepBack);
+
+    /// <inheritdoc/>
+    public void BreakOff() => _connection.Abort();
 
     /// <summary>Sends what there is when it is much, and gives room back.</summary>
     /// <param name="pause">Called when the client is slow.</param>

@@ -3,6 +3,7 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Rookery.Documents.Databases;
+using Rookery.Queries.Answering;
 using Rookery.Server.Access;
 using Rookery.Server.Raven;
 
@@ -31,7 +32,7 @@ internal static class ExportRoute
     private static async Task AnswerAsync(HttpContext http, Database database, ServerContext context)
     {
         using var answer = new DocumentAnswer(http, context.LargeRequests, ContentType);
-        using (var reader = new AnswerReader(database, http))
+        using (var reader = new AnswerReader(database, answer))
         {
             http.Response.Headers[CountHeader] = reader
                 .Current.ReadStatistics()

@@ -1,5 +1,5 @@
 using Rookery.Queries.Language;
-using Rookery.Server.Raven.Queries;
+using Rookery.Queries.Planning;
 
 namespace Rookery.Server.Tests.Raven;
 

@@ -1,19 +1,24 @@
 using Microsoft.AspNetCore.Http;
+using Rookery.Documents.Consensus;
+using Rookery.Platform;
+using Rookery.Queries.Answering;
 using Rookery.Queries.Language;
 using Rookery.Server.Raven;
-using Rookery.Server.Raven.Queries;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
-public sealed class QueryTurnsTests
+public sealed class QueryTurnsTests : IDisposable
 {
     private readonly SimulatedTimeProvider _time = new();
+    private readonly List<DocumentAnswer> _answers = [];
+
+    public void Dispose() => _answers.ForEach(static answer => answer.Dispose());
 
     [Fact]
     public async Task A_turn_is_over_after_its_time_of_work_and_waiting_is_none()
     {
-        var turns = new QueryTurns(_time, QueryTurns.Budget, new DefaultHttpContext());
+        var turns = new QueryTurns(_time, QueryTurns.Budget, Sink());
         _time.Advance(TimeSpan.FromHours(1));
         Assert.False(turns.IsOver);
         turns.OnWork();
@@ -33,7 +38,7 @@ public sealed class QueryTurnsTests
     [Fact]
     public async Task A_query_that_used_its_time_up_is_refused()
     {
-        var turns = new QueryTurns(_time, QueryTurns.Budget, new DefaultHttpContext());
+        var turns = new QueryTurns(_time, QueryTurns.Budget, Sink());
         turns.Begin();
         for (var worked = TimeSpan.Zero; worked < QueryTurns.Budget; worked += TimeSpan.FromSeconds(1))
         {
@@ -52,9 +57,7 @@ public sealed class QueryTurnsTests
         var searches = new LongSearches(2);
         QueryTurns[] turns =
         [
-            .. Enumerable
-                .Range(0, 4)
-                .Select(_ => new QueryTurns(_time, QueryTurns.Budget, new DefaultHttpContext(), searches)),
+            .. Enumerable.Range(0, 4).Select(_ => new QueryTurns(_time, QueryTurns.Budget, Sink(), searches)),
         ];
         using var first = turns[0].BeginSearch();
         var second = turns[1].BeginSearch();
@@ -65,8 +68,8 @@ public sealed class QueryTurnsTests
         turns[0].OnWork();
         turns[0].OnWork();
         turns[1].OnWork();
-        var refusal = Assert.Throws<RefusedException>(turns[2].OnWork);
-        Assert.Equal(429, refusal.Status);
+        var refusal = Assert.Throws<QueryException>(turns[2].OnWork);
+        Assert.Equal(RejectionKind.Overloaded, refusal.Rejection?.Kind);
         Assert.Contains("2 others", refusal.Message, StringComparison.Ordinal);
         third.Dispose();
 
@@ -75,7 +78,7 @@ public sealed class QueryTurnsTests
         using var fourth = turns[3].BeginSearch();
         turns[3].OnWork();
         _time.Advance(TimeSpan.FromSeconds(3));
-        Assert.Throws<RefusedException>(turns[3].OnWork);
+        Assert.Throws<QueryException>(turns[3].OnWork);
         second.Dispose();
         turns[3].OnWork();
     }
@@ -84,7 +87,7 @@ public sealed class QueryTurnsTests
     public void A_query_ends_when_the_node_stops()
     {
         using var stopping = new CancellationTokenSource();
-        var turns = new QueryTurns(_time, QueryTurns.Budget, new DefaultHttpContext(), stopping: stopping.Token);
+        var turns = new QueryTurns(_time, QueryTurns.Budget, Sink(), stopping: stopping.Token);
         turns.OnWork();
         stopping.Cancel();
         Assert.Throws<OperationCanceledException>(turns.OnWork);
@@ -93,11 +96,14 @@ public sealed class QueryTurnsTests
     [Fact]
     public async Task A_query_whose_client_left_ends()
     {
-        var turns = new QueryTurns(
-            _time,
-            QueryTurns.Budget,
-            new DefaultHttpContext { RequestAborted = new CancellationToken(canceled: true) }
-        );
+        var turns = new QueryTurns(_time, QueryTurns.Budget, Sink(new CancellationToken(canceled: true)));
         await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await turns.YieldAsync());
+    }
+
+    private DocumentAnswer Sink(CancellationToken left = default)
+    {
+        var http = new DefaultHttpContext { RequestAborted = left };
+        _answers.Add(new DocumentAnswer(http, new LargeRequests(new MemoryBudget(64 << 20), _time)));
+        return _answers[^1];
     }
 }

@@ -1,8 +1,8 @@
 using System.Text;
 using Microsoft.AspNetCore.Http;
+using Rookery.Queries.Answering;
 using Rookery.Queries.Execution;
 using Rookery.Server.Raven;
-using Rookery.Server.Raven.Queries;
 
 namespace Rookery.Server.Tests.Raven;
 
@@ -25,9 +25,9 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
         using var reader = new AnswerReader(database, client: null);
         using var walk = new QueryWalk(
             reader,
-            QueryRequest
+            QueryPlan
                 .Read(
-                    new QueryEnvelope(query, "{}"u8.ToArray(), 0, long.MaxValue, null),
+                    new QueryRequest(query, "{}"u8.ToArray(), 0, long.MaxValue, null),
                     database,
                     new IndexedQueries(server.Context.Indexes)
                 )
@@ -56,12 +56,13 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
         await PutAsync(db, "z");
         Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
         int passed = 0;
-        using var reader = new AnswerReader(database, new DefaultHttpContext());
+        using var answer = new DocumentAnswer(new DefaultHttpContext(), server.Context.LargeRequests);
+        using var reader = new AnswerReader(database, answer);
         using var walk = new QueryWalk(
             reader,
-            QueryRequest
+            QueryPlan
                 .Read(
-                    new QueryEnvelope(query, "{}"u8.ToArray(), 0, 2, null),
+                    new QueryRequest(query, "{}"u8.ToArray(), 0, 2, null),
                     database,
                     new IndexedQueries(server.Context.Indexes)
                 )
@@ -93,12 +94,13 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
         }
 
         Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
-        using var reader = new AnswerReader(database, new DefaultHttpContext());
+        using var answer = new DocumentAnswer(new DefaultHttpContext(), server.Context.LargeRequests);
+        using var reader = new AnswerReader(database, answer);
         using var walk = new QueryWalk(
             reader,
-            QueryRequest
+            QueryPlan
                 .Read(
-                    new QueryEnvelope(query, "{}"u8.ToArray(), 0, long.MaxValue, null),
+                    new QueryRequest(query, "{}"u8.ToArray(), 0, long.MaxValue, null),
                     database,
                     new IndexedQueries(server.Context.Indexes)
                 )

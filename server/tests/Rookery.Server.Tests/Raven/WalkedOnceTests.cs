@@ -1,5 +1,5 @@
 using System.Text;
-using Rookery.Server.Raven.Queries;
+using Rookery.Queries.Answering;
 
 namespace Rookery.Server.Tests.Raven;
 

@@ -104,18 +104,11 @@ public sealed class WholeAnswersTests : IAsyncLifetime
         using var body = new MemoryStream(Encoding.UTF8.GetBytes(asked));
         var http = new DefaultHttpContext();
         (http.Request.Body, http.Request.ContentLength) = (body, body.Length);
-        using var received = await ReceivedQuery.ReadAsync(http, database, _server.Context);
-        using var answer = new DocumentAnswer(http, _server.Context.LargeRequests);
-        using var reader = new AnswerReader(database, http);
-        var (_, _, results) = await new QueryBasisChooser(_server.Context).OpenAsync(
-            http,
-            reader,
-            received.Request,
-            answer,
-            metadataOnly: false
-        );
-        using (results)
+        using var received = await QueryBody.ReadAsync(http, database, _server.Context);
+        using var output = new DocumentAnswer(http, _server.Context.LargeRequests);
+        using (var answer = await _server.Context.Queries.ExecuteAsync(database, received.Plan, output))
         {
+            var results = answer.Results;
             Assert.Null(results.KnownTotal);
             Assert.Equal(Documents, await results.CountAsync());
             await DeleteAllAsync();
@@ -125,7 +118,7 @@ public sealed class WholeAnswersTests : IAsyncLifetime
             while (await results.MoveNextAsync())
             {
                 met++;
-                answer.Buffer.Truncate(0);
+                output.Buffer.Truncate(0);
             }
 
             Assert.Equal(Documents, met);

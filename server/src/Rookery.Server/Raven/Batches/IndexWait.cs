@@ -2,8 +2,8 @@ using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
+using Rookery.Queries.Answering;
 using Rookery.Server.Raven.Indexes;
-using Rookery.Server.Raven.Queries;
 
 namespace Rookery.Server.Raven.Batches;
 
@@ -140,7 +140,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         if (Throws && Array.IndexOf(reached, false) is >= 0 and var late)
         {
             string name = names[late];
-            string why = QueryBasisChooser.WhyBehind(context, database, name, Timeout, isWaitedForAtRest: true);
+            string why = IndexDelay.Why(context.Indexes, database, name, Timeout, isWaitedForAtRest: true);
             throw new RefusedException(
                 StatusCodes.Status500InternalServerError,
                 RavenType.BatchTimeout,

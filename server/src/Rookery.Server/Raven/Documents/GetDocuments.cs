@@ -2,6 +2,7 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
+using Rookery.Queries.Answering;
 
 namespace Rookery.Server.Raven.Documents;
 
@@ -163,7 +164,7 @@ internal sealed class GetDocuments(ServerContext context)
         using var answer = new DocumentAnswer(http, context.LargeRequests);
         var tag = new EntityTag(database);
         bool isFound;
-        using (var reader = new AnswerReader(database, http))
+        using (var reader = new AnswerReader(database, answer))
         {
             (isFound, tag) = await WriteAsync(http, answer, reader, ids, tag);
         }

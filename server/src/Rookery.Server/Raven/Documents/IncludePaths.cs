@@ -3,6 +3,7 @@ using System.Text;
 using System.Text.Json;
 using Rookery.Documents.Stored;
 using Rookery.Platform;
+using Rookery.Queries.Answering;
 
 namespace Rookery.Server.Raven.Documents;
 
@@ -10,7 +11,7 @@ namespace Rookery.Server.Raven.Documents;
 /// Collects the ids that documents refer to, by RavenDB's include paths: <c>friend</c>, <c>a.b</c>,
 /// <c>lines[].product</c>. Each id is given once, in the order met. All paths are followed in one pass over a document.
 /// </summary>
-internal sealed class IncludePaths : IDisposable
+internal sealed class IncludePaths : IReferenceCollector, IDisposable
 {
     /// <summary>Paths of one request, at most: as many as an <c>order by</c> has keys.</summary>
     public const int MostPaths = 64;
@@ -77,22 +78,21 @@ internal sealed class IncludePaths : IDisposable
     /// <summary>Adds the ids that a document refers to.</summary>
     public void Collect(in DocumentView document) => Collect(document.Body);
 
-    /// <summary>Adds the ids that a row refers to.</summary>
-    /// <param name="body">Its members, without braces.</param>
+    /// <inheritdoc/>
     /// <exception cref="RefusedException">They take more memory than queries have.</exception>
-    public void Collect(ReadOnlySpan<byte> body)
+    public void Collect(ReadOnlySpan<byte> members)
     {
         if (IsEmpty)
         {
             return;
         }
 
-        var memory = PooledMemory.Rent(body.Length + 2);
+        var memory = PooledMemory.Rent(members.Length + 2);
         try
         {
-            var json = memory.Span[..(body.Length + 2)];
+            var json = memory.Span[..(members.Length + 2)];
             json[0] = (byte)'{';
-            body.CopyTo(json[1..]);
+            members.CopyTo(json[1..]);
             json[^1] = (byte)'}';
             var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = 256 });
             reader.Read();

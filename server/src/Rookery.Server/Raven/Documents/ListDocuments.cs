@@ -12,7 +12,7 @@ internal static class ListDocuments
         var turns = new WorkTurns(context, http);
         using var answer = new DocumentAnswer(http, context.LargeRequests);
         answer.Write("{\"Results\":["u8);
-        using (var walk = PrefixWalk.Open(http, database, turns))
+        using (var walk = PrefixWalk.Open(http, database, answer, turns))
         {
             await WriteAsync(answer, walk, database, metadataOnly, turns);
         }

@@ -2,6 +2,7 @@ using System.Text;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
+using Rookery.Queries.Answering;
 
 namespace Rookery.Server.Raven.Documents;
 
@@ -20,7 +21,7 @@ internal sealed class PrefixWalk : IDisposable
     private long _toSkip;
     private long _left;
 
-    private PrefixWalk(HttpContext http, Database database, WorkTurns turns)
+    private PrefixWalk(HttpContext http, Database database, DocumentAnswer answer, WorkTurns turns)
     {
         _turns = turns;
         var parameters = new QueryParameters(http);
@@ -41,7 +42,7 @@ internal sealed class PrefixWalk : IDisposable
         _lowerPrefixBytes = DocumentId.ToLower(prefix, lower);
         bool isByPrefix = parameters.TryGetEscaped("startsWith", out _) || startAfter.Length > 0;
 
-        _reader = new AnswerReader(database, http);
+        _reader = new AnswerReader(database, answer);
         _cursor = isByPrefix ? _reader.Current.ByIdPrefix(prefix, startAfter) : _reader.Current.ByEtagBackward();
     }
 
@@ -50,7 +51,8 @@ internal sealed class PrefixWalk : IDisposable
 
     /// <summary>Begins at the first document asked for.</summary>
     /// <exception cref="RefusedException">A parameter is wrong.</exception>
-    public static PrefixWalk Open(HttpContext http, Database database, WorkTurns turns) => new(http, database, turns);
+    public static PrefixWalk Open(HttpContext http, Database database, DocumentAnswer answer, WorkTurns turns) =>
+        new(http, database, answer, turns);
 
     public bool MoveNext()
     {

@@ -3,6 +3,7 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Indexing.Indexes;
+using Rookery.Queries.Answering;
 
 namespace Rookery.Server.Raven.Indexes;
 
@@ -10,7 +11,7 @@ namespace Rookery.Server.Raven.Indexes;
 /// Makes the indexes that queries need, and deletes those that no query needs any more. Safe from any thread.
 /// </summary>
 /// <param name="context">The server.</param>
-internal sealed class AutomaticIndexes(ServerContext context)
+internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexes
 {
     /// <summary>An automatic index that answered no query on the leader for so long is deleted.</summary>
     public static readonly TimeSpan UnusedLifetime = TimeSpan.FromHours(72);
@@ -21,16 +22,12 @@ internal sealed class AutomaticIndexes(ServerContext context)
     private readonly ConcurrentDictionary<(uint Database, string Name), Task<Rejection?>> _defining = new();
     private readonly ConcurrentDictionary<(uint Database, string LowerName), long> _lastUsed = new();
 
-    /// <summary>A query is answered from an index.</summary>
+    /// <inheritdoc/>
     public void NoteUse(Database database, string name) =>
         _lastUsed[(database.Number, name.ToLowerInvariant())] = context.Time.GetTimestamp();
 
-    /// <summary>
-    /// Has an index defined on all members. Many queries at once that need the same one send one command.
-    /// </summary>
-    /// <param name="database">Whose documents it is of.</param>
-    /// <param name="definition">What it holds.</param>
-    /// <returns>Why it was not; null when it is.</returns>
+    /// <inheritdoc/>
+    // Many queries at once that need the same one send one command.
     public async Task<Rejection?> DefineAsync(Database database, IAutoDefinition definition)
     {
         var key = (database.Number, definition.Name);

@@ -3,6 +3,7 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
+using Rookery.Queries.Answering;
 using Rookery.Queries.Execution;
 
 namespace Rookery.Server.Raven.Indexes;
@@ -55,12 +56,7 @@ internal static class IndexCommand
 
     /// <summary>There is one, but this node has not opened it, or closed it a moment ago: 503.</summary>
     public static RefusedException NotAtWork(string name) =>
-        new(
-            StatusCodes.Status503ServiceUnavailable,
-            RavenType.RavenException,
-            $"The index '{name}' is not at work on this node now: it was defined, replaced or reset a moment "
-                + $"ago. Ask again."
-        );
+        new(StatusCodes.Status503ServiceUnavailable, RavenType.RavenException, IndexDelay.NotAtWork(name));
 
     /// <summary>
     /// It cannot be read, and is built again: 503, so that clients ask another node, whose index is its own.

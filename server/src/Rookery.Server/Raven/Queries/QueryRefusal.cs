@@ -1,3 +1,4 @@
+using Microsoft.AspNetCore.Http;
 using Rookery.Queries.Language;
 
 namespace Rookery.Server.Raven.Queries;
@@ -5,12 +6,30 @@ namespace Rookery.Server.Raven.Queries;
 /// <summary>Turns the refusal of a query into that of its request, with the place in its text.</summary>
 internal static class QueryRefusal
 {
-    /// <summary>What to answer: 501 for what this version does not have, 400 for everything else.</summary>
+    /// <summary>What to answer: 400 where nothing else is said.</summary>
     public static RefusedException Of(QueryException error, string query)
     {
         string text = QueryErrorText.Of(error, query);
-        return error.Fault == QueryFault.NotSupported
-            ? RefusedException.NotSupported(text)
-            : RefusedException.InvalidQuery(text);
+        return error.Fault switch
+        {
+            QueryFault.NotSupported => RefusedException.NotSupported(text),
+            QueryFault.IndexMissing => new RefusedException(
+                StatusCodes.Status404NotFound,
+                RavenType.IndexMissing,
+                text
+            ),
+            QueryFault.IndexUnavailable => new RefusedException(
+                StatusCodes.Status503ServiceUnavailable,
+                RavenType.RavenException,
+                text
+            ),
+            QueryFault.IndexBehind => new RefusedException(
+                StatusCodes.Status500InternalServerError,
+                RavenType.Timeout,
+                text
+            ),
+            QueryFault.Rejected => RavenErrors.Refuse(error.Rejection!),
+            _ => RefusedException.InvalidQuery(text),
+        };
     }
 }

@@ -4,8 +4,10 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
 using Rookery.Json;
+using Rookery.Queries.Answering;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
+using Rookery.Queries.Planning;
 using Rookery.Server.Raven.Documents;
 using Rookery.Server.Raven.Indexes;
 
@@ -18,8 +20,6 @@ internal sealed class RunQuery(ServerContext context)
 {
     private const int LongestNumber = 20;
 
-    private readonly QueryBasisChooser _chooser = new(context);
-
     public async Task HandleAsync(HttpContext http, Database database)
     {
         long begun = context.Time.GetTimestamp();
@@ -30,8 +30,8 @@ internal sealed class RunQuery(ServerContext context)
             throw RefusedException.NotSupported($"debug={debug} of queries is not supported by this version.");
         }
 
-        using var received = await ReceivedQuery.ReadAsync(http, database, context);
-        if (metadataOnly && received.Request.Plan is { HasMetadata: false })
+        using var body = await QueryBody.ReadAsync(http, database, context);
+        if (metadataOnly && body.Plan.Scan is { HasMetadata: false })
         {
             throw RefusedException.NotSupported(
                 "'metadataOnly' of a query whose results are no whole documents is not supported by this version: "
@@ -43,22 +43,22 @@ internal sealed class RunQuery(ServerContext context)
         {
             if (debug is "explain")
             {
-                await ExplainAsync(http, database, received.Request);
+                await ExplainAsync(http, database, body.Plan);
             }
-            else if (received.Tag is not { } tag || !EntityTag.Set(http, tag))
+            else if (body.Tag is not { } tag || !EntityTag.Set(http, tag))
             {
                 await AnswerAsync(
                     http,
                     database,
-                    received,
+                    body,
                     metadataOnly,
-                    new QueryTimings(context.Time, begun, received.Request.HasTimings)
+                    new QueryTimings(context.Time, begun, body.Plan.HasTimings)
                 );
             }
         }
         catch (QueryException error)
         {
-            throw QueryRefusal.Of(error, received.Request.Query.Text);
+            throw QueryRefusal.Of(error, body.Plan.Query.Text);
         }
         catch (IndexDamagedException damaged)
         {
@@ -66,40 +66,20 @@ internal sealed class RunQuery(ServerContext context)
         }
     }
 
-    private Task ExplainAsync(HttpContext http, Database database, QueryRequest request)
+    private Task ExplainAsync(HttpContext http, Database database, QueryPlan plan)
     {
-        var route = _chooser.Explain(database, request);
-        long? postings = null;
-        if (route is { IsBuilt: true, IndexName: { } name })
+        QueryRoute route;
+        long? postings;
+        using (var sink = new DocumentAnswer(http, context.LargeRequests))
         {
-            var turns = new QueryTurns(context.Time, request.WorkLimit, http, context.LongSearches, context.Stopping);
-            using var search = turns.BeginSearch();
-            using var groups = request.Plan!.IsGrouped
-                ? new GroupedQueries(context.Indexes).TryAnswer(
-                    database,
-                    name,
-                    request.Plan,
-                    context.QueryMemory,
-                    turns
-                )
-                : null;
-            using var found = request.Plan.IsGrouped
-                ? null
-                : new IndexedQueries(context.Indexes).TryAnswer(
-                    database,
-                    name,
-                    request.Plan,
-                    context.QueryMemory,
-                    turns
-                );
-            postings = groups?.PostingsRead ?? found?.PostingsRead;
+            (route, postings) = context.Queries.Explain(database, plan, sink);
         }
 
         return JsonAnswer.SendAsync(
             http,
             json =>
             {
-                json.WriteString("IndexName"u8, route.IndexName ?? request.IndexName);
+                json.WriteString("IndexName"u8, route.IndexName ?? plan.IndexName);
                 json.WriteStartArray("Results"u8);
                 foreach (var reason in route.Reasons)
                 {
@@ -122,95 +102,79 @@ internal sealed class RunQuery(ServerContext context)
     private async Task AnswerAsync(
         HttpContext http,
         Database database,
-        ReceivedQuery received,
+        QueryBody body,
         bool metadataOnly,
         QueryTimings timings
     )
     {
-        var request = received.Request;
         timings.End("Parser");
-        using var answer = new DocumentAnswer(http, context.LargeRequests, room: received.Room);
-        using (var reader = new AnswerReader(database, http))
-        {
-            (request, var basis, var opened) = await _chooser.OpenAsync(
-                http,
-                reader,
-                request,
-                answer,
+        using var output = new DocumentAnswer(http, context.LargeRequests, room: body.Room);
+        using (
+            var answer = await context.Queries.ExecuteAsync(
+                database,
+                body.Plan,
+                output,
                 metadataOnly,
                 () => timings.End("Index")
-            );
-            using var results = opened;
-            if (basis.IsStale)
+            )
+        )
+        {
+            if (answer.IsStale)
             {
                 http.Response.Headers.ETag = default; // what it says depends on more than the documents
             }
 
             timings.End("Query");
-            var notesTurns = request.Plan is { HasNotes: true }
-                ? new QueryTurns(context.Time, request.WorkLimit, http, stopping: context.Stopping)
-                : null;
-            using var notes = notesTurns is null
-                ? null
-                : new QueryNotes(request.Plan!, database, () => reader.Current, context.QueryMemory, notesTurns);
-            long total = await WriteAsync(http, answer, reader, request, results, notes, notesTurns, timings);
-            WriteStatistics(answer.Buffer, request, basis, total, timings, notes);
+            long total = await WriteAsync(http, output, database, answer, timings);
+            WriteStatistics(output.Buffer, answer, total, timings);
         }
 
         // The moment is not held while a slow client takes the last part.
-        await answer.SendAsync();
+        await output.SendAsync();
     }
 
     /// <summary>Writes the results and what they include.</summary>
     /// <returns>How many results there are, on the page or not.</returns>
     private async Task<long> WriteAsync(
         HttpContext http,
-        DocumentAnswer answer,
-        AnswerReader reader,
-        QueryRequest request,
-        IQueryResults results,
-        QueryNotes? notes,
-        QueryTurns? notesTurns,
+        DocumentAnswer output,
+        Database database,
+        QueryAnswer answer,
         QueryTimings timings
     )
     {
+        var results = answer.Results;
         var turns = new WorkTurns(context, http);
-        using var includes = new IncludePaths(request.Includes, context.QueryMemory, turns.Check);
-        answer.Write("{\"Results\":["u8);
+        using var includes = new IncludePaths(answer.Plan.Includes, context.QueryMemory, turns.Check);
+        output.Write("{\"Results\":["u8);
         bool isFirst = true;
         while (await results.MoveNextAsync())
         {
             await turns.TakeAsync();
-            answer.Write(isFirst ? ""u8 : ","u8);
+            output.Write(isFirst ? ""u8 : ","u8);
             isFirst = false;
-            results.Write(answer.Buffer);
-            if (notes is not null)
-            {
-                notesTurns!.Begin();
-                results.Note(notes);
-                notesTurns.End();
-            }
-
+            results.Write(output.Buffer);
+            answer.Note();
             if (!includes.IsEmpty)
             {
                 results.Collect(includes);
             }
 
-            await SendWhenDueAsync(answer, results, timings);
+            await SendWhenDueAsync(output, results, timings);
         }
 
         long total = await results.CountAsync();
-        answer.Write("],\"Includes\":{"u8);
+        output.Write("],\"Includes\":{"u8);
         isFirst = true;
-        var tag = new EntityTag(reader.Database);
+        var tag = new EntityTag(database);
         foreach (string id in includes.Ids)
         {
             await turns.TakeAsync();
             while (
                 !IncludedDocuments.TryWrite(
-                    answer,
+                    output,
                     results.Reader,
-                    reader.Database,
+                    database,
                     id,
                     ref isFirst,
                     ref tag,
@@ -219,81 +183,74 @@ internal sealed class RunQuery(ServerContext context)
             )
             {
                 results.Pause();
-                await answer.WaitForRoomAsync(neededBytes);
+                await output.WaitForRoomAsync(neededBytes);
             }
 
-            await SendWhenDueAsync(answer, results, timings);
+            await SendWhenDueAsync(output, results, timings);
         }
 
         timings.End("Results");
         return total;
     }
 
-    private static async ValueTask SendWhenDueAsync(DocumentAnswer answer, IQueryResults results, QueryTimings timings)
+    private static async ValueTask SendWhenDueAsync(DocumentAnswer output, IQueryResults results, QueryTimings timings)
     {
-        if (answer.Buffer.IsPartDue)
+        if (output.Buffer.IsPartDue)
         {
             timings.Pause();
-            await answer.SendWhenDueAsync(results.Pause);
+            await output.SendWhenDueAsync(results.Pause);
             timings.Resume();
         }
     }
 
-    private void WriteStatistics(
-        AnswerBuffer answer,
-        QueryRequest request,
-        QueryBasis basis,
-        long total,
-        QueryTimings timings,
-        QueryNotes? notes
-    )
+    private void WriteStatistics(AnswerBuffer output, QueryAnswer answer, long total, QueryTimings timings)
     {
         long now = context.Time.GetUtcNow().UtcTicks;
-        answer.Write("},\"TotalResults\":"u8);
-        WriteNumber(answer, total);
-        answer.Write(",\"LongTotalResults\":"u8);
-        WriteNumber(answer, total);
-        answer.Write(",\"SkippedResults\":0,\"DurationInMs\":"u8);
-        WriteNumber(answer, timings.TotalMilliseconds);
-        answer.Write(",\"IndexName\":\""u8);
-        answer.Write(JsonEncodedText.Encode(basis.IndexName).EncodedUtf8Bytes);
-        answer.Write("\",\"IndexTimestamp\":\""u8);
-        WriteDate(answer, basis.Timestamp?.UtcTicks ?? now);
-        answer.Write("\",\"LastQueryTime\":\""u8);
-        WriteDate(answer, now);
-        answer.Write(
-            basis.IsStale ? "\",\"IsStale\":true,\"ResultEtag\":"u8 : "\",\"IsStale\":false,\"ResultEtag\":"u8
+        output.Write("},\"TotalResults\":"u8);
+        WriteNumber(output, total);
+        output.Write(",\"LongTotalResults\":"u8);
+        WriteNumber(output, total);
+        output.Write(",\"SkippedResults\":0,\"DurationInMs\":"u8);
+        WriteNumber(output, timings.TotalMilliseconds);
+        output.Write(",\"IndexName\":\""u8);
+        output.Write(JsonEncodedText.Encode(answer.IndexName).EncodedUtf8Bytes);
+        output.Write("\",\"IndexTimestamp\":\""u8);
+        WriteDate(output, answer.Timestamp?.UtcTicks ?? now);
+        output.Write("\",\"LastQueryTime\":\""u8);
+        WriteDate(output, now);
+        output.Write(
+            answer.IsStale ? "\",\"IsStale\":true,\"ResultEtag\":"u8 : "\",\"IsStale\":false,\"ResultEtag\":"u8
         );
-        WriteNumber(answer, basis.ResultEtag);
-        answer.Write(",\"NodeTag\":\""u8);
-        answer.Write(Encoding.UTF8.GetBytes(context.Node.Consensus.NodeTag));
-        answer.Write("\",\"IncludedPaths\":"u8);
-        answer.Write(
-            request.Includes.Count == 0
+        WriteNumber(output, answer.ResultEtag);
+        output.Write(",\"NodeTag\":\""u8);
+        output.Write(Encoding.UTF8.GetBytes(context.Node.Consensus.NodeTag));
+        output.Write("\",\"IncludedPaths\":"u8);
+        output.Write(
+            answer.Plan.Includes.Count == 0
                 ? "null"u8
                 : Encoding.UTF8.GetBytes(
                     "["
                         + string.Join(
                             ',',
-                            request.Includes.Select(static path => $"\"{JsonEncodedText.Encode(path)}\"")
+                            answer.Plan.Includes.Select(static path => $"\"{JsonEncodedText.Encode(path)}\"")
                         )
                         + "]"
                 )
         );
-        answer.Write(request.HasTimings ? Encoding.UTF8.GetBytes(",\"Timings\":" + timings.ToJson()) : default);
-        answer.Write(notes is null ? default : notes.ToJson());
-        answer.Write("}"u8);
+        output.Write(answer.Plan.HasTimings ? Encoding.UTF8.GetBytes(",\"Timings\":" + timings.ToJson()) : default);
+        output.Write(answer.NotesToJson());
+        output.Write("}"u8);
     }
 
-    private static void WriteNumber(AnswerBuffer answer, long number)
+    private static void WriteNumber(AnswerBuffer output, long number)
     {
-        Utf8Formatter.TryFormat(number, answer.GetSpan(LongestNumber), out int written);
-        answer.Advance(written);
+        Utf8Formatter.TryFormat(number, output.GetSpan(LongestNumber), out int written);
+        output.Advance(written);
     }
 
-    private static void WriteDate(AnswerBuffer answer, long utcTicks)
+    private static void WriteDate(AnswerBuffer output, long utcTicks)
     {
-        WireDate.Write(answer.GetSpan(WireDate.Length), utcTicks);
-        answer.Advance(WireDate.Length);
+        WireDate.Write(output.GetSpan(WireDate.Length), utcTicks);
+        output.Advance(WireDate.Length);
     }
 }

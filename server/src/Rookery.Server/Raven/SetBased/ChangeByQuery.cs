@@ -1,5 +1,6 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
+using Rookery.Queries.Answering;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
 using Rookery.Server.Access;
@@ -29,7 +30,7 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
             "it is carried out in parts, and a repetition changes the documents that match then"
         );
         ChangeRequest request;
-        QueryEnvelope envelope;
+        QueryRequest query;
         using (
             var body = await RequestBody.ReadAsync(
                 http,
@@ -39,19 +40,19 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
             )
         )
         {
-            envelope = isPatch ? QueryEnvelope.ReadWrapped(body.Span) : QueryEnvelope.Read(body.Span);
+            query = isPatch ? QueryBodyJson.ReadWrapped(body.Span) : QueryBodyJson.Read(body.Span);
             request = ChangeRequest.Read(
                 http,
-                envelope,
+                query,
                 database,
-                new IndexedQueries(context.Indexes),
+                context.Queries,
                 isPatch,
                 context.Node.FormatLevel.Level
             );
         }
 
         TakeTurn(http, request);
-        var begun = new SetOperation(database.Number, operations.NextId(), envelope.Text, context.QueryMemory);
+        var begun = new SetOperation(database.Number, operations.NextId(), query.Text, context.QueryMemory);
         var operation = operations.Begin(begun, Principal.Of(http));
         bool begins = context.Background.TryBegin(
             isPatch ? "Patch by query" : "Delete by query",
@@ -128,7 +129,7 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         }
         catch (QueryException error)
         {
-            operation.Fail(After(operation, QueryRefusal.Of(error, request.Query.Query.Text)));
+            operation.Fail(After(operation, QueryRefusal.Of(error, request.Plan.Query.Text)));
         }
         catch (IndexDamagedException damaged)
         {

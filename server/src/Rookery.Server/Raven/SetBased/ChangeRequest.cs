@@ -1,7 +1,7 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Patching;
-using Rookery.Queries.Execution;
+using Rookery.Queries.Answering;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
 using Rookery.Server.Raven.Queries;
@@ -16,7 +16,7 @@ internal sealed class ChangeRequest : IDisposable
     private static readonly TimeSpan UsualWait = TimeSpan.FromMinutes(1);
 
     /// <summary>Which documents.</summary>
-    public required QueryRequest Query { get; init; }
+    public required QueryPlan Plan { get; init; }
 
     /// <summary>What is done to each: an encoded patch; null where they are deleted.</summary>
     public required byte[]? Patch { get; init; }
@@ -34,9 +34,9 @@ internal sealed class ChangeRequest : IDisposable
     /// <exception cref="RefusedException">It is wrong, or asks for what this version does not have.</exception>
     public static ChangeRequest Read(
         HttpContext http,
-        QueryEnvelope envelope,
+        QueryRequest request,
         Database database,
-        IndexedQueries indexes,
+        QueryEngine queries,
         bool isPatch,
         int formatLevel
     )
@@ -54,9 +54,9 @@ internal sealed class ChangeRequest : IDisposable
         long mostPerSecond = parameters.Number("maxOpsPerSec", 0);
         try
         {
-            var query = RqlParser.Parse(envelope.Text);
+            var query = RqlParser.Parse(request.Text);
             byte[]? patch =
-                isPatch ? PatchOf(query, envelope, formatLevel)
+                isPatch ? PatchOf(query, request, formatLevel)
                 : query.Update is null ? null
                 : throw new QueryException(
                     QueryFault.Invalid,
@@ -65,21 +65,21 @@ internal sealed class ChangeRequest : IDisposable
                 );
             return new ChangeRequest
             {
-                Query = QueryRequest.ReadForChange(query, envelope, database, indexes, wait),
+                Plan = queries.PlanChange(database, query, request, wait),
                 Patch = patch,
                 WantsDetails = wantsDetails,
                 MostPerSecond = mostPerSecond,
-                HeldBytes = envelope.HeldBytes,
+                HeldBytes = request.HeldBytes,
             };
         }
         catch (QueryException error)
         {
-            throw QueryRefusal.Of(error, envelope.Text);
+            throw QueryRefusal.Of(error, request.Text);
         }
     }
 
     /// <summary>Gives memory back.</summary>
-    public void Dispose() => Query.Dispose();
+    public void Dispose() => Plan.Dispose();
 
     private static TimeSpan? WaitOf(Raven.QueryParameters parameters)
     {
@@ -93,10 +93,10 @@ internal sealed class ChangeRequest : IDisposable
             : wait;
     }
 
-    private static byte[] PatchOf(Query query, QueryEnvelope envelope, int formatLevel) =>
+    private static byte[] PatchOf(Query query, QueryRequest request, int formatLevel) =>
         PatchScript.TryEncode(
             QueryScripts.UpdateOf(query),
-            QueryValues.Read(envelope.Parameters).ToJson(),
+            QueryValues.Read(request.Parameters).ToJson(),
             formatLevel,
             out byte[] program,
             out var error

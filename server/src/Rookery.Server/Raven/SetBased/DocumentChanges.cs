@@ -3,11 +3,11 @@ using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
+using Rookery.Queries.Answering;
 using Rookery.Queries.Language;
 using Rookery.Server.Raven.BulkInsert;
 using Rookery.Server.Raven.Documents;
 using Rookery.Server.Raven.LongOperations;
-using Rookery.Server.Raven.Queries;
 
 namespace Rookery.Server.Raven.SetBased;
 
@@ -61,61 +61,32 @@ internal sealed class DocumentChanges(
     {
         // No request stands behind it any more: what the query needs of one is when to end.
         var detached = new DefaultHttpContext { RequestAborted = ending };
-        using var answer = new DocumentAnswer(detached, context.LargeRequests);
-        using var reader = new AnswerReader(database, client: null);
-        var results = await OpenAsync(detached, reader, answer);
-        try
+        using var sink = new DocumentAnswer(detached, context.LargeRequests);
+        using var answer = await context.Queries.ExecuteAsync(database, request.Plan, sink);
+        await CountAsync(answer);
+        var results = answer.Results;
+        while (await results.MoveNextAsync())
         {
-            while (await results.MoveNextAsync())
+            ending.ThrowIfCancellationRequested();
+            _ids.Add(results.Id.ToArray());
+            _documentBytes += results.DocumentBytes;
+            if (_ids.Count >= _mostDocuments || _documentBytes >= MostDocumentBytes)
             {
-                ending.ThrowIfCancellationRequested();
-                _ids.Add(results.Id.ToArray());
-                _documentBytes += results.DocumentBytes;
-                if (_ids.Count >= _mostDocuments || _documentBytes >= MostDocumentBytes)
-                {
-                    results.Pause();
-                    await StoreAsync(detached, ending);
-                }
+                results.Pause();
+                await StoreAsync(detached, ending);
             }
+        }
 
-            results.Pause();
-            await StoreAsync(detached, ending);
-        }
-        finally
-        {
-            results.Dispose();
-        }
+        results.Pause();
+        await StoreAsync(detached, ending);
     }
 
-    /// <summary>The results, counted.</summary>
-    private async Task<IQueryResults> OpenAsync(HttpContext http, AnswerReader reader, DocumentAnswer answer)
+    private async Task CountAsync(QueryAnswer answer)
     {
-        var (query, _, results) = await new QueryBasisChooser(context).OpenAsync(
-            http,
-            reader,
-            request.Query,
-            answer,
-            metadataOnly: false
-        );
-        try
-        {
-            if (results.KnownTotal is not { } total)
-            {
-                // As of a stream: results that are not gathered are met twice.
-                total = await results.CountAsync();
-                await results.RewindAsync();
-            }
-
-            var plan = query.Plan!;
-            operation.Total = Math.Min(Math.Max(0, total - plan.Offset), plan.Limit ?? long.MaxValue);
-            announce(operation);
-            return results;
-        }
-        catch
-        {
-            results.Dispose();
-            throw;
-        }
+        long total = await answer.CountAheadAsync(settles: false);
+        var scan = answer.Plan.Scan!;
+        operation.Total = Math.Min(Math.Max(0, total - scan.Offset), scan.Limit ?? long.MaxValue);
+        announce(operation);
     }
 
     private async Task StoreAsync(HttpContext http, CancellationToken ending)

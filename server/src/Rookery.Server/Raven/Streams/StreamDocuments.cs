@@ -15,7 +15,7 @@ internal sealed class StreamDocuments(ServerContext context)
         var turns = new WorkTurns(context, http);
         using var answer = new DocumentAnswer(http, context.LargeRequests, type);
         answer.Write(isLines ? ""u8 : "{\"Results\":["u8);
-        using (var walk = PrefixWalk.Open(http, database, turns))
+        using (var walk = PrefixWalk.Open(http, database, answer, turns))
         {
             await WriteAsync(answer, walk, database, isLines, turns);
         }

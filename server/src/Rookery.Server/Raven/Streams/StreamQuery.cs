@@ -3,6 +3,7 @@ using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
+using Rookery.Queries.Answering;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
 using Rookery.Server.Raven.Documents;
@@ -14,15 +15,13 @@ namespace Rookery.Server.Raven.Streams;
 /// <summary>POST streams/queries: all results of a query, at the client's pace, statistics first.</summary>
 internal sealed class StreamQuery(ServerContext context)
 {
-    private readonly QueryBasisChooser _chooser = new(context);
-
     public async Task HandleAsync(HttpContext http, Database database)
     {
         bool isLines = StreamFormats.Read(http) == StreamFormat.JsonLines;
-        using var received = await ReceivedQuery.ReadAsync(http, database, context);
-        if (received.Request.Query.Includes.Count > 0 || received.Request.HasTimings)
+        using var body = await QueryBody.ReadAsync(http, database, context);
+        if (body.Plan.Query.Includes.Count > 0 || body.Plan.HasTimings)
         {
-            string part = received.Request.Query.Includes.Any(static include => include.Kind != IncludeKind.Timings)
+            string part = body.Plan.Query.Includes.Any(static include => include.Kind != IncludeKind.Timings)
                 ? "'include' in"
                 : "'include timings()' or 'IncludeTimings' of";
             throw RefusedException.NotSupported(
@@ -32,11 +31,11 @@ internal sealed class StreamQuery(ServerContext context)
 
         try
         {
-            await AnswerAsync(http, database, received, isLines);
+            await AnswerAsync(http, database, body, isLines);
         }
         catch (QueryException error)
         {
-            throw QueryRefusal.Of(error, received.Request.Query.Text);
+            throw QueryRefusal.Of(error, body.Plan.Query.Text);
         }
         catch (IndexDamagedException damaged)
         {
@@ -44,85 +43,50 @@ internal sealed class StreamQuery(ServerContext context)
         }
     }
 
-    private async Task AnswerAsync(HttpContext http, Database database, ReceivedQuery received, bool isLines)
+    private async Task AnswerAsync(HttpContext http, Database database, QueryBody body, bool isLines)
     {
         string type = isLines ? StreamFormats.JsonLinesType : StreamFormats.JsonType;
-        using var answer = new DocumentAnswer(http, context.LargeRequests, type, received.Room);
-        using (var reader = new AnswerReader(database, http))
+        using var output = new DocumentAnswer(http, context.LargeRequests, type, body.Room);
+        using (var answer = await context.Queries.ExecuteAsync(database, body.Plan, output))
         {
-            var (_, basis, opened) = await _chooser.OpenAsync(
-                http,
-                reader,
-                received.Request,
-                answer,
-                metadataOnly: false
-            );
-            using var results = opened;
-
-            // The total comes before the first result, so that results which are not gathered are met twice.
-            if (results.KnownTotal is null)
-            {
-                long counted = await results.CountAsync();
-                await results.RewindAsync();
-                await WriteAsync(answer, results, basis, counted, isLines, new WorkTurns(context, http));
-            }
-            else
-            {
-                if (reader.Current.ReadStatistics().LastEtag > basis.ResultEtag)
-                {
-                    await results.SettleAsync();
-                }
-
-                await WriteAsync(
-                    answer,
-                    results,
-                    basis,
-                    results.KnownTotal.Value,
-                    isLines,
-                    new WorkTurns(context, http)
-                );
-            }
+            // The total comes before the first result.
+            long total = await answer.CountAheadAsync(settles: true);
+            await WriteAsync(output, answer, total, isLines, new WorkTurns(context, http));
         }
 
         // The moment is not held while a slow client takes the last part.
-        await answer.SendAsync();
+        await output.SendAsync();
     }
 
-    private async Task WriteAsync(
-        DocumentAnswer answer,
-        IQueryResults results,
-        QueryBasis basis,
-        long total,
-        bool isLines,
-        WorkTurns turns
-    )
+    private async Task WriteAsync(DocumentAnswer output, QueryAnswer answer, long total, bool isLines, WorkTurns turns)
     {
-        answer.Write(Encoding.UTF8.GetBytes(Opening(basis, total, isLines)));
+        var results = answer.Results;
+        output.Write(Encoding.UTF8.GetBytes(Opening(answer, total, isLines)));
         bool isFirst = true;
         while (await results.MoveNextAsync())
         {
             await turns.TakeAsync();
-            answer.Write(
+            output.Write(
                 isLines ? "{\"Item\":"u8
                 : isFirst ? ""u8
                 : ","u8
             );
             isFirst = false;
-            results.Write(answer.Buffer);
-            answer.Write(isLines ? "}\n"u8 : ""u8);
-            await answer.SendWhenDueAsync(results.Pause);
+            results.Write(output.Buffer);
+            output.Write(isLines ? "}\n"u8 : ""u8);
+            await output.SendWhenDueAsync(results.Pause);
         }
 
-        answer.Write(isLines ? ""u8 : "]}"u8);
+        output.Write(isLines ? ""u8 : "]}"u8);
     }
 
-    private string Opening(QueryBasis basis, long total, bool isLines)
+    private string Opening(QueryAnswer answer, long total, bool isLines)
     {
         string statistics = string.Create(
             CultureInfo.InvariantCulture,
-            $"\"ResultEtag\":{basis.ResultEtag},\"IsStale\":{(basis.IsStale ? "true" : "false")}"
-                + $",\"IndexName\":\"{JsonEncodedText.Encode(basis.IndexName)}\",\"TotalResults\":{total}"
-                + $",\"IndexTimestamp\":\"{DocumentJson.Date((basis.Timestamp ?? context.Time.GetUtcNow()).UtcTicks)}"
+            $"\"ResultEtag\":{answer.ResultEtag},\"IsStale\":{(answer.IsStale ? "true" : "false")}"
+                + $",\"IndexName\":\"{JsonEncodedText.Encode(answer.IndexName)}\",\"TotalResults\":{total}"
+                + $",\"IndexTimestamp\":\"{DocumentJson.Date((answer.Timestamp ?? context.Time.GetUtcNow()).UtcTicks)}"
                 + $"\""
         );
         return isLines ? $"{{\"Stats\":{{{statistics}}}}}\n" : $"{{{statistics},\"Results\":[";

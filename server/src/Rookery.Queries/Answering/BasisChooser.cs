@@ -1,0 +1,150 @@
+using Rookery.Documents.Databases;
+using Rookery.Indexing.Indexes;
+using Rookery.Queries.Execution;
+using Rookery.Queries.Language;
+using Rookery.Queries.Planning;
+
+namespace Rookery.Queries.Answering;
+
+/// <summary>
+/// Chooses what the answer of a query rests on: has the index made that it needs, and waits for it as long as the query
+/// may.
+/// </summary>
+/// <param name="engine">What answers.</param>
+internal sealed class BasisChooser(QueryEngine engine)
+{
+    private const string LookedUp = "Documents are looked up: nothing but ids narrows the query.";
+
+    /// <summary>How long a query waits that did not ask to: then it is answered as well as it can be.</summary>
+    public static readonly TimeSpan UnaskedWait = TimeSpan.FromSeconds(1.5);
+
+    // A query that only an index answers well has no sooner answer: it waits as long as those do that ask to, and is
+    // then answered by looking at all documents twice.
+    private static readonly TimeSpan BuildWait = QueryRequest.UsualWait;
+
+    /// <summary>
+    /// Chooses, and waits. Behind the read barrier: what was acknowledged before the query came, it answers, or says
+    /// that it is stale.
+    /// </summary>
+    /// <param name="database">Whose documents are asked for.</param>
+    /// <param name="query">What is asked.</param>
+    /// <param name="sink">Takes the answer; when its client leaves, it is waited for no longer.</param>
+    /// <exception cref="QueryException">The query was to wait for an index, which did not come so far in time; or it
+    /// needs one that could not be made.</exception>
+    public ValueTask<QueryBasis> ChooseAsync(Database database, QueryPlan query, IAnswerSink sink)
+    {
+        long cutOff = database.LastEtag;
+        if (query.Scan is null)
+        {
+            return new(new QueryBasis(query.IndexName, null, false, cutOff, null));
+        }
+
+        var route = RouteOf(database, query, explains: false);
+        if (route.IndexName is not { } name)
+        {
+            return new(new QueryBasis(query.IndexName, null, false, cutOff, null));
+        }
+
+        engine.AutomaticIndexes.NoteUse(database, name);
+
+        // Almost always: then nothing is waited for.
+        bool isThere = route.ToDefine is null && (route.IsBuilt || route.NeedsIndex);
+        return isThere && engine.Indexes.ReadPosition(database, name) is { } position && position.VisibleEtag >= cutOff
+            ? new(new QueryBasis(name, name, false, position.VisibleEtag, position.LastIndexed))
+            : WaitAsync(database, query, route, name, cutOff, sink);
+    }
+
+    /// <summary>What the answer of a query would rest on, and why. Nothing is made, and nothing waited for.</summary>
+    public QueryRoute Explain(Database database, QueryPlan query) =>
+        query.Scan is null
+            ? new QueryRoute(null, null, IsBuilt: false, NeedsIndex: false, [PlanReason.OfDocuments(LookedUp)])
+            : RouteOf(database, query, explains: true);
+
+    private QueryRoute RouteOf(Database database, QueryPlan query, bool explains)
+    {
+        if (
+            query.Named is { } asked
+            && engine.Indexes.ReadPosition(database, asked.Name) is null
+            && engine.Indexes.WhyNotKept(database, asked.Name) is { } why
+        )
+        {
+            throw new QueryException(
+                QueryFault.IndexUnavailable,
+                $"The index '{asked.Name}' is not kept on this node. {why}"
+            );
+        }
+
+        return query.Named is not { } named
+            ? query.Scan!.IsGrouped
+                ? engine.Grouped.Plan(database, query.Scan)
+                : engine.Indexed.Plan(database, query.Query, query.Scan.Target, explains)
+            : named.Automatic is { } automatic && IndexedQueries.WhyUnable(query.Query, automatic) is { } unable
+                ? throw new QueryException(
+                    QueryFault.Invalid,
+                    $"The index '{named.Name}' {unable}",
+                    query.Query.Source.Position
+                )
+                : new QueryRoute(
+                    named.Name,
+                    null,
+                    IsBuilt: engine.Indexes.ReadPosition(database, named.Name) is { VisibleEtag: > 0 },
+                    NeedsIndex: true,
+                    explains ? [new PlanReason(named.Name, "The query names it.", IsChosen: true)] : []
+                );
+    }
+
+    private async ValueTask<QueryBasis> WaitAsync(
+        Database database,
+        QueryPlan query,
+        QueryRoute route,
+        string name,
+        long cutOff,
+        IAnswerSink sink
+    )
+    {
+        // What an index holds that is not built yet would be taken for all there is. One that the query names answers
+        // with what it has, as in RavenDB, and is stale.
+        bool mayScan = !route.IsBuilt && query.Named is null;
+        if (
+            route.ToDefine is { } definition
+            && await engine.AutomaticIndexes.DefineAsync(database, definition).WaitAsync(engine.Stopping) is { } refusal
+        )
+        {
+            return mayScan ? new QueryBasis(name, null, false, cutOff, null) : throw new QueryException(refusal);
+        }
+
+        // One that others have made, and that is not built yet, is built for some time: the documents are there now.
+        bool isReached =
+            (route.ToDefine is not null || route.NeedsIndex || !mayScan)
+            && await WaitAsync(
+                database,
+                name,
+                cutOff,
+                query.Wait ?? (mayScan && route.NeedsIndex ? BuildWait : UnaskedWait),
+                sink
+            );
+        return isReached || !mayScan
+            ? Answering(database, query, name, isReached, cutOff)
+            : new QueryBasis(name, null, false, cutOff, null);
+    }
+
+    private async Task<bool> WaitAsync(Database database, string name, long cutOff, TimeSpan patience, IAnswerSink sink)
+    {
+        using var ending = CancellationTokenSource.CreateLinkedTokenSource(sink.Left, engine.Stopping);
+        return await engine.Indexes.WaitAsync(database, name, cutOff, patience, ending.Token);
+    }
+
+    private QueryBasis Answering(Database database, QueryPlan query, string name, bool isReached, long cutOff)
+    {
+        if (!isReached && query.Wait is { } waited)
+        {
+            throw new QueryException(
+                QueryFault.IndexBehind,
+                $"The index '{name}' {IndexDelay.Why(engine.Indexes, database, name, waited)}, or take a stale answer."
+            );
+        }
+
+        var (visible, lastIndexed) = engine.Indexes.ReadPosition(database, name) ?? (0, null);
+        return new QueryBasis(name, name, !isReached, isReached ? Math.Max(cutOff, visible) : visible, lastIndexed);
+    }
+}

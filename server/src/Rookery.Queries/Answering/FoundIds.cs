@@ -1,0 +1,33 @@
+using System.Collections;
+using Rookery.Queries.Scanning;
+
+namespace Rookery.Queries.Answering;
+
+/// <summary>The ids of documents that an index found, each read from it when it is asked for. For one thread.</summary>
+/// <param name="documents">The documents.</param>
+internal sealed class FoundIds(IReadOnlyList<ScannedDocument> documents) : IReadOnlyList<ReadOnlyMemory<byte>>
+{
+    /// <summary>The etag that the index knows of the document that was asked for last.</summary>
+    public long LastEtag { get; private set; }
+
+    /// <inheritdoc/>
+    public int Count => documents.Count;
+
+    /// <inheritdoc/>
+    public ReadOnlyMemory<byte> this[int index]
+    {
+        get
+        {
+            var document = documents[index];
+            LastEtag = document.Etag;
+            return document.Id;
+        }
+    }
+
+    /// <inheritdoc/>
+    public IEnumerator<ReadOnlyMemory<byte>> GetEnumerator() =>
+        documents.Select(static document => document.Id).GetEnumerator();
+
+    /// <inheritdoc/>
+    IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
+}

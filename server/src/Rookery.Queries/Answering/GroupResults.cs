@@ -1,0 +1,55 @@
+using System.Buffers;
+using Rookery.Documents.Databases;
+using Rookery.Queries.Execution;
+using Rookery.Queries.Scanning;
+
+namespace Rookery.Queries.Answering;
+
+/// <summary>Results that are groups, all gathered before the first is written.</summary>
+/// <param name="run">Holds them.</param>
+/// <param name="groups">The groups.</param>
+/// <param name="reader">Reads what else the answer holds; outlives this.</param>
+internal sealed class GroupResults(IDisposable run, ScanResults groups, AnswerReader reader) : IQueryResults
+{
+    private int _at = -1;
+
+    public DatabaseReader Reader => reader.Current;
+
+    public long? KnownTotal => groups.TotalResults;
+
+    public ReadOnlySpan<byte> Id => default;
+
+    public long DocumentBytes => 0;
+
+    public ValueTask<bool> MoveNextAsync() => ValueTask.FromResult(++_at < groups.GroupCount);
+
+    public void Write(IResultBuffer output)
+    {
+        output.Write("{"u8);
+        int start = output.Length;
+        groups.WriteMembers(_at, output);
+        output.Write(output.Length == start ? ""u8 : ","u8);
+        output.Write("\"@metadata\":{\"@projection\":true}}"u8);
+    }
+
+    public void Collect(IReferenceCollector includes)
+    {
+        var members = new ArrayBufferWriter<byte>();
+        groups.WriteMembers(_at, members);
+        includes.Collect(members.WrittenSpan);
+    }
+
+    public void Note(QueryNotes notes)
+    {
+        // Plans of groups have none.
+    }
+
+    public void Pause() => reader.Pause();
+
+    public ValueTask<long> CountAsync() => ValueTask.FromResult(groups.TotalResults);
+
+    public void Dispose()
+    {
+        run.Dispose();
+    }
+}

@@ -1,0 +1,95 @@
+using System.Text.Json;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
+
+namespace Rookery.Queries.Answering;
+
+/// <summary>How ids narrow the documents that a query has to look at.</summary>
+internal enum IdConditionKind
+{
+    /// <summary>The id is one of <see cref="IdCondition.Values"/>.</summary>
+    OneOf,
+
+    /// <summary>The id begins with the only one of <see cref="IdCondition.Values"/>.</summary>
+    StartsWith,
+}
+
+/// <summary>A condition on ids.</summary>
+/// <param name="Kind">How to compare.</param>
+/// <param name="Values">Ids, in their order, or one prefix.</param>
+internal sealed record IdCondition(IdConditionKind Kind, IReadOnlyList<string> Values)
+{
+    /// <summary>Reads a condition that is on ids alone; null when it is another.</summary>
+    /// <exception cref="QueryException">A parameter is missing, or what is compared is no text.</exception>
+    public static IdCondition? TryRead(Condition? condition, OperandValues operands) =>
+        condition switch
+        {
+            ComparisonCondition { Field: IdReference, Operator: ComparisonOperator.Equal } equal => new(
+                IdConditionKind.OneOf,
+                Texts([equal.Value], operands)
+            ),
+            InCondition { Field: IdReference, IsAll: false } isIn => new(
+                IdConditionKind.OneOf,
+                ScanTarget.InOrder(Texts(isIn.Values, operands))
+            ),
+            TextCondition { Field: IdReference, Kind: TextConditionKind.StartsWith } prefix => new(
+                IdConditionKind.StartsWith,
+                [OneText(prefix.Text, operands)]
+            ),
+            _ => null,
+        };
+
+    private static string OneText(Operand operand, OperandValues operands) =>
+        Texts([operand], operands) is [var text]
+            ? text
+            : throw new QueryException(QueryFault.Invalid, "startsWith(id(), …) needs one text.", operand.Position);
+
+    private static List<string> Texts(IReadOnlyList<Operand> values, OperandValues operands)
+    {
+        var texts = new List<string>(values.Count);
+        foreach (byte[] json in operands.Elements(values))
+        {
+            var reader = new Utf8JsonReader(json);
+            reader.Read();
+            switch (reader.TokenType)
+            {
+                case JsonTokenType.String:
+                    texts.Add(reader.GetString()!);
+                    break;
+                case JsonTokenType.Null:
+                    break; // no id is null
+                default:
+                    throw new QueryException(QueryFault.Invalid, "An id is a text.", values[0].Position);
+            }
+        }
+
+        return texts;
+    }
+}
+
+/// <summary>Which documents a query has to look at, and which page of them it gives when all of them match.</summary>
+internal sealed record IdQuery
+{
+    /// <summary>The documents that a scan has to look at.</summary>
+    public static IdQuery Of(ScanTarget target) =>
+        new()
+        {
+            Collection = target.Collection,
+            Condition =
+                target.Ids is { } ids ? new IdCondition(IdConditionKind.OneOf, ids)
+                : target.IdPrefix is { } prefix ? new IdCondition(IdConditionKind.StartsWith, [prefix])
+                : null,
+        };
+
+    /// <summary>The collection, or null for all.</summary>
+    public required string? Collection { get; init; }
+
+    /// <summary>The condition on ids, or null for all documents.</summary>
+    public IdCondition? Condition { get; init; }
+
+    /// <summary>How many to leave out at the beginning.</summary>
+    public long Offset { get; init; }
+
+    /// <summary>How many to give at most; null for all.</summary>
+    public long? Limit { get; init; }
+}

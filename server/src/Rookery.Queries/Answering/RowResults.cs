@@ -1,0 +1,122 @@
+using Rookery.Documents.Databases;
+using Rookery.Indexing.Values;
+using Rookery.Queries.Execution;
+using Rookery.Queries.Scanning;
+
+namespace Rookery.Queries.Answering;
+
+/// <summary>Reduced rows, in the order of an answer.</summary>
+internal interface IFoundRows
+{
+    /// <summary>How many.</summary>
+    int Count { get; }
+
+    /// <summary>How many there are, on the page or not.</summary>
+    long TotalResults { get; }
+
+    /// <summary>The members of one, without braces; until the next call.</summary>
+    ReadOnlySpan<byte> Read(int index);
+
+    /// <summary>How relevant one is.</summary>
+    double? ScoreOf(int index);
+}
+
+/// <summary>Those that an index names.</summary>
+/// <param name="found">The answer of the index.</param>
+internal sealed class PageOfRows(IndexAnswer found) : IFoundRows
+{
+    public int Count => found.Documents.Count;
+
+    public long TotalResults => found.TotalResults ?? 0;
+
+    public ReadOnlySpan<byte> Read(int index) => found.ReadRow(index);
+
+    public double? ScoreOf(int index) => found.Documents[index].Score;
+}
+
+/// <summary>Those that a scan kept.</summary>
+/// <param name="rows">The rows.</param>
+/// <param name="total">How many there are, on the page or not.</param>
+internal sealed class ScannedRows(ScannedDocument[] rows, long total) : IFoundRows
+{
+    public int Count => rows.Length;
+
+    public long TotalResults => total;
+
+    public ReadOnlySpan<byte> Read(int index) => rows[index].Row.Span;
+
+    public double? ScoreOf(int index) => rows[index].Score;
+}
+
+/// <summary>Results that are the reduced rows of an index.</summary>
+/// <param name="rows">The rows.</param>
+/// <param name="plan">What is selected of them.</param>
+/// <param name="writer">Whose script makes results of them, if any does; disposed with this.</param>
+/// <param name="reader">Reads what else the answer holds; outlives this.</param>
+/// <param name="held">What the rows lie in; disposed with this.</param>
+internal sealed class RowResults(
+    IFoundRows rows,
+    ScanPlan plan,
+    ResultWriter writer,
+    AnswerReader reader,
+    IDisposable held
+) : IQueryResults
+{
+    private int _at = -1;
+
+    public DatabaseReader Reader => reader.Current;
+
+    public long? KnownTotal => rows.TotalResults;
+
+    public ReadOnlySpan<byte> Id => default;
+
+    public long DocumentBytes => 0;
+
+    public ValueTask<bool> MoveNextAsync() => ValueTask.FromResult(++_at < rows.Count);
+
+    public void Write(IResultBuffer output)
+    {
+        var row = rows.Read(_at);
+        if (writer.Scripted is { } scripted)
+        {
+            scripted.Write(output, row, reader);
+            return;
+        }
+
+        output.Write("{"u8);
+        int start = output.Length;
+        if (plan.GivesDocuments)
+        {
+            output.Write(row);
+        }
+        else
+        {
+            plan.WriteMembers(new QueriedDocument(row) { Score = rows.ScoreOf(_at) ?? 0 }, output);
+        }
+
+        output.Write(
+            output.Length == start ? "\"@metadata\":{\"@projection\":true"u8 : ",\"@metadata\":{\"@projection\":true"u8
+        );
+        if (plan.IsScored && rows.ScoreOf(_at) is { } score)
+        {
+            output.Write(",\"@index-score\":"u8);
+            ScanPlan.WriteScore(score, output);
+        }
+
+        output.Write("}}"u8);
+    }
+
+    public void Collect(IReferenceCollector includes) => includes.Collect(rows.Read(_at));
+
+    public void Note(QueryNotes notes) => notes.Add(new QueriedDocument(rows.Read(_at)));
+
+    public void Pause() => reader.Pause();
+
+    public ValueTask<long> CountAsync() => ValueTask.FromResult(rows.TotalResults);
+
+    public void Dispose()
+    {
+        held.Dispose();
+        writer.Dispose();
+    }
+}

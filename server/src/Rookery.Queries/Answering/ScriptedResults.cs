@@ -1,0 +1,220 @@
+using System.Text;
+using System.Text.Json;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
+using Rookery.Json;
+using Rookery.Platform;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
+using Rookery.Scripting.Running;
+
+namespace Rookery.Queries.Answering;
+
+/// <summary>
+/// Makes results by the script of a selection. What it loads is read from the snapshot of the result at hand. Its work
+/// counts as the query's. Not thread-safe.
+/// </summary>
+internal sealed class ScriptedResults : IScriptDocuments, IDisposable
+{
+    // A result that is larger is no page of a list any more; without a bound, loads could make one of any size out of a
+    // small document.
+    private const int MostResultBytes = 4 << 20;
+
+    // What a loaded document may hold without asking.
+    private const int FreeBytes = 64 << 10;
+
+    private static readonly ScriptLimits Limits = new() { OutputBytes = MostResultBytes };
+
+    private readonly SelectionScript _script;
+    private readonly MemoryShare _memory;
+    private readonly QueryTurns _turns;
+    private readonly byte[] _historyId;
+    private readonly ScriptInterpreter _interpreter = new(Limits);
+    private QueryWalk? _walk;
+    private AnswerReader? _reader;
+    private long _heldBytes;
+
+    /// <summary>Results of one answer.</summary>
+    /// <param name="script">Makes them.</param>
+    /// <param name="memory">What a run holds beyond little is drawn from here.</param>
+    /// <param name="turns">The time of the query.</param>
+    /// <param name="historyId">The database's.</param>
+    public ScriptedResults(SelectionScript script, MemoryShare memory, QueryTurns turns, byte[] historyId)
+    {
+        _script = script;
+        _memory = memory;
+        _turns = turns;
+        _historyId = historyId;
+        _interpreter.Documents = this;
+        _interpreter.MemorySource = TryTake;
+    }
+
+    /// <summary>Writes what the script makes of the document at hand.</summary>
+    /// <exception cref="QueryException">It cannot make it, or the time of the query is used up.</exception>
+    public void Write(IResultBuffer output, QueryWalk walk)
+    {
+        _walk = walk;
+        _turns.Begin();
+        try
+        {
+            Span<byte> vector = stackalloc byte[ChangeVector.MaxBytes];
+            Begin();
+            _interpreter.AddDocument(walk.View.ToScript(vector[..ChangeVector.Write(vector, walk.Etag, _historyId)]));
+            Run(output);
+        }
+        finally
+        {
+            End();
+        }
+    }
+
+    /// <summary>Writes what the script makes of a reduced row, which stands where documents do.</summary>
+    /// <param name="output">Where to.</param>
+    /// <param name="row">The members of the row, without braces.</param>
+    /// <param name="reader">Reads what it loads.</param>
+    /// <exception cref="QueryException">It cannot make it, or the time of the query is used up.</exception>
+    public void Write(IResultBuffer output, ReadOnlySpan<byte> row, AnswerReader reader)
+    {
+        _reader = reader;
+        _turns.Begin();
+        try
+        {
+            Begin();
+            _interpreter.AddJson([(byte)'{', .. row, (byte)'}']);
+            Run(output);
+        }
+        finally
+        {
+            End();
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Load(ReadOnlySpan<byte> id, ScriptDocumentReceiver receiver)
+    {
+        var reader = _walk?.Reader ?? _reader!.Current;
+        if (!DocumentId.TryValidate(id, out _) || !reader.TryGetDocument(id, out var document))
+        {
+            return;
+        }
+
+        using (document)
+        {
+            if (document.Length > FreeBytes && !TryTake(document.Length))
+            {
+                throw Refuse(
+                    QueryFault.TooCostly,
+                    $"the document '{Encoding.UTF8.GetString(id)}', which it loads, needs more memory than there is now"
+                );
+            }
+
+            Give(receiver, document);
+        }
+    }
+
+    public void Dispose() => _interpreter.Dispose();
+
+    private void Begin()
+    {
+        _interpreter.Load(_script.Program);
+        _interpreter.Begin();
+    }
+
+    private void End()
+    {
+        _walk = null;
+        _interpreter.Trim();
+        _memory.Release(_heldBytes);
+        _heldBytes = 0;
+        _turns.End();
+    }
+
+    private void Run(IResultBuffer output)
+    {
+        _interpreter.AddJson(_script.Arguments.Span);
+        if (!_interpreter.TryRun())
+        {
+            throw Refuse(QueryFault.Invalid, _interpreter.Failure!);
+        }
+
+        if (_interpreter.HasResult && !_interpreter.IsResultObject)
+        {
+            throw Refuse(
+                QueryFault.Invalid,
+                _interpreter.IsResultArray ? "it yields an array, and a result is one object" : "it yields no object"
+            );
+        }
+
+        output.Write("{"u8);
+        if (_interpreter.HasResult)
+        {
+            WriteMembers(
+                output,
+                _interpreter.TryWriteResult(out var json)
+                    ? json
+                    : throw Refuse(QueryFault.TooCostly, _interpreter.Failure!)
+            );
+        }
+
+        output.Write("\"@metadata\":{\"@projection\":true"u8);
+        if (_walk is not null)
+        {
+            output.Write(",\"@id\":"u8);
+            JsonText.WriteString(output, _walk.Head.Id);
+        }
+
+        output.Write("}}"u8);
+        _turns.OnWork();
+    }
+
+    private void Give(ScriptDocumentReceiver receiver, in Document document)
+    {
+        Span<byte> vector = stackalloc byte[ChangeVector.MaxBytes];
+        receiver(document.View.ToScript(vector[..ChangeVector.Write(vector, document.Etag, _historyId)]));
+    }
+
+    /// <summary>The members of the result, each with a comma behind it; its metadata is the server's.</summary>
+    private static void WriteMembers(IResultBuffer output, ReadOnlySpan<byte> json)
+    {
+        if (json.IndexOf("\"@metadata\":"u8) < 0)
+        {
+            output.Write(json[1..^1]);
+            output.Write(json.Length == 2 ? ""u8 : ","u8);
+            return;
+        }
+
+        var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = JsonLimits.MaxDepth + 1 });
+        reader.Read();
+        while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+        {
+            int start = (int)reader.TokenStartIndex;
+            bool isMetadata = reader.ValueTextEquals("@metadata"u8);
+            reader.Skip();
+            if (!isMetadata)
+            {
+                output.Write(json[start..(int)reader.BytesConsumed]);
+                output.Write(","u8);
+            }
+        }
+    }
+
+    private bool TryTake(long bytes)
+    {
+        if (!_memory.TryReserve(bytes))
+        {
+            return false;
+        }
+
+        _heldBytes += bytes;
+        return true;
+    }
+
+    private QueryException Refuse(QueryFault fault, string reason) =>
+        new(
+            fault,
+            $"The selection of "
+                + $"{(_walk is null ? "a row" : $"document '{Encoding.UTF8.GetString(_walk.Head.Id)}'")} failed: "
+                + $"{reason}.",
+            _script.Position
+        );
+}

@@ -1,0 +1,82 @@
+using System.Buffers;
+using System.Text;
+using System.Text.Json;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
+using Rookery.Json;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
+using Rookery.Queries.Summaries;
+using QueryValues = Rookery.Queries.Scanning.QueryParameters;
+
+namespace Rookery.Queries.Answering;
+
+/// <summary>Reads set-ups of facets that queries name: <c>facet(id('facets/cameras'))</c>.</summary>
+internal static class StoredSetups
+{
+    // One that people write has some kilobytes.
+    private const int MostBytes = 256 << 10;
+
+    /// <summary>The query, with the facets of its set-ups in their place.</summary>
+    /// <exception cref="QueryException">A set-up is not there, or wrong.</exception>
+    public static Query Fill(Query query, QueryValues parameters, Database database)
+    {
+        if (
+            query.Select is not FieldSelection { Items: var items } selection
+            || !items.Any(static item => item.Source is SelectedFacet { SetupDocument: not null })
+        )
+        {
+            return query;
+        }
+
+        var operands = new OperandValues(parameters);
+        return query with
+        {
+            Select = selection with
+            {
+                Items =
+                [
+                    .. items.SelectMany(item =>
+                        item.Source is SelectedFacet { SetupDocument: { } setup }
+                            ? Read(setup, operands, database)
+                            : [item]
+                    ),
+                ],
+            },
+        };
+    }
+
+    private static IReadOnlyList<SelectedField> Read(Operand setup, OperandValues operands, Database database)
+    {
+        byte[] id = operands.Text(setup, "facet");
+        using var reader = database.OpenReader();
+        if (!DocumentId.TryValidate(id, out _) || !reader.TryGetDocument(id, out var document))
+        {
+            throw new QueryException(
+                QueryFault.Invalid,
+                $"There is no set-up of facets '{Encoding.UTF8.GetString(id)}'.",
+                setup.Position
+            );
+        }
+
+        using (document)
+        {
+            if (document.Length > MostBytes)
+            {
+                throw new QueryException(
+                    QueryFault.TooCostly,
+                    $"A set-up of facets has at most {MostBytes >> 10} KiB.",
+                    setup.Position
+                );
+            }
+
+            var json = new ArrayBufferWriter<byte>();
+            document.Write(json, Encoding.ASCII.GetBytes(database.HistoryId));
+            using var parsed = JsonDocument.Parse(
+                json.WrittenMemory,
+                new JsonDocumentOptions { MaxDepth = JsonLimits.MaxEnvelopeDepth }
+            );
+            return FacetSetup.Read(parsed.RootElement, setup.Position);
+        }
+    }
+}

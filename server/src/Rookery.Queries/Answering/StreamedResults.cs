@@ -1,0 +1,66 @@
+using Rookery.Documents.Databases;
+using Rookery.Queries.Execution;
+using Rookery.Queries.Scanning;
+
+namespace Rookery.Queries.Answering;
+
+/// <summary>Results that are written as they are met.</summary>
+/// <param name="scan">Meets them, and stands on the first.</param>
+/// <param name="writer">Writes them.</param>
+/// <param name="again">Begins the scan again.</param>
+internal sealed class StreamedResults(ScannedDocuments scan, ResultWriter writer, Func<ScanRun> again) : IQueryResults
+{
+    private bool _isAtFirst = true;
+    private ScanResults? _end;
+
+    public DatabaseReader Reader => scan.Walk.Reader;
+
+    public long? KnownTotal => null;
+
+    public ReadOnlySpan<byte> Id => scan.Walk.Head.Id;
+
+    public long DocumentBytes => scan.Walk.Length;
+
+    public async ValueTask<bool> MoveNextAsync()
+    {
+        if (_isAtFirst)
+        {
+            _isAtFirst = false;
+            return true;
+        }
+
+        return await scan.MoveNextAsync();
+    }
+
+    public void Write(IResultBuffer output) => writer.Write(output, scan.Walk);
+
+    public void Collect(IReferenceCollector includes) => includes.Collect(scan.Walk.View.Body);
+
+    public void Note(QueryNotes notes) => notes.Add(writer.Queried(scan.Walk));
+
+    public void Pause() => scan.Walk.Pause();
+
+    public async ValueTask<long> CountAsync()
+    {
+        while (await scan.MoveNextAsync())
+        {
+            // The scan counts.
+        }
+
+        _end ??= scan.Run.Finish();
+        return _end.TotalResults;
+    }
+
+    public async ValueTask RewindAsync()
+    {
+        scan.Rewind(again());
+        _end = null;
+        _isAtFirst = await scan.MoveNextAsync();
+    }
+
+    public void Dispose()
+    {
+        scan.Dispose();
+        writer.Dispose();
+    }
+}

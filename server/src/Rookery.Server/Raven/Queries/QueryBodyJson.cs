@@ -1,0 +1,238 @@
+using System.Globalization;
+using System.Text.Json;
+using Rookery.Json;
+using Rookery.Queries.Answering;
+using Rookery.Queries.Language;
+
+namespace Rookery.Server.Raven.Queries;
+
+/// <summary>Reads the bodies of queries.</summary>
+internal static class QueryBodyJson
+{
+    // What changes no answer: the first is for the client's cache, the next two allow a server to leave work out,
+    // which this one does not, and the last says that PageSize was set.
+    private static readonly string[] Harmless =
+    [
+        "DisableCaching",
+        "SkipDuplicateChecking",
+        "SkipStatistics",
+        "PageSizeSet",
+    ];
+
+    private static readonly string[] Members =
+    [
+        "Query",
+        "QueryParameters",
+        "Start",
+        "PageSize",
+        "WaitForNonStaleResults",
+        "WaitForNonStaleResultsTimeout",
+        "IncludeTimings",
+        "ProjectionBehavior",
+        .. Harmless,
+    ];
+
+    private static readonly byte[] NoParameters = "{}"u8.ToArray();
+
+    private static readonly TimeSpan LongestWait = TimeSpan.FromHours(1);
+
+    /// <summary>
+    /// Reads the body of a query: <c>{"Query","QueryParameters","Start","PageSize","WaitForNonStaleResults",…}</c>.
+    /// </summary>
+    /// <exception cref="RefusedException">It is no such body.</exception>
+    public static QueryRequest Read(ReadOnlySpan<byte> body)
+    {
+        try
+        {
+            return ReadBody(body);
+        }
+        catch (Exception malformed) when (malformed is JsonException or InvalidOperationException)
+        {
+            throw JsonBody.Malformed("The body of the query", malformed);
+        }
+    }
+
+    /// <summary>Reads {"Query":{"Query",…}}, the body of a patch by query.</summary>
+    /// <exception cref="RefusedException">It is no such body.</exception>
+    public static QueryRequest ReadWrapped(ReadOnlySpan<byte> body)
+    {
+        try
+        {
+            return ReadBody(Unwrap(body));
+        }
+        catch (Exception malformed) when (malformed is JsonException or InvalidOperationException)
+        {
+            throw JsonBody.Malformed("The body of the patch by query", malformed);
+        }
+    }
+
+    private static ReadOnlySpan<byte> Unwrap(ReadOnlySpan<byte> body)
+    {
+        Range inner = default;
+        var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = JsonLimits.MaxEnvelopeDepth });
+        json.Read();
+        while (json.Read() && json.TokenType == JsonTokenType.PropertyName)
+        {
+            string member = MemberOf(ref json);
+            json.Read();
+            if (member is not "Query")
+            {
+                JsonBody.RequireNothing(ref json, member, "the body of a patch by query");
+                continue;
+            }
+
+            bool isQuery = json.TokenType == JsonTokenType.StartObject;
+            int start = (int)json.TokenStartIndex;
+            json.Skip();
+            inner = isQuery ? start..(int)json.BytesConsumed : inner;
+        }
+
+        return !json.Read() && body[inner] is { Length: > 0 } query
+            ? query
+            : throw RefusedException.BadRequest(
+                "The body of a patch by query must be {\"Query\":{\"Query\":\"from Users update { this.a = 1 }\"}}."
+            );
+    }
+
+    private static QueryRequest ReadBody(ReadOnlySpan<byte> body)
+    {
+        string? text = null;
+        long start = 0;
+        long pageSize = long.MaxValue;
+        bool waits = false;
+        bool includesTimings = false;
+        var projecting = ProjectionBehavior.Default;
+        var timeout = QueryRequest.UsualWait;
+        byte[] parameters = NoParameters;
+        var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = JsonLimits.MaxEnvelopeDepth });
+        if (!json.Read() || json.TokenType != JsonTokenType.StartObject)
+        {
+            throw RefusedException.BadRequest("The body of a query must be an object: {\"Query\":\"from Users\"}.");
+        }
+
+        while (json.Read() && json.TokenType == JsonTokenType.PropertyName)
+        {
+            string member = MemberOf(ref json);
+            json.Read();
+            if (json.TokenType == JsonTokenType.Null)
+            {
+                continue;
+            }
+
+            switch (member)
+            {
+                case "Query":
+                    text = JsonBody.ReadText(ref json, member);
+                    break;
+                case "Start":
+                    start = ReadNumber(ref json, member);
+                    break;
+                case "PageSize":
+                    pageSize = ReadNumber(ref json, member);
+                    break;
+                case "WaitForNonStaleResults" when json.TokenType is JsonTokenType.True or JsonTokenType.False:
+                    waits = json.GetBoolean();
+                    break;
+                case "IncludeTimings" when json.TokenType is JsonTokenType.True or JsonTokenType.False:
+                    includesTimings = json.GetBoolean();
+                    break;
+                case "WaitForNonStaleResultsTimeout":
+                    timeout = ReadDuration(ref json, member);
+                    break;
+                case "ProjectionBehavior":
+                    projecting = ReadBehavior(ref json, member);
+                    break;
+                case "QueryParameters" when json.TokenType == JsonTokenType.StartObject:
+                    parameters = JsonBody.Raw(ref json, body).ToArray();
+                    break;
+                default:
+                    RequireHarmless(ref json, member);
+                    break;
+            }
+        }
+
+        json.Read(); // refuses what follows the object
+        if (string.IsNullOrWhiteSpace(text))
+        {
+            throw RefusedException.InvalidQuery("The member 'Query' is missing or empty.");
+        }
+
+        return text.Length <= QueryRequest.MaxTextLength
+            ? new QueryRequest(text, parameters, start, pageSize, waits ? timeout : null)
+            {
+                IncludesTimings = includesTimings,
+                Projecting = projecting,
+            }
+            : throw QueryRefusal.Of(
+                new QueryException(
+                    QueryFault.TooCostly,
+                    $"The text of a query has at most {QueryRequest.MaxTextLength} characters; send long lists as "
+                        + "parameters."
+                ),
+                text
+            );
+    }
+
+    // Without a text of its own for each that is known.
+    private static string MemberOf(ref Utf8JsonReader json)
+    {
+        foreach (string known in Members)
+        {
+            if (json.ValueTextEquals(known))
+            {
+                return known;
+            }
+        }
+
+        return json.GetString()!;
+    }
+
+    private static void RequireHarmless(ref Utf8JsonReader json, string member)
+    {
+        bool isTruth = json.TokenType is JsonTokenType.True or JsonTokenType.False;
+        if (Array.IndexOf(Members, member) < 0)
+        {
+            throw JsonBody.NotSupported(member, "the body of a query");
+        }
+
+        if (!isTruth || Array.IndexOf(Harmless, member) < 0)
+        {
+            throw RefusedException.BadRequest($"'{member}' of the query has a value of another type than it may have.");
+        }
+    }
+
+    private static ProjectionBehavior ReadBehavior(ref Utf8JsonReader json, string member)
+    {
+        string? text = JsonBody.ReadText(ref json, member);
+        return
+            Enum.TryParse<ProjectionBehavior>(text, ignoreCase: true, out var behavior)
+            && Enum.IsDefined(behavior)
+            && char.IsAsciiLetter(text[0])
+            ? behavior
+            : throw RefusedException.BadRequest(
+                $"'{member}' must be one of {string.Join(", ", Enum.GetNames<ProjectionBehavior>())}."
+            );
+    }
+
+    private static TimeSpan ReadDuration(ref Utf8JsonReader json, string member)
+    {
+        string text = json.TokenType switch
+        {
+            JsonTokenType.Number when json.TryGetInt64(out long milliseconds) => milliseconds.ToString(
+                CultureInfo.InvariantCulture
+            ),
+            JsonTokenType.String => json.GetString()!,
+            _ => "",
+        };
+        return DurationText.TryParse(text, out var duration)
+            ? duration < LongestWait
+                ? duration
+                : LongestWait
+            : throw RefusedException.BadRequest($"'{member}' must be milliseconds, or a duration like \"00:00:05\".");
+    }
+
+    private static long ReadNumber(ref Utf8JsonReader json, string member) =>
+        json.TokenType == JsonTokenType.Number && json.TryGetInt64(out long number) && number >= 0
+            ? number
+            : throw RefusedException.BadRequest($"'{member}' must be a whole number from 0.");
+}
