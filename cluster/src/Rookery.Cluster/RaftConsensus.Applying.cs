@@ -12,13 +12,10 @@ namespace Rookery.Cluster;
 public sealed partial class RaftConsensus
 {
     private JournalReader? _replay;
-    private long _applied;
-    private long _applyThrough;
     private long _readyIndex = long.MaxValue;
     private long _frames;
     private long _commands;
     private bool _hasToRefuse;
-    private IOException? _unapplied;
 
     /// <summary>
     /// Whether there is an entry to apply, or, after an error, somebody to be told that there will be none.
@@ -26,7 +23,7 @@ public sealed partial class RaftConsensus
     internal bool HasToApply =>
         _host.IsLatched
             ? Volatile.Read(ref _hasToRefuse)
-            : Volatile.Read(ref _unapplied) is null && Volatile.Read(ref _applyThrough) > Volatile.Read(ref _applied);
+            : _progress.HasNext;
 
     private static Rejection DurableButUnapplied { get; } =
         new(
@@ -50,7 +47,7 @@ public sealed partial class RaftConsensus
     /// before.
     /// </summary>
     private bool IsReady =>
-        Volatile.Read(ref _applied) >= Volatile.Read(ref _readyIndex) && Volatile.Read(ref _unapplied) is null;
+        _progress.Applied >= Volatile.Read(ref _readyIndex) && !_progress.IsBlocked;
 
     /// <summary>Applies the next committed entry and answers its callers.</summary>
     /// <returns>Whether there was one.</returns>
@@ -78,7 +75,7 @@ public sealed partial class RaftConsensus
             _store.AbandonFrame();
             lock (_host.Gate)
             {
-                Volatile.Write(ref _unapplied, (IOException)damage);
+                _progress.BlockAt((IOException)damage);
                 Measure();
                 SeekStateIfNeeded();
                 _host.EndStep();
@@ -112,7 +109,7 @@ public sealed partial class RaftConsensus
                 + "may be old.";
 
     /// <summary>Whether what is committed needs what this node cannot read, and another member has to help.</summary>
-    internal bool CannotApply => Volatile.Read(ref _unapplied) is not null;
+    internal bool CannotApply => _progress.IsBlocked;
 
     /// <summary>Whether there is another member that can lead, and give this one its state.</summary>
     private bool MayBeGivenState =>
@@ -137,7 +134,7 @@ public sealed partial class RaftConsensus
             return false;
         }
 
-        long index = _applied + 1;
+        long index = _progress.Applied + 1;
         LogFrame? frame;
         lock (_host.Gate)
         {
@@ -168,7 +165,7 @@ public sealed partial class RaftConsensus
             TellLogTime();
         }
 
-        Volatile.Write(ref _applied, index);
+        _progress.AppliedThrough(index);
         if (count > 0)
         {
             Interlocked.Add(ref _queued, -count);
@@ -178,7 +175,7 @@ public sealed partial class RaftConsensus
         lock (_host.Gate)
         {
             _cache.ReleaseThrough(index, MayBeAskedForEntries ? _options.CachedBytes : 0);
-            EndReadsThrough(index);
+            _reads.EndThrough(index);
             ForgetFetchTrouble();
             if (index == Volatile.Read(ref _readyIndex))
             {
@@ -221,7 +218,7 @@ public sealed partial class RaftConsensus
             "entries are applied in their order"
         );
         _store.ApplyStored(entry);
-        if (index == Volatile.Read(ref _applyThrough))
+        if (index == _progress.Through)
         {
             EndReplay();
         }
@@ -240,14 +237,14 @@ public sealed partial class RaftConsensus
     private void RefuseUnapplied(long through)
     {
         for (
-            long index = Math.Max(_applied + 1, _cache.FirstIndex);
+            long index = Math.Max(_progress.Applied + 1, _cache.FirstIndex);
             index <= Math.Min(_cache.LastIndex, through);
             index++
         )
         {
             if (_cache.TryGet(index, out var frame) && frame.Count > 0)
             {
-                RefuseFrame(frame, index <= _applyThrough ? DurableButUnapplied : Abandoned);
+                RefuseFrame(frame, index <= _progress.Through ? DurableButUnapplied : Abandoned);
             }
         }
     }

@@ -11,7 +11,7 @@ public sealed partial class RaftConsensus
     private const int MostSendings = 2;
 
     // While no other node leads, a leader that is silent has as long as its leadership would last without a majority.
-    private const int SilenceInTimeouts = PatienceInTimeouts + 1;
+    private const int SilenceInTimeouts = ReadIndexService.PatienceInTimeouts + 1;
 
     private readonly HashSet<Forward> _forwards = [];
 
@@ -56,7 +56,7 @@ public sealed partial class RaftConsensus
         if (outcome.Rejection is null)
         {
             // So that who wrote through this node finds it here even in a local read.
-            await AppliedAsync(outcome.Index);
+            await _reads.AppliedAsync(outcome.Index);
         }
 
         return outcome;
@@ -177,7 +177,7 @@ public sealed partial class RaftConsensus
     /// </summary>
     private async ValueTask<(NodeId Leader, long Term)> LeaderAsync(long laterThan)
     {
-        long deadline = _host.Now + (PatienceInTimeouts * _host.Core.ElectionTimeoutMicroseconds);
+        long deadline = _host.Now + (ReadIndexService.PatienceInTimeouts * _host.Core.ElectionTimeoutMicroseconds);
         while (Refusal is null)
         {
             Task looked;
@@ -217,28 +217,6 @@ public sealed partial class RaftConsensus
     {
         _leaderAwaited?.SetResult();
         _leaderAwaited = null;
-    }
-
-    private async ValueTask AppliedAsync(long index)
-    {
-        if (AppliedIndex >= index)
-        {
-            return;
-        }
-
-        ReadRound round;
-        lock (_host.Gate)
-        {
-            if (_applied >= index || _host.IsHalted || _unapplied is not null)
-            {
-                return;
-            }
-
-            round = new ReadRound(_host.Now) { Index = index };
-            _confirmed.Add(round);
-        }
-
-        await round.Task;
     }
 
     /// <summary>A command that a leader was sent and has not answered.</summary>

@@ -68,20 +68,20 @@ public sealed partial class RaftConsensus
     /// </summary>
     private void SeekStateIfNeeded()
     {
-        if (_unapplied is null || _host.IsHalted)
+        if (!_progress.IsBlocked || _host.IsHalted)
         {
             return;
         }
 
-        RefuseUnapplied(through: _applyThrough);
+        RefuseUnapplied(through: _progress.Through);
         _threads.Wake();
         if (!MayBeGivenState)
         {
-            StopBecause(_unapplied);
+            StopBecause(_progress.Damage!);
         }
         else if (!Leader.IsNone && Leader != Self)
         {
-            BeginFetch(Leader, _applied + 1);
+            BeginFetch(Leader, _progress.Applied + 1);
         }
     }
 
@@ -97,7 +97,7 @@ public sealed partial class RaftConsensus
     /// <exception cref="IOException">There is none to be had; the message says why.</exception>
     public async Task<StateOffer?> OfferStateAsync(long? since, long through)
     {
-        if (Volatile.Read(ref _unapplied) is not null || (_store.Durable.Index < through && Leader != Self))
+        if (_progress.IsBlocked || (_store.Durable.Index < through && Leader != Self))
         {
             throw new StateTransferException(
                 "This node does not offer its state, because it cannot apply what is committed, or does not "
@@ -137,7 +137,7 @@ public sealed partial class RaftConsensus
                 await Task.Delay(ApplyInterval, _time, _stopping.Token);
             }
 
-            if (isInstalled == false && _unapplied is not null && !_host.IsHalted)
+            if (isInstalled == false && _progress.IsBlocked && !_host.IsHalted)
             {
                 TellFetchTrouble(from, "it does not fit to what this node knows by now of its log and of the terms.");
             }
@@ -176,7 +176,7 @@ public sealed partial class RaftConsensus
         string member = NameAndTagOf(from);
         lock (_host.Gate)
         {
-            if (_applied >= _fetchedThrough)
+            if (_progress.Applied >= _fetchedThrough)
             {
                 // It came by entries meanwhile, and nobody would forget the trouble.
                 return;
@@ -199,7 +199,7 @@ public sealed partial class RaftConsensus
     /// <summary>What was to be fetched is here, however it came. Under the lock.</summary>
     private void ForgetFetchTrouble()
     {
-        if (_fetchTrouble is not null && _applied >= _fetchedThrough)
+        if (_fetchTrouble is not null && _progress.Applied >= _fetchedThrough)
         {
             Volatile.Write(ref _fetchTrouble, null);
         }
@@ -213,7 +213,7 @@ public sealed partial class RaftConsensus
     {
         for (
             long before = -1;
-            HasToApply && Volatile.Read(ref _applied) is var applied && applied > before;
+            HasToApply && _progress.Applied is var applied && applied > before;
             before = applied
         )
         {
@@ -257,8 +257,8 @@ public sealed partial class RaftConsensus
         var position = new LogPosition(offer.Term, offer.Index);
         bool isAhead = !_isDue && _host.Core.MayInstall(position, offer.CommittedBy);
         bool helps =
-            _unapplied is not null
-            && offer.Index >= _applied
+            _progress.IsBlocked
+            && offer.Index >= _progress.Applied
             && _host.Core.MayReplaceTables(position, offer.CommittedBy);
         if (_isDue && !helps && !_host.IsHalted && offer.Index > _host.Core.CommitIndex)
         {
@@ -300,9 +300,9 @@ public sealed partial class RaftConsensus
         var (configuration, index) = ConfigurationEncoding.Read(offer.Configuration);
         _installed = tailIsKept ? null : offer;
         RefuseInstalled(offer.Index);
-        Volatile.Write(ref _applied, offer.Index);
+        bool wasBlocked = _progress.Install(offer.Index);
         ForgetFetchTrouble();
-        if (Interlocked.Exchange(ref _unapplied, null) is not null)
+        if (wasBlocked)
         {
             _options.TroubleFound?.Invoke(
                 "The state of another member has taken the place of what could not be read here. Look after "
@@ -313,7 +313,7 @@ public sealed partial class RaftConsensus
         _isFetching = false;
         _host.Step(Input.ManifestInstalled(_host.Now, position, offer.CommittedBy, configuration, index));
         _installed = null;
-        EndReadsThrough(offer.Index);
+        _reads.EndThrough(offer.Index);
         _host.EndStep();
         return true;
     }
@@ -324,7 +324,7 @@ public sealed partial class RaftConsensus
     private void RefuseInstalled(long through)
     {
         for (
-            long index = Math.Max(_applied + 1, _cache.FirstIndex);
+            long index = Math.Max(_progress.Applied + 1, _cache.FirstIndex);
             index <= Math.Min(through, _cache.LastIndex);
             index++
         )

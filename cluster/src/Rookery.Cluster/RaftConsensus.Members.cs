@@ -157,7 +157,7 @@ public sealed partial class RaftConsensus
                 _host.Core.Last.Index,
                 _host.Core.DurableIndex,
                 _host.Core.CommitIndex,
-                _applied,
+                _progress.Applied,
                 _host.Core.ElectionTimeoutMicroseconds,
                 _syncs.Slow()
             );
@@ -178,13 +178,13 @@ public sealed partial class RaftConsensus
                 _host.Step(Input.Released(_host.Now, _journal.FirstIndex - 1));
                 Measure();
                 MeasureSpace();
-                AskWhetherCaughtUp();
+                _reads.AskWhetherCaughtUp();
                 SeekStateIfNeeded();
             }
 
             ReadClockIfDue();
             _host.Step(Input.Tick(_host.Now));
-            GiveUpLateReads();
+            _reads.GiveUpLate();
             GiveUpUncommitted();
             GiveUpForwards();
             LetLookForLeader();
@@ -200,7 +200,7 @@ public sealed partial class RaftConsensus
                 new StoreHealth(
                     _syncs.Slow(),
                     StallMicroseconds(),
-                    BoardPenalty: _unapplied is null ? _options.BoardPenalty() : StoreHealth.CannotApply,
+                    BoardPenalty: !_progress.IsBlocked ? _options.BoardPenalty() : StoreHealth.CannotApply,
                     _store.SpareBytes
                 )
             )
@@ -291,7 +291,7 @@ public sealed partial class RaftConsensus
     {
         if (
             _leadershipLostAt is not { } lost
-            || _host.Now - lost <= (PatienceInTimeouts + 1) * _host.Core.ElectionTimeoutMicroseconds
+            || _host.Now - lost <= (ReadIndexService.PatienceInTimeouts + 1) * _host.Core.ElectionTimeoutMicroseconds
         )
         {
             return;
@@ -347,7 +347,7 @@ public sealed partial class RaftConsensus
         _measuredIndex = LastIndexInLog;
         if (_quietMeasures == QuietMeasuresBeforeIdle)
         {
-            _cache.ReleaseThrough(_applied, bytes: 0);
+            _cache.ReleaseThrough(_progress.Applied, bytes: 0);
         }
     }
 

@@ -279,7 +279,7 @@ public sealed partial class RaftConsensus
     {
         lock (_host.Gate)
         {
-            if (_host.Core.Role == Role.Leader && !_host.IsHalted && _unapplied is null)
+            if (_host.Core.Role == Role.Leader && !_host.IsHalted && !_progress.IsBlocked)
             {
                 return;
             }

@@ -200,7 +200,7 @@ public sealed partial class RaftConsensus
     private string? WhyUnready(ConsensusState state) =>
         WhyNoPart(state) is { } outside ? outside
         : state.Configuration.Voters.IsEmpty ? FetchTrouble ?? NotToldYet
-        : !state.Configuration.IsVoter(Self) && Volatile.Read(ref _caughtUpIn) == 0
+        : !state.Configuration.IsVoter(Self) && !_reads.HasEverCaughtUp
             ? FetchTrouble
                 ?? (
                     "This node has joined and catches up: since its start it has not come to all that is "

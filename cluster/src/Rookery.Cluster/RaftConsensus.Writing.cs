@@ -26,7 +26,7 @@ public sealed partial class RaftConsensus
         Volatile.Read(ref _isDue)
         || (
             _waiting.Count > 0
-            && (MayPropose || !HasLeaderRole || Volatile.Read(ref _unapplied) is not null || _host.IsLatched)
+            && (MayPropose || !HasLeaderRole || _progress.IsBlocked || _host.IsLatched)
         );
 
     /// <summary>
@@ -35,7 +35,7 @@ public sealed partial class RaftConsensus
     internal int Callers { get; private set; }
 
     /// <summary>Whether what is written here waits for other members.</summary>
-    internal bool AwaitsOthers => Volatile.Read(ref _applyThrough) < Volatile.Read(ref _writtenThrough);
+    internal bool AwaitsOthers => _progress.Through < Volatile.Read(ref _writtenThrough);
 
     /// <summary>Puts what waits into the log, and makes durable what is not.</summary>
     /// <returns>Whether there was something to do.</returns>
@@ -75,7 +75,7 @@ public sealed partial class RaftConsensus
                 _cache.ReleaseUnawaitedThrough(_host.Core.DurableIndex, _options.CachedBytes);
             }
 
-            AskForNextIfDue();
+            _reads.AskForNextIfDue();
         }
 
         FrameWritten?.Invoke();

@@ -30,6 +30,8 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     private readonly IPeerNetwork? _network;
     private readonly TimeProvider _time;
     private readonly RaftHost _host;
+    private readonly ApplyProgress _progress;
+    private readonly ReadIndexService _reads;
     private readonly FrameCache _cache = new();
     private readonly CommitThreads _threads;
     private readonly ReceiptKeeper _receipts;
@@ -54,7 +56,8 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
         KeepEntries();
         _operations = _journal.OperationsBeforeNext;
         LastIndexInLog = _host.Core.Last.Index;
-        _applied = _applyThrough = store.AppliedIndex;
+        _progress = new ApplyProgress(store.AppliedIndex);
+        _reads = new ReadIndexService(_host, _progress);
         _queue = new ProposalQueue { HasOtherWork = () => HasWork };
         _threads = new CommitThreads(this, _time);
         _receipts = new ReceiptKeeper(Self, TagOf);
@@ -121,7 +124,27 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     public long Term => _host.Core.Term;
 
     /// <inheritdoc/>
-    public long AppliedIndex => Volatile.Read(ref _applied);
+    public ValueTask<bool> ReadBarrierAsync()
+    {
+        if (_host.IsLatched)
+        {
+            return ValueTask.FromResult(false);
+        }
+
+        // Alone, answered means applied here, so any snapshot taken now sees every acknowledged write.
+        return _network is null && IsReady ? ValueTask.FromResult(true) : _reads.AskAsync();
+    }
+
+    /// <inheritdoc/>
+    public void EndWaitingReads() => _reads.EndWaiting();
+
+    /// <summary>
+    /// Whether this node has applied all that was committed when it first asked the leader of this term.
+    /// </summary>
+    internal bool HasCaughtUp => !Leader.IsNone && _reads.CaughtUpIn == Term;
+
+    /// <inheritdoc/>
+    public long AppliedIndex => _progress.Applied;
 
     private const string Diverged =
         "This node came to other results than a majority by applying the same writes, so it stopped taking "
@@ -186,7 +209,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
             // Whoever comes later would wait for a clock that stands.
             _host.End();
             LetLookForLeader();
-            EndReads();
+            _reads.End();
         }
     }
 
@@ -235,9 +258,9 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
         BeginFetchIfOffered();
         BeginWriteIfDue();
         Send();
-        ServeReads();
+        _reads.Serve();
         SeeRole();
-        _applyThrough = _host.Core.ApplyThrough;
+        _progress.MayApplyThrough(_host.Core.ApplyThrough);
         TellEvents();
     }
 
@@ -353,7 +376,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     /// <inheritdoc/>
     void IStepHandler.EndStep()
     {
-        AskForNextIfDue();
+        _reads.AskForNextIfDue();
         if (HasToApply)
         {
             _threads.WakeToApply();
@@ -363,11 +386,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     /// <inheritdoc/>
     void IStepHandler.EndLatched()
     {
-        lock (_host.Gate)
-        {
-            EndReads();
-        }
-
+        _reads.End();
         Volatile.Write(ref _hasToRefuse, true);
         _threads.Wake();
         _threads.WakeToApply();

@@ -6,40 +6,36 @@ namespace Rookery.Cluster;
 /// Reads that see every write acknowledged before them (thesis 6.4). All that wait share one question, and those that
 /// come meanwhile the next.
 /// </summary>
-public sealed partial class RaftConsensus
+/// <remarks>
+/// The lock of <see cref="RaftHost"/> guards all fields. Methods that begin or end waits for callers take it
+/// themselves; those that serve a step are called under it, and say so.
+/// </remarks>
+internal sealed class ReadIndexService(RaftHost host, ApplyProgress progress)
 {
-    // So many election timeouts a read waits for a leader before it says that there is none.
-    private const int PatienceInTimeouts = 2;
+    /// <summary>
+    /// So many election timeouts a read, or a write for the leader, waits for one before it says that there is none.
+    /// </summary>
+    public const int PatienceInTimeouts = 2;
+
+    private readonly List<ReadRound> _confirmed = [];
 
     private ReadRound? _asking;
     private ReadRound? _next;
-    private readonly List<ReadRound> _confirmed = [];
     private long _readNumber;
     private bool _isNextReadDue;
     private long _caughtUpIn;
     private bool _isReadWaitOver;
 
-    /// <summary>
-    /// Whether this node has applied all that was committed when it first asked the leader of this term.
-    /// </summary>
-    internal bool HasCaughtUp => !Leader.IsNone && Volatile.Read(ref _caughtUpIn) == Term;
+    /// <summary>The last term in which this node had applied all that was committed when it asked; 0 for none.</summary>
+    public long CaughtUpIn => Volatile.Read(ref _caughtUpIn);
 
-    /// <inheritdoc/>
-    public ValueTask<bool> ReadBarrierAsync()
+    /// <summary>Whether it had since its start.</summary>
+    public bool HasEverCaughtUp => CaughtUpIn != 0;
+
+    /// <summary>Ends all waits, from now on: what is not known at once is false. For a node that stops.</summary>
+    public void EndWaiting()
     {
-        if (_host.IsLatched)
-        {
-            return ValueTask.FromResult(false);
-        }
-
-        // Alone, answered means applied here, so any snapshot taken now sees every acknowledged write.
-        return _network is null && IsReady ? ValueTask.FromResult(true) : AskAsync();
-    }
-
-    /// <inheritdoc/>
-    public void EndWaitingReads()
-    {
-        lock (_host.Gate)
+        lock (host.Gate)
         {
             _isReadWaitOver = true;
             _asking?.End(maySee: false);
@@ -51,16 +47,20 @@ public sealed partial class RaftConsensus
         }
     }
 
-    private ValueTask<bool> AskAsync()
+    /// <summary>
+    /// Asks the leader how far must be applied, and waits until that is.
+    /// </summary>
+    /// <returns>False when this node cannot promise now that a snapshot taken then sees every acknowledged write.</returns>
+    public ValueTask<bool> AskAsync()
     {
-        lock (_host.Gate)
+        lock (host.Gate)
         {
-            if (_host.IsHalted)
+            if (host.IsHalted)
             {
                 return ValueTask.FromResult(false);
             }
 
-            _next ??= new ReadRound(_host.Now);
+            _next ??= new ReadRound(host.Now);
             var mine = _next;
             AskForNext();
             if (_isReadWaitOver)
@@ -72,8 +72,8 @@ public sealed partial class RaftConsensus
         }
     }
 
-    /// <summary>Not within a step, because it is one itself.</summary>
-    private void AskForNextIfDue()
+    /// <summary>Asks for those that came meanwhile. Under the lock, not within a step, because it is one itself.</summary>
+    public void AskForNextIfDue()
     {
         if (_isNextReadDue)
         {
@@ -88,16 +88,16 @@ public sealed partial class RaftConsensus
         {
             (_asking, _next) = (round, null);
             round.Number = ++_readNumber;
-            round.Term = _host.Core.Term;
-            _host.Step(Input.Read(_host.Now, round.Number));
+            round.Term = host.Core.Term;
+            host.Step(Input.Read(host.Now, round.Number));
         }
     }
 
     /// <summary>Takes the core's word for how far must have been applied. Under the lock.</summary>
-    private void ServeReads()
+    public void Serve()
     {
         bool isAnswered = false;
-        foreach (var (number, index) in _host.Output.Reads)
+        foreach (var (number, index) in host.Output.Reads)
         {
             // The answer to a question that was given up serves nobody.
             if (_asking is { } round && round.Number == number)
@@ -109,7 +109,7 @@ public sealed partial class RaftConsensus
             }
         }
 
-        foreach (long number in _host.Output.RefusedReads)
+        foreach (long number in host.Output.RefusedReads)
         {
             if (_asking is { } refused && refused.Number == number)
             {
@@ -121,12 +121,13 @@ public sealed partial class RaftConsensus
 
         if (isAnswered)
         {
-            EndReadsThrough(_applied);
+            EndThrough(progress.Applied);
             _isNextReadDue = true;
         }
     }
 
-    private void EndReadsThrough(long applied)
+    /// <summary>Ends the waits for what is applied. Under the lock.</summary>
+    public void EndThrough(long applied)
     {
         for (int i = _confirmed.Count - 1; i >= 0; i--)
         {
@@ -141,20 +142,22 @@ public sealed partial class RaftConsensus
 
     /// <summary>
     /// Once in each term, whether anybody reads or not: what is known of the members may be old until then.
+    /// Under the lock.
     /// </summary>
-    private void AskWhetherCaughtUp()
+    public void AskWhetherCaughtUp()
     {
-        if (!_host.IsHalted && !_host.Core.Leader.IsNone && _caughtUpIn != _host.Core.Term)
+        if (!host.IsHalted && !host.Core.Leader.IsNone && _caughtUpIn != host.Core.Term)
         {
-            _next ??= new ReadRound(_host.Now);
+            _next ??= new ReadRound(host.Now);
             AskForNext();
         }
     }
 
-    private void GiveUpLateReads()
+    /// <summary>Ends waits that took too long. Under the lock.</summary>
+    public void GiveUpLate()
     {
-        long patience = PatienceInTimeouts * _host.Core.ElectionTimeoutMicroseconds;
-        if (_asking is { } asked && _host.Now - asked.Begun > patience)
+        long patience = PatienceInTimeouts * host.Core.ElectionTimeoutMicroseconds;
+        if (_asking is { } asked && host.Now - asked.Begun > patience)
         {
             _asking = null;
             asked.End(maySee: false);
@@ -163,7 +166,7 @@ public sealed partial class RaftConsensus
 
         for (int i = _confirmed.Count - 1; i >= 0; i--)
         {
-            if (_host.Now - _confirmed[i].Begun > 2 * patience)
+            if (host.Now - _confirmed[i].Begun > 2 * patience)
             {
                 _confirmed[i].End(maySee: false);
                 _confirmed.RemoveAt(i);
@@ -171,18 +174,44 @@ public sealed partial class RaftConsensus
         }
     }
 
-    /// <summary>Nobody answers reads any more. Under the lock.</summary>
-    private void EndReads()
+    /// <summary>Waits until an entry is applied, or nobody can say when it will be.</summary>
+    public async ValueTask AppliedAsync(long index)
     {
-        _asking?.End(maySee: false);
-        _next?.End(maySee: false);
-        (_asking, _next) = (null, null);
-        foreach (var round in _confirmed)
+        if (progress.Applied >= index)
         {
-            round.End(maySee: false);
+            return;
         }
 
-        _confirmed.Clear();
+        ReadRound round;
+        lock (host.Gate)
+        {
+            if (progress.Applied >= index || host.IsHalted || progress.IsBlocked)
+            {
+                return;
+            }
+
+            round = new ReadRound(host.Now) { Index = index };
+            _confirmed.Add(round);
+        }
+
+        await round.Task;
+    }
+
+    /// <summary>Nobody answers reads any more.</summary>
+    public void End()
+    {
+        lock (host.Gate)
+        {
+            _asking?.End(maySee: false);
+            _next?.End(maySee: false);
+            (_asking, _next) = (null, null);
+            foreach (var round in _confirmed)
+            {
+                round.End(maySee: false);
+            }
+
+            _confirmed.Clear();
+        }
     }
 
     /// <summary>Reads that wait for the same answer.</summary>
