@@ -1,5 +1,5 @@
+using Rookery.Cluster.Commit;
 using Rookery.Cluster.Log;
-using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
 using Rookery.Journal;
 using Rookery.Platform;
@@ -12,7 +12,6 @@ namespace Rookery.Cluster;
 public sealed partial class RaftConsensus
 {
     private JournalReader? _replay;
-    private long _readyIndex = long.MaxValue;
     private long _frames;
     private long _commands;
     private bool _hasToRefuse;
@@ -20,34 +19,10 @@ public sealed partial class RaftConsensus
     /// <summary>
     /// Whether there is an entry to apply, or, after an error, somebody to be told that there will be none.
     /// </summary>
-    internal bool HasToApply =>
-        _host.IsLatched
-            ? Volatile.Read(ref _hasToRefuse)
-            : _progress.HasNext;
-
-    private static Rejection DurableButUnapplied { get; } =
-        new(
-            RejectionKind.OutcomeUnknown,
-            "The write is durable, but an error kept this node from applying it: it takes effect with what the "
-                + "other members have, or when the node is restarted."
-        );
-
-    private static Rejection Abandoned { get; } =
-        new(
-            RejectionKind.OutcomeUnknown,
-            "This node stopped before a majority had the write: it may or may not take effect. Read before you "
-                + "write it again, or use an Idempotency-Key."
-        );
+    internal bool HasToApply => _host.IsLatched ? Volatile.Read(ref _hasToRefuse) : _progress.HasNext;
 
     /// <summary>Whether to apply may mean to wait for a flush.</summary>
     internal bool ApplyMayWait => _store.IsFlushBehind;
-
-    /// <summary>
-    /// Whether this node leads and has applied the first entry of its term: it knows everything that was committed
-    /// before.
-    /// </summary>
-    private bool IsReady =>
-        _progress.Applied >= Volatile.Read(ref _readyIndex) && !_progress.IsBlocked;
 
     /// <summary>Applies the next committed entry and answers its callers.</summary>
     /// <returns>Whether there was one.</returns>
@@ -76,7 +51,7 @@ public sealed partial class RaftConsensus
             lock (_host.Gate)
             {
                 _progress.BlockAt((IOException)damage);
-                Measure();
+                _health.Measure();
                 SeekStateIfNeeded();
                 _host.EndStep();
             }
@@ -138,7 +113,7 @@ public sealed partial class RaftConsensus
         LogFrame? frame;
         lock (_host.Gate)
         {
-            _cache.TryGet(index, out frame);
+            _log.Frames.TryGet(index, out frame);
         }
 
         if (frame is null)
@@ -160,24 +135,23 @@ public sealed partial class RaftConsensus
         int count = frame?.Count ?? 0;
         Volatile.Write(ref _frames, _frames + (frame is { Type: FrameType.Batch } ? 1 : 0));
         Volatile.Write(ref _commands, _commands + count);
-        if (index == Volatile.Read(ref _readyIndex))
+        if (index == _leadership.ReadyIndex)
         {
-            TellLogTime();
+            _clusterTime.TellLogTime();
         }
 
         _progress.AppliedThrough(index);
         if (count > 0)
         {
-            Interlocked.Add(ref _queued, -count);
-            frame!.Answer(_store.Admission, _options.AnswersInline);
+            _answers.Answer(frame!);
         }
 
         lock (_host.Gate)
         {
-            _cache.ReleaseThrough(index, MayBeAskedForEntries ? _options.CachedBytes : 0);
+            _log.Frames.ReleaseThrough(index, MayBeAskedForEntries ? _options.CachedBytes : 0);
             _reads.EndThrough(index);
             ForgetFetchTrouble();
-            if (index == Volatile.Read(ref _readyIndex))
+            if (index == _leadership.ReadyIndex)
             {
                 LetLookForLeader();
             }
@@ -189,7 +163,7 @@ public sealed partial class RaftConsensus
             }
         }
 
-        if (index == Volatile.Read(ref _readyIndex))
+        if (index == _leadership.ReadyIndex)
         {
             _threads.Wake();
         }
@@ -236,16 +210,8 @@ public sealed partial class RaftConsensus
     /// </summary>
     private void RefuseUnapplied(long through)
     {
-        for (
-            long index = Math.Max(_progress.Applied + 1, _cache.FirstIndex);
-            index <= Math.Min(_cache.LastIndex, through);
-            index++
-        )
-        {
-            if (_cache.TryGet(index, out var frame) && frame.Count > 0)
-            {
-                RefuseFrame(frame, index <= _progress.Through ? DurableButUnapplied : Abandoned);
-            }
-        }
+        long durable = Math.Max(_progress.Through, _progress.Applied);
+        _log.RefuseBetween(_progress.Applied + 1, Math.Min(durable, through), ProposalRejections.DurableButUnapplied);
+        _log.RefuseBetween(durable + 1, through, ProposalRejections.Abandoned);
     }
 }

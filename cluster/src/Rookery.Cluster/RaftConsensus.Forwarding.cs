@@ -1,3 +1,4 @@
+using Rookery.Cluster.Commit;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Raft;
@@ -22,14 +23,6 @@ public sealed partial class RaftConsensus
     // The leader whose connection broke and that was not heard of since: what is to be forwarded waits for the next
     // one, about an election, instead of failing at once.
     private NodeId _lostLeader;
-
-    private static Rejection LeaderIsSilent { get; } =
-        new(
-            RejectionKind.OutcomeUnknown,
-            "The node that led when this write was sent to it is not heard of any more: it may or may not have "
-                + "been stored. "
-                + "Read before writing again, or send an Idempotency-Key."
-        );
 
     private async ValueTask<CommandOutcome> ProposeElsewhereAsync(
         CommandBuffer command,
@@ -72,7 +65,7 @@ public sealed partial class RaftConsensus
         CancellationToken cancellationToken
     )
     {
-        var outcome = new CommandOutcome(NoLeader);
+        var outcome = new CommandOutcome(ProposalRejections.NoLeader);
         for (int sendings = 0; sendings < MostSendings; sendings++)
         {
             var (leader, term) = await LeaderAsync(laterThan: command.LeaderTerm);
@@ -122,8 +115,9 @@ public sealed partial class RaftConsensus
                 ? outcome
                 : outcome.Rejection?.Kind switch
                 {
-                    RejectionKind.OutcomeUnknown => new CommandOutcome(LeaderIsSilent),
-                    RejectionKind.Canceled => new CommandOutcome(NoLeader), // it still waited to be sent
+                    RejectionKind.OutcomeUnknown => new CommandOutcome(ProposalRejections.LeaderIsSilent),
+                    // It still waited to be sent.
+                    RejectionKind.Canceled => new CommandOutcome(ProposalRejections.NoLeader),
                     _ => outcome,
                 };
         }
@@ -164,13 +158,6 @@ public sealed partial class RaftConsensus
         }
     }
 
-    /// <summary>Publishes who leads. Under the lock.</summary>
-    private void SeeLeader(NodeId leader)
-    {
-        Volatile.Write(ref _leader, leader.Value);
-        GiveUpForwards();
-    }
-
     /// <summary>
     /// The leader of a term later than one, once the network reaches it, or this node once it may propose; within two
     /// election timeouts. After them a leader that is not reached, or nobody when none was found.
@@ -187,7 +174,7 @@ public sealed partial class RaftConsensus
                 bool isLate = _host.Now >= deadline;
                 if (
                     leader == Self
-                        ? IsReady
+                        ? _leadership.IsReady
                         : !leader.IsNone && leader != _lostLeader && (isLate || _network!.Reaches(leader))
                 )
                 {

@@ -1,3 +1,4 @@
+using Rookery.Cluster.Commit;
 using Rookery.Cluster.Log;
 using Rookery.Documents.Transfer;
 using Rookery.Platform;
@@ -13,7 +14,6 @@ namespace Rookery.Cluster;
 public sealed partial class RaftConsensus
 {
     private readonly CancellationTokenSource _stopping = new();
-    private StateOffer? _installed;
     private bool _isFetching;
     private string? _fetchTrouble;
     private long _fetchTroubleTold;
@@ -173,7 +173,7 @@ public sealed partial class RaftConsensus
     private void TellFetchTrouble(NodeId from, string why)
     {
         string? before;
-        string member = NameAndTagOf(from);
+        string member = Roster.NameAndTagOf(from);
         lock (_host.Gate)
         {
             if (_progress.Applied >= _fetchedThrough)
@@ -211,11 +211,7 @@ public sealed partial class RaftConsensus
     /// </summary>
     private async Task ApplyOwnAsync()
     {
-        for (
-            long before = -1;
-            HasToApply && _progress.Applied is var applied && applied > before;
-            before = applied
-        )
+        for (long before = -1; HasToApply && _progress.Applied is var applied && applied > before; before = applied)
         {
             await Task.Delay(ApplyInterval, _time, _stopping.Token);
         }
@@ -298,8 +294,8 @@ public sealed partial class RaftConsensus
 
         EndReplay();
         var (configuration, index) = ConfigurationEncoding.Read(offer.Configuration);
-        _installed = tailIsKept ? null : offer;
-        RefuseInstalled(offer.Index);
+        // A former leader's: it knows no outcomes of them.
+        _log.RefuseBetween(_progress.Applied + 1, offer.Index, ProposalRejections.Overtaken);
         bool wasBlocked = _progress.Install(offer.Index);
         ForgetFetchTrouble();
         if (wasBlocked)
@@ -311,36 +307,12 @@ public sealed partial class RaftConsensus
         }
 
         _isFetching = false;
-        _host.Step(Input.ManifestInstalled(_host.Now, position, offer.CommittedBy, configuration, index));
-        _installed = null;
+        _log.StepInstalled(
+            Input.ManifestInstalled(_host.Now, position, offer.CommittedBy, configuration, index),
+            tailIsKept ? null : offer
+        );
         _reads.EndThrough(offer.Index);
         _host.EndStep();
         return true;
-    }
-
-    /// <summary>
-    /// Answers those whose entries are in the state that came: a former leader's, of which it knows no outcomes.
-    /// </summary>
-    private void RefuseInstalled(long through)
-    {
-        for (
-            long index = Math.Max(_progress.Applied + 1, _cache.FirstIndex);
-            index <= Math.Min(through, _cache.LastIndex);
-            index++
-        )
-        {
-            if (_cache.TryGet(index, out var frame) && frame.Count > 0)
-            {
-                RefuseFrame(frame, Overtaken);
-            }
-        }
-    }
-
-    /// <summary>The log goes on behind an installed state.</summary>
-    private void TakeIn(StateOffer installed)
-    {
-        _cache.DropAfter(-1);
-        LastIndexInLog = installed.Index;
-        _operations = installed.Operations;
     }
 }

@@ -1,4 +1,4 @@
-using Rookery.Cluster.Log;
+using Rookery.Cluster.Commit;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Journal;
@@ -13,30 +13,18 @@ public sealed partial class RaftConsensus
     private static readonly TimeSpan TickInterval = TimeSpan.FromMilliseconds(50);
 
     private const int TicksBetweenMeasures = 20;
-    private const int QuietMeasuresBeforeIdle = 10;
 
     private ITimer? _clock;
-    private Entry[] _incoming = new Entry[64];
-    private long _writeBegun;
     private int _forwarded;
-    private long _progressSeen;
-    private long _progressAt;
-    private long _leader;
-    private long _seenConfigurationIndex;
     private int _ticks;
     private bool _isTicking;
-    private int _quietMeasures;
-    private long _measuredIndex;
-
-    private bool _hasLeaderRole;
-    private bool _isTransferring;
 
     // When this node lost a leadership whose last frames may not be committed. Their callers learn from the next leader
     // what became of them, or, after a while, that nobody knows.
     private long? _leadershipLostAt;
 
     /// <summary>Who leads, as far as this node knows.</summary>
-    public NodeId Leader => new(Volatile.Read(ref _leader));
+    public NodeId Leader => _leadership.Leader;
 
     /// <summary>Told under the lock, so to return at once, when leader or term may have changed.</summary>
     internal Action? RoleSeen { get; set; }
@@ -47,10 +35,6 @@ public sealed partial class RaftConsensus
     /// <summary>The newest format level that this node's program knows.</summary>
     internal int NewestFormatLevel => _store.Options.NewestFormatLevel;
 
-    internal bool HasLeaderRole => Volatile.Read(ref _hasLeaderRole);
-
-    private bool MayPropose => IsReady && !Volatile.Read(ref _isTransferring);
-
     /// <inheritdoc/>
     public void Received(in Message message, ReadOnlySpan<JournalFrame> frames)
     {
@@ -60,7 +44,7 @@ public sealed partial class RaftConsensus
             {
                 _lostLeader = message.From == _lostLeader ? NodeId.None : _lostLeader;
                 _heard[message.From] = _host.Now;
-                _host.Step(Input.Received(_host.Now, message, EntriesOf(frames)), proposed: null, frames);
+                _host.Step(Input.Received(_host.Now, message, _log.EntriesOf(frames)), proposed: null, frames);
                 _host.EndStep();
             }
         }
@@ -104,7 +88,7 @@ public sealed partial class RaftConsensus
             }
 
             command.Dispose();
-            return new CommandOutcome(Refusal ?? NoLeader);
+            return new CommandOutcome(Refusal ?? ProposalRejections.NoLeader);
         }
         finally
         {
@@ -138,7 +122,7 @@ public sealed partial class RaftConsensus
     /// Who belongs to the cluster, as of the last step. Each connection asks each second: without the lock, which is
     /// held for seconds while a state is put in place on a slow card.
     /// </summary>
-    internal Configuration Configuration => Volatile.Read(ref _configuration);
+    internal Configuration Configuration => _leadership.Configuration;
 
     /// <summary>How consensus stands now.</summary>
     public ConsensusState ReadState()
@@ -159,7 +143,7 @@ public sealed partial class RaftConsensus
                 _host.Core.CommitIndex,
                 _progress.Applied,
                 _host.Core.ElectionTimeoutMicroseconds,
-                _syncs.Slow()
+                _health.SlowWriteMicroseconds
             );
         }
     }
@@ -171,18 +155,18 @@ public sealed partial class RaftConsensus
         {
             if (_ticks++ % TicksBetweenMeasures == 0)
             {
-                _catchUp.CloseIdle();
-                DropIdleEntries();
+                _sender.CloseIdleReaders();
+                _log.ReleaseIdle(_progress.Applied);
 
                 // A segment that a reader kept is given back after the manifest that released it was told of.
                 _host.Step(Input.Released(_host.Now, _journal.FirstIndex - 1));
-                Measure();
-                MeasureSpace();
+                _health.Measure();
+                _space.Measure();
                 _reads.AskWhetherCaughtUp();
                 SeekStateIfNeeded();
             }
 
-            ReadClockIfDue();
+            _clusterTime.ReadIfDue();
             _host.Step(Input.Tick(_host.Now));
             _reads.GiveUpLate();
             GiveUpUncommitted();
@@ -192,93 +176,38 @@ public sealed partial class RaftConsensus
         }
     }
 
-    /// <summary>Tells the core how the store does. Under the lock.</summary>
-    private void Measure() =>
-        _host.Step(
-            Input.Measured(
-                _host.Now,
-                new StoreHealth(
-                    _syncs.Slow(),
-                    StallMicroseconds(),
-                    BoardPenalty: !_progress.IsBlocked ? _options.BoardPenalty() : StoreHealth.CannotApply,
-                    _store.SpareBytes
-                )
-            )
-        );
-
-    /// <summary>What the core has to know of entries, until the next call. Under the lock.</summary>
-    private ReadOnlyMemory<Entry> EntriesOf(ReadOnlySpan<JournalFrame> frames)
-    {
-        if (frames.Length > _incoming.Length)
-        {
-            _incoming = new Entry[frames.Length * 2];
-        }
-
-        for (int i = 0; i < frames.Length; i++)
-        {
-            _incoming[i] = LogStart.EntryOf(
-                frames[i].Type,
-                frames[i].Index,
-                frames[i].Term,
-                frames[i].Payload.Length,
-                frames[i].Payload
-            );
-        }
-
-        return _incoming.AsMemory(0, frames.Length);
-    }
-
     /// <summary>
     /// Publishes who leads and who belongs to the cluster, and answers who waits for a majority that this node does not
     /// have any more. Under the lock.
     /// </summary>
     private void SeeRole()
     {
-        Volatile.Write(ref _configuration, _host.Core.Configuration);
-        foreach (var made in _host.Output.Made)
+        var change = _leadership.See();
+        if (change.HasFlag(LeadershipChange.ConfigurationMade))
         {
-            if (made.Type == EntryType.NoOp)
-            {
-                Volatile.Write(ref _readyIndex, made.Index);
-            }
-            else
-            {
-                MindClock();
-            }
+            MindClock();
         }
 
-        bool wasTransferring = _isTransferring;
-        Volatile.Write(ref _isTransferring, _host.Core.IsTransferring);
-        if (wasTransferring && !_isTransferring)
+        if (change.HasFlag(LeadershipChange.TransferEnded))
         {
             _threads.Wake();
         }
 
-        if (_host.Output.RoleChanged || _host.Core.ConfigurationIndex != _seenConfigurationIndex)
+        if (change.HasFlag(LeadershipChange.RoleOrMembers))
         {
-            _seenConfigurationIndex = _host.Core.ConfigurationIndex;
             KeepEntries();
-            Volatile.Write(ref _roleStamp, _roleStamp + 1);
         }
 
-        if (!_host.Output.RoleChanged)
+        if (!change.HasFlag(LeadershipChange.Role))
         {
             return;
         }
 
-        bool leads = _host.Core.Role == Role.Leader;
-        SeeLeader(_host.Core.Leader);
-        if (HasLeaderRole && !leads)
-        {
-            Volatile.Write(ref _readyIndex, long.MaxValue);
-            _leadershipLostAt = _host.Now;
-        }
-        else if (leads)
-        {
-            _leadershipLostAt = null;
-        }
-
-        Volatile.Write(ref _hasLeaderRole, leads);
+        GiveUpForwards();
+        _leadershipLostAt =
+            change.HasFlag(LeadershipChange.Lost) ? _host.Now
+            : _leadership.IsLeader ? null
+            : _leadershipLostAt;
         _threads.Wake();
         LetLookForLeader();
         RoleSeen?.Invoke();
@@ -298,13 +227,7 @@ public sealed partial class RaftConsensus
         }
 
         _leadershipLostAt = null;
-        for (long index = Math.Max(_host.Core.ApplyThrough + 1, _cache.FirstIndex); index <= _cache.LastIndex; index++)
-        {
-            if (_cache.TryGet(index, out var frame) && frame.Count > 0)
-            {
-                RefuseFrame(frame, Overtaken);
-            }
-        }
+        _log.RefuseBetween(_host.Core.ApplyThrough + 1, long.MaxValue, ProposalRejections.Overtaken);
     }
 
     /// <summary>A node alone needs no clock. With others it ticks.</summary>
@@ -335,32 +258,5 @@ public sealed partial class RaftConsensus
         {
             Volatile.Write(ref _isTicking, false);
         }
-    }
-
-    /// <summary>
-    /// When nothing came for a while, members have what there is, and who was away is served from the journal: a leader
-    /// that had loaded documents kept 10 MiB for nobody.
-    /// </summary>
-    private void DropIdleEntries()
-    {
-        _quietMeasures = LastIndexInLog == _measuredIndex ? _quietMeasures + 1 : 0;
-        _measuredIndex = LastIndexInLog;
-        if (_quietMeasures == QuietMeasuresBeforeIdle)
-        {
-            _cache.ReleaseThrough(_progress.Applied, bytes: 0);
-        }
-    }
-
-    /// <summary>For how long the journal has shown no sign of life in the write that is outstanding.</summary>
-    private long StallMicroseconds()
-    {
-        long begun = Volatile.Read(ref _writeBegun);
-        long progress = _journal.Progress;
-        if (progress != _progressSeen)
-        {
-            (_progressSeen, _progressAt) = (progress, _host.Now);
-        }
-
-        return begun == 0 ? 0 : _host.Now - Math.Max(begun, _progressAt);
     }
 }

@@ -21,32 +21,11 @@ public sealed partial class RaftConsensus
 
     // Of who has the turn: taken from the queue, not yet in a frame.
     private readonly Queue<Proposal> _waiting = new();
-    private int _queued;
 
     /// <summary>Called by a caller who found the writing thread asleep and has its turn now.</summary>
     internal Action? CommitHere { get; set; }
 
     internal ProposalQueue Queue => _queue;
-
-    private static Rejection Overtaken { get; } =
-        new(
-            RejectionKind.OutcomeUnknown,
-            "This node lost its leadership before a majority had the write: it may or may not take effect. "
-                + "Read before you write it again, or use an Idempotency-Key."
-        );
-
-    private static Rejection MembersDiffer { get; } =
-        new(
-            RejectionKind.NoLeader,
-            "The members came to different results by applying the same writes, so none are taken until a "
-                + "majority agrees. Nothing was stored; see the log of the members."
-        );
-
-    private static Rejection NoLeader { get; } =
-        new(
-            RejectionKind.NoLeader,
-            "No member leads now, or none is known here. Nothing was stored; try again in a second, or another node."
-        );
 
     /// <inheritdoc/>
     public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) =>
@@ -57,7 +36,7 @@ public sealed partial class RaftConsensus
         int toCommitHere,
         CancellationToken cancellationToken
     ) =>
-        Refusal is null && !IsReady && _network is not null
+        Refusal is null && !_leadership.IsReady && _network is not null
             ? ProposeElsewhereAsync(command, cancellationToken)
             : ProposeHereAsync(command, toCommitHere, cancellationToken);
 
@@ -67,7 +46,7 @@ public sealed partial class RaftConsensus
     internal void RefuseWaiting()
     {
         _queue.Close(_waiting);
-        RefuseAllWaiting(Refusal ?? RaftHost.Stopping);
+        _answers.RefuseAll(_waiting, Refusal ?? RaftHost.Stopping);
         lock (_host.Gate)
         {
             RefuseUnapplied(through: long.MaxValue);
@@ -85,7 +64,7 @@ public sealed partial class RaftConsensus
     )
     {
         var reader = new CommandReader(command.Written.Span);
-        if ((Refusal ?? GrowthRefusal(command.Written.Span)) is { } refusal)
+        if ((Refusal ?? _space.GrowthRefusal(command.Written.Span, Configuration)) is { } refusal)
         {
             command.Dispose();
             return ValueTask.FromResult(new CommandOutcome(refusal));
@@ -115,11 +94,11 @@ public sealed partial class RaftConsensus
 
         var proposal = Proposal.Rent(command, reader.OperationCount, previous);
         var outcome = proposal.Task;
-        Interlocked.Increment(ref _queued);
+        _answers.Expect();
         if (!_queue.TryPut(proposal, mayTakeTurn: command.Length <= toCommitHere, out bool hasTurn))
         {
             // The node stopped while this looked ahead: nobody is left to commit it.
-            Refuse(proposal, Refusal ?? RaftHost.Stopping);
+            _answers.Refuse(proposal, Refusal ?? RaftHost.Stopping);
         }
         else if (hasTurn)
         {
@@ -189,11 +168,11 @@ public sealed partial class RaftConsensus
 
         if (Refusal is { Kind: RejectionKind.Diagnosis } refusal)
         {
-            RefuseAllWaiting(refusal);
+            _answers.RefuseAll(_waiting, refusal);
             return 0;
         }
 
-        if (!MayPropose)
+        if (!_leadership.MayPropose)
         {
             PassOnUnlessLeader();
             return 0;
@@ -210,8 +189,8 @@ public sealed partial class RaftConsensus
         LogTime time;
         lock (_host.Gate)
         {
-            frame = _cache.Rent();
-            time = NextLogTime();
+            frame = _log.Frames.Rent();
+            time = _clusterTime.NextLogTime();
         }
 
         try
@@ -220,14 +199,7 @@ public sealed partial class RaftConsensus
         }
         catch (OutOfMemoryException)
         {
-            RefuseFrame(
-                frame,
-                new Rejection(
-                    RejectionKind.Overloaded,
-                    "There was no memory for this write. Nothing of it was stored; send less at once, or try "
-                        + "again in a second."
-                )
-            );
+            _answers.Refuse(frame, ProposalRejections.NoMemory);
             return 0;
         }
 
@@ -239,7 +211,7 @@ public sealed partial class RaftConsensus
         int count = frame.Count;
         lock (_host.Gate)
         {
-            bool isInTime = HoldsLogTime && _host.Core.Term == term;
+            bool isInTime = _clusterTime.HoldsLogTime && _host.Core.Term == term;
             if (isInTime)
             {
                 _host.Step(Input.Propose(_host.Now, frame.Bytes), proposed: frame);
@@ -261,11 +233,11 @@ public sealed partial class RaftConsensus
             }
             else
             {
-                RefuseFrame(frame, Refusal ?? MembersDiffer);
+                _answers.Refuse(frame, Refusal ?? ProposalRejections.MembersDiffer);
             }
 
             frame.Retain();
-            _cache.Release(frame);
+            _log.Frames.Release(frame);
             return 0;
         }
     }
@@ -287,7 +259,7 @@ public sealed partial class RaftConsensus
 
         if (_network is null || Refusal is not null)
         {
-            RefuseAllWaiting(Refusal ?? NoLeader);
+            _answers.RefuseAll(_waiting, Refusal ?? ProposalRejections.NoLeader);
             return;
         }
 
@@ -325,8 +297,7 @@ public sealed partial class RaftConsensus
             );
         }
 
-        Interlocked.Decrement(ref _queued);
-        proposal.Complete(outcome, _options.AnswersInline);
+        _answers.AnswerElsewhere(proposal, outcome);
     }
 
     private void RefuseForwarded(long exceptIn)
@@ -340,29 +311,8 @@ public sealed partial class RaftConsensus
             }
             else
             {
-                Refuse(proposal, NoLeader);
+                _answers.Refuse(proposal, ProposalRejections.NoLeader);
             }
         }
-    }
-
-    private void RefuseAllWaiting(Rejection rejection)
-    {
-        while (_waiting.TryDequeue(out var proposal))
-        {
-            Refuse(proposal, rejection);
-        }
-    }
-
-    private void Refuse(Proposal proposal, Rejection rejection)
-    {
-        Interlocked.Decrement(ref _queued);
-        _store.Admission.Leave(proposal.Bytes);
-        proposal.Complete(new CommandOutcome(rejection), _options.AnswersInline);
-    }
-
-    private void RefuseFrame(LogFrame frame, Rejection rejection)
-    {
-        Interlocked.Add(ref _queued, -frame.Count);
-        frame.Refuse(rejection, _store.Admission, _options.AnswersInline);
     }
 }

@@ -29,7 +29,7 @@ public sealed partial class RaftConsensus
             peers = _host.Core.ReadPeers();
             successor = _host.Core.Successor;
             lastTerm = _host.Core.Last.Term;
-            clock = ReadClock();
+            clock = _clusterTime.ReadStatistics();
         }
 
         bool takesPart = WhyNoPart(state) is null;
@@ -67,7 +67,7 @@ public sealed partial class RaftConsensus
                 takesPart && state.Leader.IsNone ? [.. UnreachedIn(state.Configuration).Select(WhereLookedFor)] : [],
             Clock = clock,
             SuccessorTag = successor.IsNone ? null : Roster.Of(successor)?.Record.Tag,
-            Capacity = Volatile.Read(ref _capacity),
+            Capacity = _space.Capacity,
         };
     }
 
@@ -95,16 +95,6 @@ public sealed partial class RaftConsensus
             );
     }
 
-    /// <summary>What a member is called; its number when that is not known.</summary>
-    internal string NameOf(NodeId member) =>
-        Roster.Of(member)?.Record.Name is { Length: > 0 } name ? name : $"member {member}";
-
-    /// <summary>
-    /// The same with its letter, by which statistics call it: for sentences of who has to be found among them.
-    /// </summary>
-    internal string NameAndTagOf(NodeId member) =>
-        Roster.Of(member)?.Record is { Name.Length: > 0 } record ? $"{record.Name} ({record.Tag})" : NameOf(member);
-
     /// <summary>How far the other members have come; none while this node does not lead.</summary>
     internal IReadOnlyList<PeerProgress> ReadPeers()
     {
@@ -113,20 +103,6 @@ public sealed partial class RaftConsensus
             return _host.Core.ReadPeers();
         }
     }
-
-    private ClockStatistics ReadClock()
-    {
-        var time = Time;
-        return new ClockStatistics(
-            time,
-            ClockStatus.Doubt(_host.Core, _host.Now),
-            AheadSeconds(_time.GetUtcNow().UtcTicks, time),
-            _options.IsClockSynchronised()
-        );
-    }
-
-    private static double AheadSeconds(long ticks, ClusterTime time) =>
-        time.UtcTicks == 0 ? 0 : Math.Round(TimeSpan.FromTicks(ticks - time.UtcTicks).TotalSeconds, 3);
 
     // The 99th percentile of no writes is none.
     private static long? MeasuredIn(long microseconds) => microseconds > 0 ? microseconds : null;
@@ -182,7 +158,9 @@ public sealed partial class RaftConsensus
                     {
                         HeardSeconds = Math.Max(0, _host.Now - heard) / 1e6,
                         ClockAheadSeconds =
-                            peer.Clock.UtcTicks == 0 ? null : AheadSeconds(peer.Clock.UtcTicks, clock.Time),
+                            peer.Clock.UtcTicks == 0
+                                ? null
+                                : ClusterTimeSource.AheadSeconds(peer.Clock.UtcTicks, clock.Time),
                         IsClockSynchronised = peer.Clock.UtcTicks == 0 ? null : peer.Clock.IsSure,
                         SpareBytes = peer.SpareBytes,
                     };
@@ -238,7 +216,7 @@ public sealed partial class RaftConsensus
     private string WhyNoLeader(ConsensusState state)
     {
         var answers = _network?.Answers ?? [];
-        string[] saying = [.. answers.Where(IsNoMember).Select(answer => NameAndTagOf(answer.Node))];
+        string[] saying = [.. answers.Where(IsNoMember).Select(answer => Roster.NameAndTagOf(answer.Node))];
         return saying.Length > 0
                 ? $"No leader is known here, and {NameList.Of(saying)} {(saying.Length == 1 ? "says" : "say")} "
                     + $"that this node is no member of the cluster. That alone does not make it one that was "
@@ -253,7 +231,7 @@ public sealed partial class RaftConsensus
                     )
             : answers.Where(static answer => answer.Refusal is not null).MaxBy(static answer => answer.Refusal!.Kind)
                 is { Refusal: { } told } refusing
-                ? $"{(Roster.Of(refusing.Node) is null ? "Another member" : NameAndTagOf(refusing.Node))} does "
+                ? $"{(Roster.Of(refusing.Node) is null ? "Another member" : Roster.NameAndTagOf(refusing.Node))} does "
                     + $"not let this node in: {told.Sentence}{SilentBeside(answers, state.Configuration)}"
             : state.Configuration.Voters.IsEmpty ? FetchTrouble ?? NotToldYet
             : state.Configuration.Voters.Length == 1
@@ -273,13 +251,13 @@ public sealed partial class RaftConsensus
         ];
         return silent.Length == 0
             ? string.Empty
-            : $" Nor does this node reach {NameList.Of(silent.Select(NameAndTagOf))}.";
+            : $" Nor does this node reach {NameList.Of(silent.Select(Roster.NameAndTagOf))}.";
     }
 
     private string WhyNoneIsChosen(Configuration configuration)
     {
         var unreached = UnreachedIn(configuration);
-        string names = NameList.Of(unreached.Select(NameAndTagOf));
+        string names = NameList.Of(unreached.Select(Roster.NameAndTagOf));
         int voters = configuration.Voters.Length;
         int seen = voters - unreached.Count;
         string needed = voters == 2 ? "both voters" : $"{configuration.Majority} of {voters} voters";
@@ -311,7 +289,7 @@ public sealed partial class RaftConsensus
             .FirstOrDefault(static found => found.Attempt is not null);
         return met.Attempt is null
             ? string.Empty
-            : $" Where {NameAndTagOf(met.Voter)} was, a node answers that is no member: {met.Attempt.Why} If "
+            : $" Where {Roster.NameAndTagOf(met.Voter)} was, a node answers that is no member: {met.Attempt.Why} If "
                 + $"the cluster was recovered without this node (`rookery cluster recover`), its data are those of "
                 + $"the old one: keep them until nothing is missing, and let it join anew, empty.";
     }
@@ -332,8 +310,8 @@ public sealed partial class RaftConsensus
     {
         var attempts = AttemptsAt(voter);
         return attempts.Count == 0
-            ? $"{NameAndTagOf(voter)}: no attempt to reach it has ended yet, or it is not known where it may be."
-            : $"{NameAndTagOf(voter)} is looked for at {string.Join("; ", attempts.Select(DescribeAttempt))}.";
+            ? $"{Roster.NameAndTagOf(voter)}: no attempt to reach it has ended yet, or it is not known where it may be."
+            : $"{Roster.NameAndTagOf(voter)} is looked for at {string.Join("; ", attempts.Select(DescribeAttempt))}.";
     }
 
     private static string DescribeAttempt(FailedAttempt attempt) => $"{attempt.Address} ({attempt.Why.TrimEnd('.')})";
@@ -348,7 +326,7 @@ public sealed partial class RaftConsensus
         : voter == Self
             ? "No leader is known here yet: this node is the only voter, and leads as soon as it has looked "
                 + "through its journal."
-        : $"No leader is known here: only {NameAndTagOf(voter)} votes, and this node does not hear from it. "
+        : $"No leader is known here: only {Roster.NameAndTagOf(voter)} votes, and this node does not hear from it. "
             + $"Start it, or see that it can be reached; if it is lost for good, `rookery cluster recover` makes "
             + $"this node the only voter. Documents can be read here meanwhile.{StrangersAmong([voter])}";
 

@@ -10,7 +10,6 @@ namespace Rookery.Cluster;
 public sealed partial class RaftConsensus
 {
     private readonly List<LogFrame> _writing = [];
-    private readonly SyncTimes _syncs = new();
     private JournalFrame[] _entries = new JournalFrame[8];
     private int _entryCount;
     private long _writeNumber;
@@ -18,15 +17,12 @@ public sealed partial class RaftConsensus
     private long _notedCommit;
     private bool _isDue;
 
-    /// <summary>The highest index that the core knows of, durable or not.</summary>
-    private long LastIndexInLog { get; set; }
-
     /// <summary>Whether who has the turn has something to do that is not in the queue.</summary>
     internal bool HasWork =>
         Volatile.Read(ref _isDue)
         || (
             _waiting.Count > 0
-            && (MayPropose || !HasLeaderRole || _progress.IsBlocked || _host.IsLatched)
+            && (_leadership.MayPropose || !_leadership.IsLeader || _progress.IsBlocked || _host.IsLatched)
         );
 
     /// <summary>
@@ -51,7 +47,7 @@ public sealed partial class RaftConsensus
         long begun = _host.Now;
         try
         {
-            Volatile.Write(ref _writeBegun, Math.Max(begun, 1));
+            _health.BeginWrite(begun);
             _journal.Write(_entries.AsSpan(0, _entryCount));
         }
         catch (Exception failure) when (failure is DiskException or JournalLatchedException)
@@ -60,8 +56,7 @@ public sealed partial class RaftConsensus
             return false;
         }
 
-        Volatile.Write(ref _writeBegun, 0);
-        _syncs.Add(_host.Now - begun);
+        _health.EndWrite(_host.Now - begun);
         Callers = proposed + _queue.Count;
         lock (_host.Gate)
         {
@@ -72,7 +67,7 @@ public sealed partial class RaftConsensus
             {
                 // What is durable can be read again. A follower whose apply lags, because its card does, gets entries
                 // as fast as its journal takes them.
-                _cache.ReleaseUnawaitedThrough(_host.Core.DurableIndex, _options.CachedBytes);
+                _log.Frames.ReleaseUnawaitedThrough(_host.Core.DurableIndex, _options.CachedBytes);
             }
 
             _reads.AskForNextIfDue();
@@ -103,7 +98,7 @@ public sealed partial class RaftConsensus
         if (write.TruncateAfter >= 0)
         {
             Invariant.Holds(
-                _cache.TryGet(write.FirstIndex, out var first) && write.FirstIndex == write.TruncateAfter + 1,
+                _log.Frames.TryGet(write.FirstIndex, out var first) && write.FirstIndex == write.TruncateAfter + 1,
                 "a truncation is followed by what replaces it"
             );
             Add(
@@ -120,7 +115,7 @@ public sealed partial class RaftConsensus
 
         for (long index = write.FirstIndex; index <= write.LastIndex; index++)
         {
-            Invariant.Holds(_cache.TryGet(index, out var frame), "what is to be written is in memory");
+            Invariant.Holds(_log.Frames.TryGet(index, out var frame), "what is to be written is in memory");
             frame!.Retain();
             _writing.Add(frame);
             Add(frame.Entry);
@@ -160,10 +155,10 @@ public sealed partial class RaftConsensus
         {
             if (_network is null)
             {
-                _cache.DropPayload(frame);
+                _log.Frames.DropPayload(frame);
             }
 
-            _cache.Release(frame);
+            _log.Frames.Release(frame);
         }
 
         _writing.Clear();
@@ -186,7 +181,7 @@ public sealed partial class RaftConsensus
             );
             foreach (var frame in _writing)
             {
-                RefuseFrame(frame, unknown);
+                _answers.Refuse(frame, unknown);
             }
 
             EndWrite();

@@ -32,13 +32,16 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     private readonly RaftHost _host;
     private readonly ApplyProgress _progress;
     private readonly ReadIndexService _reads;
-    private readonly FrameCache _cache = new();
+    private readonly Leadership _leadership;
+    private readonly ClusterTimeSource _clusterTime;
+    private readonly VoterSpace _space;
+    private readonly StoreHealthMeter _health;
+    private readonly ProposalAnswers _answers;
+    private readonly ReplicatedLog _log;
+    private readonly EntrySender _sender;
     private readonly CommitThreads _threads;
     private readonly ReceiptKeeper _receipts;
     private Tuple<(long, long), ClusterView>? _view;
-    private long _operations;
-    private long _roleStamp;
-    private Configuration _configuration;
 
     private RaftConsensus(NodeStore store, ConsensusOptions options)
     {
@@ -52,16 +55,19 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
         int seed = options.Seed ?? System.Security.Cryptography.RandomNumberGenerator.GetInt32(int.MaxValue);
         var start = LogStart.Of(store, Members.IdOf(store.NodeId), options.MayBegin, seed);
         _host = new RaftHost(start, options, _time, this);
-        _configuration = _host.Core.Configuration;
-        KeepEntries();
-        _operations = _journal.OperationsBeforeNext;
-        LastIndexInLog = _host.Core.Last.Index;
         _progress = new ApplyProgress(store.AppliedIndex);
         _reads = new ReadIndexService(_host, _progress);
+        _leadership = new Leadership(_host, _progress);
+        KeepEntries();
+        _clusterTime = new ClusterTimeSource(_host, store, options.IsClockSynchronised);
+        _space = new VoterSpace(_host, store, Roster, TagOf, options.TroubleFound);
+        _health = new StoreHealthMeter(_host, store, _progress, options.BoardPenalty);
+        _answers = new ProposalAnswers(store.Admission, options.AnswersInline);
+        _log = new ReplicatedLog(_host, _answers, _journal.OperationsBeforeNext);
+        _sender = new EntrySender(_host, _log, store, options);
         _queue = new ProposalQueue { HasOtherWork = () => HasWork };
         _threads = new CommitThreads(this, _time);
         _receipts = new ReceiptKeeper(Self, TagOf);
-        _catchUp = new CatchUp(_journal, this, options.RunBeside);
         store.ManifestDurable = OnManifestDurable;
     }
 
@@ -95,7 +101,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     public Rejection? Refusal => _host.Refusal;
 
     /// <inheritdoc/>
-    public bool IsLeader => Refusal is null && IsReady;
+    public bool IsLeader => Refusal is null && _leadership.IsReady;
 
     /// <inheritdoc/>
     public string NodeTag => Roster.Of(Self)?.Record.Tag ?? _store.Options.NodeTag;
@@ -108,7 +114,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     {
         get
         {
-            var stamp = (Volatile.Read(ref _roleStamp), _store.ClusterRecords.Revision);
+            var stamp = (_leadership.Stamp, _store.ClusterRecords.Revision);
             var known = Volatile.Read(ref _view);
             if (known is null || known.Item1 != stamp)
             {
@@ -132,11 +138,18 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
         }
 
         // Alone, answered means applied here, so any snapshot taken now sees every acknowledged write.
-        return _network is null && IsReady ? ValueTask.FromResult(true) : _reads.AskAsync();
+        return _network is null && _leadership.IsReady ? ValueTask.FromResult(true) : _reads.AskAsync();
     }
 
     /// <inheritdoc/>
     public void EndWaitingReads() => _reads.EndWaiting();
+
+    /// <inheritdoc/>
+    public ClusterTime Time => _clusterTime.Now;
+
+    /// <summary>An operator says that the clocks of the voters are right. On the leader.</summary>
+    /// <returns>What came of it, and a sentence that says so.</returns>
+    public (ClockAnswer Answer, string Sentence) ConfirmClock() => _clusterTime.Confirm();
 
     /// <summary>
     /// Whether this node has applied all that was committed when it first asked the leader of this term.
@@ -153,16 +166,9 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     internal string TagOf(NodeId member) =>
         member == Self ? NodeTag : Roster.Of(member)?.Record.Tag ?? member.ToString();
 
-    // A log that lost its end to damage may not know the members that came later.
-    private bool IsAlone =>
-        !_host.Core.IsDamaged
-        && _host.Core.Configuration.Voters.Length == 1
-        && _host.Core.Configuration.Learners.IsEmpty
-        && _host.Core.Configuration.IsVoter(Self);
-
     // Who joins a node alone begins with its state. Until then its journal's segments are used again at once: fresh
     // ones cost each write its bytes twice.
-    private bool MayBeAskedForEntries => _network is not null && !IsAlone;
+    private bool MayBeAskedForEntries => _network is not null && !_leadership.IsAlone;
 
     private static bool IsOneOfSeveral(NodeStore store)
     {
@@ -215,7 +221,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
 
     /// <inheritdoc/>
     public CommitStatistics ReadStatistics() =>
-        new(Volatile.Read(ref _frames), Volatile.Read(ref _commands), Volatile.Read(ref _queued));
+        new(Volatile.Read(ref _frames), Volatile.Read(ref _commands), _answers.Queued);
 
     /// <summary>
     /// Commits and applies what is queued, here and now: for tests that drive consensus step by step.
@@ -233,7 +239,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
         // Else who lacks what the journal has given back would not be offered the state before the next flush.
         OnManifestDurable(_store.Durable);
         Tick();
-        while (IsAlone && !IsReady)
+        while (_leadership.IsAlone && !_leadership.IsReady)
         {
             Tick();
             bool works = WriteOnce() | ApplyOrThrow();
@@ -242,14 +248,14 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
                 throw new DataFormatException(refusal.Message);
             }
 
-            Invariant.Holds(works || IsReady, "a node alone becomes leader by itself");
+            Invariant.Holds(works || _leadership.IsReady, "a node alone becomes leader by itself");
         }
     }
 
     /// <inheritdoc/>
     void IStepHandler.CarryOut(LogFrame? proposed, ReadOnlySpan<JournalFrame> received)
     {
-        TakeIn(proposed, received);
+        _log.TakeIn(proposed, received);
         if (!_receipts.IsIdle)
         {
             _receipts.See(_host.Core, _host.Now);
@@ -257,85 +263,11 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
 
         BeginFetchIfOffered();
         BeginWriteIfDue();
-        Send();
+        _sender.Send();
         _reads.Serve();
         SeeRole();
         _progress.MayApplyThrough(_host.Core.ApplyThrough);
         TellEvents();
-    }
-
-    /// <summary>Keeps the entries in memory as the core's log is now.</summary>
-    private void TakeIn(LogFrame? proposed, ReadOnlySpan<JournalFrame> received)
-    {
-        if (_host.Output.DroppedAfter >= 0)
-        {
-            Drop(_host.Output.DroppedAfter);
-        }
-
-        if (_installed is { } installed)
-        {
-            TakeIn(installed);
-        }
-
-        if (proposed is not null && _host.Output.Proposed is { } position)
-        {
-            proposed.PlaceAt(position.Index, position.Term, _operations);
-            Append(proposed);
-        }
-
-        foreach (ref readonly var entry in received)
-        {
-            bool isNew =
-                entry.Index > LastIndexInLog
-                && _host.Core.TermAt(entry.Index) == entry.Term
-                && entry.Index <= _host.Core.Last.Index;
-            if (isNew)
-            {
-                _operations = entry.OperationsBefore;
-                var frame = _cache.Rent();
-                frame.CopyFrom(entry);
-                Append(frame);
-            }
-        }
-
-        foreach (var made in _host.Output.Made)
-        {
-            var frame = _cache.Rent();
-            frame.CopyFrom(
-                new JournalFrame(
-                    made.Type == EntryType.NoOp ? FrameType.NoOp : FrameType.Configuration,
-                    made.Index,
-                    made.Term,
-                    _operations,
-                    OperationCount: 0,
-                    made.Configuration is null ? default : ConfigurationEncoding.Encode(made.Configuration, made.Index)
-                )
-            );
-            Append(frame);
-        }
-
-        Invariant.Holds(LastIndexInLog == _host.Core.Last.Index, "the host has the entries that the core knows of");
-    }
-
-    private void Append(LogFrame frame)
-    {
-        _cache.Append(frame);
-        _operations = frame.Position.OperationsBefore + frame.Position.OperationCount;
-        LastIndexInLog = frame.Position.Index;
-    }
-
-    private void Drop(long index)
-    {
-        for (long dropped = index + 1; dropped <= _cache.LastIndex; dropped++)
-        {
-            if (_cache.TryGet(dropped, out var frame) && frame.Count > 0)
-            {
-                RefuseFrame(frame, Overtaken);
-            }
-        }
-
-        _cache.DropAfter(index);
-        LastIndexInLog = index;
     }
 
     private void TellEvents()
@@ -346,17 +278,17 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
                 what switch
                 {
                     CoreEvent.PeerLostEntries =>
-                        $"{NameAndTagOf(node)} has fewer entries than it once confirmed: its card lost them. "
+                        $"{Roster.NameAndTagOf(node)} has fewer entries than it once confirmed: its card lost them. "
                             + $"They are sent again; replace the card.",
                     CoreEvent.LeaderStoreStalled =>
                         "This node's disk did not answer for some seconds, so it hands leadership over.",
                     CoreEvent.QuorumLost =>
                         "This node led and does not hear from a majority of the members any more, so it stepped down.",
                     CoreEvent.OldIncarnation =>
-                        $"Messages of an earlier start of {NameAndTagOf(node)} came in: when this goes on, "
+                        $"Messages of an earlier start of {Roster.NameAndTagOf(node)} came in: when this goes on, "
                             + $"an old card or a copy of it is running.",
                     CoreEvent.OutcomesDiffer =>
-                        $"{NameAndTagOf(node)} and others came to different results by applying the same "
+                        $"{Roster.NameAndTagOf(node)} and others came to different results by applying the same "
                             + $"writes. Nothing is written until a majority agrees.",
                     CoreEvent.Diverged => Diverged,
                     CoreEvent.DamageHealed =>

@@ -18,7 +18,6 @@ internal sealed class ReadIndexService(RaftHost host, ApplyProgress progress)
     public const int PatienceInTimeouts = 2;
 
     private readonly List<ReadRound> _confirmed = [];
-
     private ReadRound? _asking;
     private ReadRound? _next;
     private long _readNumber;
@@ -26,7 +25,9 @@ internal sealed class ReadIndexService(RaftHost host, ApplyProgress progress)
     private long _caughtUpIn;
     private bool _isReadWaitOver;
 
-    /// <summary>The last term in which this node had applied all that was committed when it asked; 0 for none.</summary>
+    /// <summary>
+    /// The last term in which this node had applied all that was committed when it asked; 0 for none.
+    /// </summary>
     public long CaughtUpIn => Volatile.Read(ref _caughtUpIn);
 
     /// <summary>Whether it had since its start.</summary>
@@ -47,10 +48,10 @@ internal sealed class ReadIndexService(RaftHost host, ApplyProgress progress)
         }
     }
 
-    /// <summary>
-    /// Asks the leader how far must be applied, and waits until that is.
-    /// </summary>
-    /// <returns>False when this node cannot promise now that a snapshot taken then sees every acknowledged write.</returns>
+    /// <summary>Asks the leader how far must be applied, and waits until that is.</summary>
+    /// <returns>
+    /// False when this node cannot promise now that a snapshot taken then sees every acknowledged write.
+    /// </returns>
     public ValueTask<bool> AskAsync()
     {
         lock (host.Gate)
@@ -72,7 +73,9 @@ internal sealed class ReadIndexService(RaftHost host, ApplyProgress progress)
         }
     }
 
-    /// <summary>Asks for those that came meanwhile. Under the lock, not within a step, because it is one itself.</summary>
+    /// <summary>
+    /// Asks for those that came meanwhile. Under the lock, not within a step, because it is one itself.
+    /// </summary>
     public void AskForNextIfDue()
     {
         if (_isNextReadDue)

@@ -169,7 +169,7 @@ public sealed class ClusterMember : IAsyncDisposable
         )
         {
             Places = () => _whereabouts!.Facts.Addresses,
-            NameOf = node => _consensus?.Roster.Of(node) is null ? null : _consensus.NameAndTagOf(node),
+            NameOf = node => _consensus?.Roster.Of(node) is null ? null : _consensus.Roster.NameAndTagOf(node),
         };
         _consensus = RaftConsensus.Open(
             store,
@@ -415,7 +415,7 @@ public sealed class ClusterMember : IAsyncDisposable
     {
         using var client =
             _network!.ClientOf(from)
-            ?? throw new StateTransferException($"It is not known where {_consensus!.NameOf(from)} is.");
+            ?? throw new StateTransferException($"It is not known where {_consensus!.Roster.NameOf(from)} is.");
         return await new StateFetch(client, store.Inbox, _time)
         {
             Since = () => store.ChangesNeededSince,
@@ -432,7 +432,7 @@ public sealed class ClusterMember : IAsyncDisposable
 
     private string Describe(StateOffer offer, NodeId from)
     {
-        string member = _consensus!.NameOf(from);
+        string member = _consensus!.Roster.NameOf(from);
         return offer.Since is { } since
             ? string.Create(
                 CultureInfo.InvariantCulture,

@@ -258,7 +258,7 @@ internal sealed class MemberMaintenance(
                         isRepaired = true;
                         log(
                             $"{repaired} damaged part(s) of this node's data were repaired from "
-                                + $"{consensus.NameAndTagOf(peer.Node)}. Look after this node's card."
+                                + $"{consensus.Roster.NameAndTagOf(peer.Node)}. Look after this node's card."
                         );
                     }
                 },

@@ -29,6 +29,15 @@ internal sealed class MemberRoster(ClusterRecords records)
         return null;
     }
 
+    /// <summary>What a member is called; its number when that is not known.</summary>
+    public string NameOf(NodeId member) => Of(member)?.Record.Name is { Length: > 0 } name ? name : $"member {member}";
+
+    /// <summary>
+    /// The same with its letter, by which statistics call it: for sentences of who has to be found among them.
+    /// </summary>
+    public string NameAndTagOf(NodeId member) =>
+        Of(member)?.Record is { Name.Length: > 0 } record ? $"{record.Name} ({record.Tag})" : NameOf(member);
+
     /// <summary>The members as clients see them: as the leader wrote that down.</summary>
     public ClusterView View(ConsensusState state, NodeStore store)
     {

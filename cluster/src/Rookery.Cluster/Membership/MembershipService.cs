@@ -426,7 +426,7 @@ public sealed class MembershipService(
             || string.Equals(entry.NodeId, name, StringComparison.Ordinal)
         );
 
-    private string NameOf(NodeId member) => consensus.NameOf(member);
+    private string NameOf(NodeId member) => consensus.Roster.NameOf(member);
 
     /// <summary>Why the only voter stays one, and what to do first.</summary>
     private string OnlyVoter(NodeId voter, Configuration configuration, string why)
@@ -467,7 +467,7 @@ public sealed class MembershipService(
 
     private string NoMajority(string name)
     {
-        string[] off = [.. Unreachable(consensus.ReadState().Configuration).Select(consensus.NameAndTagOf)];
+        string[] off = [.. Unreachable(consensus.ReadState().Configuration).Select(consensus.Roster.NameAndTagOf)];
         string first =
             off.Length == 0
                 ? "Wait until `rookery cluster node ls` shows that the others lack nothing."

@@ -55,11 +55,12 @@ public static class UpgradeEnd
         string[] older =
         [
             .. told.Where(member => member.Value > 0 && member.Value < newest)
-                .Select(member => consensus.NameAndTagOf(member.Key)),
+                .Select(member => consensus.Roster.NameAndTagOf(member.Key)),
         ];
         string[] silent =
         [
-            .. told.Where(static member => member.Value == 0).Select(member => consensus.NameAndTagOf(member.Key)),
+            .. told.Where(static member => member.Value == 0)
+                .Select(member => consensus.Roster.NameAndTagOf(member.Key)),
         ];
         if (older.Length + silent.Length > 0)
         {
@@ -112,7 +113,7 @@ public static class UpgradeEnd
                 .. NewestOf(consensus)
                     .Select(member => new MemberLevel(
                         consensus.TagOf(member.Key),
-                        consensus.NameOf(member.Key),
+                        consensus.Roster.NameOf(member.Key),
                         member.Value == 0 ? null : member.Value
                     ))
                     .OrderBy(static member => member.Tag, StringComparer.Ordinal),

@@ -194,7 +194,7 @@ public sealed class MembershipServiceTests
     {
         using var cluster = Form(4);
         Assert.Equal("c leads now.", Done(cluster, MemberOrder.Transfer, "c"));
-        Assert.True(cluster.C.Consensus!.HasLeaderRole);
+        Assert.Equal(Role.Leader, cluster.C.Consensus!.ReadState().Role);
         var learner = Ask(cluster, cluster.C, MemberOrder.Transfer, "d");
         Assert.Equal((int)HttpStatusCode.Conflict, learner.Status);
         Assert.Contains("does not vote, so it cannot lead", learner.Text, StringComparison.Ordinal);

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Rookery.Cluster.Membership;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
 using Rookery.Platform;
@@ -9,7 +10,14 @@ namespace Rookery.Cluster;
 /// <summary>
 /// Room on the disks of the voters: the leader refuses growth before a voter of the majority that it needs is full.
 /// </summary>
-public sealed partial class RaftConsensus
+/// <remarks>The lock of <see cref="RaftHost"/> guards the fields; <see cref="Capacity"/> is read without it.</remarks>
+internal sealed class VoterSpace(
+    RaftHost host,
+    NodeStore store,
+    MemberRoster roster,
+    Func<NodeId, string> tagOf,
+    Action<string>? troubleFound
+)
 {
     // A leader without room goes at once; if nobody takes over, proposals must not stop again and again for it.
     private const int MeasuresBetweenHandOvers = 60;
@@ -17,35 +25,38 @@ public sealed partial class RaftConsensus
     private ClusterCapacity? _capacity;
     private int _measuresUntilHandOver;
 
+    /// <summary>Who limits the capacity of the cluster; null where this node does not lead one of several.</summary>
+    public ClusterCapacity? Capacity => Volatile.Read(ref _capacity);
+
     /// <summary>
     /// Why a command that grows the data is refused now: by the space of the voters where there are several, by its own
     /// otherwise. A new leader has not heard yet what room the others have, and does not refuse what a majority
     /// has room for: in its first second it finds out, and hands over when it has none itself.
     /// </summary>
-    private Rejection? GrowthRefusal(ReadOnlySpan<byte> command) =>
-        Volatile.Read(ref _capacity)?.Refusal is { } reason ? NodeStore.RefuseGrowth(command, reason)
-        : Configuration.Voters.Length > 1 ? null
-        : _store.GrowthRefusal(command);
+    public Rejection? GrowthRefusal(ReadOnlySpan<byte> command, Configuration configuration) =>
+        Capacity?.Refusal is { } reason ? NodeStore.RefuseGrowth(command, reason)
+        : configuration.Voters.Length > 1 ? null
+        : store.GrowthRefusal(command);
 
     /// <summary>Sees anew who limits capacity, once a second. Under the lock.</summary>
-    private void MeasureSpace()
+    public void Measure()
     {
-        var configuration = _host.Core.Configuration;
-        if (_host.IsHalted || _host.Core.Role != Role.Leader || configuration.Voters.Length < 2)
+        var configuration = host.Core.Configuration;
+        if (host.IsHalted || host.Core.Role != Role.Leader || configuration.Voters.Length < 2)
         {
             Volatile.Write(ref _capacity, null);
             return;
         }
 
-        long own = _store.SpareBytes;
+        long own = store.SpareBytes;
         var voters = new List<(long SpareBytes, NodeId Node)>(configuration.Voters.Length);
         var (roomiest, most) = (NodeId.None, 0L);
-        foreach (var peer in _host.Core.ReadPeers())
+        foreach (var peer in host.Core.ReadPeers())
         {
             if (configuration.IsVoter(peer.Node) && peer is { IsReachable: true, SpareBytes: { } spare })
             {
                 voters.Add((spare, peer.Node));
-                if (peer.Match >= _host.Core.CommitIndex && spare >= most)
+                if (peer.Match >= host.Core.CommitIndex && spare >= most)
                 {
                     (roomiest, most) = (peer.Node, spare);
                 }
@@ -53,7 +64,7 @@ public sealed partial class RaftConsensus
         }
 
         HandOverIfFull(own, roomiest);
-        voters.Add((own, Self));
+        voters.Add((own, host.Self));
         voters.Sort();
         voters.Reverse();
 
@@ -72,12 +83,12 @@ public sealed partial class RaftConsensus
                 ? null
                 : string.Create(
                     CultureInfo.InvariantCulture,
-                    $"{NameAndTagOf(limiting.Node)} has {Amount.Bytes(-limiting.SpareBytes)} less free than "
+                    $"{roster.NameAndTagOf(limiting.Node)} has {Amount.Bytes(-limiting.SpareBytes)} less free than "
                         + $"it keeps in reserve, and without it fewer than {needed} of {voters} voters have room: "
                         + $"writes that grow the data are refused. Deletes go on; free some space there, or "
                         + $"replace its card by a larger one."
                 );
-        return new ClusterCapacity(TagOf(limiting.Node), limiting.SpareBytes, refusal);
+        return new ClusterCapacity(tagOf(limiting.Node), limiting.SpareBytes, refusal);
     }
 
     /// <summary>
@@ -92,7 +103,7 @@ public sealed partial class RaftConsensus
         }
 
         _measuresUntilHandOver = MeasuresBetweenHandOvers;
-        _options.TroubleFound?.Invoke("This node has less room than it keeps in reserve, so it hands leadership over.");
-        _host.Step(Input.Transfer(_host.Now, roomiest));
+        troubleFound?.Invoke("This node has less room than it keeps in reserve, so it hands leadership over.");
+        host.Step(Input.Transfer(host.Now, roomiest));
     }
 }

@@ -1,10 +1,12 @@
 using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
 using Rookery.Raft;
 
 namespace Rookery.Cluster;
 
-/// <summary>The node's clock for the core, and the cluster's time from it.</summary>
-public sealed partial class RaftConsensus
+/// <summary>The node's clock for the core, the cluster's time from it, and the times of the entries.</summary>
+/// <remarks>The lock of <see cref="RaftHost"/> guards all fields but the last reading.</remarks>
+internal sealed class ClusterTimeSource(RaftHost host, NodeStore store, Func<bool> isClockSynchronised)
 {
     // A clock may be set at any time. Between two readings the monotonic time goes on from the last.
     private const long ClockIntervalMicroseconds = 1_000_000;
@@ -14,39 +16,39 @@ public sealed partial class RaftConsensus
     private long _lastLogTicks;
     private long _lastLogTicksTerm;
 
-    /// <inheritdoc/>
+    /// <summary>The cluster's time, as far as this node knows it.</summary>
     /// <remarks>
     /// Each request with a token that ends asks for it. While a state is put in place the lock is held for seconds on a
     /// slow card; the last reading goes on meanwhile.
     /// </remarks>
-    public ClusterTime Time
+    public ClusterTime Now
     {
         get
         {
-            if (!_host.Gate.TryEnter())
+            if (!host.Gate.TryEnter())
             {
                 if (Volatile.Read(ref _readTime) is { } known)
                 {
-                    return known.At(_host.Now);
+                    return known.At(host.Now);
                 }
 
-                _host.Gate.Enter();
+                host.Gate.Enter();
             }
 
             try
             {
-                ReadClockIfDue();
+                ReadIfDue();
                 if (_readTime is null)
                 {
-                    KeepTime(_host.Now);
+                    KeepTime(host.Now);
                 }
 
-                var (ticks, isSure) = _host.Core.ReadClock(_host.Now);
+                var (ticks, isSure) = host.Core.ReadClock(host.Now);
                 return new ClusterTime(ticks, isSure);
             }
             finally
             {
-                _host.Gate.Exit();
+                host.Gate.Exit();
             }
         }
     }
@@ -55,27 +57,27 @@ public sealed partial class RaftConsensus
     /// Whether the last log time is of the term that this node leads in: else an entry of another leader may be later.
     /// Under the lock.
     /// </summary>
-    private bool HoldsLogTime => _lastLogTicksTerm == _host.Core.Term;
+    public bool HoldsLogTime => _lastLogTicksTerm == host.Core.Term;
 
     /// <summary>An operator says that the clocks of the voters are right. On the leader.</summary>
     /// <returns>What came of it, and a sentence that says so.</returns>
-    public (ClockAnswer Answer, string Sentence) ConfirmClock()
+    public (ClockAnswer Answer, string Sentence) Confirm()
     {
-        lock (_host.Gate)
+        lock (host.Gate)
         {
-            ReadClockIfDue();
-            _host.Step(Input.ConfirmClock(_host.Now));
-            var answer = _host.IsHalted ? ClockAnswer.NotLeader : _host.Output.ClockAnswer;
-            _host.EndStep();
-            return (answer, ClockStatus.Say(answer, _host.Core.ReadClock(_host.Now).UtcTicks));
+            ReadIfDue();
+            host.Step(Input.ConfirmClock(host.Now));
+            var answer = host.IsHalted ? ClockAnswer.NotLeader : host.Output.ClockAnswer;
+            host.EndStep();
+            return (answer, ClockStatus.Say(answer, host.Core.ReadClock(host.Now).UtcTicks));
         }
     }
 
     /// <summary>The time of the frame that is proposed next. Under the lock, by who has the turn.</summary>
-    private LogTime NextLogTime()
+    public LogTime NextLogTime()
     {
-        ReadClockIfDue();
-        var time = _host.Core.TimeAfter(_host.Now, _lastLogTicks);
+        ReadIfDue();
+        var time = host.Core.TimeAfter(host.Now, _lastLogTicks);
         _lastLogTicks = time.Ticks;
         return time;
     }
@@ -84,35 +86,49 @@ public sealed partial class RaftConsensus
     /// What was applied before this node may propose is the last of the log: of what it proposed in an earlier term,
     /// others may have replaced some.
     /// </summary>
-    private void TellLogTime()
+    public void TellLogTime()
     {
-        lock (_host.Gate)
+        lock (host.Gate)
         {
-            ReadClockIfDue();
-            (_lastLogTicks, _lastLogTicksTerm) = (_store.LastLogTicks, _host.Core.Term);
-            _host.Step(Input.LogTime(_host.Now, _lastLogTicks));
+            ReadIfDue();
+            (_lastLogTicks, _lastLogTicksTerm) = (store.LastLogTicks, host.Core.Term);
+            host.Step(Input.LogTime(host.Now, _lastLogTicks));
         }
     }
 
     /// <summary>
     /// A node alone has no ticks, so whoever wants to know the time looks. Under the lock, not within a step.
     /// </summary>
-    private void ReadClockIfDue()
+    public void ReadIfDue()
     {
-        long now = _host.Now;
+        long now = host.Now;
         if (now - _clockReadAt >= ClockIntervalMicroseconds)
         {
             _clockReadAt = now;
-            _host.Step(
-                Input.ReadClock(now, new ClockReading(_time.GetUtcNow().UtcTicks, _options.IsClockSynchronised()))
-            );
+            host.Step(Input.ReadClock(now, new ClockReading(store.Time.GetUtcNow().UtcTicks, isClockSynchronised())));
             KeepTime(now);
         }
     }
 
+    /// <summary>How the clocks stand. Under the lock.</summary>
+    public ClockStatistics ReadStatistics()
+    {
+        var time = Now;
+        return new ClockStatistics(
+            time,
+            ClockStatus.Doubt(host.Core, host.Now),
+            AheadSeconds(store.Time.GetUtcNow().UtcTicks, time),
+            isClockSynchronised()
+        );
+    }
+
+    /// <summary>By how many seconds a clock is ahead of the cluster's; 0 when that is not known.</summary>
+    public static double AheadSeconds(long ticks, ClusterTime time) =>
+        time.UtcTicks == 0 ? 0 : Math.Round(TimeSpan.FromTicks(ticks - time.UtcTicks).TotalSeconds, 3);
+
     private void KeepTime(long now)
     {
-        var (ticks, isSure) = _host.Core.ReadClock(now);
+        var (ticks, isSure) = host.Core.ReadClock(now);
         Volatile.Write(ref _readTime, ticks > 0 ? new ReadTime(now, ticks, isSure) : null);
     }
 

@@ -1,17 +1,43 @@
+using Rookery.Cluster.Log;
+using Rookery.Cluster.Peers;
+using Rookery.Documents.Nodes;
 using Rookery.Journal;
 using Rookery.Raft;
 
 namespace Rookery.Cluster;
 
-/// <summary>What goes to the other members.</summary>
-public sealed partial class RaftConsensus
+/// <summary>
+/// Sends the core's messages to the other members, with the entries that they name: from memory, or read from the
+/// journal beside.
+/// </summary>
+/// <remarks>
+/// The lock of <see cref="RaftHost"/> guards all fields. What is sent under it is copied into the buffers of the
+/// connections.
+/// </remarks>
+internal sealed class EntrySender : IEntryReceiver
 {
+    private readonly RaftHost _host;
+    private readonly ReplicatedLog _log;
+    private readonly NodeStore _store;
+    private readonly IPeerNetwork? _network;
+    private readonly Action<string>? _troubleFound;
     private readonly CatchUp _catchUp;
     private JournalFrame[] _outgoing = new JournalFrame[64];
     private bool _saidWhatIsUnreadable;
 
-    /// <summary>Sends what the core wants sent, with the entries that it names. Under the lock.</summary>
-    private void Send()
+    /// <summary>Sends for a host, by the network of its options.</summary>
+    public EntrySender(RaftHost host, ReplicatedLog log, NodeStore store, ConsensusOptions options)
+    {
+        _host = host;
+        _log = log;
+        _store = store;
+        _network = options.Network;
+        _troubleFound = options.TroubleFound;
+        _catchUp = new CatchUp(store.Journal, this, options.RunBeside);
+    }
+
+    /// <summary>Sends what the core wants sent. Under the lock.</summary>
+    public void Send()
     {
         if (_network is null)
         {
@@ -25,7 +51,7 @@ public sealed partial class RaftConsensus
             {
                 _network.Send(message, []);
             }
-            else if (first >= _cache.FirstIndex && message.LastIndex <= _cache.LastIndex)
+            else if (first >= _log.Frames.FirstIndex && message.LastIndex <= _log.Frames.LastIndex)
             {
                 SendEntries(message, first);
             }
@@ -36,11 +62,14 @@ public sealed partial class RaftConsensus
         }
     }
 
+    /// <summary>Gives back the segments of readers that nobody needs. Under the lock.</summary>
+    public void CloseIdleReaders() => _catchUp.CloseIdle();
+
     /// <summary>
     /// The journal cannot give back what a message was to bring: what is applied, tables have, and who follows has the
     /// rest.
     /// </summary>
-    internal void CannotRead(in Message message, Exception failure)
+    public void CannotRead(in Message message, Exception failure)
     {
         long first = message.Position.Index + 1;
         if (_store.Durable.Index < first)
@@ -54,7 +83,7 @@ public sealed partial class RaftConsensus
             if (!_saidWhatIsUnreadable)
             {
                 _saidWhatIsUnreadable = true;
-                _options.TroubleFound?.Invoke(
+                _troubleFound?.Invoke(
                     $"A part of this node's journal that another member misses cannot be read: "
                         + $"{failure.Message} The member gets the state instead, or another member takes the lead. "
                         + $"Look after this node's card."
@@ -76,7 +105,7 @@ public sealed partial class RaftConsensus
 
         for (int i = 0; i < count; i++)
         {
-            _cache.TryGet(first + i, out var frame);
+            _log.Frames.TryGet(first + i, out var frame);
             _outgoing[i] = frame!.Entry;
         }
 
@@ -88,7 +117,7 @@ public sealed partial class RaftConsensus
     /// Sends entries of which the first were read from the journal, if they are still those that the core meant. The
     /// others are added from memory: they are not durable yet, or were not then.
     /// </summary>
-    internal void SendRead(in Message message, Span<JournalFrame> entries, int read)
+    public void SendRead(in Message message, Span<JournalFrame> entries, int read)
     {
         lock (_host.Gate)
         {
@@ -103,7 +132,7 @@ public sealed partial class RaftConsensus
 
             for (int i = read; i < entries.Length && stillCounts; i++)
             {
-                stillCounts = _cache.TryGet(message.Position.Index + 1 + i, out var frame);
+                stillCounts = _log.Frames.TryGet(message.Position.Index + 1 + i, out var frame);
                 entries[i] = frame?.Entry ?? default;
             }
 

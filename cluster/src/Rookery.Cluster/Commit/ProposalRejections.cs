@@ -1,0 +1,56 @@
+using Rookery.Documents.Consensus;
+
+namespace Rookery.Cluster.Commit;
+
+/// <summary>Why a proposal is refused, in sentences for its client.</summary>
+internal static class ProposalRejections
+{
+    public static Rejection Overtaken { get; } =
+        new(
+            RejectionKind.OutcomeUnknown,
+            "This node lost its leadership before a majority had the write: it may or may not take effect. "
+                + "Read before you write it again, or use an Idempotency-Key."
+        );
+
+    public static Rejection MembersDiffer { get; } =
+        new(
+            RejectionKind.NoLeader,
+            "The members came to different results by applying the same writes, so none are taken until a "
+                + "majority agrees. Nothing was stored; see the log of the members."
+        );
+
+    public static Rejection NoLeader { get; } =
+        new(
+            RejectionKind.NoLeader,
+            "No member leads now, or none is known here. Nothing was stored; try again in a second, or another node."
+        );
+
+    public static Rejection LeaderIsSilent { get; } =
+        new(
+            RejectionKind.OutcomeUnknown,
+            "The node that led when this write was sent to it is not heard of any more: it may or may not have "
+                + "been stored. "
+                + "Read before writing again, or send an Idempotency-Key."
+        );
+
+    public static Rejection DurableButUnapplied { get; } =
+        new(
+            RejectionKind.OutcomeUnknown,
+            "The write is durable, but an error kept this node from applying it: it takes effect with what the "
+                + "other members have, or when the node is restarted."
+        );
+
+    public static Rejection Abandoned { get; } =
+        new(
+            RejectionKind.OutcomeUnknown,
+            "This node stopped before a majority had the write: it may or may not take effect. Read before you "
+                + "write it again, or use an Idempotency-Key."
+        );
+
+    public static Rejection NoMemory { get; } =
+        new(
+            RejectionKind.Overloaded,
+            "There was no memory for this write. Nothing of it was stored; send less at once, or try "
+                + "again in a second."
+        );
+}

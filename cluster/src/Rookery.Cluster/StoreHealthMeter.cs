@@ -1,0 +1,59 @@
+using Rookery.Documents.Nodes;
+using Rookery.Raft;
+
+namespace Rookery.Cluster;
+
+/// <summary>
+/// Measures how the store does, for the core: how long the journal's writes take, and what room there is.
+/// </summary>
+/// <remarks>
+/// <see cref="BeginWrite"/> and <see cref="EndWrite"/> are called by who writes the journal, <see cref="Measure"/>
+/// under the lock of <see cref="RaftHost"/>.
+/// </remarks>
+internal sealed class StoreHealthMeter(RaftHost host, NodeStore store, ApplyProgress progress, Func<int> boardPenalty)
+{
+    private readonly SyncTimes _syncs = new();
+    private long _writeBegun;
+    private long _progressSeen;
+    private long _progressAt;
+
+    /// <summary>The 99th percentile of recent journal writes, in microseconds; 0 before the first.</summary>
+    public long SlowWriteMicroseconds => _syncs.Slow();
+
+    /// <summary>A journal write begins.</summary>
+    public void BeginWrite(long now) => Volatile.Write(ref _writeBegun, Math.Max(now, 1));
+
+    /// <summary>It has ended well. One that failed stays outstanding.</summary>
+    public void EndWrite(long microseconds)
+    {
+        Volatile.Write(ref _writeBegun, 0);
+        _syncs.Add(microseconds);
+    }
+
+    /// <summary>Tells the core how the store does. Under the lock.</summary>
+    public void Measure() =>
+        host.Step(
+            Input.Measured(
+                host.Now,
+                new StoreHealth(
+                    _syncs.Slow(),
+                    StallMicroseconds(),
+                    BoardPenalty: progress.IsBlocked ? StoreHealth.CannotApply : boardPenalty(),
+                    store.SpareBytes
+                )
+            )
+        );
+
+    /// <summary>For how long the journal has shown no sign of life in the write that is outstanding.</summary>
+    private long StallMicroseconds()
+    {
+        long begun = Volatile.Read(ref _writeBegun);
+        long written = store.Journal.Progress;
+        if (written != _progressSeen)
+        {
+            (_progressSeen, _progressAt) = (written, host.Now);
+        }
+
+        return begun == 0 ? 0 : host.Now - Math.Max(begun, _progressAt);
+    }
+}
