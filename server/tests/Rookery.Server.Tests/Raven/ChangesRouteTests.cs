@@ -1,6 +1,10 @@
 using System.Net.WebSockets;
 using System.Text;
 using System.Text.Json;
+using Rookery.Platform;
+using Rookery.Server.Raven;
+using Rookery.Server.Raven.LongOperations;
+using Rookery.Server.Raven.SetBased;
 
 namespace Rookery.Server.Tests.Raven;
 
@@ -92,6 +96,48 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         Assert.Equal(600, state.GetProperty("Result").GetProperty("Total").GetInt64());
     }
 
+    /// <summary>Each answers with its query, so that a connection soon holds no more of what nobody reads.</summary>
+    [Fact]
+    public async Task A_client_that_does_not_keep_up_with_operations_is_told_so()
+    {
+        const int Operations = 700;
+        string db = await server.CreateDatabaseAsync();
+        using var socket = await ConnectAsync(db);
+        await AskAsync(socket, """{"CommandId":1,"Command":"watch-operations","Param":null}""");
+        string query = $$"""{"Query":"from Nothing where a = '{{new string('x', 50_000)}}'"}""";
+        for (int begun = 0; begun < Operations; )
+        {
+            // Four run at once; the others are to be tried again.
+            var answer = await server.SendAsync("DELETE", db + "/queries", query);
+            begun += answer.Status == 200 ? 1 : 0;
+        }
+
+        var told = new HashSet<long>();
+        while (await ReceiveAsync(socket) is { Length: > 0 } message)
+        {
+            var value = JsonDocument.Parse(message).RootElement[0].GetProperty("Value");
+            told.Add(value.GetProperty("OperationId").GetInt64());
+        }
+
+        Assert.Equal(WebSocketCloseStatus.InternalServerError, socket.CloseStatus);
+        Assert.Contains("Changes were lost", socket.CloseStatusDescription, StringComparison.Ordinal);
+        Assert.InRange(told.Count, 1, Operations - 1);
+    }
+
+    [Fact]
+    public void The_result_of_an_operation_that_was_forgotten_is_not_told_as_if_it_were_whole()
+    {
+        var memory = new MemoryBudget(64L << 20).AddShare("details", 1 << 20);
+        var operation = new SetOperation(1, 7, "from Users", memory);
+        Assert.True(operation.TryAddDetail("users/1", "A:1", "Deleted"));
+        operation.Complete();
+        operation.Dispose();
+        using var json = new Utf8JsonWriter(new MemoryStream());
+        json.WriteStartObject();
+        var refused = Assert.Throws<RefusedException>(() => OperationRoutes.WriteState(json, operation));
+        Assert.Contains("Operation 7 ended", refused.Message, StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task Operations_of_another_database_are_not_told()
     {
@@ -176,8 +222,14 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         // a missing message fails, it does not hang
         using var deadline = new CancellationTokenSource(TimeSpan.FromSeconds(30));
         byte[] buffer = new byte[64 << 10];
-        var received = await socket.ReceiveAsync(buffer, deadline.Token);
-        return Encoding.UTF8.GetString(buffer, 0, received.Count);
+        int length = 0;
+        ValueWebSocketReceiveResult received;
+        do
+        {
+            received = await socket.ReceiveAsync(buffer.AsMemory(length), deadline.Token);
+            length += received.Count;
+        } while (!received.EndOfMessage);
+        return Encoding.UTF8.GetString(buffer, 0, length);
     }
 
     private async Task<ClientWebSocket> ConnectAsync(string db)

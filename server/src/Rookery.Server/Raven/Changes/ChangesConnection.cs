@@ -1,6 +1,5 @@
 using System.Net.WebSockets;
 using System.Text.Json;
-using System.Threading.Channels;
 using Rookery.Documents.Changes;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
@@ -13,8 +12,8 @@ namespace Rookery.Server.Raven.Changes;
 
 /// <summary>
 /// One client that listens to changes. One loop reads its commands, one sends what was applied, one sends how
-/// operations stand; a client that does not keep up is disconnected, because it could not know what it missed (it
-/// reconnects by itself).
+/// operations stand, two what becomes of indexes; a client that does not keep up is disconnected, because it could not
+/// know what it missed (it reconnects by itself).
 /// </summary>
 internal sealed class ChangesConnection(
     WebSocket socket,
@@ -43,9 +42,7 @@ internal sealed class ChangesConnection(
 
     private readonly ChangeWatches _watches = new();
     private readonly SemaphoreSlim _sending = new(1);
-    private readonly Channel<LongOperation> _operations = Channel.CreateBounded<LongOperation>(
-        new BoundedChannelOptions(256) { FullMode = BoundedChannelFullMode.DropOldest, SingleReader = true }
-    );
+    private readonly OperationsToTell _operations = new();
 
     /// <summary>
     /// Serves until the client leaves or may not listen any more, the database is deleted, or the node stops.
@@ -93,7 +90,7 @@ internal sealed class ChangesConnection(
     {
         if (changed.Operation.Database == database.Number && _watches.WantsOperation(changed.Operation.Id))
         {
-            _operations.Writer.TryWrite(changed.Operation);
+            _operations.Post(changed.Operation);
         }
     }
 
@@ -193,9 +190,17 @@ internal sealed class ChangesConnection(
 
     private async Task SendOperationsAsync(CancellationToken ending)
     {
-        await foreach (var operation in _operations.Reader.ReadAllAsync(ending))
+        while (await _operations.ReadAsync(ending) is { } operation)
         {
-            await SendAsync(json => WriteOperation(json, operation), ending);
+            try
+            {
+                await SendAsync(json => WriteOperation(json, operation), ending);
+            }
+            catch (RefusedException)
+            {
+                // It waited until its result was forgotten.
+                return;
+            }
         }
     }
 
@@ -218,7 +223,6 @@ internal sealed class ChangesConnection(
         }
     }
 
-    // Of what was lost here the next batch tells.
     private async Task SendBatchesAsync(ChangeSubscription<IndexBatch> batches, CancellationToken ending)
     {
         while (await batches.WaitAsync(ending))
@@ -229,6 +233,11 @@ internal sealed class ChangesConnection(
                 {
                     await SendAsync(json => WriteIndexChange(json, batch.Name, "BatchCompleted"), ending);
                 }
+            }
+
+            if (batches.TakeLagged())
+            {
+                return;
             }
         }
     }

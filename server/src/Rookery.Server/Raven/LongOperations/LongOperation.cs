@@ -21,6 +21,7 @@ internal abstract class LongOperation(uint database, long id) : IDisposable
 {
     private readonly CancellationTokenSource _killed = new();
     private volatile OperationStage _stage = OperationStage.InProgress;
+    private volatile bool _isForgotten;
 
     public uint Database => database;
 
@@ -33,6 +34,9 @@ internal abstract class LongOperation(uint database, long id) : IDisposable
 
     /// <summary>Why it failed: type and text of the refusal.</summary>
     public RefusedException? Failure { get; private set; }
+
+    /// <summary>Whether its result is no longer kept, or soon will not be.</summary>
+    public bool IsForgotten => _isForgotten;
 
     public CancellationToken Killed => _killed.Token;
 
@@ -72,6 +76,7 @@ internal abstract class LongOperation(uint database, long id) : IDisposable
     public void Dispose()
     {
         _killed.Dispose();
+        _isForgotten = true;
         Forget();
     }
 

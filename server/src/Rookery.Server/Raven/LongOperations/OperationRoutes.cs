@@ -40,6 +40,7 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
     }
 
     /// <summary>Writes Status, Progress and Result, inside an object.</summary>
+    /// <exception cref="RefusedException">It ended so long ago that its result was forgotten meanwhile.</exception>
     public static void WriteState(Utf8JsonWriter json, LongOperation operation)
     {
         json.WriteString("Status"u8, operation.Stage.ToString());
@@ -66,6 +67,15 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
         }
 
         json.WriteEndObject();
+
+        // Behind it: what is forgotten from now on was written whole.
+        if (operation.IsForgotten)
+        {
+            throw RefusedException.BadRequest(
+                $"Operation {operation.Id} ended, and many others after it: its result is no longer kept. What it had "
+                    + "done until then stands."
+            );
+        }
     }
 
     // A query, a count and a refusal tell what others read and sent. Whoever only writes knows of his own operations.
