@@ -13,6 +13,9 @@ public sealed class PooledBytes
     /// <summary>Bytes in use.</summary>
     public int Length { get; private set; }
 
+    /// <summary>Bytes of memory that it holds.</summary>
+    public int Capacity => _memory.Length;
+
     /// <summary>The bytes in use; valid until the next change.</summary>
     public ReadOnlySpan<byte> Written => _memory.Span[..Length];
 
@@ -36,6 +39,17 @@ public sealed class PooledBytes
         ArgumentOutOfRangeException.ThrowIfGreaterThan((uint)count, (uint)(_memory.Length - Length));
         Length += count;
     }
+
+    /// <summary>Appends <paramref name="count"/> bytes for the caller to fill.</summary>
+    public Span<byte> Take(int count)
+    {
+        var taken = Reserve(count)[..count];
+        Length += count;
+        return taken;
+    }
+
+    /// <summary>Appends a number in 7-bit groups.</summary>
+    public void AppendVarint(ulong value) => Length += Varint.Write(Reserve(Varint.MaxBytes64), value);
 
     /// <summary>Appends a copy.</summary>
     public void Append(ReadOnlySpan<byte> source)

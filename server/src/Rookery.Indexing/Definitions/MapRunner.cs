@@ -2,7 +2,6 @@ using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Values;
 using Rookery.Platform;
 using Rookery.Scripting.Running;
-using Rookery.Search.Segments.Format;
 using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Definitions;
@@ -32,7 +31,7 @@ public sealed class MapRunner : IDisposable
 
     private readonly (byte[]? LowerCollection, CompiledMap Map, ScriptInterpreter Interpreter)[] _maps;
     private readonly int _mostRowBytes;
-    private ByteSink _row = new();
+    private PooledBytes _row = new();
 
     /// <summary>Takes the maps of a definition.</summary>
     /// <param name="maps">The maps.</param>
@@ -107,7 +106,7 @@ public sealed class MapRunner : IDisposable
             bool isWritten = plain.TryWrite(document.View.Body, _mostRowBytes, _row);
             if (isWritten)
             {
-                Give(_row.Span, rows, ref given);
+                Give(_row.Written, rows, ref given);
             }
 
             return isWritten;
@@ -116,7 +115,7 @@ public sealed class MapRunner : IDisposable
         {
             if (_row.Capacity > KeptBytes)
             {
-                _row = new ByteSink();
+                _row = new PooledBytes();
             }
         }
     }

@@ -2,7 +2,7 @@ using System.Buffers;
 using System.Text;
 using Rookery.Indexing.Reducing;
 using Rookery.Json;
-using Rookery.Search.Segments.Format;
+using Rookery.Platform;
 
 namespace Rookery.Indexing.Definitions;
 
@@ -65,14 +65,14 @@ internal sealed class PlainReduce
     /// <param name="room">Takes it where it does not stand in the row.</param>
     /// <param name="key">The key as JSON.</param>
     /// <returns>False where only the machine knows.</returns>
-    public bool TryReadKey(ReadOnlySpan<byte> row, ByteSink room, out ReadOnlySpan<byte> key)
+    public bool TryReadKey(ReadOnlySpan<byte> row, PooledBytes room, out ReadOnlySpan<byte> key)
     {
         key = default;
         var members = row[1..^1];
         if (_compositeKey is not null)
         {
             bool isWritten = _compositeKey.TryWrite(members, MostBytes, room);
-            key = room.Span;
+            key = room.Written;
             return isWritten;
         }
 

@@ -1,5 +1,5 @@
 using System.Text;
-using Rookery.Search.Segments.Format;
+using Rookery.Platform;
 
 namespace Rookery.Indexing.Definitions;
 
@@ -30,7 +30,7 @@ internal sealed class PlainRow
     /// this bounds it.</param>
     /// <param name="row">Takes the row in the place of what it holds.</param>
     /// <returns>False where only the machine knows, as it does of what is larger.</returns>
-    public bool TryWrite(ReadOnlySpan<byte> members, int mostBytes, ByteSink row)
+    public bool TryWrite(ReadOnlySpan<byte> members, int mostBytes, PooledBytes row)
     {
         Span<Range> room = stackalloc Range[MostNames];
         var found = room[.._names.Count];
@@ -40,7 +40,7 @@ internal sealed class PlainRow
         }
 
         row.Clear();
-        row.WriteByte((byte)'{');
+        row.Append((byte)'{');
         foreach (var (head, value) in _members)
         {
             if (!value.TryRead(members, found, out var json))
@@ -61,14 +61,14 @@ internal sealed class PlainRow
 
             if (row.Length > 1)
             {
-                row.WriteByte((byte)',');
+                row.Append((byte)',');
             }
 
-            row.Write(head);
-            row.Write(json);
+            row.Append(head);
+            row.Append(json);
         }
 
-        row.WriteByte((byte)'}');
+        row.Append((byte)'}');
         return true;
     }
 }

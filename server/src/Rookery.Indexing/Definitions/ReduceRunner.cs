@@ -1,7 +1,7 @@
 using System.Buffers;
 using Rookery.Indexing.Reducing;
+using Rookery.Platform;
 using Rookery.Scripting.Running;
-using Rookery.Search.Segments.Format;
 
 namespace Rookery.Indexing.Definitions;
 
@@ -13,7 +13,7 @@ internal sealed class ReduceRunner : IReducer, IDisposable
     private readonly ScriptInterpreter _key;
     private readonly ScriptInterpreter _row;
     private readonly ArrayBufferWriter<byte> _group = new();
-    private readonly ByteSink _plainKey = new();
+    private readonly PooledBytes _plainKey = new();
 
     /// <summary>Takes a reduce.</summary>
     /// <param name="reduce">The reduce.</param>

@@ -14,18 +14,17 @@ internal sealed class BlockBuilder(int targetBytes)
     private const int RowOverheadBytes = 2 + 2 + 3 + BlockView.DirectoryBytesPerRow;
 
     private readonly List<PendingRow> _rows = [];
-    private byte[] _pending = new byte[2 * targetBytes];
-    private int _pendingBytes;
+    private readonly PooledBytes _pending = new();
     private int _sharedPrefix;
     private long _smallestSequence;
 
     public int Rows => _rows.Count;
 
     /// <summary>The first key; valid until <see cref="Clear"/>.</summary>
-    public ReadOnlySpan<byte> FirstKey => _pending.AsSpan(0, _rows[0].KeyLength);
+    public ReadOnlySpan<byte> FirstKey => _pending.Written[.._rows[0].KeyLength];
 
     /// <summary>About how many bytes the block has now.</summary>
-    public int EstimatedBytes => Estimate(_rows.Count, _pendingBytes, _sharedPrefix);
+    public int EstimatedBytes => Estimate(_rows.Count, _pending.Length, _sharedPrefix);
 
     /// <summary>
     /// Whether one more row would make the block larger than it should be. An empty block takes any row.
@@ -38,24 +37,17 @@ internal sealed class BlockBuilder(int targetBytes)
         }
 
         int prefix = FirstKey[.._sharedPrefix].CommonPrefixLength(key);
-        return Estimate(_rows.Count + 1, _pendingBytes + key.Length + valueLength, prefix) > targetBytes;
+        return Estimate(_rows.Count + 1, _pending.Length + key.Length + valueLength, prefix) > targetBytes;
     }
 
     public void Add(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
     {
-        int needed = _pendingBytes + key.Length + value.Length;
-        if (needed > _pending.Length)
-        {
-            Array.Resize(ref _pending, Math.Max(needed, _pending.Length * 2));
-        }
-
         bool isFirst = _rows.Count == 0;
         _sharedPrefix = isFirst ? key.Length : FirstKey[.._sharedPrefix].CommonPrefixLength(key);
         _smallestSequence = isFirst ? sequence : Math.Min(_smallestSequence, sequence);
-        key.CopyTo(_pending.AsSpan(_pendingBytes));
-        value.CopyTo(_pending.AsSpan(_pendingBytes + key.Length));
-        _rows.Add(new PendingRow(_pendingBytes, key.Length, value.Length, sequence, kind));
-        _pendingBytes = needed;
+        _rows.Add(new PendingRow(_pending.Length, key.Length, value.Length, sequence, kind));
+        _pending.Append(key);
+        _pending.Append(value);
     }
 
     /// <summary>
@@ -68,12 +60,13 @@ internal sealed class BlockBuilder(int targetBytes)
         BinaryPrimitives.WriteInt64LittleEndian(target[2..], _smallestSequence);
         FirstKey[.._sharedPrefix].CopyTo(target[RunFormat.RawHeaderBytes..]);
         int at = RunFormat.RawHeaderBytes + _sharedPrefix;
+        var pending = _pending.Written;
         foreach (ref readonly var row in CollectionsMarshal.AsSpan(_rows))
         {
             at += Varint.Write(target[at..], (ulong)(row.KeyLength - _sharedPrefix));
             at += Varint.Write(target[at..], ((ulong)row.ValueLength << 2) | (byte)row.Kind);
             at += Varint.Write(target[at..], (ulong)(row.Sequence - _smallestSequence));
-            var suffixAndValue = _pending.AsSpan(
+            var suffixAndValue = pending.Slice(
                 row.Offset + _sharedPrefix,
                 row.KeyLength - _sharedPrefix + row.ValueLength
             );
@@ -86,12 +79,12 @@ internal sealed class BlockBuilder(int targetBytes)
 
     /// <summary>Room that is enough for <see cref="Encode"/>.</summary>
     public int EncodedLimitBytes =>
-        RunFormat.RawHeaderBytes + _pendingBytes + _sharedPrefix + (_rows.Count * 3 * Varint.MaxBytes64);
+        RunFormat.RawHeaderBytes + _pending.Length + _sharedPrefix + (_rows.Count * 3 * Varint.MaxBytes64);
 
     public void Clear()
     {
         _rows.Clear();
-        _pendingBytes = 0;
+        _pending.Clear();
         _sharedPrefix = 0;
     }
 

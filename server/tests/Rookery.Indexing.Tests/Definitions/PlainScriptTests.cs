@@ -5,8 +5,8 @@ using Rookery.Documents.Stored;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Reducing;
 using Rookery.Indexing.Tests.Values;
+using Rookery.Platform;
 using Rookery.Scripting.Syntax;
-using Rookery.Search.Segments.Format;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
@@ -162,7 +162,7 @@ public sealed class PlainScriptTests
         const int Maps = 1500;
         const int Documents = 8;
         var random = new Random(11);
-        var sink = new ByteSink();
+        var sink = new PooledBytes();
         int plain = 0;
         int written = 0;
         for (int i = 0; i < Maps; i++)

@@ -12,11 +12,11 @@ internal readonly record struct KeyTreeRoot(long Address, int Height, long Count
     public const int HeightLimit = 24;
 
     /// <summary>Appends it to a footer.</summary>
-    public void Write(ByteSink sink)
+    public void Write(PooledBytes sink)
     {
-        sink.WriteVarint((ulong)Address);
-        sink.WriteVarint((ulong)Height);
-        sink.WriteVarint((ulong)Count);
+        sink.AppendVarint((ulong)Address);
+        sink.AppendVarint((ulong)Height);
+        sink.AppendVarint((ulong)Count);
     }
 
     /// <summary>Reads what <see cref="Write"/> wrote.</summary>

@@ -23,10 +23,10 @@ internal readonly record struct PackedColumnRoot(long Directory, int Count)
     public int Chunks => (Count + ChunkLength - 1) / ChunkLength;
 
     /// <summary>Appends it to a footer.</summary>
-    public void Write(ByteSink sink)
+    public void Write(PooledBytes sink)
     {
-        sink.WriteVarint((ulong)Directory);
-        sink.WriteVarint((ulong)Count);
+        sink.AppendVarint((ulong)Directory);
+        sink.AppendVarint((ulong)Count);
     }
 
     /// <summary>Reads what <see cref="Write"/> wrote.</summary>

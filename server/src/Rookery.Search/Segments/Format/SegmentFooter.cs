@@ -32,10 +32,10 @@ internal sealed record SegmentFooter
     ) Stored { get; init; }
 
     /// <summary>Appends it.</summary>
-    public void Write(ByteSink sink)
+    public void Write(PooledBytes sink)
     {
-        sink.WriteVarint((ulong)Entries);
-        sink.WriteVarint((ulong)Fields.Count);
+        sink.AppendVarint((ulong)Entries);
+        sink.AppendVarint((ulong)Fields.Count);
         foreach (var field in Fields)
         {
             field.Write(sink);
@@ -111,15 +111,15 @@ internal sealed record SegmentFieldFooter(
     private const int PlainKeysFlag = 2;
 
     /// <summary>Appends it.</summary>
-    public void Write(ByteSink sink)
+    public void Write(PooledBytes sink)
     {
-        sink.WriteVarint((ulong)Number);
-        sink.WriteVarint((IsText ? TextFlag : 0u) | (HasPlainKeys ? PlainKeysFlag : 0u));
+        sink.AppendVarint((ulong)Number);
+        sink.AppendVarint((IsText ? TextFlag : 0u) | (HasPlainKeys ? PlainKeysFlag : 0u));
         Terms.Write(sink);
         SortOrdinals.Write(sink);
         Lengths.Write(sink);
-        sink.WriteVarint((ulong)EntriesWithLength);
-        sink.WriteVarint((ulong)TotalLength);
+        sink.AppendVarint((ulong)EntriesWithLength);
+        sink.AppendVarint((ulong)TotalLength);
     }
 
     /// <summary>Reads what <see cref="Write"/> wrote.</summary>

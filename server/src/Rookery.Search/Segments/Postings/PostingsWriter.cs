@@ -1,6 +1,5 @@
 using System.Buffers.Binary;
 using Rookery.Platform;
-using Rookery.Search.Segments.Format;
 using Rookery.Search.Segments.Writing;
 
 namespace Rookery.Search.Segments.Postings;
@@ -11,10 +10,10 @@ internal sealed class PostingsWriter(SegmentOutput output)
 {
     private readonly uint[] _gaps = new uint[PostingsFormat.BlockLength];
     private readonly uint[] _frequencies = new uint[PostingsFormat.BlockLength];
-    private readonly ByteSink _block = new(PostingsFormat.BlockLimitBytes);
-    private readonly ByteSink _positions = new();
-    private readonly ByteSink _table = new();
-    private readonly ByteSink _inline = new();
+    private readonly PooledBytes _block = new();
+    private readonly PooledBytes _positions = new();
+    private readonly PooledBytes _table = new();
+    private readonly PooledBytes _inline = new();
     private bool _isText;
     private long _count;
     private int _inBlock;
@@ -61,10 +60,10 @@ internal sealed class PostingsWriter(SegmentOutput output)
         if (_count < PostingsFormat.InlineLimit && _inline.Length <= PostingsFormat.InlineLimitBytes)
         {
             WritePosting(_inline, gap, frequency);
-            _inline.Write(encodedPositions);
+            _inline.Append(encodedPositions);
         }
 
-        _positions.Write(encodedPositions);
+        _positions.Append(encodedPositions);
         _blockImpact = _blockImpact.With(frequency, length);
         _lastEntry = entry;
         _count++;
@@ -75,12 +74,12 @@ internal sealed class PostingsWriter(SegmentOutput output)
     }
 
     /// <summary>Ends the term and appends what has to stand beside it in the dictionary.</summary>
-    public void Finish(ByteSink payload)
+    public void Finish(PooledBytes payload)
     {
         if (_count <= PostingsFormat.InlineLimit && _inline.Length <= PostingsFormat.InlineLimitBytes)
         {
-            payload.WriteVarint(((ulong)_count << 1) | 1);
-            payload.Write(_inline.Span);
+            payload.AppendVarint(((ulong)_count << 1) | 1);
+            payload.Append(_inline.Written);
             return;
         }
 
@@ -89,7 +88,7 @@ internal sealed class PostingsWriter(SegmentOutput output)
             CloseBlock();
         }
 
-        payload.WriteVarint((ulong)_count << 1);
+        payload.AppendVarint((ulong)_count << 1);
         if (_table.Length == 0 || (_table.Length == PostingsFormat.GroupBytes && _blocksInGroup == 0))
         {
             if (_blocksInGroup > 0)
@@ -97,13 +96,13 @@ internal sealed class PostingsWriter(SegmentOutput output)
                 CloseGroup();
             }
 
-            var only = _table.Span;
-            payload.WriteVarint(BinaryPrimitives.ReadUInt64LittleEndian(only[4..]));
+            var only = _table.Written;
+            payload.AppendVarint(BinaryPrimitives.ReadUInt64LittleEndian(only[4..]));
             if (_isText)
             {
-                payload.WriteVarint(BinaryPrimitives.ReadUInt32LittleEndian(only[20..]));
-                payload.WriteVarint(BinaryPrimitives.ReadUInt32LittleEndian(only[24..]));
-                payload.WriteVarint(BinaryPrimitives.ReadUInt64LittleEndian(only[12..]));
+                payload.AppendVarint(BinaryPrimitives.ReadUInt32LittleEndian(only[20..]));
+                payload.AppendVarint(BinaryPrimitives.ReadUInt32LittleEndian(only[24..]));
+                payload.AppendVarint(BinaryPrimitives.ReadUInt64LittleEndian(only[12..]));
             }
 
             return;
@@ -114,23 +113,23 @@ internal sealed class PostingsWriter(SegmentOutput output)
             CloseGroup();
         }
 
-        payload.WriteVarint(0);
-        payload.WriteVarint((ulong)(_table.Length / PostingsFormat.GroupBytes));
-        payload.WriteVarint((ulong)output.Write(_table.Span));
+        payload.AppendVarint(0);
+        payload.AppendVarint((ulong)(_table.Length / PostingsFormat.GroupBytes));
+        payload.AppendVarint((ulong)output.Write(_table.Written));
     }
 
-    private void WritePosting(ByteSink sink, uint gap, int frequency)
+    private void WritePosting(PooledBytes sink, uint gap, int frequency)
     {
         if (!_isText)
         {
-            sink.WriteVarint(gap);
+            sink.AppendVarint(gap);
             return;
         }
 
-        sink.WriteVarint(((ulong)gap << 1) | (frequency == 1 ? 1u : 0));
+        sink.AppendVarint(((ulong)gap << 1) | (frequency == 1 ? 1u : 0));
         if (frequency != 1)
         {
-            sink.WriteVarint((ulong)frequency);
+            sink.AppendVarint((ulong)frequency);
         }
     }
 
@@ -151,18 +150,18 @@ internal sealed class PostingsWriter(SegmentOutput output)
         else
         {
             WriteBlockHeader(PostingsFormat.LastBlock, 0);
-            _block.WriteVarint((ulong)_inBlock);
+            _block.AppendVarint((ulong)_inBlock);
             _inline.Clear();
             for (int i = 0; i < _inBlock; i++)
             {
                 WritePosting(_inline, _gaps[i], (int)_frequencies[i] + 1);
             }
 
-            _block.WriteVarint((ulong)_inline.Length);
-            _block.Write(_inline.Span);
+            _block.AppendVarint((ulong)_inline.Length);
+            _block.Append(_inline.Written);
         }
 
-        long address = output.WriteUnit(_block.Span);
+        long address = output.WriteUnit(_block.Written);
         _groupAddress = _blocksInGroup == 0 ? address : _groupAddress;
         _groupImpact = _groupImpact.With(_blockImpact);
         _blockImpact = Impact.None;
@@ -180,20 +179,20 @@ internal sealed class PostingsWriter(SegmentOutput output)
 
     private void WriteBlockHeader(int first, int frequencyBits)
     {
-        _block.WriteByte((byte)first);
-        _block.WriteVarint((ulong)((long)_lastEntry - _lastOfBlockBefore));
+        _block.Append((byte)first);
+        _block.AppendVarint((ulong)((long)_lastEntry - _lastOfBlockBefore));
         if (_isText)
         {
-            _block.WriteByte((byte)frequencyBits);
-            _block.WriteVarint((ulong)_blockImpact.MostOften);
-            _block.WriteVarint((ulong)_blockImpact.Shortest);
-            _block.WriteVarint((ulong)(_positions.Length - _positionsBefore));
+            _block.Append((byte)frequencyBits);
+            _block.AppendVarint((ulong)_blockImpact.MostOften);
+            _block.AppendVarint((ulong)_blockImpact.Shortest);
+            _block.AppendVarint((ulong)(_positions.Length - _positionsBefore));
         }
     }
 
     private void CloseGroup()
     {
-        long positionsAddress = output.Write(_positions.Span);
+        long positionsAddress = output.Write(_positions.Written);
         var group = _table.Take(PostingsFormat.GroupBytes);
         BinaryPrimitives.WriteInt32LittleEndian(group, _lastEntry);
         BinaryPrimitives.WriteInt64LittleEndian(group[4..], _groupAddress);

@@ -82,23 +82,23 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
     /// <exception cref="DiskException">The disk refused: the one before counts.</exception>
     public void Write(IDisk disk, string folder, IIoRecorder io)
     {
-        var sink = new ByteSink();
-        sink.Write(Magic);
+        var sink = new PooledBytes();
+        sink.Append(Magic);
         BinaryPrimitives.WriteInt32LittleEndian(sink.Take(sizeof(int)), Version);
-        sink.WriteVarint((ulong)Watermark);
-        sink.WriteVarint((ulong)NextFileId);
-        sink.WriteVarint((ulong)Segments.Count);
+        sink.AppendVarint((ulong)Watermark);
+        sink.AppendVarint((ulong)NextFileId);
+        sink.AppendVarint((ulong)Segments.Count);
         foreach (var segment in Segments)
         {
-            sink.WriteVarint((ulong)segment.Summary.FileId);
-            sink.WriteVarint((ulong)segment.Summary.FileBytes);
-            sink.WriteVarint((ulong)segment.Summary.Entries);
-            sink.WriteVarint((ulong)segment.DeadDocuments);
+            sink.AppendVarint((ulong)segment.Summary.FileId);
+            sink.AppendVarint((ulong)segment.Summary.FileBytes);
+            sink.AppendVarint((ulong)segment.Summary.Entries);
+            sink.AppendVarint((ulong)segment.DeadDocuments);
             WriteDead(sink, segment.Live);
         }
 
-        BinaryPrimitives.WriteUInt32LittleEndian(sink.Take(sizeof(uint)), Checksum.Of(sink.Span[..^sizeof(uint)]));
-        WriteFresh(disk, Path.Combine(folder, FreshName), sink.Span, io);
+        BinaryPrimitives.WriteUInt32LittleEndian(sink.Take(sizeof(uint)), Checksum.Of(sink.Written[..^sizeof(uint)]));
+        WriteFresh(disk, Path.Combine(folder, FreshName), sink.Written, io);
     }
 
     /// <summary>Puts what <see cref="Write"/> wrote in the place of the one in a folder, durably.</summary>
@@ -125,26 +125,26 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
         }
     }
 
-    private static void WriteDead(ByteSink sink, LiveEntries live)
+    private static void WriteDead(PooledBytes sink, LiveEntries live)
     {
-        sink.WriteVarint((ulong)live.DeadCount);
+        sink.AppendVarint((ulong)live.DeadCount);
         if (live.DeadCount == 0)
         {
             return;
         }
 
         int start = sink.Length;
-        sink.WriteByte(0);
+        sink.Append(0);
         int before = -1;
         int longest = live.DeadWords.Length * sizeof(ulong);
         foreach (int entry in live.Dead())
         {
-            sink.WriteVarint((ulong)(entry - before - 1));
+            sink.AppendVarint((ulong)(entry - before - 1));
             before = entry;
             if (sink.Length - start > longest)
             {
-                sink.CutTo(start);
-                sink.WriteByte(1);
+                sink.Truncate(start);
+                sink.Append(1);
                 foreach (ulong word in live.DeadWords)
                 {
                     BinaryPrimitives.WriteUInt64LittleEndian(sink.Take(sizeof(ulong)), word);

@@ -13,7 +13,7 @@ internal sealed class BatchWriter
     private readonly SegmentWriter _writer;
     private readonly int[] _places;
     private readonly SortedTerms _sorted = new();
-    private readonly ByteSink _postings = new();
+    private readonly PooledBytes _postings = new();
     private readonly int _liveEntries;
 
     private BatchWriter(SegmentBuilder batch, SegmentWriter writer)
@@ -164,7 +164,7 @@ internal sealed class BatchWriter
     {
         _postings.Clear();
         _batch.CopyPostings(number, _postings);
-        var bytes = _postings.Span;
+        var bytes = _postings.Written;
         int entry = -1;
         for (int at = 0; at < bytes.Length; )
         {

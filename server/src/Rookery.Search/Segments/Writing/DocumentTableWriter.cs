@@ -1,3 +1,4 @@
+using Rookery.Platform;
 using Rookery.Search.Segments.Format;
 
 namespace Rookery.Search.Segments.Writing;
@@ -13,7 +14,7 @@ internal sealed class DocumentTableWriter(SegmentOutput output)
 
     private readonly PackedColumnWriter _addresses = new(output);
     private readonly PackedColumnWriter _lengths = new(output);
-    private readonly ByteSink _block = new();
+    private readonly PooledBytes _block = new();
     private readonly byte[] _lastId = new byte[SegmentFormat.KeyLimitBytes];
     private int _lastIdLength;
     private long _lastEtag;
@@ -23,11 +24,11 @@ internal sealed class DocumentTableWriter(SegmentOutput output)
     public void Add(ReadOnlySpan<byte> id, long etag)
     {
         int shared = id.CommonPrefixLength(_lastId.AsSpan(0, _lastIdLength));
-        _block.WriteVarint((ulong)shared);
-        _block.WriteVarint((ulong)(id.Length - shared));
-        _block.Write(id[shared..]);
+        _block.AppendVarint((ulong)shared);
+        _block.AppendVarint((ulong)(id.Length - shared));
+        _block.Append(id[shared..]);
         long distance = etag - _lastEtag;
-        _block.WriteVarint((ulong)((distance << 1) ^ (distance >> 63)));
+        _block.AppendVarint((ulong)((distance << 1) ^ (distance >> 63)));
         id.CopyTo(_lastId);
         _lastIdLength = id.Length;
         _lastEtag = etag;
@@ -50,7 +51,7 @@ internal sealed class DocumentTableWriter(SegmentOutput output)
 
     private void CloseBlock()
     {
-        _addresses.Add((ulong)output.Write(_block.Span));
+        _addresses.Add((ulong)output.Write(_block.Written));
         _lengths.Add((ulong)_block.Length);
         _block.Clear();
         _lastIdLength = 0;

@@ -19,11 +19,11 @@ internal sealed class KeyTreeWriter
 
     private readonly SegmentOutput _output;
     private readonly bool _isLeaf;
-    private readonly ByteSink _items = new(2 * BlockBytes);
-    private readonly ByteSink _sealedBlocks = new();
+    private readonly PooledBytes _items = new();
+    private readonly PooledBytes _sealedBlocks = new();
     private readonly List<(byte[] Separator, int Start, long Keys)> _run = [];
     private readonly byte[] _lastKey = new byte[SegmentFormat.KeyLimitBytes];
-    private readonly ByteSink _childPayload = new(2 * Varint.MaxBytes64);
+    private readonly PooledBytes _childPayload = new();
     private KeyTreeWriter? _parent;
     private byte[] _separator = [];
     private int _lastKeyLength;
@@ -72,11 +72,11 @@ internal sealed class KeyTreeWriter
 
         // A block can be read without those before it.
         shared = _itemCount == 0 ? 0 : shared;
-        _items.WriteVarint((ulong)shared);
-        _items.WriteVarint((ulong)(key.Length - shared));
-        _items.Write(key[shared..]);
-        _items.WriteVarint((ulong)payload.Length);
-        _items.Write(payload);
+        _items.AppendVarint((ulong)shared);
+        _items.AppendVarint((ulong)(key.Length - shared));
+        _items.Append(key[shared..]);
+        _items.AppendVarint((ulong)payload.Length);
+        _items.Append(payload);
         key.CopyTo(_lastKey);
         _lastKeyLength = key.Length;
         _itemCount++;
@@ -87,8 +87,8 @@ internal sealed class KeyTreeWriter
     private void SealBlock()
     {
         _run.Add((_separator, _sealedBlocks.Length, _keysInBlock));
-        _sealedBlocks.WriteVarint((ulong)_itemCount);
-        _sealedBlocks.Write(_items.Span);
+        _sealedBlocks.AppendVarint((ulong)_itemCount);
+        _sealedBlocks.Append(_items.Written);
         _items.Clear();
         _itemCount = 0;
         _keysInBlock = 0;
@@ -104,16 +104,16 @@ internal sealed class KeyTreeWriter
         for (int i = 0; i < _run.Count; i++)
         {
             int end = i + 1 < _run.Count ? _run[i + 1].Start : _sealedBlocks.Length;
-            _lastAddress = _output.WriteUnit(_sealedBlocks.Span[_run[i].Start..end]);
+            _lastAddress = _output.WriteUnit(_sealedBlocks.Written[_run[i].Start..end]);
 
             // A tree of one block needs none above it.
             if (_blocks > 1)
             {
                 _parent ??= new KeyTreeWriter(_output, isLeaf: false);
                 _childPayload.Clear();
-                _childPayload.WriteVarint((ulong)_lastAddress);
-                _childPayload.WriteVarint((ulong)_run[i].Keys);
-                _parent.Add(_run[i].Separator, _childPayload.Span, _run[i].Keys);
+                _childPayload.AppendVarint((ulong)_lastAddress);
+                _childPayload.AppendVarint((ulong)_run[i].Keys);
+                _parent.Add(_run[i].Separator, _childPayload.Written, _run[i].Keys);
             }
         }
 

@@ -15,7 +15,7 @@ internal sealed class PackedColumnWriter(SegmentOutput output)
     private readonly byte[] _packed = new byte[
         (PackedColumnRoot.ChunkLength * PackedColumnRoot.BitsLimit / 8) + sizeof(ulong)
     ];
-    private readonly ByteSink _directory = new();
+    private readonly PooledBytes _directory = new();
     private int _inChunk;
     private int _count;
 
@@ -41,7 +41,7 @@ internal sealed class PackedColumnWriter(SegmentOutput output)
             CloseChunk();
         }
 
-        return new PackedColumnRoot(output.Write(_directory.Span), _count);
+        return new PackedColumnRoot(output.Write(_directory.Written), _count);
     }
 
     private void CloseChunk()

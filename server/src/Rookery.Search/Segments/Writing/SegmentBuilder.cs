@@ -25,7 +25,7 @@ internal sealed class SegmentBuilder : IDisposable
     private readonly List<BatchDocument> _documents = [];
     private readonly List<BatchEntry> _entries = [];
     private readonly List<ulong> _pending = [];
-    private readonly ByteSink _encoded = new();
+    private readonly PooledBytes _encoded = new();
     private long _reserved;
     private bool _isInEntry;
     private bool _areIdsAscending = true;
@@ -207,7 +207,7 @@ internal sealed class SegmentBuilder : IDisposable
     /// Copies what a term's postings are: per posting varint distance to the entry before, of text times 2, plus 1 when
     /// it stands there once, else varint frequency; positions.
     /// </summary>
-    internal void CopyPostings(int term, ByteSink sink) => _terms.CopyTo(term, sink);
+    internal void CopyPostings(int term, PooledBytes sink) => _terms.CopyTo(term, sink);
 
     /// <summary>The value of an entry.</summary>
     internal ReadOnlySpan<byte> StoredOf(in BatchEntry entry) =>
@@ -289,25 +289,25 @@ internal sealed class SegmentBuilder : IDisposable
         if (field.IsText != true)
         {
             field.HasPlainKeys &= field.SortTermOf(entry) == number;
-            _encoded.WriteVarint(distance);
+            _encoded.AppendVarint(distance);
         }
         else
         {
-            _encoded.WriteVarint((distance << 1) | (places.Length == 1 ? 1u : 0));
+            _encoded.AppendVarint((distance << 1) | (places.Length == 1 ? 1u : 0));
             if (places.Length != 1)
             {
-                _encoded.WriteVarint((ulong)places.Length);
+                _encoded.AppendVarint((ulong)places.Length);
             }
 
             uint before = 0;
             foreach (ulong place in places)
             {
-                _encoded.WriteVarint((uint)place - before);
+                _encoded.AppendVarint((uint)place - before);
                 before = (uint)place;
             }
         }
 
-        _terms.Append(number, _encoded.Span);
+        _terms.Append(number, _encoded.Written);
     }
 
     private void Charge()

@@ -15,7 +15,7 @@ internal sealed class SegmentWriter : IDisposable
     private readonly SegmentOutput _output;
     private readonly long _fileId;
     private readonly List<SegmentFieldFooter> _fields = [];
-    private readonly ByteSink _payload = new();
+    private readonly PooledBytes _payload = new();
     private readonly KeyTreeWriter _ids;
     private readonly DocumentTableWriter _documents;
     private readonly StoredValuesWriter _stored;
@@ -67,7 +67,7 @@ internal sealed class SegmentWriter : IDisposable
     {
         _payload.Clear();
         Postings.Finish(_payload);
-        _terms.Add(term, _payload.Span);
+        _terms.Add(term, _payload.Written);
     }
 
     /// <summary>Begins a column of the field, after its terms.</summary>
@@ -98,9 +98,9 @@ internal sealed class SegmentWriter : IDisposable
     public void AddId(ReadOnlySpan<byte> id, int firstEntry, int count)
     {
         _payload.Clear();
-        _payload.WriteVarint((ulong)firstEntry);
-        _payload.WriteVarint((ulong)count);
-        _ids.Add(id, _payload.Span);
+        _payload.AppendVarint((ulong)firstEntry);
+        _payload.AppendVarint((ulong)count);
+        _ids.Add(id, _payload.Written);
     }
 
     /// <summary>Adds the next entry.</summary>
@@ -142,7 +142,7 @@ internal sealed class SegmentWriter : IDisposable
         footer.Write(_payload);
         int bytes = _payload.Length;
         BinaryPrimitives.WriteInt32LittleEndian(_payload.Take(sizeof(int)), bytes);
-        _output.Write(_payload.Span);
+        _output.Write(_payload.Written);
         return new SegmentSummary(_fileId, _output.Finish(), _entries);
     }
 

@@ -15,7 +15,7 @@ internal sealed class StoredValuesWriter(SegmentOutput output) : IDisposable
     private readonly PackedColumnWriter _addresses = new(output);
     private readonly PackedColumnWriter _storedBytes = new(output);
     private readonly PackedColumnWriter _rawBytes = new(output);
-    private readonly ByteSink _group = new(2 * GroupBytes);
+    private readonly PooledBytes _group = new();
     private PooledMemory _compressed;
     private int _entries;
     private int _firstEntry;
@@ -23,8 +23,8 @@ internal sealed class StoredValuesWriter(SegmentOutput output) : IDisposable
     /// <summary>Adds the value of the next entry; empty for none.</summary>
     public void Add(ReadOnlySpan<byte> value)
     {
-        _group.WriteVarint((ulong)value.Length);
-        _group.Write(value);
+        _group.AppendVarint((ulong)value.Length);
+        _group.Append(value);
         _entries++;
         if (_group.Length >= GroupBytes)
         {
@@ -55,9 +55,9 @@ internal sealed class StoredValuesWriter(SegmentOutput output) : IDisposable
     {
         _compressed.Grow(0, _group.Length);
         int worthwhile = _group.Length - (_group.Length / 8);
-        int bytes = Lz4.Compress(_group.Span, _compressed.Span[..worthwhile]);
+        int bytes = Lz4.Compress(_group.Written, _compressed.Span[..worthwhile]);
         _firstEntries.Add((ulong)_firstEntry);
-        _addresses.Add((ulong)output.Write(bytes > 0 ? _compressed.Span[..bytes] : _group.Span));
+        _addresses.Add((ulong)output.Write(bytes > 0 ? _compressed.Span[..bytes] : _group.Written));
         _storedBytes.Add((ulong)(bytes > 0 ? bytes : _group.Length));
         _rawBytes.Add((ulong)_group.Length);
         _group.Clear();

@@ -2,7 +2,6 @@ using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
 using System.Security.Cryptography;
 using Rookery.Platform;
-using Rookery.Search.Segments.Format;
 
 namespace Rookery.Search.Segments.Writing;
 
@@ -196,7 +195,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     }
 
     /// <summary>Copies the bytes of a term together.</summary>
-    public void CopyTo(int number, ByteSink sink)
+    public void CopyTo(int number, PooledBytes sink)
     {
         ref Term term = ref _terms[number];
         int left = term.Bytes;
@@ -205,7 +204,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         {
             var bytes = arena.At(address);
             int part = Math.Min(left, slice - LinkBytes);
-            sink.Write(bytes[..part]);
+            sink.Append(bytes[..part]);
             left -= part;
             address = left > 0 ? BitConverter.ToInt32(bytes[(slice - LinkBytes)..]) : 0;
         }
