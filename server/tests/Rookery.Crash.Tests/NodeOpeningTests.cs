@@ -122,7 +122,7 @@ public sealed class NodeOpeningTests
             },
             disk,
             new MemoryBudget(16 << 20),
-            SteppedNode.NoRecorder.Instance,
+            NoRecorder.Instance,
             new SimulatedTimeProvider(),
             RaftConsensus.Alone
         );

@@ -3,6 +3,7 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
 using Rookery.Platform;
+using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;
 
@@ -79,14 +80,5 @@ internal sealed class SteppedNode : IDisposable
     {
         Consensus.Dispose();
         Core.Dispose();
-    }
-
-    internal sealed class NoRecorder : IIoRecorder
-    {
-        public static NoRecorder Instance { get; } = new();
-
-        public long Begin() => 0;
-
-        public void Record(IoKind kind, long begun, long bytes) { }
     }
 }

@@ -64,7 +64,7 @@ public sealed class ClusterRecoveryTests : IDisposable
             Options("/data/one"),
             _disk,
             new MemoryBudget(16 << 20),
-            new NoRecorder(),
+            NoRecorder.Instance,
             _time
         );
         using var consensus = RaftConsensus.Open(store, new ConsensusOptions { AnswersInline = true });
@@ -312,7 +312,7 @@ public sealed class ClusterRecoveryTests : IDisposable
                     Options("/data/one"),
                     rotten.AfterPowerLoss(1),
                     new MemoryBudget(16 << 20),
-                    new NoRecorder(),
+                    NoRecorder.Instance,
                     _time
                 );
                 continue;
@@ -396,7 +396,7 @@ public sealed class ClusterRecoveryTests : IDisposable
                     Options("/data/one"),
                     image,
                     new MemoryBudget(16 << 20),
-                    new NoRecorder(),
+                    NoRecorder.Instance,
                     _time
                 );
                 bool wasRecovered = !string.Equals(identity.ClusterId, ClusterId, StringComparison.Ordinal);
@@ -437,7 +437,7 @@ public sealed class ClusterRecoveryTests : IDisposable
             on ?? _disk,
             Options(directory),
             new MemoryBudget(16 << 20),
-            new NoRecorder(),
+            NoRecorder.Instance,
             _time,
             (_, _) => Task.FromResult(asked++ < answers ? """{"LastIndex":2,"LastTerm":1}""" : null)
         );
@@ -465,7 +465,7 @@ public sealed class ClusterRecoveryTests : IDisposable
                 },
                 _disk,
                 new MemoryBudget(16 << 20),
-                new NoRecorder(),
+                NoRecorder.Instance,
                 _time
             )
         )
@@ -569,12 +569,5 @@ public sealed class ClusterRecoveryTests : IDisposable
     private sealed class Everybody : IPeerAdmission
     {
         public PeerRefusal? Refuse(PeerHello hello) => null;
-    }
-
-    private sealed class NoRecorder : IIoRecorder
-    {
-        public long Begin() => 0;
-
-        public void Record(IoKind kind, long begun, long bytes) { }
     }
 }

@@ -25,7 +25,7 @@ internal sealed class StateNode : IDisposable
             RunBytes = 64 << 10,
             Reserve = new ReserveRule(0, 0),
         };
-        Core = NodeStore.Open(options, Disk, new MemoryBudget(16 << 20), new NoRecorder(), Time);
+        Core = NodeStore.Open(options, Disk, new MemoryBudget(16 << 20), NoRecorder.Instance, Time);
     }
 
     public SimulatedDisk Disk { get; }
@@ -89,11 +89,4 @@ internal sealed class StateNode : IDisposable
     }
 
     public void Dispose() => Core.Dispose();
-
-    private sealed class NoRecorder : IIoRecorder
-    {
-        public long Begin() => 0;
-
-        public void Record(IoKind kind, long begun, long bytes) { }
-    }
 }

@@ -45,15 +45,12 @@ internal static class BackedUp
             writer.Take(change is null ? piece : change(piece));
         }
 
-        writer.Complete(new MemoryBudget(16 << 20), new SteppedNode.NoRecorder(), Time);
+        writer.Complete(new MemoryBudget(16 << 20), NoRecorder.Instance, Time);
     }
 
     public static IReadOnlyList<(string Name, long Documents)> Restore(IDisk disk, string? onlyDatabase = null) =>
-        new Restoration(
-            disk,
-            SteppedNode.Options(Restored),
-            new MemoryBudget(16 << 20),
-            new SteppedNode.NoRecorder(),
-            Time
-        ).Run(Backup, onlyDatabase);
+        new Restoration(disk, SteppedNode.Options(Restored), new MemoryBudget(16 << 20), NoRecorder.Instance, Time).Run(
+            Backup,
+            onlyDatabase
+        );
 }

@@ -546,7 +546,7 @@ public class DamageTests
             },
             disk,
             new MemoryBudget(16 << 20),
-            new SteppedNode.NoRecorder(),
+            NoRecorder.Instance,
             new SimulatedTimeProvider(),
             RaftConsensus.Alone
         );

@@ -63,7 +63,7 @@ internal sealed class SteppedNode : IDisposable
                 options,
                 disk,
                 new MemoryBudget(16 << 20),
-                io ?? new NoRecorder(),
+                io ?? NoRecorder.Instance,
                 time ?? new SimulatedTimeProvider()
             ),
             isClockSynchronised
@@ -130,11 +130,4 @@ internal sealed class SteppedNode : IDisposable
 
     /// <summary>Commits a command, which must not be refused.</summary>
     public void Run(CommandBuffer command) => Assert.Null(Propose(command).Rejection);
-
-    internal sealed class NoRecorder : IIoRecorder
-    {
-        public long Begin() => 0;
-
-        public void Record(IoKind kind, long begun, long bytes) { }
-    }
 }

@@ -304,7 +304,7 @@ public class DataRecoveryTests
             options ?? SteppedNode.Options(BackedUp.Node),
             disk,
             new MemoryBudget(16 << 20),
-            new SteppedNode.NoRecorder(),
+            NoRecorder.Instance,
             new SimulatedTimeProvider()
         );
 
@@ -313,7 +313,7 @@ public class DataRecoveryTests
             disk,
             options ?? SteppedNode.Options(BackedUp.Node),
             new MemoryBudget(16 << 20),
-            new SteppedNode.NoRecorder(),
+            NoRecorder.Instance,
             new SimulatedTimeProvider()
         );
 

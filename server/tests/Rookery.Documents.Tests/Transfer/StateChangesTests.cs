@@ -225,9 +225,7 @@ public sealed class StateChangesTests
         work.Do(random.Next(100, 300));
         options = options with { DataDirectory = Transferred.Receiver };
         StateOffer offer;
-        using (
-            var receiver = NodeStore.Open(options, disk, new MemoryBudget(16 << 20), new SteppedNode.NoRecorder(), time)
-        )
+        using (var receiver = NodeStore.Open(options, disk, new MemoryBudget(16 << 20), NoRecorder.Instance, time))
         {
             receiver.KeepsDeletions = true;
             Follow(sender.Core, receiver, sender.Core.AppliedIndex - random.Next(5), random);

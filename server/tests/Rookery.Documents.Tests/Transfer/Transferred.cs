@@ -91,7 +91,7 @@ internal static class Transferred
             options,
             disk,
             new MemoryBudget(16 << 20),
-            new SteppedNode.NoRecorder(),
+            NoRecorder.Instance,
             new SimulatedTimeProvider()
         );
         store.ApplyAll();

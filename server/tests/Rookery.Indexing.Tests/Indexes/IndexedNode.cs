@@ -42,7 +42,7 @@ internal sealed class IndexedNode : IDisposable
             RunBytes = 32 << 10,
             Reserve = new ReserveRule(0, 0),
         };
-        Store = NodeStore.Open(node, disk, new MemoryBudget(16 << 20), new NoRecorder(), time);
+        Store = NodeStore.Open(node, disk, new MemoryBudget(16 << 20), NoRecorder.Instance, time);
         Store.ApplyAll();
         _context = StoreContents.ContextOf(disk, cacheBytes);
         var host = new IndexHostOptions
@@ -52,7 +52,7 @@ internal sealed class IndexedNode : IDisposable
             HasRoom = () => HasRoom,
             TroubleFound = Troubles.Add,
             Memory = Memory,
-            Io = new NoRecorder(),
+            Io = NoRecorder.Instance,
             Feeder = options,
         };
         around ??= static store => store;
@@ -266,12 +266,5 @@ internal sealed class IndexedNode : IDisposable
         }
 
         return expected;
-    }
-
-    private sealed class NoRecorder : IIoRecorder
-    {
-        public long Begin() => 0;
-
-        public void Record(IoKind kind, long begun, long bytes) { }
     }
 }

@@ -163,16 +163,9 @@ public sealed class SegmentStoreFaultTests
                 disk,
                 new SegmentCache(budget.AddShare("pages", 1 << 20)),
                 budget.AddShare("batches", 8 << 20),
-                new NoRecorder()
+                NoRecorder.Instance
             ),
             Folder
         );
-    }
-
-    private sealed class NoRecorder : IIoRecorder
-    {
-        public long Begin() => 0;
-
-        public void Record(IoKind kind, long begun, long bytes) { }
     }
 }

@@ -4,6 +4,7 @@ using Rookery.Platform;
 using Rookery.Search.Segments.Postings;
 using Rookery.Search.Segments.Reading;
 using Rookery.Search.Segments.Store;
+using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Segments;
 
@@ -19,7 +20,7 @@ internal static class StoreContents
             disk,
             new SegmentCache(budget.AddShare("pages", cacheBytes)),
             budget.AddShare("batches", 32 << 20),
-            new NoRecorder()
+            NoRecorder.Instance
         );
     }
 
@@ -172,12 +173,5 @@ internal static class StoreContents
         }
 
         Assert.Equal(reader.Entries, entries);
-    }
-
-    private sealed class NoRecorder : IIoRecorder
-    {
-        public long Begin() => 0;
-
-        public void Record(IoKind kind, long begun, long bytes) { }
     }
 }
