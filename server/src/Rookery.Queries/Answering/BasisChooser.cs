@@ -39,8 +39,8 @@ internal sealed class BasisChooser(QueryEngine engine)
             return new(new QueryBasis(query.IndexName, null, false, cutOff, null));
         }
 
-        var route = RouteOf(database, query, explains: false);
-        if (route.IndexName is not { } name)
+        var choice = ChoiceOf(database, query, explains: false);
+        if (choice.IndexName is not { } name)
         {
             return new(new QueryBasis(query.IndexName, null, false, cutOff, null));
         }
@@ -48,19 +48,19 @@ internal sealed class BasisChooser(QueryEngine engine)
         engine.AutomaticIndexes.NoteUse(database, name);
 
         // Almost always: then nothing is waited for.
-        bool isThere = route.ToDefine is null && (route.IsBuilt || route.NeedsIndex);
+        bool isThere = choice.ToDefine is null && (choice.IsBuilt || choice.NeedsIndex);
         return isThere && engine.Indexes.ReadPosition(database, name) is { } position && position.VisibleEtag >= cutOff
             ? new(new QueryBasis(name, name, false, position.VisibleEtag, position.LastIndexed))
-            : WaitAsync(database, query, route, name, cutOff, sink);
+            : WaitAsync(database, query, choice, name, cutOff, sink);
     }
 
     /// <summary>What the answer of a query would rest on, and why. Nothing is made, and nothing waited for.</summary>
-    public QueryRoute Explain(Database database, QueryPlan query) =>
+    public IndexChoice Explain(Database database, QueryPlan query) =>
         query.Scan is null
-            ? new QueryRoute(null, null, IsBuilt: false, NeedsIndex: false, [PlanReason.OfDocuments(LookedUp)])
-            : RouteOf(database, query, explains: true);
+            ? new IndexChoice(null, null, IsBuilt: false, NeedsIndex: false, [PlanReason.OfDocuments(LookedUp)])
+            : ChoiceOf(database, query, explains: true);
 
-    private QueryRoute RouteOf(Database database, QueryPlan query, bool explains)
+    private IndexChoice ChoiceOf(Database database, QueryPlan query, bool explains)
     {
         if (
             query.Named is { } asked
@@ -76,15 +76,15 @@ internal sealed class BasisChooser(QueryEngine engine)
 
         return query.Named is not { } named
             ? query.Scan!.IsGrouped
-                ? engine.Grouped.Plan(database, query.Scan)
-                : engine.Indexed.Plan(database, query.Query, query.Scan.Target, explains)
+                ? engine.Grouped.ChooseIndex(database, query.Scan)
+                : engine.Indexed.ChooseIndex(database, query.Query, query.Scan.Target, explains)
             : named.Automatic is { } automatic && IndexedQueries.WhyUnable(query.Query, automatic) is { } unable
                 ? throw new QueryException(
                     QueryFault.Invalid,
                     $"The index '{named.Name}' {unable}",
                     query.Query.Source.Position
                 )
-                : new QueryRoute(
+                : new IndexChoice(
                     named.Name,
                     null,
                     IsBuilt: engine.Indexes.ReadPosition(database, named.Name) is { VisibleEtag: > 0 },
@@ -96,7 +96,7 @@ internal sealed class BasisChooser(QueryEngine engine)
     private async ValueTask<QueryBasis> WaitAsync(
         Database database,
         QueryPlan query,
-        QueryRoute route,
+        IndexChoice choice,
         string name,
         long cutOff,
         IAnswerSink sink
@@ -104,9 +104,9 @@ internal sealed class BasisChooser(QueryEngine engine)
     {
         // What an index holds that is not built yet would be taken for all there is. One that the query names answers
         // with what it has, as in RavenDB, and is stale.
-        bool mayScan = !route.IsBuilt && query.Named is null;
+        bool mayScan = !choice.IsBuilt && query.Named is null;
         if (
-            route.ToDefine is { } definition
+            choice.ToDefine is { } definition
             && await engine.AutomaticIndexes.DefineAsync(database, definition).WaitAsync(engine.Stopping) is { } refusal
         )
         {
@@ -115,12 +115,12 @@ internal sealed class BasisChooser(QueryEngine engine)
 
         // One that others have made, and that is not built yet, is built for some time: the documents are there now.
         bool isReached =
-            (route.ToDefine is not null || route.NeedsIndex || !mayScan)
+            (choice.ToDefine is not null || choice.NeedsIndex || !mayScan)
             && await WaitAsync(
                 database,
                 name,
                 cutOff,
-                query.Wait ?? (mayScan && route.NeedsIndex ? BuildWait : UnaskedWait),
+                query.Wait ?? (mayScan && choice.NeedsIndex ? BuildWait : UnaskedWait),
                 sink
             );
         return isReached || !mayScan

@@ -71,12 +71,12 @@ public sealed class QueryEngine(
     /// <returns>The choice, and how many postings of an index that is built are read for the answer; null where none
     /// answers.</returns>
     /// <exception cref="QueryException">The query would cost more than one may.</exception>
-    public (QueryRoute Route, long? PostingsRead) Explain(Database database, QueryPlan plan, IAnswerSink sink)
+    public (IndexChoice Choice, long? PostingsRead) Explain(Database database, QueryPlan plan, IAnswerSink sink)
     {
-        var route = new BasisChooser(this).Explain(database, plan);
-        if (route is not { IsBuilt: true, IndexName: { } name })
+        var choice = new BasisChooser(this).Explain(database, plan);
+        if (choice is not { IsBuilt: true, IndexName: { } name })
         {
-            return (route, null);
+            return (choice, null);
         }
 
         var turns = TurnsOf(plan, sink);
@@ -84,7 +84,7 @@ public sealed class QueryEngine(
         using var search = turns.BeginSearch();
         using var groups = scan.IsGrouped ? Grouped.TryAnswer(database, name, scan, memory, turns) : null;
         using var found = scan.IsGrouped ? null : Indexed.TryAnswer(database, name, scan, memory, turns);
-        return (route, groups?.PostingsRead ?? found?.PostingsRead);
+        return (choice, groups?.PostingsRead ?? found?.PostingsRead);
     }
 
     /// <summary>

@@ -18,37 +18,37 @@ public sealed class GroupedQueries(IndexHost indexes)
     /// <summary>When a page is found by walking over the terms of its order; null as costs say.</summary>
     internal OrderWalk? Walk { get; init; }
 
-    /// <summary>Decides by which way a grouped query is answered.</summary>
+    /// <summary>Chooses the index that answers a grouped query.</summary>
     /// <param name="database">Whose documents are asked for.</param>
     /// <param name="plan">The query.</param>
-    public QueryRoute Plan(Database database, ScanPlan plan)
+    public IndexChoice ChooseIndex(Database database, ScanPlan plan)
     {
-        var route = QueryPlanner
-            .PlanGroups(
+        var choice = IndexChooser
+            .ChooseForGroups(
                 plan,
                 () => IndexedQueries.DocumentsOf(database, plan.Target.Collection),
                 indexes.ReadAutoReduces(database)
             )
             .Within(indexes.Quota);
-        return route is { IsBuilt: true, IndexName: { } name } && !HoldsAll(database, name)
-            ? new QueryRoute(
+        return choice is { IsBuilt: true, IndexName: { } name } && !HoldsAll(database, name)
+            ? new IndexChoice(
                 null,
                 null,
                 false,
                 false,
                 [
-                    .. route.Reasons.Select(static reason => reason with { IsChosen = false }),
+                    .. choice.Reasons.Select(static reason => reason with { IsChosen = false }),
                     PlanReason.OfDocuments(
                         $"Documents are looked at: one of them has more groups or longer values than {name} holds."
                     ),
                 ]
             )
-            : route;
+            : choice;
     }
 
     /// <summary>Answers a grouped query from an index as it is now.</summary>
     /// <param name="database">Whose documents are asked for.</param>
-    /// <param name="indexName">The index, of which <see cref="Plan"/> says that it is built.</param>
+    /// <param name="indexName">The index, of which <see cref="ChooseIndex"/> says that it is built.</param>
     /// <param name="plan">The query.</param>
     /// <param name="share">What the answer holds is drawn from here.</param>
     /// <param name="clock">Is asked as the work goes on.</param>

@@ -12,9 +12,9 @@ using Rookery.Search.Analysis;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Answers queries from the indexes of a node. Whoever is asked first calls <see cref="Plan"/>; has the index made that
-/// it names, if it is to be; waits for it as long as the query may; and calls
-/// <see cref="TryAnswer"/>. What that gives are documents by id: the page, or candidates for a scan. Thread-safe.
+/// Answers queries from the indexes of a node. Whoever is asked first calls <see cref="ChooseIndex"/>; has the index
+/// made that it names, if it is to be; waits for it as long as the query may; and calls <see cref="TryAnswer"/>. What
+/// that gives are documents by id: the page, or candidates for a scan. Thread-safe.
 /// </summary>
 /// <param name="indexes">The indexes.</param>
 public sealed class IndexedQueries(IndexHost indexes)
@@ -28,17 +28,17 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <summary>When a page is found by walking over the terms of its order; null as costs say.</summary>
     internal OrderWalk? Walk { get; init; }
 
-    /// <summary>Decides by which way a query is answered.</summary>
+    /// <summary>Chooses the index that answers a query.</summary>
     /// <param name="database">Whose documents are asked for.</param>
     /// <param name="query">The query.</param>
     /// <param name="target">Which documents a scan of it would look at.</param>
     /// <param name="explains">Whether the reasons are wanted; without that, what was found out for the query before is
     /// not found out again.</param>
-    public QueryRoute Plan(Database database, Query query, ScanTarget target, bool explains = false) =>
-        !explains && TryRoute(database, query, target) is { } known
+    public IndexChoice ChooseIndex(Database database, Query query, ScanTarget target, bool explains = false) =>
+        !explains && TryChoose(database, query, target) is { } known
             ? known
-            : QueryPlanner
-                .Plan(
+            : IndexChooser
+                .Choose(
                     query,
                     target,
                     () => DocumentsOf(database, target.Collection),
@@ -49,7 +49,7 @@ public sealed class IndexedQueries(IndexHost indexes)
 
     /// <summary>Answers a query from an index as it is now.</summary>
     /// <param name="database">Whose documents are asked for.</param>
-    /// <param name="indexName">The index, of which <see cref="Plan"/> says that it is built.</param>
+    /// <param name="indexName">The index, of which <see cref="ChooseIndex"/> says that it is built.</param>
     /// <param name="plan">The query.</param>
     /// <param name="share">What the answer holds is drawn from here.</param>
     /// <param name="clock">Is asked as the work goes on.</param>
@@ -165,9 +165,9 @@ public sealed class IndexedQueries(IndexHost indexes)
         : null;
 
     // Null where none of the indexes that there are answers.
-    private QueryRoute? TryRoute(Database database, Query query, ScanTarget target)
+    private IndexChoice? TryChoose(Database database, Query query, ScanTarget target)
     {
-        bool needsIndex = QueryPlanner.NeedsIndex(query);
+        bool needsIndex = IndexChooser.NeedsIndex(query);
         if ((target.NamesIds && !needsIndex) || !indexes.TryGetCatalog(database, out var catalog))
         {
             return null;
@@ -180,7 +180,7 @@ public sealed class IndexedQueries(IndexHost indexes)
         }
 
         return known.Choose(slots) is { } index
-            ? new QueryRoute(
+            ? new IndexChoice(
                 index.Record.Name,
                 null,
                 index is { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused },

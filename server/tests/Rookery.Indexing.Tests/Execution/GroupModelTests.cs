@@ -275,7 +275,7 @@ internal sealed class GroupExample : IDisposable
     /// <summary>What the index answers that the planner chooses; null when none does.</summary>
     public (List<string> Results, long Total, bool IsOfPage)? Ask(bool needsTotal = true)
     {
-        if (Queries.Plan(_node.Database(), _plan) is not { IndexName: { } name, IsBuilt: true })
+        if (Queries.ChooseIndex(_node.Database(), _plan) is not { IndexName: { } name, IsBuilt: true })
         {
             return null;
         }

@@ -154,11 +154,16 @@ public sealed class KnownIndexesTests
         return known is { IndexName: not null, ToDefine: null } ? 1 : 0;
     }
 
-    private static QueryRoute Plan(IndexedNode node, Query parsed, string database, bool isKnown)
+    private static IndexChoice Plan(IndexedNode node, Query parsed, string database, bool isKnown)
     {
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
         var plan = ScanPlan.Compile(parsed, QueryParameters.Read("""{"p":"7"}"""u8), words);
-        return new IndexedQueries(node.Host).Plan(node.Database(database), parsed, plan.Target, explains: !isKnown);
+        return new IndexedQueries(node.Host).ChooseIndex(
+            node.Database(database),
+            parsed,
+            plan.Target,
+            explains: !isKnown
+        );
     }
 
     private static void Put(IndexedNode node, int number, string database) =>

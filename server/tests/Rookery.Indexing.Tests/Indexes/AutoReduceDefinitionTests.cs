@@ -175,13 +175,13 @@ public sealed class AutoReduceDefinitionTests
     public void An_index_of_groups_is_made_when_there_are_many_documents()
     {
         const string Query = "from Orders group by a select count()";
-        Assert.Null(Route(Query, QueryPlanner.FewDocuments).IndexName);
-        var route = Route(Query, QueryPlanner.FewDocuments + 1);
+        Assert.Null(Route(Query, IndexChooser.FewDocuments).IndexName);
+        var route = Route(Query, IndexChooser.FewDocuments + 1);
         Assert.Equal("Auto/Orders/ByCountReducedByA", route.IndexName);
         Assert.Equal(route.IndexName, route.ToDefine?.Name);
         Assert.False(route.IsBuilt || route.NeedsIndex);
-        Assert.True(QueryPlanner.PlanGroups(Plan(Query), static () => 1, [Candidate(Query, 5)]).IsBuilt);
-        Assert.False(QueryPlanner.PlanGroups(Plan(Query), static () => 1, [Candidate(Query, 0)]).IsBuilt);
+        Assert.True(IndexChooser.ChooseForGroups(Plan(Query), static () => 1, [Candidate(Query, 5)]).IsBuilt);
+        Assert.False(IndexChooser.ChooseForGroups(Plan(Query), static () => 1, [Candidate(Query, 0)]).IsBuilt);
     }
 
     [Fact]
@@ -190,25 +190,31 @@ public sealed class AutoReduceDefinitionTests
         AutoReduceCandidate[] others =
         [
             .. Enumerable
-                .Range(0, QueryPlanner.MostReduces)
+                .Range(0, IndexChooser.MostReduces)
                 .Select(static i => Candidate($"from Orders group by f{i} select count()", 5)),
         ];
         Assert.NotNull(
-            QueryPlanner
-                .PlanGroups(Plan("from Orders group by a select count()"), static () => 1000, others[1..])
+            IndexChooser
+                .ChooseForGroups(Plan("from Orders group by a select count()"), static () => 1000, others[1..])
                 .ToDefine
         );
-        var route = QueryPlanner.PlanGroups(Plan("from Orders group by a select count()"), static () => 1000, others);
+        var route = IndexChooser.ChooseForGroups(
+            Plan("from Orders group by a select count()"),
+            static () => 1000,
+            others
+        );
         Assert.Null(route.IndexName);
         Assert.Contains("no more are made", route.Reasons.Single().Text, StringComparison.Ordinal);
         Assert.Equal(
             others[0].Name,
-            QueryPlanner.PlanGroups(Plan("from Orders group by f0 select count()"), static () => 1000, others).IndexName
+            IndexChooser
+                .ChooseForGroups(Plan("from Orders group by f0 select count()"), static () => 1000, others)
+                .IndexName
         );
     }
 
-    private static QueryRoute Route(string query, long documents) =>
-        QueryPlanner.PlanGroups(Plan(query), () => documents, []);
+    private static IndexChoice Route(string query, long documents) =>
+        IndexChooser.ChooseForGroups(Plan(query), () => documents, []);
 
     private static (string? Name, string? ToDefine) Choose(string query, params AutoReduceCandidate[] candidates) =>
         AutoReduceChoice.For(Of(query), candidates) is var choice ? (choice.Name, choice.ToDefine?.Name) : default;

@@ -239,11 +239,11 @@ public sealed class IndexQuotaTests
     private static AutoIndexDefinition Of(string field) =>
         new("Users", [new AutoIndexField([field], AutoIndexFieldUses.None)]);
 
-    private static QueryRoute Plan(IndexedNode node, string text)
+    private static IndexChoice Plan(IndexedNode node, string text)
     {
         var query = RqlParser.Parse(text);
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
-        return new IndexedQueries(node.Host).Plan(
+        return new IndexedQueries(node.Host).ChooseIndex(
             node.Database(),
             query,
             ScanPlan.Compile(query, QueryParameters.None, words).Target

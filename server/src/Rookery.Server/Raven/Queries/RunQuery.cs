@@ -68,20 +68,20 @@ internal sealed class RunQuery(ServerContext context)
 
     private Task ExplainAsync(HttpContext http, Database database, QueryPlan plan)
     {
-        QueryRoute route;
+        IndexChoice choice;
         long? postings;
         using (var sink = new DocumentAnswer(http, context.LargeRequests))
         {
-            (route, postings) = context.Queries.Explain(database, plan, sink);
+            (choice, postings) = context.Queries.Explain(database, plan, sink);
         }
 
         return JsonAnswer.SendAsync(
             http,
             json =>
             {
-                json.WriteString("IndexName"u8, route.IndexName ?? plan.IndexName);
+                json.WriteString("IndexName"u8, choice.IndexName ?? plan.IndexName);
                 json.WriteStartArray("Results"u8);
-                foreach (var reason in route.Reasons)
+                foreach (var reason in choice.Reasons)
                 {
                     json.WriteStartObject();
                     json.WriteString("Index"u8, reason.Index);

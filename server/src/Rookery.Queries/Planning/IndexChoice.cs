@@ -2,7 +2,7 @@ using Rookery.Indexing.Indexes;
 
 namespace Rookery.Queries.Planning;
 
-/// <summary>By which way a query is answered, and why.</summary>
+/// <summary>Which index answers a query, if any does, and why.</summary>
 /// <param name="IndexName">The index that answers; null when documents are looked at one by one.</param>
 /// <param name="ToDefine">The definition of that index, when there is none yet and it has to be made; null
 /// otherwise.</param>
@@ -10,7 +10,7 @@ namespace Rookery.Queries.Planning;
 /// but not where <paramref name="NeedsIndex"/>.</param>
 /// <param name="NeedsIndex">Whether nothing but an index answers: relevance needs to know of all documents.</param>
 /// <param name="Reasons">Why this way, for <c>explain</c>; none where nobody asked.</param>
-public sealed record QueryRoute(
+public sealed record IndexChoice(
     string? IndexName,
     IAutoDefinition? ToDefine,
     bool IsBuilt,
@@ -19,14 +19,14 @@ public sealed record QueryRoute(
 )
 {
     /// <summary>
-    /// The route as far as the node has room for indexes: documents are looked at where a new index would be one too
+    /// The choice as far as the node has room for indexes: documents are looked at where a new index would be one too
     /// many.
     /// </summary>
     /// <param name="quota">How many indexes the node keeps.</param>
-    internal QueryRoute Within(IndexQuota quota) =>
+    internal IndexChoice Within(IndexQuota quota) =>
         ToDefine is null || quota.HasRoom(IndexPlace.Automatic)
             ? this
-            : new QueryRoute(
+            : new IndexChoice(
                 null,
                 null,
                 IsBuilt: false,

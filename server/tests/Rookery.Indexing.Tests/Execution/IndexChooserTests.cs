@@ -7,7 +7,7 @@ using Rookery.Queries.Scanning;
 
 namespace Rookery.Indexing.Tests.Execution;
 
-public sealed class QueryPlannerTests
+public sealed class IndexChooserTests
 {
     [Theory]
     [InlineData("from Users where id() = 'users/1' and name = 'ann'", "names ids")]
@@ -28,14 +28,14 @@ public sealed class QueryPlannerTests
     {
         string condition = string.Join(
             " or ",
-            Enumerable.Range(0, QueryPlanner.MostFields + 1).Select(static number => $"f{number} = 1")
+            Enumerable.Range(0, IndexChooser.MostFields + 1).Select(static number => $"f{number} = 1")
         );
         Assert.Null(Plan($"from Users where {condition}", documents: 1_000_000).IndexName);
     }
 
     [Theory]
-    [InlineData(QueryPlanner.FewDocuments, null)]
-    [InlineData(QueryPlanner.FewDocuments + 1, "Auto/Users/ByName")]
+    [InlineData(IndexChooser.FewDocuments, null)]
+    [InlineData(IndexChooser.FewDocuments + 1, "Auto/Users/ByName")]
     public void An_index_is_made_when_there_are_many_documents(long documents, string? name)
     {
         var route = Plan("from Users where name = 'ann'", documents);
@@ -96,18 +96,18 @@ public sealed class QueryPlannerTests
         var query = RqlParser.Parse(text);
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
         var target = ScanPlan.Compile(query, QueryParameters.None, words).Target;
-        var explained = QueryPlanner.Plan(query, target, static () => 1_000, candidates, explains: true);
-        var plain = QueryPlanner.Plan(query, target, static () => 1_000, candidates, explains: false);
+        var explained = IndexChooser.Choose(query, target, static () => 1_000, candidates, explains: true);
+        var plain = IndexChooser.Choose(query, target, static () => 1_000, candidates, explains: false);
         Assert.NotEmpty(explained.Reasons);
         Assert.Empty(plain.Reasons);
         Assert.Equal((explained.IndexName, explained.IsBuilt), (plain.IndexName, plain.IsBuilt));
     }
 
-    private static QueryRoute Plan(string text, long documents, params AutoIndexCandidate[] candidates)
+    private static IndexChoice Plan(string text, long documents, params AutoIndexCandidate[] candidates)
     {
         var query = RqlParser.Parse(text);
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
-        return QueryPlanner.Plan(
+        return IndexChooser.Choose(
             query,
             ScanPlan.Compile(query, QueryParameters.None, words).Target,
             () => documents,

@@ -5,8 +5,8 @@ using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Planning;
 
-/// <summary>Decides by which way a query is answered.</summary>
-public static class QueryPlanner
+/// <summary>Chooses the index that answers a query, or that documents are looked at.</summary>
+public static class IndexChooser
 {
     /// <summary>So few documents are looked at sooner than an index of them is kept.</summary>
     public const long FewDocuments = 256;
@@ -23,14 +23,14 @@ public static class QueryPlanner
     /// </summary>
     public const int MostReduces = 16;
 
-    /// <summary>Decides.</summary>
+    /// <summary>Chooses for a query of documents.</summary>
     /// <param name="query">The query.</param>
     /// <param name="target">Which documents a scan would look at.</param>
     /// <param name="countDocuments">Counts the documents of the query's source; is asked only where that
     /// decides.</param>
     /// <param name="candidates">The automatic indexes of the database.</param>
     /// <param name="explains">Whether the reasons are wanted.</param>
-    public static QueryRoute Plan(
+    public static IndexChoice Choose(
         Query query,
         ScanTarget target,
         Func<long> countDocuments,
@@ -85,14 +85,14 @@ public static class QueryPlanner
                 string.Equals(candidate.Name, choice.Name, StringComparison.OrdinalIgnoreCase)
             ) is
             { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused };
-        return new QueryRoute(choice.Name, choice.ToDefine, isBuilt, needsIndex, choice.Reasons);
+        return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, needsIndex, choice.Reasons);
     }
 
-    /// <summary>Decides how a grouped query is answered.</summary>
+    /// <summary>Chooses for a grouped query.</summary>
     /// <param name="plan">The query.</param>
     /// <param name="countDocuments">Counts the documents of its source; is asked only where that decides.</param>
     /// <param name="candidates">The automatic map/reduce indexes of the database.</param>
-    public static QueryRoute PlanGroups(
+    public static IndexChoice ChooseForGroups(
         ScanPlan plan,
         Func<long> countDocuments,
         IReadOnlyList<AutoReduceCandidate> candidates
@@ -118,7 +118,7 @@ public static class QueryPlanner
         var choice = AutoReduceChoice.For(needed, candidates);
         if (choice.Name is null)
         {
-            return new QueryRoute(null, null, false, false, choice.Reasons);
+            return new IndexChoice(null, null, false, false, choice.Reasons);
         }
 
         if (choice.ToDefine is not null && countDocuments() is var documents and <= FewDocuments)
@@ -147,13 +147,13 @@ public static class QueryPlanner
                 string.Equals(candidate.Name, choice.Name, StringComparison.OrdinalIgnoreCase)
             ) is
             { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused };
-        return new QueryRoute(choice.Name, choice.ToDefine, isBuilt, false, choice.Reasons);
+        return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, false, choice.Reasons);
     }
 
     /// <summary>Whether nothing but an index answers a query.</summary>
     // How rare a word is a scan knows only when it has seen all documents.
     internal static bool NeedsIndex(Query query) => query.GroupBy.Count == 0 && Relevance.IsIn(query.Where);
 
-    private static QueryRoute Scan(string? reason) =>
+    private static IndexChoice Scan(string? reason) =>
         new(null, null, false, false, reason is null ? [] : [PlanReason.OfDocuments(reason)]);
 }
