@@ -17,6 +17,16 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     // An index that so many steps would bring up to date stays with those that are.
     private const int NearSteps = 8;
 
+    // What somebody waits for, or what has the highest priority, has three turns for each one of the rest: the rest
+    // comes on, however often somebody waits.
+    private const int PreferredWeight = 3;
+    private const int RestWeight = 1;
+
+    private readonly WeightedTurns _work = new(3);
+    private readonly WeightedTurns _buildPriorities = new(2);
+    private readonly WeightedTurns _followPriorities = new(2);
+    private readonly WeightedTurns _positions = new(3);
+
     private readonly byte[] _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
     private readonly List<RunningIndex> _indexes = [];
     private readonly List<IndexBuild> _builds = [];
@@ -24,9 +34,6 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private long _pendingBytes;
     private long? _damagedAt;
     private RunningIndex? _lastDependent;
-    private int _turn;
-    private int _pass;
-    private int _walk;
 
     /// <summary>Documents and deletions that were read, each once for all the indexes that it was fed to.</summary>
     public long DocumentsRead { get; private set; }
@@ -93,15 +100,9 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
 
     private bool Feed()
     {
-        _turn++;
         try
         {
-            // Many documents may have loaded one that changed: those of one index get every third turn, and two of
-            // three while somebody waits for it.
-            var dependent = NextDependent();
-            return dependent is not null && (_turn % 3 == 0 || (_turn % 3 == 1 && dependent.IsAwaited))
-                ? FeedDependents(dependent)
-                : FollowOrBuild() || (dependent is not null && FeedDependents(dependent));
+            return FeedInTurn();
         }
         catch (Exception unreadable) when (unreadable is DamagedException or StoredDocumentException)
         {
@@ -115,15 +116,39 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         }
     }
 
-    // A build takes long: those that only follow get every other turn, and all of them while somebody waits for one.
-    private bool FollowOrBuild()
+    /// <summary>
+    /// Does the kind of work whose turn it is, or the next kind that has some. Many documents may have loaded one that
+    /// changed, and a build takes long: neither keeps the indexes from following.
+    /// </summary>
+    private bool FeedInTurn()
     {
-        // Who is waited for has three turns of four: the others come on, however often somebody waits.
-        bool followsFirst =
-            _turn % 2 == 0
-            || (_turn % 4 != 3 && _indexes.Exists(static index => index.IsAwaited && index.Position > 0));
-        return followsFirst ? Follow() || Build() : Build() || Follow();
+        var dependent = NextDependent();
+        Span<int> weights =
+        [
+            dependent is null ? 0 : WeightOf(dependent.IsAwaited),
+            WeightOf(_indexes.Exists(static index => index.IsAwaited && index.Position > 0)),
+            RestWeight,
+        ];
+        while (_work.Next(weights) is >= 0 and var kind)
+        {
+            bool worked = kind switch
+            {
+                0 => FeedDependents(dependent!),
+                1 => Follow(),
+                _ => Build(),
+            };
+            if (worked)
+            {
+                return true;
+            }
+
+            weights[kind] = 0;
+        }
+
+        return false;
     }
+
+    private static int WeightOf(bool isPreferred) => isPreferred ? PreferredWeight : RestWeight;
 
     /// <summary>
     /// Whose dependents are next: one after the other of those that somebody waits for, else of all; null when there
@@ -210,11 +235,9 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             }
         }
 
-        // Those of the highest priority have three turns of four; in the fourth comes who waits longest.
-        int rank =
-            ++_walk % 4 != 3
-                ? _builds.Where(static build => IsRunning(build.Indexes[0])).Select(RankOf).DefaultIfEmpty().Max()
-                : 0;
+        // Those of the highest priority, or all: then comes who waits longest.
+        int highest = _builds.Where(static build => IsRunning(build.Indexes[0])).Select(RankOf).DefaultIfEmpty().Max();
+        int rank = _buildPriorities.Next([PreferredWeight, RestWeight]) == 0 ? highest : 0;
         var next = _builds.Find(build => IsRunning(build.Indexes[0]) && RankOf(build) >= rank);
         if (next is null)
         {
@@ -257,7 +280,6 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
 
     private bool Follow()
     {
-        _pass++;
         long last = database.LastEtag;
         long? from = NextPosition(last);
         if (from is not { } position)
@@ -289,9 +311,9 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     }
 
     /// <summary>
-    /// Where the next pass begins: at those that somebody waits for, else at those that are most behind, so that they
-    /// join the others. Those that are nearly up to date get every other turn, so that they stay so. Of both only those
-    /// of the highest priority count in three turns of four. Null when all are up to date.
+    /// Where the next pass begins: at those that somebody waits for, at those that are nearly up to date, so that they
+    /// stay so, or at those that are most behind, so that they join the others. Of these those of the highest priority
+    /// are preferred. Null when all are up to date.
     /// </summary>
     private long? NextPosition(long last)
     {
@@ -299,7 +321,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         long most = -1;
         long awaited = long.MaxValue;
         int highest = HighestRank(last);
-        bool isTurnOfOthers = _pass % 4 == 3 && IsAnyBehindBelow(highest, last);
+        bool isTurnOfOthers =
+            _followPriorities.Next([PreferredWeight, IsAnyBehindBelow(highest, last) ? RestWeight : 0]) == 1;
         foreach (var index in _indexes)
         {
             if (
@@ -313,11 +336,24 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             }
         }
 
+        if (most < 0)
+        {
+            return null;
+        }
+
+        bool isAwaited = awaited < long.MaxValue;
         bool isNearlyThere = last - most <= (long)NearSteps * options.DocumentsPerStep;
-        return most < 0 ? null
-            : awaited < long.MaxValue && _pass % 4 != 3 ? awaited
-            : isNearlyThere && _pass % 4 < 2 ? most
-            : least;
+        int next = _positions.Next([
+            isAwaited ? PreferredWeight : 0,
+            isNearlyThere && !isAwaited ? RestWeight : 0,
+            RestWeight,
+        ]);
+        return next switch
+        {
+            0 => awaited,
+            1 => most,
+            _ => least,
+        };
     }
 
     private static bool IsBehind(RunningIndex index, long last) =>

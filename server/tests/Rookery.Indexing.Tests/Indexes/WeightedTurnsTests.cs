@@ -1,0 +1,50 @@
+using Rookery.Indexing.Indexes;
+
+namespace Rookery.Indexing.Tests.Indexes;
+
+public class WeightedTurnsTests
+{
+    [Theory]
+    [InlineData("1 1 1", "012012012012")]
+    [InlineData("3 1", "001000100010")]
+    [InlineData("3 1 1", "010200102001")]
+    [InlineData("1 3 1", "101211012110")]
+    [InlineData("3 3 1", "012010101201")]
+    [InlineData("0 3 1", "112111211121")]
+    [InlineData("0 0 1", "222222222222")]
+    public void Turns_follow_the_weights(string weights, string expected)
+    {
+        int[] shares = [.. weights.Split(' ').Select(int.Parse)];
+        var turns = new WeightedTurns(shares.Length);
+        Assert.Equal(expected, string.Concat(Enumerable.Range(0, expected.Length).Select(_ => turns.Next(shares))));
+    }
+
+    [Fact]
+    public void None_has_a_turn_when_no_kind_has_anything_to_do() =>
+        Assert.Equal(-1, new WeightedTurns(2).Next([0, 0]));
+
+    [Fact]
+    public void A_kind_that_had_nothing_to_do_saved_up_no_turns()
+    {
+        var turns = new WeightedTurns(2);
+        for (int turn = 0; turn < 100; turn++)
+        {
+            Assert.Equal(0, turns.Next([1, 0]));
+        }
+
+        Assert.Equal("0101", string.Concat(Enumerable.Range(0, 4).Select(_ => turns.Next([1, 1]))));
+    }
+
+    [Fact]
+    public void Every_kind_with_a_weight_has_a_turn_whatever_the_others_do()
+    {
+        var random = new Random(1);
+        var turns = new WeightedTurns(3);
+        int waited = 0;
+        for (int turn = 0; turn < 10_000; turn++)
+        {
+            waited = turns.Next([random.Next(4), random.Next(4), 1]) == 2 ? 0 : waited + 1;
+            Assert.True(waited < 16, $"The third kind has waited for {waited} turns.");
+        }
+    }
+}
