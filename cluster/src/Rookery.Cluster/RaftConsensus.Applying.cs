@@ -153,7 +153,7 @@ public sealed partial class RaftConsensus
             ForgetFetchTrouble();
             if (index == _leadership.ReadyIndex)
             {
-                LetLookForLeader();
+                _forwarder?.LetLook();
             }
 
             // A node alone has nobody to compare with.
@@ -165,7 +165,7 @@ public sealed partial class RaftConsensus
 
         if (index == _leadership.ReadyIndex)
         {
-            _threads.Wake();
+            _queue.Wake();
         }
     }
 

@@ -74,7 +74,7 @@ public sealed partial class RaftConsensus
         }
 
         RefuseUnapplied(through: _progress.Through);
-        _threads.Wake();
+        _queue.Wake();
         if (!MayBeGivenState)
         {
             StopBecause(_progress.Damage!);
@@ -251,12 +251,12 @@ public sealed partial class RaftConsensus
     {
         var offer = fetched.Offer;
         var position = new LogPosition(offer.Term, offer.Index);
-        bool isAhead = !_isDue && _host.Core.MayInstall(position, offer.CommittedBy);
+        bool isAhead = !_writer.IsDue && _host.Core.MayInstall(position, offer.CommittedBy);
         bool helps =
             _progress.IsBlocked
             && offer.Index >= _progress.Applied
             && _host.Core.MayReplaceTables(position, offer.CommittedBy);
-        if (_isDue && !helps && !_host.IsHalted && offer.Index > _host.Core.CommitIndex)
+        if (_writer.IsDue && !helps && !_host.IsHalted && offer.Index > _host.Core.CommitIndex)
         {
             // Another leader has just been voted for, say: it would have to send everything that is here already.
             return null;

@@ -1,4 +1,3 @@
-using Rookery.Cluster.Commit;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Journal;
@@ -15,13 +14,8 @@ public sealed partial class RaftConsensus
     private const int TicksBetweenMeasures = 20;
 
     private ITimer? _clock;
-    private int _forwarded;
     private int _ticks;
     private bool _isTicking;
-
-    // When this node lost a leadership whose last frames may not be committed. Their callers learn from the next leader
-    // what became of them, or, after a while, that nobody knows.
-    private long? _leadershipLostAt;
 
     /// <summary>Who leads, as far as this node knows.</summary>
     public NodeId Leader => _leadership.Leader;
@@ -30,7 +24,7 @@ public sealed partial class RaftConsensus
     internal Action? RoleSeen { get; set; }
 
     /// <summary>Commands of other members' clients that are not answered yet.</summary>
-    internal int ForwardedInFlight => Volatile.Read(ref _forwarded);
+    internal int ForwardedInFlight => _intake.ForwardedInFlight;
 
     /// <summary>The newest format level that this node's program knows.</summary>
     internal int NewestFormatLevel => _store.Options.NewestFormatLevel;
@@ -42,8 +36,7 @@ public sealed partial class RaftConsensus
         {
             if (message.To == Self)
             {
-                _lostLeader = message.From == _lostLeader ? NodeId.None : _lostLeader;
-                _heard[message.From] = _host.Now;
+                _forwarder?.Hear(message.From);
                 _host.Step(Input.Received(_host.Now, message, _log.EntriesOf(frames)), proposed: null, frames);
                 _host.EndStep();
             }
@@ -55,46 +48,17 @@ public sealed partial class RaftConsensus
     {
         lock (_host.Gate)
         {
-            _lostLeader = node == Leader ? node : _lostLeader;
+            _forwarder?.Lose(node);
             _host.Step(Input.PeerUnreachable(_host.Now, node));
             _host.EndStep();
         }
     }
 
     /// <inheritdoc/>
-    /// <remarks>
-    /// Only in the term that the command names, and never passed on: who sent it may have given it up when it heard of
-    /// the next leader, and nothing of it may take effect after that.
-    /// </remarks>
-    public async ValueTask<CommandOutcome> ProposeForwardedAsync(
+    public ValueTask<CommandOutcome> ProposeForwardedAsync(
         CommandBuffer command,
         CancellationToken cancellationToken
-    )
-    {
-        Interlocked.Increment(ref _forwarded);
-        try
-        {
-            bool leads;
-            lock (_host.Gate)
-            {
-                // A program of before names no term.
-                command.LeaderTerm = command.LeaderTerm == 0 ? _host.Core.Term : command.LeaderTerm;
-                leads = _host.Core.Role == Role.Leader && _host.Core.Term == command.LeaderTerm;
-            }
-
-            if (leads)
-            {
-                return await ProposeHereAsync(command, NothingToCommitHere, cancellationToken);
-            }
-
-            command.Dispose();
-            return new CommandOutcome(Refusal ?? ProposalRejections.NoLeader);
-        }
-        finally
-        {
-            Interlocked.Decrement(ref _forwarded);
-        }
-    }
+    ) => _intake.ProposeForwardedAsync(command, cancellationToken);
 
     /// <summary>Gives a member another part.</summary>
     public ChangeAnswer ChangeMember(MemberChange change, NodeId node)
@@ -169,9 +133,9 @@ public sealed partial class RaftConsensus
             _clusterTime.ReadIfDue();
             _host.Step(Input.Tick(_host.Now));
             _reads.GiveUpLate();
-            GiveUpUncommitted();
-            GiveUpForwards();
-            LetLookForLeader();
+            _writes.GiveUpUncommitted();
+            _forwarder?.GiveUpSilent();
+            _forwarder?.LetLook();
             _host.EndStep();
         }
     }
@@ -190,7 +154,7 @@ public sealed partial class RaftConsensus
 
         if (change.HasFlag(LeadershipChange.TransferEnded))
         {
-            _threads.Wake();
+            _queue.Wake();
         }
 
         if (change.HasFlag(LeadershipChange.RoleOrMembers))
@@ -203,31 +167,11 @@ public sealed partial class RaftConsensus
             return;
         }
 
-        GiveUpForwards();
-        _leadershipLostAt =
-            change.HasFlag(LeadershipChange.Lost) ? _host.Now
-            : _leadership.IsLeader ? null
-            : _leadershipLostAt;
-        _threads.Wake();
-        LetLookForLeader();
+        _forwarder?.GiveUpSilent();
+        _writes.SeeRole(change);
+        _queue.Wake();
+        _forwarder?.LetLook();
         RoleSeen?.Invoke();
-    }
-
-    /// <summary>
-    /// The next leader commits a frame or puts another in its place, mostly at once: after a hand-over it has them all.
-    /// </summary>
-    private void GiveUpUncommitted()
-    {
-        if (
-            _leadershipLostAt is not { } lost
-            || _host.Now - lost <= (ReadIndexService.PatienceInTimeouts + 1) * _host.Core.ElectionTimeoutMicroseconds
-        )
-        {
-            return;
-        }
-
-        _leadershipLostAt = null;
-        _log.RefuseBetween(_host.Core.ApplyThrough + 1, long.MaxValue, ProposalRejections.Overtaken);
     }
 
     /// <summary>A node alone needs no clock. With others it ticks.</summary>

@@ -2,6 +2,7 @@ using Rookery.Cluster.Commit;
 using Rookery.Cluster.Log;
 using Rookery.Cluster.Membership;
 using Rookery.Cluster.Peers;
+using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
 using Rookery.Journal;
@@ -39,8 +40,13 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     private readonly ProposalAnswers _answers;
     private readonly ReplicatedLog _log;
     private readonly EntrySender _sender;
-    private readonly CommitThreads _threads;
     private readonly ReceiptKeeper _receipts;
+    private readonly ProposalForwarder? _forwarder;
+    private readonly ProposalQueue _queue;
+    private readonly ProposalIntake _intake;
+    private readonly JournalWriter _writer;
+    private readonly WritePipeline _writes;
+    private readonly CommitThreads _threads;
     private Tuple<(long, long), ClusterView>? _view;
 
     private RaftConsensus(NodeStore store, ConsensusOptions options)
@@ -65,9 +71,27 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
         _answers = new ProposalAnswers(store.Admission, options.AnswersInline);
         _log = new ReplicatedLog(_host, _answers, _journal.OperationsBeforeNext);
         _sender = new EntrySender(_host, _log, store, options);
-        _queue = new ProposalQueue { HasOtherWork = () => HasWork };
-        _threads = new CommitThreads(this, _time);
         _receipts = new ReceiptKeeper(Self, TagOf);
+        _forwarder = _network is null ? null : new ProposalForwarder(_host, _leadership, _network, options.RunBeside);
+        _queue = new ProposalQueue { HasOtherWork = () => HasWork };
+        _intake = new ProposalIntake(_host, store, _leadership, _space, _reads, _forwarder, _queue, _answers);
+        _writer = new JournalWriter(_host, _log, _journal, _health, _answers, options);
+        _writes = new WritePipeline(
+            _host,
+            _leadership,
+            _progress,
+            _reads,
+            _clusterTime,
+            _log,
+            _writer,
+            _receipts,
+            _queue,
+            _intake,
+            _answers,
+            options
+        );
+        _threads = new CommitThreads(_queue, _writes, this, _time);
+        _intake.CommitHere = _threads.CommitHere;
         store.ManifestDurable = OnManifestDurable;
     }
 
@@ -95,7 +119,11 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     }
 
     /// <inheritdoc/>
-    public Action? FrameWritten { get; set; }
+    public Action? FrameWritten
+    {
+        get => _writes.FrameWritten;
+        set => _writes.FrameWritten = value;
+    }
 
     /// <inheritdoc/>
     public Rejection? Refusal => _host.Refusal;
@@ -128,6 +156,10 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
 
     /// <inheritdoc/>
     public long Term => _host.Core.Term;
+
+    /// <inheritdoc/>
+    public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) =>
+        _intake.ProposeAsync(command, cancellationToken);
 
     /// <inheritdoc/>
     public ValueTask<bool> ReadBarrierAsync()
@@ -214,7 +246,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
         {
             // Whoever comes later would wait for a clock that stands.
             _host.End();
-            LetLookForLeader();
+            _forwarder?.LetLook();
             _reads.End();
         }
     }
@@ -229,6 +261,27 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     internal void RunUntilIdle()
     {
         while (WriteOnce() | ApplyOnce()) { }
+    }
+
+    /// <summary>Whether there is something to write that is not in the queue.</summary>
+    internal bool HasWork => _writes.HasWork;
+
+    internal ProposalQueue Queue => _queue;
+
+    /// <summary>Writes the next frame.</summary>
+    /// <returns>Whether there was one.</returns>
+    internal bool WriteOnce() => _writes.WriteOnce();
+
+    /// <summary>
+    /// Answers what still waits when nobody will commit or apply it here any more. What comes later is refused.
+    /// </summary>
+    internal void RefuseWaiting()
+    {
+        _writes.Close();
+        lock (_host.Gate)
+        {
+            RefuseUnapplied(through: long.MaxValue);
+        }
     }
 
     /// <summary>Refuses new commands, in order to stop.</summary>
@@ -262,7 +315,11 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
         }
 
         BeginFetchIfOffered();
-        BeginWriteIfDue();
+        if (_writer.BeginIfDue())
+        {
+            _queue.Wake();
+        }
+
         _sender.Send();
         _reads.Serve();
         SeeRole();
@@ -320,7 +377,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     {
         _reads.End();
         Volatile.Write(ref _hasToRefuse, true);
-        _threads.Wake();
+        _queue.Wake();
         _threads.WakeToApply();
     }
 

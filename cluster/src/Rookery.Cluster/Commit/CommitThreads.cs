@@ -8,6 +8,8 @@ namespace Rookery.Cluster.Commit;
 /// </summary>
 internal sealed class CommitThreads
 {
+    private readonly ProposalQueue _queue;
+    private readonly WritePipeline _writes;
     private readonly RaftConsensus _consensus;
     private readonly TimeProvider _time;
     private readonly Thread _writer;
@@ -21,12 +23,14 @@ internal sealed class CommitThreads
     // Of whoever's turn it is to write.
     private long _averageSyncTicks;
 
-    public CommitThreads(RaftConsensus consensus, TimeProvider time)
+    public CommitThreads(ProposalQueue queue, WritePipeline writes, RaftConsensus consensus, TimeProvider time)
     {
+        _queue = queue;
+        _writes = writes;
         _consensus = consensus;
         _time = time;
-        Action commitHere = CommitHere;
-        _consensus.CommitHere = () => Guard(commitHere);
+        Action commit = WriteOnTurn;
+        CommitHere = () => Guard(commit);
         _writer = new Thread(() => Guard(WriteFrames))
         {
             Name = "journal",
@@ -41,14 +45,16 @@ internal sealed class CommitThreads
         };
     }
 
+    /// <summary>
+    /// Commits on the thread of a caller who has the turn of the writing thread, and gives the turn back.
+    /// </summary>
+    public Action CommitHere { get; }
+
     public void Start()
     {
         _applier.Start();
         _writer.Start();
     }
-
-    /// <summary>There is something to write, or something that waited may be proposed now.</summary>
-    public void Wake() => _consensus.Queue.Wake();
 
     /// <summary>There is something to apply.</summary>
     public void WakeToApply()
@@ -91,7 +97,7 @@ internal sealed class CommitThreads
     {
         _consensus.RefuseBecauseStopping();
         Volatile.Write(ref _isStopping, true);
-        _consensus.Queue.Wake();
+        _queue.Wake();
         if (_writer.ThreadState.HasFlag(ThreadState.Unstarted))
         {
             return;
@@ -130,7 +136,7 @@ internal sealed class CommitThreads
     {
         while (true)
         {
-            if (_consensus.Callers > 1 && !_consensus.HasWork)
+            if (_writes.Callers > 1 && !_writes.HasWork)
             {
                 Gather();
             }
@@ -140,14 +146,14 @@ internal sealed class CommitThreads
                 continue;
             }
 
-            if (Volatile.Read(ref _isStopping) && _consensus.Queue.Count == 0 && !_consensus.HasWork)
+            if (Volatile.Read(ref _isStopping) && _queue.Count == 0 && !_writes.HasWork)
             {
                 break;
             }
 
-            if (!_consensus.HasWork)
+            if (!_writes.HasWork)
             {
-                _consensus.Queue.Wait(ref _isStopping);
+                _queue.Wait(ref _isStopping);
             }
         }
 
@@ -158,10 +164,10 @@ internal sealed class CommitThreads
         }
     }
 
-    private void CommitHere()
+    private void WriteOnTurn()
     {
         WriteFrame();
-        _consensus.Queue.GiveTurnBack(ref _isStopping);
+        _queue.GiveTurnBack(ref _isStopping);
     }
 
     /// <summary>Makes durable what waits, as much as fits in a frame.</summary>
@@ -169,7 +175,7 @@ internal sealed class CommitThreads
     private bool WriteFrame()
     {
         long begun = _time.GetTimestamp();
-        if (!_consensus.WriteOnce())
+        if (!_writes.WriteOnce())
         {
             return false;
         }
@@ -190,20 +196,19 @@ internal sealed class CommitThreads
     /// </summary>
     private void Gather()
     {
-        var queue = _consensus.Queue;
         long most = _averageSyncTicks / 4;
         if (most >= _time.TimestampFrequency / 1000)
         {
-            most = _consensus.AwaitsOthers ? _averageSyncTicks : most;
+            most = _writes.AwaitsOthers ? _averageSyncTicks : most;
             // A slow disk leaves time to sleep, and with it the core to those who are awaited.
-            queue.WaitFor(_consensus.Callers, (int)(most * 1000 / _time.TimestampFrequency));
+            _queue.WaitFor(_writes.Callers, (int)(most * 1000 / _time.TimestampFrequency));
             return;
         }
 
         long begun = _time.GetTimestamp();
         while (
-            queue.Count < _consensus.Callers
-            && !_consensus.HasWork
+            _queue.Count < _writes.Callers
+            && !_writes.HasWork
             && _time.GetTimestamp() - begun < most
             && !Volatile.Read(ref _isStopping)
         )
@@ -225,7 +230,7 @@ internal sealed class CommitThreads
         lock (_gate)
         {
             // Whoever waits for a flush here would keep writers waiting, who need none.
-            if (_isApplying || _consensus.Queue.Count > 0 || _consensus.HasWork || _consensus.ApplyMayWait)
+            if (_isApplying || _queue.Count > 0 || _writes.HasWork || _consensus.ApplyMayWait)
             {
                 Monitor.PulseAll(_gate);
                 return;
@@ -235,7 +240,7 @@ internal sealed class CommitThreads
         }
 
         // What is committed while this applies may be left to the other thread: writers wait for this one.
-        while (_consensus.ApplyOnce() && _consensus.Queue.Count == 0 && !_consensus.HasWork) { }
+        while (_consensus.ApplyOnce() && _queue.Count == 0 && !_writes.HasWork) { }
 
         EndApplying();
     }

@@ -48,6 +48,9 @@ internal sealed class ProposalAnswers(Admission admission, bool areInline)
         }
     }
 
+    /// <summary>Gives back the room of a proposal that is passed on: it is admitted again where it goes.</summary>
+    public void GiveRoomBack(Proposal proposal) => admission.Leave(proposal.Bytes);
+
     /// <summary>Answers the caller of a proposal whose room was given back before.</summary>
     public void AnswerElsewhere(Proposal proposal, in CommandOutcome outcome)
     {

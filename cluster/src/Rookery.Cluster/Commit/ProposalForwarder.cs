@@ -1,12 +1,20 @@
-using Rookery.Cluster.Commit;
+using Rookery.Cluster.Peers;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Raft;
 
-namespace Rookery.Cluster;
+namespace Rookery.Cluster.Commit;
 
-/// <summary>Commands of clients that came to a member which does not lead.</summary>
-public sealed partial class RaftConsensus
+/// <summary>Sends commands of clients that came to a member which does not lead to the one that does.</summary>
+/// <remarks>
+/// The lock of <see cref="RaftHost"/> guards all fields. Nothing is sent under it: what was given up goes on beside.
+/// </remarks>
+internal sealed class ProposalForwarder(
+    RaftHost host,
+    Leadership leadership,
+    IPeerNetwork network,
+    Action<Action> runBeside
+)
 {
     // How often a write is sent: again only when who was sent it says that it is in no log.
     private const int MostSendings = 2;
@@ -24,43 +32,22 @@ public sealed partial class RaftConsensus
     // one, about an election, instead of failing at once.
     private NodeId _lostLeader;
 
-    private async ValueTask<CommandOutcome> ProposeElsewhereAsync(
-        CommandBuffer command,
-        CancellationToken cancellationToken
-    )
+    /// <summary>A member was heard of. Under the lock.</summary>
+    public void Hear(NodeId member)
     {
-        CommandOutcome? sent;
-        try
-        {
-            sent = await SendToLeaderAsync(command, cancellationToken);
-        }
-        catch
-        {
-            command.Dispose();
-            throw;
-        }
-
-        if (sent is not { } outcome)
-        {
-            return await ProposeHereAsync(command, NothingToCommitHere, cancellationToken);
-        }
-
-        command.Dispose();
-        if (outcome.Rejection is null)
-        {
-            // So that who wrote through this node finds it here even in a local read.
-            await _reads.AppliedAsync(outcome.Index);
-        }
-
-        return outcome;
+        _lostLeader = member == _lostLeader ? NodeId.None : _lostLeader;
+        _heard[member] = host.Now;
     }
+
+    /// <summary>The connection to a member broke. Under the lock.</summary>
+    public void Lose(NodeId member) => _lostLeader = member == leadership.Leader ? member : _lostLeader;
 
     /// <summary>
     /// Sends a command to who leads, and once more to the leader of a later term when the first says that it is in no
     /// log: as one that transferred its leadership before it came to it.
     /// </summary>
     /// <returns>The outcome; null when this node leads by now.</returns>
-    private async ValueTask<CommandOutcome?> SendToLeaderAsync(
+    public async ValueTask<CommandOutcome?> SendToLeaderAsync(
         CommandBuffer command,
         CancellationToken cancellationToken
     )
@@ -69,7 +56,7 @@ public sealed partial class RaftConsensus
         for (int sendings = 0; sendings < MostSendings; sendings++)
         {
             var (leader, term) = await LeaderAsync(laterThan: command.LeaderTerm);
-            if (leader == Self)
+            if (leader == host.Self)
             {
                 command.LeaderTerm = 0;
                 return null;
@@ -77,7 +64,7 @@ public sealed partial class RaftConsensus
 
             if (leader.IsNone)
             {
-                return Refusal is { } refusal ? new CommandOutcome(refusal) : outcome;
+                return host.Refusal is { } refusal ? new CommandOutcome(refusal) : outcome;
             }
 
             command.LeaderTerm = term;
@@ -102,15 +89,15 @@ public sealed partial class RaftConsensus
     {
         using var ending = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         Forward forward;
-        lock (_host.Gate)
+        lock (host.Gate)
         {
-            forward = new Forward(leader, _host.Now, _host.Core.ElectionTimeoutMicroseconds, ending);
+            forward = new Forward(leader, host.Now, host.Core.ElectionTimeoutMicroseconds, ending);
             _forwards.Add(forward);
         }
 
         try
         {
-            var outcome = await _network!.ForwardAsync(leader, command, ending.Token);
+            var outcome = await network.ForwardAsync(leader, command, ending.Token);
             return !forward.IsGivenUp || cancellationToken.IsCancellationRequested
                 ? outcome
                 : outcome.Rejection?.Kind switch
@@ -123,7 +110,7 @@ public sealed partial class RaftConsensus
         }
         finally
         {
-            lock (_host.Gate)
+            lock (host.Gate)
             {
                 _forwards.Remove(forward);
             }
@@ -137,14 +124,14 @@ public sealed partial class RaftConsensus
     /// place; what it had not put in the log is sent to the next leader. So who was heard of a moment ago keeps the
     /// time of one election; who was not has none left when another node leads. Under the lock.
     /// </summary>
-    private void GiveUpForwards()
+    public void GiveUpSilent()
     {
         List<Forward>? givenUp = null;
         foreach (var forward in _forwards)
         {
-            bool isReplaced = !_host.Core.Leader.IsNone && _host.Core.Leader != forward.Leader;
+            bool isReplaced = !host.Core.Leader.IsNone && host.Core.Leader != forward.Leader;
             long patience = (isReplaced ? 1 : SilenceInTimeouts) * forward.Timeout;
-            if (_host.Now - Math.Max(forward.Begun, _heard.GetValueOrDefault(forward.Leader)) > patience)
+            if (host.Now - Math.Max(forward.Begun, _heard.GetValueOrDefault(forward.Leader)) > patience)
             {
                 (givenUp ??= []).Add(forward);
             }
@@ -154,7 +141,7 @@ public sealed partial class RaftConsensus
         {
             _forwards.ExceptWith(givenUp);
             // it may go on at once, and not under the lock
-            _options.RunBeside(() => givenUp.ForEach(static forward => forward.GiveUp()));
+            runBeside(() => givenUp.ForEach(static forward => forward.GiveUp()));
         }
     }
 
@@ -164,21 +151,21 @@ public sealed partial class RaftConsensus
     /// </summary>
     private async ValueTask<(NodeId Leader, long Term)> LeaderAsync(long laterThan)
     {
-        long deadline = _host.Now + (ReadIndexService.PatienceInTimeouts * _host.Core.ElectionTimeoutMicroseconds);
-        while (Refusal is null)
+        long deadline = host.Now + (ReadIndexService.PatienceInTimeouts * host.Core.ElectionTimeoutMicroseconds);
+        while (host.Refusal is null)
         {
             Task looked;
-            lock (_host.Gate)
+            lock (host.Gate)
             {
-                var leader = Term > laterThan ? Leader : NodeId.None;
-                bool isLate = _host.Now >= deadline;
+                var leader = host.Core.Term > laterThan ? leadership.Leader : NodeId.None;
+                bool isLate = host.Now >= deadline;
                 if (
-                    leader == Self
-                        ? _leadership.IsReady
-                        : !leader.IsNone && leader != _lostLeader && (isLate || _network!.Reaches(leader))
+                    leader == host.Self
+                        ? leadership.IsReady
+                        : !leader.IsNone && leader != _lostLeader && (isLate || network.Reaches(leader))
                 )
                 {
-                    return (leader, Term);
+                    return (leader, host.Core.Term);
                 }
 
                 if (isLate)
@@ -200,7 +187,7 @@ public sealed partial class RaftConsensus
     /// Lets those who wait for a leader look again: when there may be one, and with each tick, because it may be
     /// reached by now, or their time may be over. Under the lock.
     /// </summary>
-    private void LetLookForLeader()
+    public void LetLook()
     {
         _leaderAwaited?.SetResult();
         _leaderAwaited = null;

@@ -1,0 +1,184 @@
+using Rookery.Cluster.Commit;
+using Rookery.Documents.Consensus;
+using Rookery.Journal;
+using Rookery.Platform;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Log;
+
+/// <summary>Writes what the core wants durable to the journal: one write after the other.</summary>
+/// <remarks>
+/// <see cref="BeginIfDue"/> fills the fields under the lock of <see cref="RaftHost"/> while none is due; from then on
+/// they belong to who has the turn of the <see cref="ProposalQueue"/>, who writes without the lock and ends the write
+/// under it.
+/// </remarks>
+internal sealed class JournalWriter(
+    RaftHost host,
+    ReplicatedLog log,
+    NodeJournal journal,
+    StoreHealthMeter health,
+    ProposalAnswers answers,
+    ConsensusOptions options
+)
+{
+    private readonly List<LogFrame> _writing = [];
+    private JournalFrame[] _entries = new JournalFrame[8];
+    private int _entryCount;
+    private long _writeNumber;
+    private long _writtenThrough;
+    private long _notedCommit;
+    private bool _isDue;
+
+    /// <summary>Whether there is something to write.</summary>
+    public bool IsDue => Volatile.Read(ref _isDue);
+
+    /// <summary>Entries through here were written by this.</summary>
+    public long WrittenThrough => Volatile.Read(ref _writtenThrough);
+
+    /// <summary>
+    /// Notes what the core wants written. Who has the turn writes it; nothing else becomes due before that is done.
+    /// Under the lock.
+    /// </summary>
+    /// <returns>Whether there is something.</returns>
+    public bool BeginIfDue()
+    {
+        if (host.Output.Write is not { } write)
+        {
+            return false;
+        }
+
+        Invariant.Holds(!_isDue, "one journal write is outstanding at a time");
+        _writeNumber = write.Number;
+        if (write.Vote is { } vote)
+        {
+            Add(VoteEncoding.ToFrame(vote, host.Core.Incarnation));
+        }
+
+        if (write.TruncateAfter >= 0)
+        {
+            Invariant.Holds(
+                log.Frames.TryGet(write.FirstIndex, out var first) && write.FirstIndex == write.TruncateAfter + 1,
+                "a truncation is followed by what replaces it"
+            );
+            Add(
+                new JournalFrame(
+                    FrameType.Truncation,
+                    write.TruncateAfter,
+                    host.Core.TermAt(write.TruncateAfter),
+                    first!.Position.OperationsBefore,
+                    OperationCount: 0,
+                    Payload: default
+                )
+            );
+        }
+
+        for (long index = write.FirstIndex; index <= write.LastIndex; index++)
+        {
+            Invariant.Holds(log.Frames.TryGet(index, out var frame), "what is to be written is in memory");
+            frame!.Retain();
+            _writing.Add(frame);
+            Add(frame.Entry);
+        }
+
+        NoteCommitted(write.Committed);
+        Volatile.Write(ref _isDue, true);
+        return true;
+    }
+
+    /// <summary>Writes what is due and syncs it. By who has the turn.</summary>
+    /// <returns>False when that failed: the node takes no part any more.</returns>
+    public bool TryWrite()
+    {
+        long begun = host.Now;
+        try
+        {
+            health.BeginWrite(begun);
+            journal.Write(_entries.AsSpan(0, _entryCount));
+        }
+        catch (Exception failure) when (failure is DiskException or JournalLatchedException)
+        {
+            FailWrite(failure);
+            return false;
+        }
+
+        health.EndWrite(host.Now - begun);
+        return true;
+    }
+
+    /// <summary>Tells the core that what was due is durable. Under the lock, by who has the turn.</summary>
+    public void EndWrite()
+    {
+        Release();
+        host.Step(Input.JournalDurable(host.Now, _writeNumber));
+        Volatile.Write(ref _writtenThrough, host.Core.DurableIndex);
+        if (options.Network is not null)
+        {
+            // What is durable can be read again. A follower whose apply lags, because its card does, gets entries
+            // as fast as its journal takes them.
+            log.Frames.ReleaseUnawaitedThrough(host.Core.DurableIndex, options.CachedBytes);
+        }
+    }
+
+    /// <summary>
+    /// Tells the journal what is committed, so that a start which finds no majority shows more than the last flush
+    /// knew. Only in the padding of a block that is written anyhow: no byte more goes to the card.
+    /// </summary>
+    private void NoteCommitted(long index)
+    {
+        if (index > _notedCommit && NodeJournal.HasRoomForNote(_entries.AsSpan(0, _entryCount)))
+        {
+            _notedCommit = index;
+            Add(NodeJournal.Committed(index));
+        }
+    }
+
+    private void Add(in JournalFrame entry)
+    {
+        if (_entryCount == _entries.Length)
+        {
+            Array.Resize(ref _entries, _entries.Length * 2);
+        }
+
+        _entries[_entryCount++] = entry;
+    }
+
+    private void Release()
+    {
+        foreach (var frame in _writing)
+        {
+            if (options.Network is null)
+            {
+                log.Frames.DropPayload(frame);
+            }
+
+            log.Frames.Release(frame);
+        }
+
+        _writing.Clear();
+        Array.Clear(_entries, 0, _entryCount);
+        _entryCount = 0;
+        Volatile.Write(ref _isDue, false);
+    }
+
+    private void FailWrite(Exception failure)
+    {
+        host.Latch(
+            $"The journal could not be written, so nothing more is acknowledged: {failure.Message} Restart "
+                + $"the node when the cause is removed."
+        );
+        lock (host.Gate)
+        {
+            var unknown = new Rejection(
+                RejectionKind.OutcomeUnknown,
+                $"Whether the write is durable is unknown; it may take effect after a restart. {failure.Message}"
+            );
+            foreach (var frame in _writing)
+            {
+                answers.Refuse(frame, unknown);
+            }
+
+            Release();
+            host.StopTakingPart();
+        }
+    }
+}
