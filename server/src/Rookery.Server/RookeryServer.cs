@@ -55,6 +55,7 @@ public static class RookeryServer
             .AddFilter("Microsoft.Extensions.Hosting", LogLevel.None);
         builder.Services.AddRoutingCore();
         builder.Services.Configure<HostOptions>(static host => host.ShutdownTimeout = Timeout.InfiniteTimeSpan);
+        builder.Services.AddSingleton(context);
         builder.Services.AddSingleton<IHostLifetime>(new StoppedByProcess());
         builder.Services.AddSingleton<IHostedService>(context.Background);
         builder.Services.AddSingleton<IHostedService>(context.Observation);

@@ -16,6 +16,7 @@ internal static class RavenErrors
     /// <see cref="RepeatableWrite"/>.</param>
     public static Task WriteAsync(HttpContext http, Rejection rejection, bool mayBeRepeated = false)
     {
+        rejection = Explain(http, rejection);
         var (status, type) =
             rejection.Kind == RejectionKind.OutcomeUnknown && mayBeRepeated
                 ? (StatusCodes.Status504GatewayTimeout, RavenType.Timeout)
@@ -55,8 +56,17 @@ internal static class RavenErrors
             NameMissingDatabase(http, database);
         }
 
-        return ErrorAnswer.WriteAsync(http, refused.Status, refused.Type, refused.Message);
+        return refused.Type is RavenType.NoLeader && WhyNoPart(http) is { } why
+            ? WriteAsync(http, why)
+            : ErrorAnswer.WriteAsync(http, refused.Status, refused.Type, refused.Message);
     }
+
+    /// <summary>
+    /// What a client is told of a rejection. A node that is no member any more knows no leader and never will: it says
+    /// so instead of having its clients try again.
+    /// </summary>
+    public static Rejection Explain(HttpContext http, Rejection rejection) =>
+        rejection.Kind == RejectionKind.NoLeader ? WhyNoPart(http) ?? rejection : rejection;
 
     /// <summary>What a handler threw that is no fault of the node, as it is answered; null for anything else.</summary>
     public static RefusedException? TryRefuse(Exception failure) =>
@@ -108,6 +118,12 @@ internal static class RavenErrors
                 + $"/admin/databases?name={Uri.EscapeDataString(name)}."
         );
     }
+
+    private static Rejection? WhyNoPart(HttpContext http) =>
+        http.RequestServices?.GetService(typeof(ServerContext)) is ServerContext { Readiness.Node: { } node }
+        && node.ReadStatistics()?.Consensus is { Role: ConsensusStatistics.NoRole, Trouble: { } why }
+            ? new Rejection(RejectionKind.Diagnosis, why)
+            : null;
 
     private static (int Status, string Type) Of(RejectionKind kind) =>
         kind switch

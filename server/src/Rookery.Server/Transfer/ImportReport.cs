@@ -44,8 +44,9 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
 
     public async Task EndAsync()
     {
-        if (import.Rejection is { } rejection && !http.Response.HasStarted)
+        if (import.Rejection is { } found && !http.Response.HasStarted)
         {
+            var rejection = RavenErrors.Explain(http, found);
             await RavenErrors.WriteAsync(
                 http,
                 rejection with
@@ -92,7 +93,7 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
             json.WriteNumber("Bad"u8, import.Bad);
             if (import.Rejection is { } rejection)
             {
-                json.WriteString("Error"u8, rejection.Message);
+                json.WriteString("Error"u8, RavenErrors.Explain(http, rejection).Message);
             }
 
             json.WriteEndObject();

@@ -9,6 +9,7 @@ public sealed class LostLeaderTests : IAsyncLifetime
         "The connection to the node that leads broke after the write was sent: it may or may not have been stored.";
     private readonly RunningServer _server;
     private Action<Rejection>? _refuse;
+    private OneOfThree? _member;
 
     public LostLeaderTests() =>
         _server = new RunningServer
@@ -17,6 +18,7 @@ public sealed class LostLeaderTests : IAsyncLifetime
             {
                 var member = new OneOfThree(alone, static _ => Task.CompletedTask);
                 _refuse = rejection => member.Refuses = rejection;
+                _member = member;
                 return member;
             },
         };
@@ -29,6 +31,28 @@ public sealed class LostLeaderTests : IAsyncLifetime
     }
 
     public Task DisposeAsync() => _server.DisposeAsync();
+
+    [Theory]
+    [InlineData("PUT", "docs?id=users/1", "{}")]
+    [InlineData("GET", "docs?id=users/1", null)]
+    [InlineData("POST", "bulk_docs", """{"Commands":[{"Id":"a","Type":"PUT","Document":{}}]}""")]
+    [InlineData("POST", "import", """{"@metadata":{"@id":"users/1"}}""")]
+    [InlineData("POST", "queries", """{"Query":"from Users"}""")]
+    [InlineData("DELETE", "indexes?name=a", null)]
+    public async Task A_node_that_was_removed_says_so_instead_of_having_it_tried_again(
+        string method,
+        string route,
+        string? body
+    )
+    {
+        const string Removed = "This node is no member of its cluster any more.";
+        _refuse!(new Rejection(RejectionKind.NoLeader, "No member leads now. Try again in a second."));
+        (await _server.SendAsync(method, "/databases/db/" + route, body)).IsRefusal(503, "ry again in a second");
+        _member!.WhyNoPart = Removed;
+        var answer = await _server.SendAsync(method, "/databases/db/" + route, body);
+        answer.IsRefusal(503, Removed);
+        Assert.DoesNotContain("ry again in a second", answer.Body, StringComparison.Ordinal);
+    }
 
     /// <summary>
     /// RavenDB's clients send it again after 504, at the next node, and leave it to the application after 500.

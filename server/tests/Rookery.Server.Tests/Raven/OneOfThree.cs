@@ -75,7 +75,17 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
 
     public CommitStatistics ReadStatistics() => alone.ReadStatistics();
 
-    public ConsensusStatistics ReadCluster() => alone.ReadCluster();
+    /// <summary>Why it takes no part in its cluster any more; null when it does.</summary>
+    public string? WhyNoPart { get; set; }
+
+    public ConsensusStatistics ReadCluster() =>
+        WhyNoPart is { } why
+            ? alone.ReadCluster() with
+            {
+                Role = ConsensusStatistics.NoRole,
+                Trouble = why,
+            }
+            : alone.ReadCluster();
 
     public void Dispose() => alone.Dispose();
 
