@@ -3,7 +3,7 @@ namespace Rookery.Indexing.Indexes;
 /// <summary>Those who wait until an index has reached an etag. Safe from any thread.</summary>
 internal sealed class EtagWaiters
 {
-    private readonly List<(long Etag, TaskCompletionSource<bool> Done)> _waiting = [];
+    private readonly List<(long Etag, bool IsPatient, TaskCompletionSource<bool> Done)> _waiting = [];
     private readonly Lock _gate = new();
     private long _least;
     private bool _isClosed;
@@ -14,8 +14,9 @@ internal sealed class EtagWaiters
     /// <summary>Begins to wait.</summary>
     /// <param name="etag">For this etag, or one above it.</param>
     /// <param name="reached">What is reached now.</param>
-    /// <returns>True when it is reached; false when it will not be.</returns>
-    public Task<bool> Add(long etag, Func<long> reached)
+    /// <param name="isPatient">Whether an index that is put to rest is waited for.</param>
+    /// <returns>True when it is reached; false when it will not be, or not soon.</returns>
+    public Task<bool> Add(long etag, Func<long> reached, bool isPatient = false)
     {
         var done = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
         lock (_gate)
@@ -25,7 +26,7 @@ internal sealed class EtagWaiters
                 return Task.FromResult(!_isClosed);
             }
 
-            _waiting.Add((etag, done));
+            _waiting.Add((etag, isPatient, done));
             NoteLeast();
         }
 
@@ -38,7 +39,7 @@ internal sealed class EtagWaiters
         // Always under the lock: who begins to wait at this moment has either seen this etag or is seen here.
         lock (_gate)
         {
-            foreach (var (wanted, done) in _waiting)
+            foreach (var (wanted, _, done) in _waiting)
             {
                 if (wanted <= etag)
                 {
@@ -67,12 +68,25 @@ internal sealed class EtagWaiters
         lock (_gate)
         {
             _isClosed = true;
-            foreach (var (_, done) in _waiting)
+            SendAway(patientToo: true);
+        }
+    }
+
+    /// <summary>Sends those away who wait now: it will not be reached soon.</summary>
+    /// <param name="patientToo">Whether all, or those who do not wait for an index at rest.</param>
+    public void SendAway(bool patientToo)
+    {
+        lock (_gate)
+        {
+            foreach (var (_, isPatient, done) in _waiting)
             {
-                done.SetResult(false);
+                if (patientToo || !isPatient)
+                {
+                    done.SetResult(false);
+                }
             }
 
-            _waiting.Clear();
+            _waiting.RemoveAll(static waiting => waiting.Done.Task.IsCompleted);
             NoteLeast();
         }
     }

@@ -246,9 +246,10 @@ public sealed class IndexHost : IDisposable
     /// <param name="etag">The etag.</param>
     /// <param name="timeout">How long at most.</param>
     /// <param name="cancellationToken">Gives up.</param>
-    /// <param name="evenAtRest">Whether an index that is paused, disabled or stopped is waited for too: it may go on
+    /// <param name="evenAtRest">Whether an index that is paused or disabled is waited for too: it may go on
     /// meanwhile.</param>
-    /// <returns>Whether they do.</returns>
+    /// <returns>Whether they do. False at once when the index is at rest or not kept, also when that is found
+    /// meanwhile.</returns>
     public async Task<bool> WaitAsync(
         Database database,
         string name,
@@ -265,10 +266,11 @@ public sealed class IndexHost : IDisposable
             var left = timeout - _time.GetElapsedTime(begun);
             if (TryGetSlot(database, name, out var slot))
             {
-                var waiting = slot.Serving.WaitAsync(etag, left, cancellationToken, evenAtRest);
+                bool mayGoOn = evenAtRest && !slot.StaysStopped(database);
+                var waiting = slot.Serving.WaitAsync(etag, left, cancellationToken, mayGoOn);
                 Ask(waiting);
                 bool isReached = await waiting;
-                bool isAtRest = slot.Serving.State != IndexState.Normal && !evenAtRest;
+                bool isAtRest = slot.Serving.State != IndexState.Normal && (!evenAtRest || slot.StaysStopped(database));
                 if (isReached || isAtRest || (left = timeout - _time.GetElapsedTime(begun)) <= TimeSpan.Zero)
                 {
                     return isReached;
@@ -287,6 +289,7 @@ public sealed class IndexHost : IDisposable
             else if (
                 left <= TimeSpan.Zero
                 || FindDefined(database, name) is null
+                || FindNotKept(database, name) is not null
                 || !await WaitAsync(followed, left, cancellationToken)
             )
             {

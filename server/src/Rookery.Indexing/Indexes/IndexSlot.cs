@@ -1,3 +1,5 @@
+using Rookery.Documents.Databases;
+
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
@@ -13,4 +15,18 @@ public sealed record IndexSlot(RunningIndex Serving, RunningIndex? Replacement)
 
     /// <summary>By the newest definition.</summary>
     public RunningIndex Newest => Replacement ?? Serving;
+
+    /// <summary>
+    /// Whether it stopped at too many errors, and nobody has mended it or is about to, as far as the log says.
+    /// </summary>
+    internal bool StaysStopped(Database database)
+    {
+        if (!All.All(static index => index is { HasStopped: true, IsResetAsked: false }))
+        {
+            return false;
+        }
+
+        using var reader = database.OpenReader();
+        return reader.FindIndex(Newest.Record.Name)?.Number == Newest.Record.Number;
+    }
 }

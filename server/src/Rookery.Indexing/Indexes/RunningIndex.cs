@@ -63,7 +63,11 @@ public sealed class RunningIndex : IDisposable
     public IndexRecord Record
     {
         get => Volatile.Read(ref _record);
-        set => Volatile.Write(ref _record, value);
+        set
+        {
+            Volatile.Write(ref _record, value);
+            SendAwayAtRest();
+        }
     }
 
     /// <summary>What it holds of each document.</summary>
@@ -117,7 +121,11 @@ public sealed class RunningIndex : IDisposable
     public bool IsPaused
     {
         get => Volatile.Read(ref _isPaused);
-        set => Volatile.Write(ref _isPaused, value);
+        set
+        {
+            Volatile.Write(ref _isPaused, value);
+            SendAwayAtRest();
+        }
     }
 
     /// <summary>Whether somebody asked that it be built from the beginning.</summary>
@@ -400,7 +408,7 @@ public sealed class RunningIndex : IDisposable
     /// <param name="etag">The etag.</param>
     /// <param name="timeout">How long at most.</param>
     /// <param name="cancellationToken">Gives up.</param>
-    /// <param name="evenAtRest">Whether an index that is paused, disabled or stopped is waited for too: it may go on
+    /// <param name="evenAtRest">Whether one that is paused, disabled or has stopped is waited for too: it may go on
     /// meanwhile.</param>
     /// <returns>Whether they do.</returns>
     public async Task<bool> WaitAsync(
@@ -415,10 +423,12 @@ public sealed class RunningIndex : IDisposable
             return VisibleEtag >= etag;
         }
 
-        var waiting = _waiters.Add(etag, () => VisibleEtag);
+        var waiting = _waiters.Add(etag, () => VisibleEtag, evenAtRest);
         try
         {
-            return await waiting.WaitAsync(timeout, _time, cancellationToken);
+            // It may have come to rest before it could send this one away.
+            return (State == IndexState.Normal || evenAtRest)
+                && await waiting.WaitAsync(timeout, _time, cancellationToken);
         }
         catch (TimeoutException)
         {
@@ -462,6 +472,14 @@ public sealed class RunningIndex : IDisposable
         ForgetDependents();
         Store.Dispose();
         (Map as IDisposable)?.Dispose();
+    }
+
+    private void SendAwayAtRest()
+    {
+        if (State != IndexState.Normal)
+        {
+            _waiters.SendAway(patientToo: HasStopped);
+        }
     }
 
     private byte[]? NextDependent()
@@ -512,6 +530,7 @@ public sealed class RunningIndex : IDisposable
                 $"{Errors.Count} of {_looked} documents could not be indexed; it stopped. Correct its "
                 + $"definition, or reset it.";
             Volatile.Write(ref _whyStopped, why);
+            SendAwayAtRest();
             Stopped?.Invoke(this, why);
         }
     }

@@ -27,7 +27,7 @@ public static class IndexDelay
 
         string wait = isWaitedForAtRest
             ? $", and {waited.TotalMilliseconds:0} ms did not change that"
-            : ", so it was not waited for";
+            : ", so it is not waited for";
         return indexes
             .ReadStatus(database)
             .FirstOrDefault(status =>
@@ -41,8 +41,8 @@ public static class IndexDelay
                 $"is paused on this node and does not follow the documents{wait}. Let it go on with `rookery "
                     + $"index resume`",
             IndexState.Error =>
-                $"stopped because too many documents could not be indexed{wait}: `rookery index errors` "
-                    + $"lists them. Correct its definition",
+                "stopped because too many documents could not be indexed, so it is not waited for: `rookery index "
+                    + "errors` lists them. Correct its definition",
             _ => $"did not come as far as the documents were, and it was waited {waited.TotalMilliseconds:0} "
                 + $"ms for it: `rookery index ls` says how far it is. Wait longer",
         };

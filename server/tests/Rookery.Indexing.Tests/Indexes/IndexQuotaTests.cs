@@ -140,6 +140,21 @@ public sealed class IndexQuotaTests
         Assert.Null(node.Host.WhyNotKept(node.Database(), "later"));
     }
 
+    /// <summary>The clock stands: nothing but the refusal ends the wait.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Whoever_waits_for_a_definition_that_is_found_refused_waits_no_longer(bool evenAtRest)
+    {
+        using var node = IndexedNode.New();
+        node.ChangeIndexes(static writer => writer.Put("later", """{"Type":"OfALaterVersion"}"""u8.ToArray(), default));
+        var hour = TimeSpan.FromHours(1);
+        var waiting = node.Host.WaitAsync(node.Database(), "later", 1, hour, CancellationToken.None, evenAtRest);
+        Assert.False(waiting.IsCompleted);
+        node.SettleAll();
+        Assert.False(await waiting.WaitAsync(TimeSpan.FromMinutes(1)));
+    }
+
     [Fact]
     public void A_query_for_which_there_is_no_room_looks_at_documents()
     {

@@ -1,0 +1,110 @@
+using Rookery.Documents.Databases;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>
+/// Whoever waits for an index that comes to rest meanwhile is told why, long before his time is over.
+/// </summary>
+public sealed class IndexWaitTests : IAsyncLifetime
+{
+    private const string LongWait = "01:00:00";
+
+    private const string ByCity =
+        """{"Indexes":[{"Name":"ByCity","Maps":["from u in docs.Users select new { u.City }"]}]}""";
+
+    private const string OfAUser =
+        """{"Commands":[{"Id":"users/1","Type":"PUT","Document":{"City":"Ulm","@metadata":{"@collection":"Users"}}}]}""";
+
+    // A test that would otherwise hang ends; none that passes waits for it.
+    private static readonly TimeSpan Guard = TimeSpan.FromSeconds(60);
+
+    private readonly RunningServer _server = new() { IndexTroubleFound = static _ => { } };
+
+    public Task InitializeAsync() => _server.InitializeAsync();
+
+    public Task DisposeAsync() => _server.DisposeAsync();
+
+    [Theory]
+    [InlineData("admin/indexes/stop?name=ByCity", "is paused on this node")]
+    [InlineData("admin/indexes/stop", "is paused on this node")]
+    [InlineData("admin/indexes/disable?name=ByCity", "is disabled")]
+    public async Task A_query_ends_when_its_index_is_put_to_rest(string route, string why)
+    {
+        var database = await DefineAsync(ByCity);
+        string db = "/databases/" + database.Name;
+        _server.HoldsIndexing = true;
+        Assert.Equal(201, (await _server.SendAsync("POST", db + "/bulk_docs", OfAUser)).Status);
+        var query = _server.SendAsync("POST", db + "/queries", QueryOf("ByCity"));
+        await UntilAwaitedAsync(database, "ByCity");
+        Assert.Equal(204, (await _server.SendAsync("POST", $"{db}/{route}")).Status);
+        _server.HoldsIndexing = false;
+        (await query.WaitAsync(Guard)).IsRefusal(500, $"The index 'ByCity' {why}");
+    }
+
+    [Fact]
+    public async Task A_batch_goes_on_waiting_for_an_index_that_was_paused_meanwhile()
+    {
+        var database = await DefineAsync(ByCity);
+        string db = "/databases/" + database.Name;
+        _server.HoldsIndexing = true;
+        var batch = _server.SendAsync("POST", $"{db}/bulk_docs?waitForIndexesTimeout={LongWait}", OfAUser);
+        await UntilAwaitedAsync(database, "ByCity");
+        Assert.Equal(204, (await _server.SendAsync("POST", db + "/admin/indexes/stop?name=ByCity")).Status);
+        Assert.Equal(204, (await _server.SendAsync("POST", db + "/admin/indexes/start?name=ByCity")).Status);
+        _server.HoldsIndexing = false;
+        Assert.Equal(201, (await batch.WaitAsync(Guard)).Status);
+    }
+
+    [Fact]
+    public async Task A_batch_and_a_query_end_when_the_index_stops_at_too_many_errors()
+    {
+        var database = await DefineAsync(
+            """{"Indexes":[{"Name":"Failing","Maps":["from u in docs.Users select new { X = 1 / u.Zero }"]}]}"""
+        );
+        string db = "/databases/" + database.Name;
+        _server.HoldsIndexing = true;
+        string commands = string.Join(
+            ',',
+            Enumerable
+                .Range(0, 200)
+                .Select(static number =>
+                    $$$"""{"Id":"users/{{{number}}}","Type":"PUT","Document":{"Zero":0,"@metadata":{"@collection":"Users"} } }"""
+                )
+        );
+        string route = $"{db}/bulk_docs?waitForIndexesTimeout={LongWait}";
+        var batch = _server.SendAsync("POST", route, $$"""{"Commands":[{{commands}}]}""");
+        await UntilAwaitedAsync(database, "Failing");
+        var query = _server.SendAsync("POST", db + "/queries", QueryOf("Failing"));
+        _server.HoldsIndexing = false;
+        (await query.WaitAsync(Guard)).IsRefusal(500, "The index 'Failing' stopped because too many documents");
+        (await batch.WaitAsync(Guard)).IsRefusal(
+            500,
+            "The batch is stored. The index 'Failing' stopped because too many documents"
+        );
+
+        // One that stopped before is not waited for either.
+        (await _server.SendAsync("POST", route, OfAUser).WaitAsync(Guard)).IsRefusal(500, "'Failing' stopped");
+    }
+
+    private static string QueryOf(string index) =>
+        $$"""{"Query":"from index '{{index}}'","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"{{LongWait}}"}""";
+
+    /// <summary>A database with indexes, which this node has opened.</summary>
+    private async Task<Database> DefineAsync(string definitions)
+    {
+        string db = await _server.CreateDatabaseAsync();
+        Assert.Equal(201, (await _server.SendAsync("PUT", db + "/admin/indexes", definitions)).Status);
+        Assert.Equal(200, (await _server.SendAsync("GET", db + "/indexes/progress?wait=15000")).Status);
+        Assert.True(_server.Node.Databases.TryGet(db.Split('/')[^1], out var database));
+        return database;
+    }
+
+    private async Task UntilAwaitedAsync(Database database, string name)
+    {
+        using var bound = new CancellationTokenSource(Guard);
+        while (!_server.Context.Indexes.TryGetSlot(database, name, out var slot) || !slot.Serving.IsAwaited)
+        {
+            await Task.Delay(10, bound.Token);
+        }
+    }
+}
