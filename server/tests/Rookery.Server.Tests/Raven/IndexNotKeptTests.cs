@@ -59,6 +59,26 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
         Assert.Equal(204, (await _server.SendAsync("DELETE", db + "/indexes?name=Old")).Status);
     }
 
+    [Theory]
+    [InlineData("RESET", "indexes?name=Old", 500)]
+    [InlineData("POST", "admin/indexes/stop?name=Old", 500)]
+    [InlineData("POST", "admin/indexes/start?name=Old", 500)]
+    [InlineData("GET", "indexes/terms?name=Old&field=City", 503)]
+    public async Task What_would_be_done_with_them_is_refused_with_the_reason(string method, string route, int status)
+    {
+        string db = await StoreAsync(Refused);
+        var stats = (await _server.SendAsync("GET", db + "/indexes/stats")).Json.GetProperty("Results")[0];
+        string why = stats.GetProperty("Trouble").GetString()!["Not kept on this node. ".Length..];
+        (await _server.SendAsync(method, $"{db}/{route}")).IsRefusal(
+            status,
+            $"The index 'Old' is not kept on this node. {why}"
+        );
+        (await _server.SendAsync(method, $"{db}/{route.Replace("Old", "None")}")).IsRefusal(
+            404,
+            "There is no index 'None'."
+        );
+    }
+
     [Fact]
     public async Task A_batch_that_would_wait_for_them_in_vain_is_answered_at_once_and_says_so()
     {

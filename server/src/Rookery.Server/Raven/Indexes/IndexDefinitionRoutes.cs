@@ -58,10 +58,11 @@ internal sealed class IndexDefinitionRoutes(ServerContext context)
     /// RESET indexes?name=…: this node builds it from the beginning. It answers nothing new until it has come as far as
     /// it was.
     /// </summary>
-    public Task ResetAsync(HttpContext http, Database database)
+    public async Task ResetAsync(HttpContext http, Database database)
     {
         string name = ReadName(http);
-        return context.Indexes.Reset(database, name) ? Empty.NoContent(http) : throw IndexCommand.Missing(name);
+        await IndexCommand.OnThisNodeAsync(context, http, database, name, () => context.Indexes.Reset(database, name));
+        await Empty.NoContent(http);
     }
 
     private static string ReadName(HttpContext http)

@@ -35,12 +35,12 @@ internal sealed class IndexSettingRoutes(ServerContext context)
     public Task DisableAsync(HttpContext http, Database database) => SetDisabledAsync(http, database, isDisabled: true);
 
     /// <summary>POST admin/indexes/start[?name=…]: this node indexes again.</summary>
-    public Task StartAsync(HttpContext http, Database database) => SetPaused(http, database, isPaused: false);
+    public Task StartAsync(HttpContext http, Database database) => SetPausedAsync(http, database, isPaused: false);
 
     /// <summary>
     /// POST admin/indexes/stop[?name=…]: this node indexes no more until it is told to, or starts again.
     /// </summary>
-    public Task StopAsync(HttpContext http, Database database) => SetPaused(http, database, isPaused: true);
+    public Task StopAsync(HttpContext http, Database database) => SetPausedAsync(http, database, isPaused: true);
 
     private static TValue Read<TValue>(string? word, string member)
         where TValue : struct, Enum =>
@@ -55,7 +55,7 @@ internal sealed class IndexSettingRoutes(ServerContext context)
                 $"'{member}' must be one of {string.Join(", ", Enum.GetNames<TValue>())}, not '{word}'."
             );
 
-    private Task SetPaused(HttpContext http, Database database, bool isPaused)
+    private async Task SetPausedAsync(HttpContext http, Database database, bool isPaused)
     {
         var parameters = new QueryParameters(http);
         if (parameters.Text("type") is { Length: > 0 } type)
@@ -67,13 +67,20 @@ internal sealed class IndexSettingRoutes(ServerContext context)
 
         if (parameters.Text("name") is { Length: > 0 } name)
         {
-            return context.Indexes.SetPaused(database, name, isPaused)
-                ? Empty.NoContent(http)
-                : throw IndexCommand.Missing(name);
+            await IndexCommand.OnThisNodeAsync(
+                context,
+                http,
+                database,
+                name,
+                () => context.Indexes.SetPaused(database, name, isPaused)
+            );
+        }
+        else
+        {
+            context.Indexes.SetPaused(database, isPaused);
         }
 
-        context.Indexes.SetPaused(database, isPaused);
-        return Empty.NoContent(http);
+        await Empty.NoContent(http);
     }
 
     private async Task SetDisabledAsync(HttpContext http, Database database, bool isDisabled)
