@@ -31,6 +31,8 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
             (await GetAsync(database + "/indexes?start=1&namesOnly=true")).GetProperty("Results").GetArrayLength()
         );
         (await server.SendAsync("GET", database + "/indexes?name=None")).IsRefusal(404, "There is no index 'None'");
+        var behind = await GetAsync(database + "/indexes?name=Auto/Users/ByAgeAndName&start=1");
+        Assert.Equal(0, behind.GetProperty("Results").GetArrayLength());
     }
 
     [Fact]

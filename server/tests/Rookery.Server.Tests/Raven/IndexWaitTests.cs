@@ -42,6 +42,30 @@ public sealed class IndexWaitTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Indexes_that_were_defined_a_moment_ago_are_paused_with_all_others()
+    {
+        string db = await _server.CreateDatabaseAsync();
+        var names = Enumerable.Range(0, 30);
+        string definitions = string.Join(
+            ',',
+            names.Select(static name =>
+                $$"""{"Name":"I{{name}}","Maps":["from u in docs.Users select new { u.City }"]}"""
+            )
+        );
+        Assert.Equal(
+            201,
+            (await _server.SendAsync("PUT", db + "/admin/indexes", $$"""{"Indexes":[{{definitions}}]}""")).Status
+        );
+        Assert.Equal(204, (await _server.SendAsync("POST", db + "/admin/indexes/stop")).Status);
+        var indexes = (await _server.SendAsync("GET", db + "/indexes/status")).Json.GetProperty("Indexes");
+        Assert.Equal(30, indexes.GetArrayLength());
+        Assert.All(
+            indexes.EnumerateArray(),
+            static index => Assert.Equal("Paused", index.GetProperty("Status").GetString())
+        );
+    }
+
+    [Fact]
     public async Task A_batch_goes_on_waiting_for_an_index_that_was_paused_meanwhile()
     {
         var database = await DefineAsync(ByCity);

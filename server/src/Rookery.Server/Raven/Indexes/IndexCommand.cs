@@ -98,8 +98,7 @@ internal static class IndexCommand
         }
 
         Find(database, [name]);
-        using var ends = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
-        await context.Indexes.WaitAsync(database, name, 0, OpeningPatience, ends.Token, evenAtRest: true);
+        await UntilOpenAsync(context, http, database, name);
         if (!act())
         {
             throw WhyNotKept(context, database, name) is { } why
@@ -108,11 +107,26 @@ internal static class IndexCommand
         }
     }
 
+    /// <summary>Waits a moment until this node has opened the indexes that are defined, where it keeps them.</summary>
+    public static async Task UntilOpenAsync(ServerContext context, HttpContext http, Database database)
+    {
+        foreach (var index in ShownIndex.All(context.Indexes, database).Where(static index => index.Status is null))
+        {
+            await UntilOpenAsync(context, http, database, index.Record.Name);
+        }
+    }
+
     /// <summary>
     /// It cannot be read, and is built again: 503, so that clients ask another node, whose index is its own.
     /// </summary>
     public static RefusedException Damaged(IndexDamagedException damaged) =>
         new(StatusCodes.Status503ServiceUnavailable, RavenType.RavenException, damaged.Message);
+
+    private static async Task UntilOpenAsync(ServerContext context, HttpContext http, Database database, string name)
+    {
+        using var ends = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
+        await context.Indexes.WaitAsync(database, name, 0, OpeningPatience, ends.Token, evenAtRest: true);
+    }
 
     private static string? WhyNotKept(ServerContext context, Database database, string name) =>
         context.Indexes.WhyNotKept(database, name) is { } why

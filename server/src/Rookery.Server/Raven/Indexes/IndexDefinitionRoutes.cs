@@ -19,8 +19,6 @@ internal sealed class IndexDefinitionRoutes(ServerContext context)
         var indexes = ShownIndex
             .Named(context.Indexes, database, name is null ? [] : [name])
             .Where(static index => index.Status is not { IsReplacement: true })
-            .Skip(start)
-            .Take(pageSize)
             .ToList();
         return name is not null && indexes.Count == 0
             ? throw IndexCommand.Missing(name)
@@ -29,7 +27,7 @@ internal sealed class IndexDefinitionRoutes(ServerContext context)
                 json =>
                 {
                     json.WriteStartArray("Results"u8);
-                    foreach (var index in indexes)
+                    foreach (var index in indexes.Skip(start).Take(pageSize))
                     {
                         if (namesOnly)
                         {
