@@ -30,9 +30,7 @@ public sealed class AlertSender : IAsyncDisposable
     private readonly WebhookConfiguration _webhook;
     private readonly HttpClient _client;
     private readonly AlertDuty _duty = new();
-    private readonly Channel<AlertMessage> _waiting = Channel.CreateBounded<AlertMessage>(
-        new BoundedChannelOptions(MostWaiting) { FullMode = BoundedChannelFullMode.DropOldest, SingleReader = true }
-    );
+    private readonly Channel<AlertMessage> _waiting;
     private readonly CancellationTokenSource _ends = new();
     private readonly ITimer _timer;
     private readonly Task _sending;
@@ -49,6 +47,14 @@ public sealed class AlertSender : IAsyncDisposable
     public AlertSender(ServerContext context, WebhookConfiguration webhook, string? token)
     {
         (_context, _webhook) = (context, webhook);
+        _waiting = Channel.CreateBounded<AlertMessage>(
+            new BoundedChannelOptions(MostWaiting)
+            {
+                FullMode = BoundedChannelFullMode.DropOldest,
+                SingleReader = true,
+            },
+            dropped => GiveUp(dropped, $"{MostWaiting} newer ones wait")
+        );
 
         // A redirect could lead the token elsewhere.
         _client = new HttpClient(
@@ -258,12 +264,23 @@ public sealed class AlertSender : IAsyncDisposable
             _isFailing = true;
             if (isFinal)
             {
+                GiveUp(message, failure.TrimEnd('.'));
                 return;
             }
 
             await Task.Delay(pause, _context.Time, _ends.Token);
         }
     }
+
+    private void GiveUp(AlertMessage message, string why) =>
+        _context.Log.LogWarning(
+            LogEvents.AlertGivenUp,
+            "The webhook is not told that {Name} of node {Node} is {State}: {Why}.",
+            message.Alert.Name,
+            message.Node,
+            message.State,
+            why
+        );
 
     private async Task<(string? Failure, bool IsFinal)> SendAsync(
         AlertMessage message,

@@ -189,6 +189,15 @@ public static class LogEvents
             "Alerts could not be judged, or not be handed to the webhook, by a fault of the node's own; said once."
         );
 
+    /// <summary>The webhook is never told of an alert.</summary>
+    public static EventId AlertGivenUp { get; } =
+        Add(
+            1606,
+            "alert_given_up",
+            LogLevel.Warning,
+            "The webhook is not told of an alert: it refused the message as wrong, or newer ones wait for it."
+        );
+
     private static EventId Add(int number, string name, LogLevel level, string meaning)
     {
         var id = new EventId(number, name);

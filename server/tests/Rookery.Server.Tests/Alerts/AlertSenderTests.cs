@@ -172,6 +172,27 @@ public sealed class AlertSenderTests : IAsyncLifetime
         _active.Clear();
         await PassAsync(sender, seconds: 10);
         Assert.Equal("resolved", StateOf((await NextAsync()).Body));
+        Assert.Single(
+            _node.Log.Lines,
+            static line => line.Contains("not told that hot of node A is firing: the webhook", StringComparison.Ordinal)
+        );
+    }
+
+    [Fact]
+    public async Task Messages_that_find_no_room_behind_a_webhook_that_fails_are_named_in_the_log()
+    {
+        lock (_statuses)
+        {
+            Enumerable.Repeat(500, 1000).ToList().ForEach(_statuses.Enqueue);
+        }
+
+        await using var sender = Sender("/hook", WebhookSettings.Json, token: null);
+        _active.AddRange(Enumerable.Range(0, 70).Select(static number => Hot() with { Name = $"hot{number}" }));
+        await PassAsync(sender, seconds: 10);
+        Assert.Contains(
+            _node.Log.Lines,
+            static line => line.Contains("is firing: 64 newer ones wait", StringComparison.Ordinal)
+        );
     }
 
     [Theory]
