@@ -115,6 +115,24 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
             ];
     }
 
+    /// <summary>A query of the greatest length is half a MiB of memory.</summary>
+    [Fact]
+    public async Task What_has_ended_is_remembered_only_as_far_as_it_holds_little_memory()
+    {
+        string db = await FillAsync(1);
+        string query = $"from Items where a = '{new string('x', 250_000)}'";
+        var begun = new List<Answer>();
+        for (int number = 0; number < 12; number++)
+        {
+            begun.Add(await server.SendAsync("DELETE", db + "/queries", Body(query)));
+            var state = await EndAsync(db, begun[number]);
+            Assert.Equal(query, state.GetProperty("Result").GetProperty("Query").GetString());
+        }
+
+        string path = $"{db}/operations/state?id={Id(begun[0])}";
+        (await server.SendAsync("GET", path)).IsRefusal(400, "or ended many others after it");
+    }
+
     [Fact]
     public async Task A_patch_that_fails_ends_it_and_leaves_what_was_changed_before()
     {

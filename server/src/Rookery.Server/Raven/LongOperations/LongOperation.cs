@@ -67,6 +67,9 @@ internal abstract class LongOperation(uint database, long id) : IDisposable
         }
     }
 
+    /// <summary>What it holds for as long as it is remembered, unless it draws that from a memory share.</summary>
+    public virtual long HeldBytes => 0;
+
     /// <summary>Writes how far it is, as members of an object.</summary>
     public abstract void WriteProgress(Utf8JsonWriter json);
 

@@ -15,8 +15,14 @@ internal sealed class OperationRegistry(TimeProvider time)
     /// <summary>How many finished operations are remembered: clients ask for the state right after the end.</summary>
     private const int Remembered = 256;
 
+    /// <summary>
+    /// How much they hold at most, beside what is drawn from a memory share. The longest query is an eighth of it.
+    /// </summary>
+    private const long RememberedBytes = 4 << 20;
+
     private readonly ConcurrentDictionary<(uint Database, long Id), LongOperation> _operations = new();
-    private readonly ConcurrentQueue<(uint Database, long Id)> _finished = new();
+    private readonly ConcurrentQueue<LongOperation> _finished = new();
+    private long _finishedBytes;
 
     // Numbers go on from the clock, so that who asks after a restart for an operation from before it does not find
     // another one.
@@ -64,10 +70,15 @@ internal sealed class OperationRegistry(TimeProvider time)
 
     private void Forget(LongOperation ended)
     {
-        _finished.Enqueue(KeyOf(ended));
-        while (_finished.Count > Remembered && _finished.TryDequeue(out var oldest))
+        _finished.Enqueue(ended);
+        Interlocked.Add(ref _finishedBytes, ended.HeldBytes);
+        while (
+            (_finished.Count > Remembered || Interlocked.Read(ref _finishedBytes) > RememberedBytes)
+            && _finished.TryDequeue(out var oldest)
+        )
         {
-            if (_operations.TryRemove(oldest, out var forgotten))
+            Interlocked.Add(ref _finishedBytes, -oldest.HeldBytes);
+            if (_operations.TryRemove(KeyOf(oldest), out var forgotten))
             {
                 forgotten.Dispose();
             }

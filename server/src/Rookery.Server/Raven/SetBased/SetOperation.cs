@@ -29,6 +29,9 @@ internal sealed class SetOperation(uint database, long id, string query, MemoryS
     /// <summary>Documents that it has dealt with.</summary>
     public long Processed => Interlocked.Read(ref _processed);
 
+    /// <inheritdoc/>
+    public override long HeldBytes => sizeof(char) * (long)query.Length;
+
     /// <summary>Counts documents that are dealt with.</summary>
     public void Progress(int documents) => Interlocked.Add(ref _processed, documents);
 
