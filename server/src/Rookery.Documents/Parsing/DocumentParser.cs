@@ -186,6 +186,7 @@ public sealed class DocumentParser : IDisposable
             Collection = _metadata.Collection,
             CollectionChange = _metadata.CollectionChange,
             MetadataId = _metadata.Id,
+            IsIdNoText = _metadata.IsIdNoText,
             ExpiresAtTicks = _metadata.ExpiresAtTicks,
             ExpiryChange = _metadata.ExpiryChange,
         };

@@ -54,6 +54,9 @@ internal sealed class MetadataReader
     /// <summary>The id the metadata names; empty without one.</summary>
     public ReadOnlySpan<byte> Id => _id.Written;
 
+    /// <summary>Whether the id is something else than a text or null.</summary>
+    public bool IsIdNoText { get; private set; }
+
     /// <summary>UTC ticks; 0 = never.</summary>
     public long ExpiresAtTicks { get; private set; }
 
@@ -71,6 +74,7 @@ internal sealed class MetadataReader
         _id.Clear();
         (_runStart, _runEnd, _isCopied) = (0, 0, false);
         (CollectionChange, ExpiryChange, ExpiresAtTicks) = (MemberChange.Unchanged, MemberChange.Unchanged, 0);
+        IsIdNoText = false;
         Error = default;
     }
 
@@ -158,7 +162,11 @@ internal sealed class MetadataReader
             return TryReadExpiry(ref scanner, use, out keep);
         }
 
-        if (text.SequenceEqual("@id"u8) && scanner.Peek() == (byte)'"')
+        if (text.SequenceEqual("@id"u8) && scanner.Peek() is not ((byte)'"' or (byte)'n'))
+        {
+            IsIdNoText = true;
+        }
+        else if (text.SequenceEqual("@id"u8) && scanner.Peek() == (byte)'"')
         {
             keep = false;
             if (!scanner.TryReadString(out JsonSlice slice))

@@ -27,6 +27,9 @@ public readonly ref struct ParsedDocument
     /// </summary>
     public ReadOnlySpan<byte> MetadataId { get; init; }
 
+    /// <summary>Whether <c>@metadata.@id</c> is something else than a text or null, which names no document.</summary>
+    public bool IsIdNoText { get; init; }
+
     /// <summary>When <c>@expires</c> says the document ends, UTC ticks; 0 = never.</summary>
     public long ExpiresAtTicks { get; init; }
 

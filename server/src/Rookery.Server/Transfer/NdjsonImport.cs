@@ -72,6 +72,13 @@ internal sealed class NdjsonImport : IDisposable
         {
             switch (_reader.Read(out var document, out var error))
             {
+                case StreamRead.Item when document.IsIdNoText:
+                    Bad++;
+                    refuse(
+                        _reader.Line,
+                        "@id must be a string ($.@metadata.@id). Send the document's id, or leave @id out to get one."
+                    );
+                    break;
                 case StreamRead.Item when DocumentId.TryValidateForStore(document.MetadataId, out error):
                     MayBeRepeated &= document.MetadataId is [.., not ((byte)'/' or (byte)'|')];
                     _writer.Put(document.MetadataId, ExpectedChangeVector.None, document);

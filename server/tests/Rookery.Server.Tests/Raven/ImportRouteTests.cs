@@ -17,6 +17,18 @@ public sealed class ImportRouteTests(RunningServer server) : IClassFixture<Runni
         Assert.Equal((3, 2, 1), ResultOf(answer));
     }
 
+    /// <summary>It would be stored under an id that nobody asked for, and once more with each repetition.</summary>
+    [Fact]
+    public async Task An_id_that_is_no_text_is_a_bad_line()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string[] ids = ["7", "{}", "[\"a\"]", "true", "null", "\"a\""];
+        byte[] lines = Lines([.. ids.Select(static id => $$"""{"@metadata":{"@id":{{id}} } }""")]);
+        var answer = await server.SendAsync("POST", db + "/import", lines);
+        Assert.Equal((6, 2, 4), ResultOf(answer));
+        Assert.Contains("@id must be a string", answer.Body, StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task A_compressed_import_is_unpacked()
     {
