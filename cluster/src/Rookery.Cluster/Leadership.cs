@@ -7,7 +7,7 @@ namespace Rookery.Cluster;
 /// and each connection asks.
 /// </summary>
 /// <remarks><see cref="See"/> is called under the lock of <see cref="RaftHost"/>; all else from any thread.</remarks>
-internal sealed class Leadership(RaftHost host, ApplyProgress progress)
+internal sealed class Leadership(RaftHost host, ApplyProgress progress, bool hasNetwork)
 {
     private Configuration _configuration = host.Core.Configuration;
     private long _leader;
@@ -52,6 +52,12 @@ internal sealed class Leadership(RaftHost host, ApplyProgress progress)
         && host.Core.Configuration.Voters.Length == 1
         && host.Core.Configuration.Learners.IsEmpty
         && host.Core.Configuration.IsVoter(host.Self);
+
+    /// <summary>
+    /// Whether members may ask for entries. Who joins a node alone begins with its state: until then its journal's
+    /// segments are used again at once, because fresh ones cost each write its bytes twice. Under the lock.
+    /// </summary>
+    public bool MayBeAskedForEntries => hasNetwork && !IsAlone;
 
     /// <summary>Publishes what the last step changed. Under the lock.</summary>
     public LeadershipChange See()

@@ -127,7 +127,7 @@ public sealed partial class RaftConsensus
                 _health.Measure();
                 _space.Measure();
                 _reads.AskWhetherCaughtUp();
-                SeekStateIfNeeded();
+                _installer.SeekStateIfNeeded();
             }
 
             _clusterTime.ReadIfDue();

@@ -177,9 +177,9 @@ public sealed partial class RaftConsensus
     /// </summary>
     private string? WhyUnready(ConsensusState state) =>
         WhyNoPart(state) is { } outside ? outside
-        : state.Configuration.Voters.IsEmpty ? FetchTrouble ?? NotToldYet
+        : state.Configuration.Voters.IsEmpty ? _installer.Trouble ?? NotToldYet
         : !state.Configuration.IsVoter(Self) && !_reads.HasEverCaughtUp
-            ? FetchTrouble
+            ? _installer.Trouble
                 ?? (
                     "This node has joined and catches up: since its start it has not come to all that is "
                     + "committed. What it has can be read here, and may be old."
@@ -233,7 +233,7 @@ public sealed partial class RaftConsensus
                 is { Refusal: { } told } refusing
                 ? $"{(Roster.Of(refusing.Node) is null ? "Another member" : Roster.NameAndTagOf(refusing.Node))} does "
                     + $"not let this node in: {told.Sentence}{SilentBeside(answers, state.Configuration)}"
-            : state.Configuration.Voters.IsEmpty ? FetchTrouble ?? NotToldYet
+            : state.Configuration.Voters.IsEmpty ? _installer.Trouble ?? NotToldYet
             : state.Configuration.Voters.Length == 1
                 ? WhyOnlyVoterDoesNotLead(state.Configuration.Voters[0], state.IsDamaged)
             : WhyNoneIsChosen(state.Configuration);
@@ -347,14 +347,14 @@ public sealed partial class RaftConsensus
             return WhyNoLeader(state);
         }
 
-        if (WhyUnapplied is { } unapplied)
+        if (_applies.WhyBlocked is { } unapplied)
         {
-            return FetchTrouble is { } vain ? $"{unapplied} {vain}" : unapplied;
+            return _installer.Trouble is { } vain ? $"{unapplied} {vain}" : unapplied;
         }
 
         long left = state.CommitIndex - state.AppliedIndex;
         return left > EntriesToCatchUp
             ? $"This node catches up: {left} entries are to be applied."
-            : WhyUnready(state) ?? FetchTrouble;
+            : WhyUnready(state) ?? _installer.Trouble;
     }
 }

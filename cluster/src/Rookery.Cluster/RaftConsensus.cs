@@ -2,9 +2,11 @@ using Rookery.Cluster.Commit;
 using Rookery.Cluster.Log;
 using Rookery.Cluster.Membership;
 using Rookery.Cluster.Peers;
+using Rookery.Cluster.Transfer;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
+using Rookery.Documents.Transfer;
 using Rookery.Journal;
 using Rookery.Platform;
 using Rookery.Raft;
@@ -46,7 +48,10 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     private readonly ProposalIntake _intake;
     private readonly JournalWriter _writer;
     private readonly WritePipeline _writes;
+    private readonly ApplyPipeline _applies;
     private readonly CommitThreads _threads;
+    private readonly SnapshotInstaller _installer;
+    private readonly SnapshotProvider _provider;
     private Tuple<(long, long), ClusterView>? _view;
 
     private RaftConsensus(NodeStore store, ConsensusOptions options)
@@ -63,7 +68,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
         _host = new RaftHost(start, options, _time, this);
         _progress = new ApplyProgress(store.AppliedIndex);
         _reads = new ReadIndexService(_host, _progress);
-        _leadership = new Leadership(_host, _progress);
+        _leadership = new Leadership(_host, _progress, hasNetwork: _network is not null);
         KeepEntries();
         _clusterTime = new ClusterTimeSource(_host, store, options.IsClockSynchronised);
         _space = new VoterSpace(_host, store, Roster, TagOf, options.TroubleFound);
@@ -90,8 +95,38 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
             _answers,
             options
         );
-        _threads = new CommitThreads(_queue, _writes, this, _time);
+        _applies = new ApplyPipeline(
+            _host,
+            store,
+            _leadership,
+            _progress,
+            _reads,
+            _clusterTime,
+            _health,
+            _log,
+            _queue,
+            _answers,
+            _forwarder,
+            options
+        );
+        _threads = new CommitThreads(_host, _queue, _writes, _applies, _time);
         _intake.CommitHere = _threads.CommitHere;
+        _installer = new SnapshotInstaller(
+            _host,
+            store,
+            Roster,
+            _leadership,
+            _progress,
+            _reads,
+            _log,
+            _writer,
+            _applies,
+            _queue,
+            _threads,
+            options
+        );
+        _applies.Blocked = _installer.SeekStateIfNeeded;
+        _provider = new SnapshotProvider(_host, store, _leadership, _progress, options.RunBeside);
         store.ManifestDurable = OnManifestDurable;
     }
 
@@ -198,10 +233,6 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     internal string TagOf(NodeId member) =>
         member == Self ? NodeTag : Roster.Of(member)?.Record.Tag ?? member.ToString();
 
-    // Who joins a node alone begins with its state. Until then its journal's segments are used again at once: fresh
-    // ones cost each write its bytes twice.
-    private bool MayBeAskedForEntries => _network is not null && !_leadership.IsAlone;
-
     private static bool IsOneOfSeveral(NodeStore store)
     {
         if (store.Journal.Configuration.IsEmpty)
@@ -239,9 +270,9 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     /// <inheritdoc/>
     public void Dispose()
     {
-        _stopping.Cancel();
+        _installer.Dispose();
         _clock?.Dispose();
-        _replay?.Dispose();
+        _applies.Dispose();
         lock (_host.Gate)
         {
             // Whoever comes later would wait for a clock that stands.
@@ -252,8 +283,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     }
 
     /// <inheritdoc/>
-    public CommitStatistics ReadStatistics() =>
-        new(Volatile.Read(ref _frames), Volatile.Read(ref _commands), _answers.Queued);
+    public CommitStatistics ReadStatistics() => new(_applies.Frames, _applies.Commands, _answers.Queued);
 
     /// <summary>
     /// Commits and applies what is queued, here and now: for tests that drive consensus step by step.
@@ -272,17 +302,39 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     /// <returns>Whether there was one.</returns>
     internal bool WriteOnce() => _writes.WriteOnce();
 
+    /// <summary>Whether there is an entry to apply.</summary>
+    internal bool HasToApply => _applies.HasToApply;
+
+    /// <summary>Applies the next committed entry.</summary>
+    /// <returns>Whether there was one.</returns>
+    internal bool ApplyOnce() => _applies.ApplyOnce();
+
+    /// <summary>Whether to apply may mean to wait for a flush.</summary>
+    internal bool ApplyMayWait => _applies.ApplyMayWait;
+
+    /// <summary>Answers what still waits when nobody will commit or apply it here any more.</summary>
+    internal void RefuseWaiting() => _threads.RefuseWaiting();
+
     /// <summary>
-    /// Answers what still waits when nobody will commit or apply it here any more. What comes later is refused.
+    /// This node's state for a member that fell behind: what changed since an etag, when that is much less, or
+    /// everything.
     /// </summary>
-    internal void RefuseWaiting()
-    {
-        _writes.Close();
-        lock (_host.Gate)
-        {
-            RefuseUnapplied(through: long.MaxValue);
-        }
-    }
+    /// <param name="since">The etag through which the member has everything; null when it needs everything.</param>
+    /// <param name="through">The index through which the member has applied everything: what ends before is of no use
+    /// to it.</param>
+    /// <returns>Null while it is being written, or this node leads and its tables have not come to
+    /// <paramref name="through"/>: to be asked again.</returns>
+    /// <exception cref="IOException">There is none to be had; the message says why.</exception>
+    public Task<StateOffer?> OfferStateAsync(long? since, long through) => _provider.OfferAsync(since, through);
+
+    /// <summary>
+    /// Why the last attempt to fetch the state of another member came to nothing, in sentences; null before one did,
+    /// and when one succeeded since.
+    /// </summary>
+    internal string? FetchTrouble => _installer.Trouble;
+
+    /// <summary>Whether what is committed needs what this node cannot read, and another member has to help.</summary>
+    internal bool CannotApply => _progress.IsBlocked;
 
     /// <summary>Refuses new commands, in order to stop.</summary>
     internal void RefuseBecauseStopping() => _host.RefuseBecauseStopping();
@@ -295,7 +347,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
         while (_leadership.IsAlone && !_leadership.IsReady)
         {
             Tick();
-            bool works = WriteOnce() | ApplyOrThrow();
+            bool works = WriteOnce() | _applies.ApplyOrThrow();
             if (Refusal is { } refusal)
             {
                 throw new DataFormatException(refusal.Message);
@@ -314,7 +366,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
             _receipts.See(_host.Core, _host.Now);
         }
 
-        BeginFetchIfOffered();
+        _installer.BeginIfOffered();
         if (_writer.BeginIfDue())
         {
             _queue.Wake();
@@ -376,7 +428,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     void IStepHandler.EndLatched()
     {
         _reads.End();
-        Volatile.Write(ref _hasToRefuse, true);
+        _applies.RefuseNext();
         _queue.Wake();
         _threads.WakeToApply();
     }
@@ -385,7 +437,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     /// <param name="sentence">Why, and what to do.</param>
     internal void Retire(string sentence) => _host.Retire(sentence);
 
-    private void KeepEntries() => _journal.KeptBytes = MayBeAskedForEntries ? _options.KeptJournalBytes : 0;
+    private void KeepEntries() => _journal.KeptBytes = _leadership.MayBeAskedForEntries ? _options.KeptJournalBytes : 0;
 
     private void OnManifestDurable(JournalPosition position)
     {

@@ -8,9 +8,10 @@ namespace Rookery.Cluster.Commit;
 /// </summary>
 internal sealed class CommitThreads
 {
+    private readonly RaftHost _host;
     private readonly ProposalQueue _queue;
     private readonly WritePipeline _writes;
-    private readonly RaftConsensus _consensus;
+    private readonly ApplyPipeline _applies;
     private readonly TimeProvider _time;
     private readonly Thread _writer;
     private readonly Thread _applier;
@@ -23,11 +24,18 @@ internal sealed class CommitThreads
     // Of whoever's turn it is to write.
     private long _averageSyncTicks;
 
-    public CommitThreads(ProposalQueue queue, WritePipeline writes, RaftConsensus consensus, TimeProvider time)
+    public CommitThreads(
+        RaftHost host,
+        ProposalQueue queue,
+        WritePipeline writes,
+        ApplyPipeline applies,
+        TimeProvider time
+    )
     {
+        _host = host;
         _queue = queue;
         _writes = writes;
-        _consensus = consensus;
+        _applies = applies;
         _time = time;
         Action commit = WriteOnTurn;
         CommitHere = () => Guard(commit);
@@ -95,7 +103,7 @@ internal sealed class CommitThreads
     /// <summary>Commits what is queued, ends both threads, and answers whoever came too late.</summary>
     public void Stop()
     {
-        _consensus.RefuseBecauseStopping();
+        _host.RefuseBecauseStopping();
         Volatile.Write(ref _isStopping, true);
         _queue.Wake();
         if (_writer.ThreadState.HasFlag(ThreadState.Unstarted))
@@ -105,7 +113,20 @@ internal sealed class CommitThreads
 
         _writer.Join();
         _applier.Join();
-        _consensus.RefuseWaiting();
+        RefuseWaiting();
+    }
+
+    /// <summary>
+    /// Answers what still waits when nobody will commit or apply it here any more. What comes later is refused. While
+    /// neither thread runs.
+    /// </summary>
+    public void RefuseWaiting()
+    {
+        _writes.Close();
+        lock (_host.Gate)
+        {
+            _applies.RefuseUnapplied(through: long.MaxValue);
+        }
     }
 
     /// <summary>Ends the process at once.</summary>
@@ -222,7 +243,7 @@ internal sealed class CommitThreads
     /// </summary>
     private void ApplyHereOrThere()
     {
-        if (!_consensus.HasToApply)
+        if (!_applies.HasToApply)
         {
             return;
         }
@@ -230,7 +251,7 @@ internal sealed class CommitThreads
         lock (_gate)
         {
             // Whoever waits for a flush here would keep writers waiting, who need none.
-            if (_isApplying || _queue.Count > 0 || _writes.HasWork || _consensus.ApplyMayWait)
+            if (_isApplying || _queue.Count > 0 || _writes.HasWork || _applies.ApplyMayWait)
             {
                 Monitor.PulseAll(_gate);
                 return;
@@ -240,7 +261,7 @@ internal sealed class CommitThreads
         }
 
         // What is committed while this applies may be left to the other thread: writers wait for this one.
-        while (_consensus.ApplyOnce() && _queue.Count == 0 && !_writes.HasWork) { }
+        while (_applies.ApplyOnce() && _queue.Count == 0 && !_writes.HasWork) { }
 
         EndApplying();
     }
@@ -251,7 +272,7 @@ internal sealed class CommitThreads
         {
             lock (_gate)
             {
-                while (_isApplying || !_consensus.HasToApply)
+                while (_isApplying || !_applies.HasToApply)
                 {
                     if (_writerEnded && !_isApplying)
                     {
@@ -264,7 +285,7 @@ internal sealed class CommitThreads
                 _isApplying = true;
             }
 
-            while (_consensus.ApplyOnce()) { }
+            while (_applies.ApplyOnce()) { }
 
             EndApplying();
         }
@@ -277,7 +298,7 @@ internal sealed class CommitThreads
             _isApplying = false;
 
             // A lone caller would wake the other thread after each write, for nothing.
-            if (_isAwaited || _writerEnded || _consensus.HasToApply)
+            if (_isAwaited || _writerEnded || _applies.HasToApply)
             {
                 Monitor.PulseAll(_gate);
             }

@@ -1,48 +1,70 @@
 using Rookery.Cluster.Commit;
 using Rookery.Cluster.Log;
+using Rookery.Cluster.Membership;
+using Rookery.Documents.Nodes;
 using Rookery.Documents.Transfer;
 using Rookery.Platform;
 using Rookery.Raft;
 using Rookery.Storage.Install;
 
-namespace Rookery.Cluster;
+namespace Rookery.Cluster.Transfer;
 
 /// <summary>
-/// A member that misses more than the others' journals hold fetches the state of one of them and puts it in the place
-/// of its own.
+/// A member that misses more than the others' journals hold, or whose tables cannot be read, fetches the state of one
+/// of them and puts it in the place of its own.
 /// </summary>
-public sealed partial class RaftConsensus
+/// <remarks>
+/// The lock of <see cref="RaftHost"/> guards all fields; <see cref="Trouble"/> is read without it. A state is fetched
+/// without the lock. It is put in place under it, the one exception to the rule that no file is touched then.
+/// </remarks>
+internal sealed class SnapshotInstaller(
+    RaftHost host,
+    NodeStore store,
+    MemberRoster roster,
+    Leadership leadership,
+    ApplyProgress progress,
+    ReadIndexService reads,
+    ReplicatedLog log,
+    JournalWriter writer,
+    ApplyPipeline applies,
+    ProposalQueue queue,
+    CommitThreads threads,
+    ConsensusOptions options
+) : IDisposable
 {
-    private readonly CancellationTokenSource _stopping = new();
-    private bool _isFetching;
-    private string? _fetchTrouble;
-    private long _fetchTroubleTold;
-    private long _fetchedThrough;
-
     private static readonly TimeSpan FetchTroubleInterval = TimeSpan.FromMinutes(1);
     private static readonly TimeSpan FlushInterval = TimeSpan.FromMilliseconds(20);
     private static readonly TimeSpan ApplyInterval = TimeSpan.FromMilliseconds(250);
 
+    private readonly CancellationTokenSource _stopping = new();
+    private readonly TimeProvider _time = store.Time;
+    private bool _isFetching;
+    private string? _trouble;
+    private long _troubleTold;
+    private long _fetchedThrough;
+
     /// <summary>
     /// Why the last attempt to fetch the state of another member came to nothing, in sentences; null before one did,
-    /// and when one succeeded since.
+    /// when one succeeded since, and when what it was for came by entries.
     /// </summary>
-    internal string? FetchTrouble => Volatile.Read(ref _fetchTrouble);
+    public string? Trouble =>
+        progress.Applied < Volatile.Read(ref _fetchedThrough) ? Volatile.Read(ref _trouble) : null;
 
-    private void BeginFetchIfOffered()
+    /// <summary>Begins to fetch a state if the core's last step asked for one. Under the lock.</summary>
+    public void BeginIfOffered()
     {
-        if (_host.Output.Fetch is not { } offer)
+        if (host.Output.Fetch is not { } offer)
         {
             return;
         }
 
-        if (_options.FetchState is not null)
+        if (options.FetchState is not null)
         {
             BeginFetch(offer.From, offer.Position.Index);
         }
         else
         {
-            _options.TroubleFound?.Invoke(
+            options.TroubleFound?.Invoke(
                 "This node misses entries that the leader does not have any more, and has no way to fetch its state."
             );
         }
@@ -55,9 +77,11 @@ public sealed partial class RaftConsensus
     {
         if (!_isFetching)
         {
+            // What the last fetch was for may have come by entries since.
+            Volatile.Write(ref _trouble, Trouble);
             _isFetching = true;
-            _fetchedThrough = through;
-            _options.RunBeside(() => _ = FetchAsync(_options.FetchState!, from));
+            Volatile.Write(ref _fetchedThrough, through);
+            options.RunBeside(() => _ = FetchAsync(options.FetchState!, from));
         }
     }
 
@@ -66,63 +90,23 @@ public sealed partial class RaftConsensus
     /// their place. Single rows would not do: a member has them as of a later entry than these tables can come to. Who
     /// leads is answered for by its store's health: it hands over to whoever can apply. Under the lock.
     /// </summary>
-    private void SeekStateIfNeeded()
+    public void SeekStateIfNeeded()
     {
-        if (!_progress.IsBlocked || _host.IsHalted)
+        if (!progress.IsBlocked || host.IsHalted)
         {
             return;
         }
 
-        RefuseUnapplied(through: _progress.Through);
-        _queue.Wake();
-        if (!MayBeGivenState)
+        applies.RefuseUnapplied(through: progress.Through);
+        queue.Wake();
+        if (!applies.MayBeGivenState)
         {
-            StopBecause(_progress.Damage!);
+            applies.StopBecause(progress.Damage!);
         }
-        else if (!Leader.IsNone && Leader != Self)
+        else if (!leadership.Leader.IsNone && leadership.Leader != host.Self)
         {
-            BeginFetch(Leader, _progress.Applied + 1);
+            BeginFetch(leadership.Leader, progress.Applied + 1);
         }
-    }
-
-    /// <summary>
-    /// This node's state for a member that fell behind: what changed since an etag, when that is much less, or
-    /// everything.
-    /// </summary>
-    /// <param name="since">The etag through which the member has everything; null when it needs everything.</param>
-    /// <param name="through">The index through which the member has applied everything: what ends before is of no use
-    /// to it.</param>
-    /// <returns>Null while it is being written, or this node leads and its tables have not come to
-    /// <paramref name="through"/>: to be asked again.</returns>
-    /// <exception cref="IOException">There is none to be had; the message says why.</exception>
-    public async Task<StateOffer?> OfferStateAsync(long? since, long through)
-    {
-        if (_progress.IsBlocked || (_store.Durable.Index < through && Leader != Self))
-        {
-            throw new StateTransferException(
-                "This node does not offer its state, because it cannot apply what is committed, or does not "
-                    + "lead and is not as far. Ask the member that leads."
-            );
-        }
-
-        if (_store.Durable.Index < through)
-        {
-            _store.RequestFlush();
-            return null;
-        }
-
-        var (offer, write) = await _store.DoInBackgroundAsync(() =>
-            since is { } etag
-                ? (_store.Offers.MakeSince(etag, out var toWrite, through), toWrite)
-                : (_store.Offers.Make(through), null)
-        );
-        if (write is not null)
-        {
-            _options.RunBeside(write);
-        }
-
-        // After it was made: all that it holds was committed in this term or before.
-        return offer is null ? null : offer with { CommittedBy = Term };
     }
 
     private async Task FetchAsync(Func<NodeId, CancellationToken, Task<FetchedState>> fetch, NodeId from)
@@ -132,14 +116,14 @@ public sealed partial class RaftConsensus
             await ApplyOwnAsync();
             var fetched = await fetch(from, _stopping.Token);
             bool? isInstalled;
-            while ((isInstalled = await _store.DoInBackgroundAsync(() => Install(fetched))) is null)
+            while ((isInstalled = await store.DoInBackgroundAsync(() => Install(fetched))) is null)
             {
                 await Task.Delay(ApplyInterval, _time, _stopping.Token);
             }
 
-            if (isInstalled == false && _progress.IsBlocked && !_host.IsHalted)
+            if (isInstalled == false && progress.IsBlocked && !host.IsHalted)
             {
-                TellFetchTrouble(from, "it does not fit to what this node knows by now of its log and of the terms.");
+                TellTrouble(from, "it does not fit to what this node knows by now of its log and of the terms.");
             }
         }
         catch (Exception) when (_stopping.IsCancellationRequested)
@@ -149,12 +133,12 @@ public sealed partial class RaftConsensus
         catch (Exception failure)
         {
             // Whatever it was: the core waits for this fetch, and asks for no other meanwhile.
-            lock (_host.Gate)
+            lock (host.Gate)
             {
                 EndFetchInVain();
             }
 
-            TellFetchTrouble(from, failure.Message);
+            TellTrouble(from, failure.Message);
         }
     }
 
@@ -162,46 +146,37 @@ public sealed partial class RaftConsensus
     private void EndFetchInVain()
     {
         _isFetching = false;
-        _host.Step(Input.ManifestFailed(_host.Now));
-        _host.EndStep();
+        host.Step(Input.ManifestFailed(host.Now));
+        host.EndStep();
     }
 
     /// <summary>
     /// Each second there is an attempt, for days on a card that is full. Whoever asks how this node does, without a
     /// word of who he is, is not told why: there may be addresses, paths and documents in it.
     /// </summary>
-    private void TellFetchTrouble(NodeId from, string why)
+    private void TellTrouble(NodeId from, string why)
     {
         string? before;
-        string member = Roster.NameAndTagOf(from);
-        lock (_host.Gate)
+        string member = roster.NameAndTagOf(from);
+        lock (host.Gate)
         {
-            if (_progress.Applied >= _fetchedThrough)
+            if (progress.Applied >= _fetchedThrough)
             {
-                // It came by entries meanwhile, and nobody would forget the trouble.
+                // It came by entries meanwhile.
                 return;
             }
 
-            before = _fetchTrouble;
+            before = Trouble;
             Volatile.Write(
-                ref _fetchTrouble,
+                ref _trouble,
                 $"The state of {member} could not be taken, and is asked for again: the log says why."
             );
         }
 
-        if (before is null || _time.GetElapsedTime(_fetchTroubleTold) >= FetchTroubleInterval)
+        if (before is null || _time.GetElapsedTime(_troubleTold) >= FetchTroubleInterval)
         {
-            _fetchTroubleTold = _time.GetTimestamp();
-            _options.TroubleFound?.Invoke($"The state of {member} could not be taken: {why} It is asked for again.");
-        }
-    }
-
-    /// <summary>What was to be fetched is here, however it came. Under the lock.</summary>
-    private void ForgetFetchTrouble()
-    {
-        if (_fetchTrouble is not null && _progress.Applied >= _fetchedThrough)
-        {
-            Volatile.Write(ref _fetchTrouble, null);
+            _troubleTold = _time.GetTimestamp();
+            options.TroubleFound?.Invoke($"The state of {member} could not be taken: {why} It is asked for again.");
         }
     }
 
@@ -211,7 +186,11 @@ public sealed partial class RaftConsensus
     /// </summary>
     private async Task ApplyOwnAsync()
     {
-        for (long before = -1; HasToApply && _progress.Applied is var applied && applied > before; before = applied)
+        for (
+            long before = -1;
+            applies.HasToApply && progress.Applied is var applied && applied > before;
+            before = applied
+        )
         {
             await Task.Delay(ApplyInterval, _time, _stopping.Token);
         }
@@ -227,23 +206,23 @@ public sealed partial class RaftConsensus
     /// writes: to be tried again.</returns>
     private bool? Install(FetchedState fetched)
     {
-        _store.PrepareInstall(fetched);
-        while (!_threads.TryPauseApplying(FlushInterval))
+        store.PrepareInstall(fetched);
+        while (!threads.TryPauseApplying(FlushInterval))
         {
             // Who applies may wait for a flush, which is done by this thread.
-            _store.FlushIfDue();
+            store.FlushIfDue();
         }
 
         try
         {
-            lock (_host.Gate)
+            lock (host.Gate)
             {
                 return InstallOrGiveUp(fetched);
             }
         }
         finally
         {
-            _threads.ResumeApplying();
+            threads.ResumeApplying();
         }
     }
 
@@ -251,27 +230,27 @@ public sealed partial class RaftConsensus
     {
         var offer = fetched.Offer;
         var position = new LogPosition(offer.Term, offer.Index);
-        bool isAhead = !_writer.IsDue && _host.Core.MayInstall(position, offer.CommittedBy);
+        bool isAhead = !writer.IsDue && host.Core.MayInstall(position, offer.CommittedBy);
         bool helps =
-            _progress.IsBlocked
-            && offer.Index >= _progress.Applied
-            && _host.Core.MayReplaceTables(position, offer.CommittedBy);
-        if (_writer.IsDue && !helps && !_host.IsHalted && offer.Index > _host.Core.CommitIndex)
+            progress.IsBlocked
+            && offer.Index >= progress.Applied
+            && host.Core.MayReplaceTables(position, offer.CommittedBy);
+        if (writer.IsDue && !helps && !host.IsHalted && offer.Index > host.Core.CommitIndex)
         {
             // Another leader has just been voted for, say: it would have to send everything that is here already.
             return null;
         }
 
-        if (_host.IsHalted || !(isAhead || helps))
+        if (host.IsHalted || !(isAhead || helps))
         {
             EndFetchInVain();
             return false;
         }
 
-        bool tailIsKept = _host.Core.KeepsTailBehind(position);
+        bool tailIsKept = host.Core.KeepsTailBehind(position);
         try
         {
-            _store.Install(fetched, tailIsKept);
+            store.Install(fetched, tailIsKept);
         }
         catch (Exception failure)
             when (failure
@@ -285,34 +264,36 @@ public sealed partial class RaftConsensus
         {
             // The two that pass left everything as it was, and the fetch is tried again. After anything else storage,
             // journal and tables may not fit together before a restart.
-            _host.Retire(
+            host.Retire(
                 $"A state that was fetched from another member could not be put in place: {failure.Message} "
                     + $"Restart the node."
             );
             return false;
         }
 
-        EndReplay();
+        applies.EndReplay();
         var (configuration, index) = ConfigurationEncoding.Read(offer.Configuration);
         // A former leader's: it knows no outcomes of them.
-        _log.RefuseBetween(_progress.Applied + 1, offer.Index, ProposalRejections.Overtaken);
-        bool wasBlocked = _progress.Install(offer.Index);
-        ForgetFetchTrouble();
+        log.RefuseBetween(progress.Applied + 1, offer.Index, ProposalRejections.Overtaken);
+        bool wasBlocked = progress.Install(offer.Index);
         if (wasBlocked)
         {
-            _options.TroubleFound?.Invoke(
+            options.TroubleFound?.Invoke(
                 "The state of another member has taken the place of what could not be read here. Look after "
                     + "this node's card."
             );
         }
 
         _isFetching = false;
-        _log.StepInstalled(
-            Input.ManifestInstalled(_host.Now, position, offer.CommittedBy, configuration, index),
+        log.StepInstalled(
+            Input.ManifestInstalled(host.Now, position, offer.CommittedBy, configuration, index),
             tailIsKept ? null : offer
         );
-        _reads.EndThrough(offer.Index);
-        _host.EndStep();
+        reads.EndThrough(offer.Index);
+        host.EndStep();
         return true;
     }
+
+    /// <summary>Ends what is being fetched.</summary>
+    public void Dispose() => _stopping.Cancel();
 }

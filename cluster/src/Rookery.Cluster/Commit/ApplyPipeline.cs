@@ -1,4 +1,3 @@
-using Rookery.Cluster.Commit;
 using Rookery.Cluster.Log;
 using Rookery.Documents.Nodes;
 using Rookery.Journal;
@@ -6,32 +5,58 @@ using Rookery.Platform;
 using Rookery.Raft;
 using Rookery.Storage;
 
-namespace Rookery.Cluster;
+namespace Rookery.Cluster.Commit;
 
-/// <summary>Committed entries to the tables, in order, by who has the turn to apply.</summary>
-public sealed partial class RaftConsensus
+/// <summary>Applies committed entries to the tables, in order, and answers their callers.</summary>
+/// <remarks>
+/// By one thread at a time, who has the turn to apply (<see cref="CommitThreads"/>): the fields are its own. The lock
+/// of <see cref="RaftHost"/> is taken to find an entry and to end it, never while tables are written.
+/// </remarks>
+internal sealed class ApplyPipeline(
+    RaftHost host,
+    NodeStore store,
+    Leadership leadership,
+    ApplyProgress progress,
+    ReadIndexService reads,
+    ClusterTimeSource clusterTime,
+    StoreHealthMeter health,
+    ReplicatedLog log,
+    ProposalQueue queue,
+    ProposalAnswers answers,
+    ProposalForwarder? forwarder,
+    ConsensusOptions options
+) : IDisposable
 {
     private JournalReader? _replay;
     private long _frames;
     private long _commands;
     private bool _hasToRefuse;
 
+    /// <summary>Told under the lock when the next entry needs what cannot be read here.</summary>
+    public Action? Blocked { get; set; }
+
+    /// <summary>Frames applied that carried commands.</summary>
+    public long Frames => Volatile.Read(ref _frames);
+
+    /// <summary>Commands applied that were proposed here.</summary>
+    public long Commands => Volatile.Read(ref _commands);
+
     /// <summary>
     /// Whether there is an entry to apply, or, after an error, somebody to be told that there will be none.
     /// </summary>
-    internal bool HasToApply => _host.IsLatched ? Volatile.Read(ref _hasToRefuse) : _progress.HasNext;
+    public bool HasToApply => host.IsLatched ? Volatile.Read(ref _hasToRefuse) : progress.HasNext;
 
     /// <summary>Whether to apply may mean to wait for a flush.</summary>
-    internal bool ApplyMayWait => _store.IsFlushBehind;
+    public bool ApplyMayWait => store.IsFlushBehind;
 
     /// <summary>Applies the next committed entry and answers its callers.</summary>
     /// <returns>Whether there was one.</returns>
-    internal bool ApplyOnce()
+    public bool ApplyOnce()
     {
-        if (_host.IsLatched)
+        if (host.IsLatched)
         {
             Volatile.Write(ref _hasToRefuse, false);
-            lock (_host.Gate)
+            lock (host.Gate)
             {
                 RefuseUnapplied(through: long.MaxValue);
             }
@@ -47,16 +72,16 @@ public sealed partial class RaftConsensus
         {
             // Local reads of what it has go on. The entry is not tried again: what came of a part of it is in the
             // outcomes already.
-            _store.AbandonFrame();
-            lock (_host.Gate)
+            store.AbandonFrame();
+            lock (host.Gate)
             {
-                _progress.BlockAt((IOException)damage);
-                _health.Measure();
-                SeekStateIfNeeded();
-                _host.EndStep();
+                progress.BlockAt((IOException)damage);
+                health.Measure();
+                Blocked?.Invoke();
+                host.EndStep();
             }
 
-            _options.TroubleFound?.Invoke($"{WhyUnapplied} {CauseOf(damage)}");
+            options.TroubleFound?.Invoke($"{WhyBlocked} {CauseOf(damage)}");
             return false;
         }
         catch (Exception failure) when (failure is not (InvariantViolationException or OutOfMemoryException))
@@ -66,29 +91,30 @@ public sealed partial class RaftConsensus
         }
     }
 
-    private void StopBecause(Exception failure)
+    /// <summary>Lets those who wait for entries be refused: the node is latched.</summary>
+    public void RefuseNext() => Volatile.Write(ref _hasToRefuse, true);
+
+    /// <summary>Stops taking part, because an entry cannot be applied.</summary>
+    public void StopBecause(Exception failure)
     {
-        _host.Latch($"A durable write could not be applied: {CauseOf(failure)} {NextStepAfter(failure)}");
-        _host.StopTakingPart();
+        host.Latch($"A durable write could not be applied: {CauseOf(failure)} {NextStepAfter(failure)}");
+        host.StopTakingPart();
     }
 
     /// <summary>
     /// That this node cannot apply what is committed, in sentences, for whoever asks: what it is that cannot be read,
     /// the log says. Null when it can.
     /// </summary>
-    private string? WhyUnapplied =>
-        !CannotApply
+    public string? WhyBlocked =>
+        !progress.IsBlocked
             ? null
             : "This node cannot go on applying, because a part of its data cannot be read, and takes the state "
                 + "of a member that can, as soon as that leads. Until it has it, what it had can be read here, and "
                 + "may be old.";
 
-    /// <summary>Whether what is committed needs what this node cannot read, and another member has to help.</summary>
-    internal bool CannotApply => _progress.IsBlocked;
-
     /// <summary>Whether there is another member that can lead, and give this one its state.</summary>
-    private bool MayBeGivenState =>
-        _options.FetchState is not null && Configuration.Voters.ToArray().Any(voter => voter != Self);
+    public bool MayBeGivenState =>
+        options.FetchState is not null && leadership.Configuration.Voters.ToArray().Any(voter => voter != host.Self);
 
     private static string CauseOf(Exception failure) =>
         (failure is UnappliedDamageException { InnerException: { } damage } ? damage : failure).Message;
@@ -96,24 +122,25 @@ public sealed partial class RaftConsensus
     private string NextStepAfter(Exception failure) =>
         failure is not (DamagedException or UnappliedDamageException)
             ? "The node applies it when it is restarted and the cause is removed."
-        : Configuration.Learners.IsEmpty
+        : leadership.Configuration.Learners.IsEmpty
             ? "Restore a backup, or stop the node, take what can be read with `rookery export`, and import it "
                 + "into a new node."
         : "No other member votes: stop this node and its standby, and run `rookery cluster recover` on the "
             + "standby; it says what may be lost.";
 
-    private bool ApplyOrThrow()
+    /// <summary>As <see cref="ApplyOnce"/>, for a node that opens: what fails is thrown.</summary>
+    public bool ApplyOrThrow()
     {
         if (!HasToApply)
         {
             return false;
         }
 
-        long index = _progress.Applied + 1;
+        long index = progress.Applied + 1;
         LogFrame? frame;
-        lock (_host.Gate)
+        lock (host.Gate)
         {
-            _log.Frames.TryGet(index, out frame);
+            log.Frames.TryGet(index, out frame);
         }
 
         if (frame is null)
@@ -123,7 +150,7 @@ public sealed partial class RaftConsensus
         else
         {
             EndReplay();
-            frame.Apply(_store);
+            frame.Apply(store);
         }
 
         EndApply(index, frame);
@@ -135,37 +162,36 @@ public sealed partial class RaftConsensus
         int count = frame?.Count ?? 0;
         Volatile.Write(ref _frames, _frames + (frame is { Type: FrameType.Batch } ? 1 : 0));
         Volatile.Write(ref _commands, _commands + count);
-        if (index == _leadership.ReadyIndex)
+        if (index == leadership.ReadyIndex)
         {
-            _clusterTime.TellLogTime();
+            clusterTime.TellLogTime();
         }
 
-        _progress.AppliedThrough(index);
+        progress.AppliedThrough(index);
         if (count > 0)
         {
-            _answers.Answer(frame!);
+            answers.Answer(frame!);
         }
 
-        lock (_host.Gate)
+        lock (host.Gate)
         {
-            _log.Frames.ReleaseThrough(index, MayBeAskedForEntries ? _options.CachedBytes : 0);
-            _reads.EndThrough(index);
-            ForgetFetchTrouble();
-            if (index == _leadership.ReadyIndex)
+            log.Frames.ReleaseThrough(index, leadership.MayBeAskedForEntries ? options.CachedBytes : 0);
+            reads.EndThrough(index);
+            if (index == leadership.ReadyIndex)
             {
-                _forwarder?.LetLook();
+                forwarder?.LetLook();
             }
 
             // A node alone has nobody to compare with.
-            if (_network is not null && _store.OutcomeChain != 0)
+            if (options.Network is not null && store.OutcomeChain != 0)
             {
-                _host.Step(Input.Applied(_host.Now, new OutcomeHash(index, _store.OutcomeChain)));
+                host.Step(Input.Applied(host.Now, new OutcomeHash(index, store.OutcomeChain)));
             }
         }
 
-        if (index == _leadership.ReadyIndex)
+        if (index == leadership.ReadyIndex)
         {
-            _queue.Wake();
+            queue.Wake();
         }
     }
 
@@ -173,17 +199,17 @@ public sealed partial class RaftConsensus
     private void ApplyFromJournal(long index)
     {
         long term;
-        lock (_host.Gate)
+        lock (host.Gate)
         {
-            term = _host.Core.TermAt(index);
+            term = host.Core.TermAt(index);
         }
 
-        _replay ??= _journal.Read(index);
+        _replay ??= store.Journal.Read(index);
         if (!_replay.Next(out var entry) || entry.Term != term)
         {
             // It ended where the journal ended when it was made, or has entries that were replaced since.
             EndReplay();
-            _replay = _journal.Read(index);
+            _replay = store.Journal.Read(index);
             Invariant.Holds(_replay.Next(out entry), "what is committed and durable is in the journal");
         }
 
@@ -191,14 +217,15 @@ public sealed partial class RaftConsensus
             entry.Index == index && (entry.Term == term || term == 0),
             "entries are applied in their order"
         );
-        _store.ApplyStored(entry);
-        if (index == _progress.Through)
+        store.ApplyStored(entry);
+        if (index == progress.Through)
         {
             EndReplay();
         }
     }
 
-    private void EndReplay()
+    /// <summary>The journal is read anew for what is applied next. While nobody applies.</summary>
+    public void EndReplay()
     {
         _replay?.Dispose();
         _replay = null;
@@ -208,10 +235,13 @@ public sealed partial class RaftConsensus
     /// Answers those whose entries are not applied here, or not by now: after the last that was. Under the lock, while
     /// nobody applies.
     /// </summary>
-    private void RefuseUnapplied(long through)
+    public void RefuseUnapplied(long through)
     {
-        long durable = Math.Max(_progress.Through, _progress.Applied);
-        _log.RefuseBetween(_progress.Applied + 1, Math.Min(durable, through), ProposalRejections.DurableButUnapplied);
-        _log.RefuseBetween(durable + 1, through, ProposalRejections.Abandoned);
+        long durable = Math.Max(progress.Through, progress.Applied);
+        log.RefuseBetween(progress.Applied + 1, Math.Min(durable, through), ProposalRejections.DurableButUnapplied);
+        log.RefuseBetween(durable + 1, through, ProposalRejections.Abandoned);
     }
+
+    /// <inheritdoc/>
+    public void Dispose() => _replay?.Dispose();
 }
