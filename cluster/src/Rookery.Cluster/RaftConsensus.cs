@@ -19,68 +19,59 @@ namespace Rookery.Cluster;
 /// when a majority has it durably, is applied, and then answered.
 /// </summary>
 /// <remarks>
-/// <para>The lock of <see cref="RaftHost"/> guards the entries in memory; no input or output is done under it. Journal
-/// writes belong to who has the turn of <see cref="ProposalQueue"/>, applying to who holds the flag of
-/// <see cref="CommitThreads"/>.</para>
-/// <para>This class has no thread of its own: <see cref="CommitThreads"/> and the network drive it, or a test step by
-/// step.</para>
+/// <para>The door to the types that do it. <see cref="RaftHost"/> has the core and the one lock; no input or output is
+/// done under it. <see cref="StepHandler"/> carries out what the core says. A command comes in at
+/// <see cref="ProposalIntake"/>, is written by <see cref="WritePipeline"/> and applied by <see cref="ApplyPipeline"/>;
+/// reads wait in <see cref="ReadIndexService"/>.</para>
+/// <para>This class has no thread of its own: <see cref="CommitThreads"/>, <see cref="ConsensusTicker"/> and the
+/// network drive it, or a test step by step. Each type says in its remarks what its fields are guarded by.</para>
 /// </remarks>
-public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStepHandler
+public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
 {
     private readonly NodeStore _store;
-    private readonly NodeJournal _journal;
-    private readonly ConsensusOptions _options;
     private readonly IPeerNetwork? _network;
-    private readonly TimeProvider _time;
     private readonly RaftHost _host;
     private readonly ApplyProgress _progress;
     private readonly ReadIndexService _reads;
     private readonly Leadership _leadership;
     private readonly ClusterTimeSource _clusterTime;
-    private readonly VoterSpace _space;
-    private readonly StoreHealthMeter _health;
     private readonly ProposalAnswers _answers;
     private readonly ReplicatedLog _log;
-    private readonly EntrySender _sender;
-    private readonly ReceiptKeeper _receipts;
     private readonly ProposalForwarder? _forwarder;
     private readonly ProposalQueue _queue;
     private readonly ProposalIntake _intake;
-    private readonly JournalWriter _writer;
     private readonly WritePipeline _writes;
     private readonly ApplyPipeline _applies;
     private readonly CommitThreads _threads;
     private readonly SnapshotInstaller _installer;
     private readonly SnapshotProvider _provider;
-    private Tuple<(long, long), ClusterView>? _view;
+    private readonly ClusterReport _report;
+    private readonly ConsensusTicker _ticker;
+    private readonly StepHandler _handler;
 
     private RaftConsensus(NodeStore store, ConsensusOptions options)
     {
         _store = store;
-        _options = options;
         _network = options.Network;
-        _journal = store.Journal;
         _store.KeepsDeletions = _network is not null;
-        _time = store.Time;
         Roster = new MemberRoster(store.ClusterRecords);
         int seed = options.Seed ?? System.Security.Cryptography.RandomNumberGenerator.GetInt32(int.MaxValue);
         var start = LogStart.Of(store, Members.IdOf(store.NodeId), options.MayBegin, seed);
-        _host = new RaftHost(start, options, _time, this);
+        _host = new RaftHost(start, options, store.Time);
         _progress = new ApplyProgress(store.AppliedIndex);
         _reads = new ReadIndexService(_host, _progress);
         _leadership = new Leadership(_host, _progress, hasNetwork: _network is not null);
-        KeepEntries();
         _clusterTime = new ClusterTimeSource(_host, store, options.IsClockSynchronised);
-        _space = new VoterSpace(_host, store, Roster, TagOf, options.TroubleFound);
-        _health = new StoreHealthMeter(_host, store, _progress, options.BoardPenalty);
+        var space = new VoterSpace(_host, store, Roster, TagOf, options.TroubleFound);
+        var health = new StoreHealthMeter(_host, store, _progress, options.BoardPenalty);
         _answers = new ProposalAnswers(store.Admission, options.AnswersInline);
-        _log = new ReplicatedLog(_host, _answers, _journal.OperationsBeforeNext);
-        _sender = new EntrySender(_host, _log, store, options);
-        _receipts = new ReceiptKeeper(Self, TagOf);
+        _log = new ReplicatedLog(_host, _answers, store.Journal.OperationsBeforeNext);
+        var sender = new EntrySender(_host, _log, store, options);
+        var receipts = new ReceiptKeeper(Self, TagOf);
         _forwarder = _network is null ? null : new ProposalForwarder(_host, _leadership, _network, options.RunBeside);
         _queue = new ProposalQueue { HasOtherWork = () => HasWork };
-        _intake = new ProposalIntake(_host, store, _leadership, _space, _reads, _forwarder, _queue, _answers);
-        _writer = new JournalWriter(_host, _log, _journal, _health, _answers, options);
+        _intake = new ProposalIntake(_host, store, _leadership, space, _reads, _forwarder, _queue, _answers);
+        var writer = new JournalWriter(_host, _log, store.Journal, health, _answers, options);
         _writes = new WritePipeline(
             _host,
             _leadership,
@@ -88,8 +79,8 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
             _reads,
             _clusterTime,
             _log,
-            _writer,
-            _receipts,
+            writer,
+            receipts,
             _queue,
             _intake,
             _answers,
@@ -102,14 +93,14 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
             _progress,
             _reads,
             _clusterTime,
-            _health,
+            health,
             _log,
             _queue,
             _answers,
             _forwarder,
             options
         );
-        _threads = new CommitThreads(_host, _queue, _writes, _applies, _time);
+        _threads = new CommitThreads(_host, _queue, _writes, _applies, store.Time);
         _intake.CommitHere = _threads.CommitHere;
         _installer = new SnapshotInstaller(
             _host,
@@ -119,7 +110,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
             _progress,
             _reads,
             _log,
-            _writer,
+            writer,
             _applies,
             _queue,
             _threads,
@@ -127,6 +118,56 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
         );
         _applies.Blocked = _installer.SeekStateIfNeeded;
         _provider = new SnapshotProvider(_host, store, _leadership, _progress, options.RunBeside);
+        var diagnosis = new MemberDiagnosis(_host, Roster, _network, _reads, _applies, _installer);
+        _report = new ClusterReport(
+            _host,
+            store,
+            Roster,
+            _leadership,
+            _progress,
+            _reads,
+            _clusterTime,
+            space,
+            health,
+            diagnosis,
+            TagOf
+        );
+        _ticker = new ConsensusTicker(
+            _host,
+            store,
+            _progress,
+            _reads,
+            _clusterTime,
+            space,
+            health,
+            _log,
+            sender,
+            _forwarder,
+            _writes,
+            _installer
+        );
+        _handler = new StepHandler(
+            _host,
+            store,
+            Roster,
+            _leadership,
+            _progress,
+            _reads,
+            _log,
+            sender,
+            receipts,
+            _forwarder,
+            _queue,
+            writer,
+            _writes,
+            _applies,
+            _threads,
+            _installer,
+            _ticker,
+            options
+        );
+        _host.Handler = _handler;
+        _handler.KeepEntries();
         store.ManifestDurable = OnManifestDurable;
     }
 
@@ -164,30 +205,16 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     public Rejection? Refusal => _host.Refusal;
 
     /// <inheritdoc/>
-    public bool IsLeader => Refusal is null && _leadership.IsReady;
+    public bool IsLeader => _report.IsLeader;
 
     /// <inheritdoc/>
     public string NodeTag => Roster.Of(Self)?.Record.Tag ?? _store.Options.NodeTag;
 
     /// <inheritdoc/>
-    public string? LeaderTag => IsLeader ? NodeTag : Roster.Of(Leader)?.Record.Tag;
+    public string? LeaderTag => _report.LeaderTag;
 
     /// <inheritdoc/>
-    public ClusterView View
-    {
-        get
-        {
-            var stamp = (_leadership.Stamp, _store.ClusterRecords.Revision);
-            var known = Volatile.Read(ref _view);
-            if (known is null || known.Item1 != stamp)
-            {
-                known = Tuple.Create(stamp, Roster.View(ReadState(), _store));
-                Volatile.Write(ref _view, known);
-            }
-
-            return known.Item2;
-        }
-    }
+    public ClusterView View => _report.View;
 
     /// <inheritdoc/>
     public long Term => _host.Core.Term;
@@ -221,15 +248,12 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     /// <summary>
     /// Whether this node has applied all that was committed when it first asked the leader of this term.
     /// </summary>
-    internal bool HasCaughtUp => !Leader.IsNone && _reads.CaughtUpIn == Term;
+    internal bool HasCaughtUp => _report.HasCaughtUp;
 
     /// <inheritdoc/>
     public long AppliedIndex => _progress.Applied;
 
-    private const string Diverged =
-        "This node came to other results than a majority by applying the same writes, so it stopped taking "
-        + "part. Keep its data for a report, and let another, empty card join in its place.";
-
+    /// <summary>The letter of a member; its number when that is not known.</summary>
     internal string TagOf(NodeId member) =>
         member == Self ? NodeTag : Roster.Of(member)?.Record.Tag ?? member.ToString();
 
@@ -261,7 +285,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     public void Start()
     {
         _threads.Start();
-        MindClock();
+        _ticker.Start();
     }
 
     /// <inheritdoc/>
@@ -271,7 +295,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     public void Dispose()
     {
         _installer.Dispose();
-        _clock?.Dispose();
+        _ticker.Dispose();
         _applies.Dispose();
         lock (_host.Gate)
         {
@@ -296,6 +320,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     /// <summary>Whether there is something to write that is not in the queue.</summary>
     internal bool HasWork => _writes.HasWork;
 
+    /// <summary>What waits to be written.</summary>
     internal ProposalQueue Queue => _queue;
 
     /// <summary>Writes the next frame.</summary>
@@ -336,6 +361,96 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
     /// <summary>Whether what is committed needs what this node cannot read, and another member has to help.</summary>
     internal bool CannotApply => _progress.IsBlocked;
 
+    /// <summary>Who leads, as far as this node knows.</summary>
+    public NodeId Leader => _leadership.Leader;
+
+    /// <summary>Told under the lock, so to return at once, when leader or term may have changed.</summary>
+    internal Action? RoleSeen
+    {
+        get => _handler.RoleSeen;
+        set => _handler.RoleSeen = value;
+    }
+
+    /// <summary>Commands of other members' clients that are not answered yet.</summary>
+    internal int ForwardedInFlight => _intake.ForwardedInFlight;
+
+    /// <summary>The newest format level that this node's program knows.</summary>
+    internal int NewestFormatLevel => _store.Options.NewestFormatLevel;
+
+    /// <summary>
+    /// Who belongs to the cluster, as of the last step. Each connection asks each second: without the lock, which is
+    /// held for seconds while a state is put in place on a slow card.
+    /// </summary>
+    internal Configuration Configuration => _leadership.Configuration;
+
+    /// <summary>How consensus stands now.</summary>
+    public ConsensusState ReadState() => _report.ReadState();
+
+    /// <inheritdoc/>
+    public ConsensusStatistics ReadCluster() => _report.ReadCluster();
+
+    /// <summary>The cluster as its leader sees it; null where this node does not lead.</summary>
+    internal LeaderView? ReadAsLeader() => _report.ReadAsLeader();
+
+    /// <summary>How far the other members have come; none while this node does not lead.</summary>
+    internal IReadOnlyList<PeerProgress> ReadPeers() => _report.ReadPeers();
+
+    /// <summary>Time went on. Twenty times a second while there are other members.</summary>
+    internal void Tick() => _ticker.Tick();
+
+    /// <inheritdoc/>
+    public void Received(in Message message, ReadOnlySpan<JournalFrame> frames)
+    {
+        lock (_host.Gate)
+        {
+            if (message.To == Self)
+            {
+                _forwarder?.Hear(message.From);
+                _host.Step(Input.Received(_host.Now, message, _log.EntriesOf(frames)), proposed: null, frames);
+                _host.EndStep();
+            }
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Unreachable(NodeId node)
+    {
+        lock (_host.Gate)
+        {
+            _forwarder?.Lose(node);
+            _host.Step(Input.PeerUnreachable(_host.Now, node));
+            _host.EndStep();
+        }
+    }
+
+    /// <inheritdoc/>
+    public ValueTask<CommandOutcome> ProposeForwardedAsync(
+        CommandBuffer command,
+        CancellationToken cancellationToken
+    ) => _intake.ProposeForwardedAsync(command, cancellationToken);
+
+    /// <summary>Gives a member another part.</summary>
+    public ChangeAnswer ChangeMember(MemberChange change, NodeId node)
+    {
+        lock (_host.Gate)
+        {
+            _host.Step(Input.ChangeMember(_host.Now, change, node));
+            var answer = _host.Output.ChangeAnswer;
+            _host.EndStep();
+            return _host.IsHalted ? ChangeAnswer.NotLeader : answer;
+        }
+    }
+
+    /// <summary>Hands leadership to a member; to the best of the others for <see cref="NodeId.None"/>.</summary>
+    public void Transfer(NodeId node)
+    {
+        lock (_host.Gate)
+        {
+            _host.Step(Input.Transfer(_host.Now, node));
+            _host.EndStep();
+        }
+    }
+
     /// <summary>Refuses new commands, in order to stop.</summary>
     internal void RefuseBecauseStopping() => _host.RefuseBecauseStopping();
 
@@ -357,94 +472,16 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver, IStep
         }
     }
 
-    /// <inheritdoc/>
-    void IStepHandler.CarryOut(LogFrame? proposed, ReadOnlySpan<JournalFrame> received)
-    {
-        _log.TakeIn(proposed, received);
-        if (!_receipts.IsIdle)
-        {
-            _receipts.See(_host.Core, _host.Now);
-        }
-
-        _installer.BeginIfOffered();
-        if (_writer.BeginIfDue())
-        {
-            _queue.Wake();
-        }
-
-        _sender.Send();
-        _reads.Serve();
-        SeeRole();
-        _progress.MayApplyThrough(_host.Core.ApplyThrough);
-        TellEvents();
-    }
-
-    private void TellEvents()
-    {
-        foreach (var (what, node) in _host.Output.Events)
-        {
-            _options.TroubleFound?.Invoke(
-                what switch
-                {
-                    CoreEvent.PeerLostEntries =>
-                        $"{Roster.NameAndTagOf(node)} has fewer entries than it once confirmed: its card lost them. "
-                            + $"They are sent again; replace the card.",
-                    CoreEvent.LeaderStoreStalled =>
-                        "This node's disk did not answer for some seconds, so it hands leadership over.",
-                    CoreEvent.QuorumLost =>
-                        "This node led and does not hear from a majority of the members any more, so it stepped down.",
-                    CoreEvent.OldIncarnation =>
-                        $"Messages of an earlier start of {Roster.NameAndTagOf(node)} came in: when this goes on, "
-                            + $"an old card or a copy of it is running.",
-                    CoreEvent.OutcomesDiffer =>
-                        $"{Roster.NameAndTagOf(node)} and others came to different results by applying the same "
-                            + $"writes. Nothing is written until a majority agrees.",
-                    CoreEvent.Diverged => Diverged,
-                    CoreEvent.DamageHealed =>
-                        "What this node's disk had lost of its journal was given back by the leader.",
-                    CoreEvent.ClockDoubted => ClockStatus.Doubt(_host.Core, _host.Now) ?? string.Empty,
-                    CoreEvent.ClockTrusted => "The cluster's time is not in doubt any more.",
-                    _ => throw new System.Diagnostics.UnreachableException(),
-                }
-            );
-            if (what == CoreEvent.Diverged)
-            {
-                _host.Halt(Diverged);
-            }
-        }
-    }
-
-    /// <inheritdoc/>
-    void IStepHandler.EndStep()
-    {
-        _reads.AskForNextIfDue();
-        if (HasToApply)
-        {
-            _threads.WakeToApply();
-        }
-    }
-
-    /// <inheritdoc/>
-    void IStepHandler.EndLatched()
-    {
-        _reads.End();
-        _applies.RefuseNext();
-        _queue.Wake();
-        _threads.WakeToApply();
-    }
-
     /// <summary>Takes no part any more, because of what other members found wrong.</summary>
     /// <param name="sentence">Why, and what to do.</param>
     internal void Retire(string sentence) => _host.Retire(sentence);
-
-    private void KeepEntries() => _journal.KeptBytes = _leadership.MayBeAskedForEntries ? _options.KeptJournalBytes : 0;
 
     private void OnManifestDurable(JournalPosition position)
     {
         lock (_host.Gate)
         {
             _host.Step(Input.ManifestDurable(_host.Now, new LogPosition(position.Term, position.Index)));
-            _host.Step(Input.Released(_host.Now, _journal.FirstIndex - 1));
+            _host.Step(Input.Released(_host.Now, _store.Journal.FirstIndex - 1));
         }
     }
 }

@@ -24,7 +24,6 @@ internal sealed class RaftHost
     private const string KeepForReport = "Keep its data for a report: others may not have all of it.";
 
     private readonly ConsensusOptions _options;
-    private readonly IStepHandler _handler;
     private readonly TimeProvider _time;
     private readonly long _begun;
     private Rejection? _refusal;
@@ -33,16 +32,17 @@ internal sealed class RaftHost
     /// <param name="start">Where it begins.</param>
     /// <param name="options">How consensus runs on the store.</param>
     /// <param name="time">The clock of the steps.</param>
-    /// <param name="handler">Carries out what the core says. Not called before the first step.</param>
-    public RaftHost(StartingPoint start, ConsensusOptions options, TimeProvider time, IStepHandler handler)
+    public RaftHost(StartingPoint start, ConsensusOptions options, TimeProvider time)
     {
         _options = options;
-        _handler = handler;
         _time = time;
         _begun = time.GetTimestamp();
         Self = start.Self;
         Core = new RaftCore(start, options.Core);
     }
+
+    /// <summary>Carries out what the core says. Set once, before the first step.</summary>
+    public StepHandler Handler { private get; set; } = null!;
 
     /// <summary>The lock of consensus.</summary>
     public Lock Gate { get; } = new();
@@ -88,7 +88,7 @@ internal sealed class RaftHost
         try
         {
             Core.Step(input, Output);
-            _handler.CarryOut(proposed, received);
+            Handler.CarryOut(proposed, received);
         }
         catch (ConsensusException broken)
         {
@@ -109,7 +109,7 @@ internal sealed class RaftHost
     /// <summary>
     /// Begins what the steps made due and is itself a step, or another thread's work. Under the lock.
     /// </summary>
-    public void EndStep() => _handler.EndStep();
+    public void EndStep() => Handler.EndStep();
 
     /// <summary>Refuses new commands, in order to stop.</summary>
     public void RefuseBecauseStopping() => Interlocked.CompareExchange(ref _refusal, Stopping, null);
@@ -162,24 +162,6 @@ internal sealed class RaftHost
             Latched?.Invoke(sentence);
         }
 
-        _handler.EndLatched();
+        Handler.EndLatched();
     }
-}
-
-/// <summary>Carries out what the consensus core says, for <see cref="RaftHost"/>.</summary>
-internal interface IStepHandler
-{
-    /// <summary>
-    /// Carries out <see cref="RaftHost.Output"/>: keeps entries, begins the journal write, sends. Under the lock, so
-    /// without input or output.
-    /// </summary>
-    void CarryOut(LogFrame? proposed, ReadOnlySpan<JournalFrame> received);
-
-    /// <summary>
-    /// Begins what became due by a step and is itself a step, or another thread's work. Under the lock.
-    /// </summary>
-    void EndStep();
-
-    /// <summary>Answers those who wait, and wakes the threads that refuse the rest: the node is latched.</summary>
-    void EndLatched();
 }

@@ -1,0 +1,234 @@
+using Rookery.Cluster.Membership;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
+using Rookery.Raft;
+
+namespace Rookery.Cluster;
+
+/// <summary>How the node stands in its cluster, for owners, clients and maintenance to see.</summary>
+/// <remarks>From any thread. What belongs together is read in one hold of the lock of <see cref="RaftHost"/>.</remarks>
+internal sealed class ClusterReport(
+    RaftHost host,
+    NodeStore store,
+    MemberRoster roster,
+    Leadership leadership,
+    ApplyProgress progress,
+    ReadIndexService reads,
+    ClusterTimeSource clusterTime,
+    VoterSpace space,
+    StoreHealthMeter health,
+    MemberDiagnosis diagnosis,
+    Func<NodeId, string> tagOf
+)
+{
+    private Tuple<(long, long), ClusterView>? _view;
+
+    /// <summary>Whether this node leads and takes writes.</summary>
+    public bool IsLeader => host.Refusal is null && leadership.IsReady;
+
+    /// <summary>The tag of the node that leads as far as this one knows; null for none.</summary>
+    public string? LeaderTag => IsLeader ? tagOf(host.Self) : roster.Of(leadership.Leader)?.Record.Tag;
+
+    /// <summary>
+    /// Whether this node has applied all that was committed when it first asked the leader of this term.
+    /// </summary>
+    public bool HasCaughtUp => !leadership.Leader.IsNone && reads.CaughtUpIn == host.Core.Term;
+
+    /// <summary>The members of the cluster as clients see them. Made anew when something of it changed.</summary>
+    public ClusterView View
+    {
+        get
+        {
+            var stamp = (leadership.Stamp, store.ClusterRecords.Revision);
+            var known = Volatile.Read(ref _view);
+            if (known is null || known.Item1 != stamp)
+            {
+                known = Tuple.Create(stamp, roster.View(ReadState(), store));
+                Volatile.Write(ref _view, known);
+            }
+
+            return known.Item2;
+        }
+    }
+
+    /// <summary>How consensus stands now.</summary>
+    public ConsensusState ReadState()
+    {
+        lock (host.Gate)
+        {
+            return new ConsensusState(
+                host.Core.Role,
+                host.Core.Term,
+                host.Core.Leader,
+                host.Core.Configuration,
+                host.Core.WasRemoved,
+                host.Core.IsDamaged,
+                host.Core.ConfigurationIndex,
+                host.Core.ChangeIsPending,
+                host.Core.Last.Index,
+                host.Core.DurableIndex,
+                host.Core.CommitIndex,
+                progress.Applied,
+                host.Core.ElectionTimeoutMicroseconds,
+                health.SlowWriteMicroseconds
+            );
+        }
+    }
+
+    /// <summary>How the node stands in its cluster.</summary>
+    public ConsensusStatistics ReadCluster()
+    {
+        ConsensusState state;
+        IReadOnlyList<PeerProgress> peers;
+        long lastTerm;
+        ClockStatistics clock;
+        NodeId successor;
+        lock (host.Gate)
+        {
+            state = ReadState();
+            peers = host.Core.ReadPeers();
+            successor = host.Core.Successor;
+            lastTerm = host.Core.Last.Term;
+            clock = clusterTime.ReadStatistics();
+        }
+
+        bool takesPart = diagnosis.WhyNoPart(state) is null;
+        if (!takesPart)
+        {
+            // What it was when it stopped taking part, whom it heard then and what time it was for them is no word of
+            // now.
+            state = state with
+            {
+                Role = Role.Follower,
+                Leader = NodeId.None,
+            };
+            peers = [];
+            clock = clock with { Doubt = null };
+        }
+
+        return new ConsensusStatistics(
+            !takesPart ? ConsensusStatistics.NoRole
+                : state.Configuration.IsLearner(host.Self) ? "Learner"
+                : state.Role.ToString(),
+            state.Term,
+            state.Leader.IsNone ? null : LeaderTag,
+            state.LastIndex,
+            lastTerm,
+            state.CommitIndex,
+            state.AppliedIndex,
+            MeasuredIn(state.SyncMicroseconds),
+            state.ElectionTimeoutMicroseconds,
+            diagnosis.TroubleIn(state),
+            [.. roster.Listed(state, store).Select(member => StatisticsOf(member, state, peers, clock, takesPart))]
+        )
+        {
+            Unready = diagnosis.WhyUnready(state),
+            Unreached =
+                takesPart && state.Leader.IsNone
+                    ? [.. diagnosis.UnreachedIn(state.Configuration).Select(diagnosis.WhereLookedFor)]
+                    : [],
+            Clock = clock,
+            SuccessorTag = successor.IsNone ? null : roster.Of(successor)?.Record.Tag,
+            Capacity = space.Capacity,
+        };
+    }
+
+    /// <summary>The cluster as its leader sees it; null where this node does not lead.</summary>
+    public LeaderView? ReadAsLeader()
+    {
+        ConsensusState state;
+        IReadOnlyList<PeerProgress> peers;
+        lock (host.Gate)
+        {
+            state = ReadState();
+            peers = host.Core.ReadPeers();
+        }
+
+        return state.Role != Role.Leader
+            ? null
+            : new LeaderView(
+                host.Self,
+                state.Term,
+                state.Term + state.LastIndex,
+                state.Configuration,
+                roster.Entries,
+                peers.Where(static peer => peer.IsReachable).Select(static peer => peer.Node).ToHashSet(),
+                TimeSpan.FromMicroseconds(state.ElectionTimeoutMicroseconds)
+            );
+    }
+
+    /// <summary>How far the other members have come; none while this node does not lead.</summary>
+    public IReadOnlyList<PeerProgress> ReadPeers()
+    {
+        lock (host.Gate)
+        {
+            return host.Core.ReadPeers();
+        }
+    }
+
+    // The 99th percentile of no writes is none.
+    private static long? MeasuredIn(long microseconds) => microseconds > 0 ? microseconds : null;
+
+    private MemberStatistics StatisticsOf(
+        ClusterViewMember member,
+        ConsensusState state,
+        IReadOnlyList<PeerProgress> peers,
+        in ClockStatistics clock,
+        bool takesPart
+    )
+    {
+        long version = roster.Of(Members.IdOf(member.NodeId))?.Version ?? 0;
+        if (member.IsSelf)
+        {
+            // What is committed it knows from a leader only, and of entries that it does not have yet not at all.
+            bool knowsCommit = state.Role == Role.Leader || (!state.Leader.IsNone && HasCaughtUp);
+            return new MemberStatistics(
+                member,
+                version,
+                IsReachable: takesPart,
+                knowsCommit ? Math.Max(0, state.CommitIndex - state.AppliedIndex) : null,
+                MeasuredIn(state.SyncMicroseconds)
+            )
+            {
+                ClockAheadSeconds = clock.Time.UtcTicks == 0 ? null : clock.OwnAheadSeconds,
+                IsClockSynchronised = clock.IsOwnSynchronised,
+                SpareBytes = store.SpareBytes,
+            };
+        }
+
+        var node = Members.IdOf(member.NodeId);
+        foreach (var peer in peers)
+        {
+            if (peer.Node == node)
+            {
+                // A leader knows nothing of who has not answered it: what its predecessor knew is lost with that.
+                return peer.LastContact is not { } heard
+                    ? new MemberStatistics(
+                        member,
+                        version,
+                        IsReachable: false,
+                        LagEntries: null,
+                        SyncMicroseconds: null
+                    )
+                    : new MemberStatistics(
+                        member,
+                        version,
+                        peer.IsReachable,
+                        peer.Match is { } match ? Math.Max(0, state.LastIndex - match) : null,
+                        MeasuredIn(peer.SyncMicroseconds)
+                    )
+                    {
+                        HeardSeconds = Math.Max(0, host.Now - heard) / 1e6,
+                        ClockAheadSeconds =
+                            peer.Clock.UtcTicks == 0
+                                ? null
+                                : ClusterTimeSource.AheadSeconds(peer.Clock.UtcTicks, clock.Time),
+                        IsClockSynchronised = peer.Clock.UtcTicks == 0 ? null : peer.Clock.IsSure,
+                        SpareBytes = peer.SpareBytes,
+                    };
+            }
+        }
+
+        return new MemberStatistics(member, version, IsReachable: null, LagEntries: null, SyncMicroseconds: null);
+    }
+}

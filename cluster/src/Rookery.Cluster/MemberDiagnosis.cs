@@ -1,0 +1,217 @@
+using Rookery.Cluster.Commit;
+using Rookery.Cluster.Membership;
+using Rookery.Cluster.Peers;
+using Rookery.Cluster.Transfer;
+using Rookery.Documents.Consensus;
+using Rookery.Raft;
+
+namespace Rookery.Cluster;
+
+/// <summary>Says in sentences what keeps a node from taking part, and what its owner can do about it.</summary>
+/// <remarks>From any thread, without the lock: it judges a state that was read under it.</remarks>
+internal sealed class MemberDiagnosis(
+    RaftHost host,
+    MemberRoster roster,
+    IPeerNetwork? network,
+    ReadIndexService reads,
+    ApplyPipeline applies,
+    SnapshotInstaller installer
+)
+{
+    // Under load there are always some on their way; so many mean that the node was away.
+    private const int EntriesToCatchUp = 4096;
+
+    private const string NotToldYet =
+        "No leader is known here, because this node was not told yet who belongs to the cluster: it waits for "
+        + "a member to reach it.";
+
+    /// <summary>
+    /// Who has voted once, has what it had then, and reads of that go on without a quorum. Who joined has nothing, or
+    /// not all, before it has come for the first time to what was committed: it answers what there is no such document
+    /// for.
+    /// </summary>
+    public string? WhyUnready(ConsensusState state) =>
+        WhyNoPart(state) is { } outside ? outside
+        : state.Configuration.Voters.IsEmpty ? installer.Trouble ?? NotToldYet
+        : !state.Configuration.IsVoter(host.Self) && !reads.HasEverCaughtUp
+            ? installer.Trouble
+                ?? (
+                    "This node has joined and catches up: since its start it has not come to all that is "
+                    + "committed. What it has can be read here, and may be old."
+                )
+        : null;
+
+    /// <summary>Why the others have nothing to do with this node any more, in sentences; null when they have.</summary>
+    public string? WhyNoPart(ConsensusState state) =>
+        host.Refusal is { Kind: RejectionKind.Diagnosis } latched ? latched.Message : WhyNoMember(state);
+
+    /// <summary>
+    /// Who was off meanwhile does not have the entry by which it was removed, and is never sent it: it only hears from
+    /// those who refuse it. A member hears it from all once they have caught up, so the word of few, or of the only
+    /// other voter, is not enough: one that lags, or an old card that leads itself, may know of less than this node,
+    /// which may then hold the only whole copy.
+    /// </summary>
+    private string? WhyNoMember(ConsensusState state) =>
+        state.WasRemoved || (state.Leader.IsNone && SaysMostNoMember(state.Configuration))
+            ? "This node is no member of its cluster any more. Stop it, and let it join anew with an empty data "
+                + "directory and a token of `rookery cluster token create`."
+            : null;
+
+    private bool SaysMostNoMember(Configuration configuration)
+    {
+        var answers = network?.Answers ?? [];
+        NodeId[] others = [.. configuration.Voters.ToArray().Where(voter => voter != host.Self)];
+        return others.Length > 1
+            && answers.All(static answer => !answer.LetsIn)
+            && 2 * answers.Count(answer => IsNoMember(answer) && others.Contains(answer.Node)) > others.Length;
+    }
+
+    private static bool IsNoMember(PeerAnswer answer) => answer.Refusal is { Kind: PeerRefusalKind.NoMember };
+
+    private string WhyNoLeader(ConsensusState state)
+    {
+        var answers = network?.Answers ?? [];
+        string[] saying = [.. answers.Where(IsNoMember).Select(answer => roster.NameAndTagOf(answer.Node))];
+        return saying.Length > 0
+                ? $"No leader is known here, and {NameList.Of(saying)} {(saying.Length == 1 ? "says" : "say")} "
+                    + $"that this node is no member of the cluster. That alone does not make it one that was "
+                    + $"removed: "
+                    + (
+                        state.Configuration.Voters.Length > 2
+                            ? "most of the other voters would say it. Keep its data, and see that the other "
+                                + "voters run and can be reached."
+                            : "it may be an old card that says so. Keep the data of both, and look on both, with "
+                                + "`rookery export`, for what was stored last before the card was changed: how much "
+                                + "each has proves nothing, if an old card served since."
+                    )
+            : answers.Where(static answer => answer.Refusal is not null).MaxBy(static answer => answer.Refusal!.Kind)
+                is { Refusal: { } told } refusing
+                ? $"{(roster.Of(refusing.Node) is null ? "Another member" : roster.NameAndTagOf(refusing.Node))} does "
+                    + $"not let this node in: {told.Sentence}{SilentBeside(answers, state.Configuration)}"
+            : state.Configuration.Voters.IsEmpty ? installer.Trouble ?? NotToldYet
+            : state.Configuration.Voters.Length == 1
+                ? WhyOnlyVoterDoesNotLead(state.Configuration.Voters[0], state.IsDamaged)
+            : WhyNoneIsChosen(state.Configuration);
+    }
+
+    /// <summary>
+    /// Who refuses may have stopped taking part itself: then it is another one whom the cluster waits for.
+    /// </summary>
+    private string SilentBeside(IReadOnlyList<PeerAnswer> answers, Configuration configuration)
+    {
+        NodeId[] silent =
+        [
+            .. UnreachedIn(configuration)
+                .Where(voter => !answers.Any(answer => answer.Node == voter && answer.Refusal is not null)),
+        ];
+        return silent.Length == 0
+            ? string.Empty
+            : $" Nor does this node reach {NameList.Of(silent.Select(roster.NameAndTagOf))}.";
+    }
+
+    private string WhyNoneIsChosen(Configuration configuration)
+    {
+        var unreached = UnreachedIn(configuration);
+        string names = NameList.Of(unreached.Select(roster.NameAndTagOf));
+        int voters = configuration.Voters.Length;
+        int seen = voters - unreached.Count;
+        string needed = voters == 2 ? "both voters" : $"{configuration.Majority} of {voters} voters";
+        string yet =
+            unreached.Count == 0
+                ? "."
+                : $", but not {names}: after a crash they wait for it for up to 20 s, and if it leads, this node has "
+                    + "to reach it.";
+        string why =
+            seen < configuration.Majority
+                ? $"No leader is known here: {needed} have to see each other to choose one, and this node does "
+                    + $"not reach {names}. Switch on what is off, or see to the network: writing goes on by itself "
+                    + $"then."
+                : $"No leader is known here yet: {(configuration.IsVoter(host.Self) ? "with itself " : "")}this "
+                    + $"node sees {seen} of {voters} voters, which is enough to choose "
+                    + $"one{yet}";
+        return $"{why} Documents can be read here meanwhile.{StrangersAmong(unreached)}";
+    }
+
+    /// <summary>
+    /// Who is found where a voter was: after a recovery that left this node out, all that it finds is the new cluster.
+    /// </summary>
+    private string StrangersAmong(IReadOnlyList<NodeId> unreached)
+    {
+        var met = unreached
+            .Select(voter =>
+                (Voter: voter, Attempt: AttemptsAt(voter).FirstOrDefault(static attempt => attempt.IsStranger))
+            )
+            .FirstOrDefault(static found => found.Attempt is not null);
+        return met.Attempt is null
+            ? string.Empty
+            : $" Where {roster.NameAndTagOf(met.Voter)} was, a node answers that is no member: {met.Attempt.Why} If "
+                + $"the cluster was recovered without this node (`rookery cluster recover`), its data are those of "
+                + $"the old one: keep them until nothing is missing, and let it join anew, empty.";
+    }
+
+    /// <summary>The other voters to which this node has no connection.</summary>
+    public IReadOnlyList<NodeId> UnreachedIn(Configuration configuration)
+    {
+        var answers = network?.Answers ?? [];
+        return
+        [
+            .. configuration
+                .Voters.ToArray()
+                .Where(voter => voter != host.Self && !answers.Any(answer => answer.Node == voter && answer.LetsIn)),
+        ];
+    }
+
+    /// <summary>Where a voter is looked for, and why in vain.</summary>
+    public string WhereLookedFor(NodeId voter)
+    {
+        var attempts = AttemptsAt(voter);
+        return attempts.Count == 0
+            ? $"{roster.NameAndTagOf(voter)}: no attempt to reach it has ended yet, or it is not known where it may be."
+            : $"{roster.NameAndTagOf(voter)} is looked for at {string.Join("; ", attempts.Select(DescribeAttempt))}.";
+    }
+
+    private static string DescribeAttempt(FailedAttempt attempt) => $"{attempt.Address} ({attempt.Why.TrimEnd('.')})";
+
+    private IReadOnlyList<FailedAttempt> AttemptsAt(NodeId member) => network?.AttemptsAt(member) ?? [];
+
+    private string WhyOnlyVoterDoesNotLead(NodeId voter, bool isDamaged) =>
+        voter == host.Self && isDamaged
+            ? "This node's journal lost entries that it had acknowledged, and no other member votes, so nobody "
+                + "can lead. Delete nothing: stop this node and its standby, and run `rookery cluster recover` on "
+                + "the one of them that holds more; it says which, and what may be lost."
+        : voter == host.Self
+            ? "No leader is known here yet: this node is the only voter, and leads as soon as it has looked "
+                + "through its journal."
+        : $"No leader is known here: only {roster.NameAndTagOf(voter)} votes, and this node does not hear from it. "
+            + $"Start it, or see that it can be reached; if it is lost for good, `rookery cluster recover` makes "
+            + $"this node the only voter. Documents can be read here meanwhile.{StrangersAmong([voter])}";
+
+    /// <summary>What an owner should hear first of a node in a state; null when all is well.</summary>
+    public string? TroubleIn(ConsensusState state)
+    {
+        if (host.Refusal is { } refusal)
+        {
+            return refusal.Message;
+        }
+
+        if (WhyNoMember(state) is { } removed)
+        {
+            return removed;
+        }
+
+        if (state.Leader.IsNone)
+        {
+            return WhyNoLeader(state);
+        }
+
+        if (applies.WhyBlocked is { } unapplied)
+        {
+            return installer.Trouble is { } vain ? $"{unapplied} {vain}" : unapplied;
+        }
+
+        long left = state.CommitIndex - state.AppliedIndex;
+        return left > EntriesToCatchUp
+            ? $"This node catches up: {left} entries are to be applied."
+            : WhyUnready(state) ?? installer.Trouble;
+    }
+}
