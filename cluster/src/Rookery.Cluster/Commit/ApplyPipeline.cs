@@ -9,8 +9,9 @@ namespace Rookery.Cluster.Commit;
 
 /// <summary>Applies committed entries to the tables, in order, and answers their callers.</summary>
 /// <remarks>
-/// By one thread at a time, who has the turn to apply (<see cref="CommitThreads"/>): the fields are its own. The lock
-/// of <see cref="RaftHost"/> is taken to find an entry and to end it, never while tables are written.
+/// By one thread at a time, who has the turn to apply (<see cref="CommitThreads"/>): the fields are its own,
+/// but for what is read or set from any thread: the counts, and <see cref="RefuseNext"/>. The lock of
+/// <see cref="RaftHost"/> is taken to find an entry and to end it, never while tables are written.
 /// </remarks>
 internal sealed class ApplyPipeline(
     RaftHost host,

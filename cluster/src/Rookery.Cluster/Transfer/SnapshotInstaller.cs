@@ -14,8 +14,9 @@ namespace Rookery.Cluster.Transfer;
 /// of them and puts it in the place of its own.
 /// </summary>
 /// <remarks>
-/// The lock of <see cref="RaftHost"/> guards all fields; <see cref="Trouble"/> is read without it. A state is fetched
-/// without the lock. It is put in place under it, the one exception to the rule that no file is touched then.
+/// The lock of <see cref="RaftHost"/> guards the fields, but for when trouble was told last, which belongs to the one
+/// fetch that runs; <see cref="Trouble"/> is read without it. A state is fetched without the lock. It is put in place
+/// under it, the one exception to the rule that no file is touched then.
 /// </remarks>
 internal sealed class SnapshotInstaller(
     RaftHost host,
