@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
 

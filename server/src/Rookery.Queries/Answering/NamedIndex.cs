@@ -1,9 +1,9 @@
 using Rookery.Documents.Databases;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
-using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Answering;
 

@@ -1,5 +1,6 @@
 using System.Globalization;
 using Rookery.Documents.Databases;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;

@@ -4,10 +4,10 @@ using System.Text.Json;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Json;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
-using Rookery.Queries.Scanning;
 using Rookery.Queries.Summaries;
-using QueryValues = Rookery.Queries.Scanning.QueryParameters;
+using QueryValues = Rookery.Queries.Conditions.QueryParameters;
 
 namespace Rookery.Queries.Answering;
 

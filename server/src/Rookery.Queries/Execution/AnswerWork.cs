@@ -1,6 +1,6 @@
 using Rookery.Indexing.Values;
 using Rookery.Platform;
-using Rookery.Queries.Scanning;
+using Rookery.Queries.Conditions;
 
 namespace Rookery.Queries.Execution;
 

@@ -1,20 +1,7 @@
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Execution;
-
-/// <summary>An entry that is a result, or may be one.</summary>
-/// <param name="Etag">The version of the document that it was made from.</param>
-/// <param name="Segment">Its segment's place in the snapshot.</param>
-/// <param name="Entry">Its place in the segment.</param>
-/// <param name="Score">How relevant it is; null where the order does not ask for that.</param>
-/// <param name="Id">Where its id is kept; <see cref="KeptIds.Nowhere"/> where only the index has it.</param>
-internal readonly record struct FoundEntry(
-    long Etag,
-    int Segment,
-    int Entry,
-    double? Score = null,
-    int Id = KeptIds.Nowhere
-);
 
 /// <summary>The first entries in the order of their etags, as many as are wanted. For one thread.</summary>
 /// <param name="capacity">How many are wanted.</param>

@@ -1,4 +1,4 @@
-using Rookery.Queries.Scanning;
+using Rookery.Queries.Conditions;
 using Rookery.Search.Segments.Reading;
 using Rookery.Search.Values;
 

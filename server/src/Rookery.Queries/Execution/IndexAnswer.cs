@@ -189,7 +189,7 @@ internal sealed class FoundDocuments(
         get
         {
             var (etag, segment, entry, score, id) = found[index];
-            if (id != KeptIds.Nowhere)
+            if (id != FoundEntry.Nowhere)
             {
                 return new ScannedDocument(etag, ids.At(id), score);
             }

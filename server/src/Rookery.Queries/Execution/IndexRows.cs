@@ -3,7 +3,7 @@ using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Values;
-using Rookery.Queries.Scanning;
+using Rookery.Queries.Conditions;
 using Rookery.Scripting.Running;
 using Rookery.Search.Segments.Store;
 

@@ -1,3 +1,4 @@
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Execution;
@@ -9,9 +10,6 @@ namespace Rookery.Queries.Execution;
 /// <param name="memory">What they take is drawn from here.</param>
 internal sealed class KeptIds(ScanMemory memory)
 {
-    /// <summary>Where an id stands that was not kept.</summary>
-    public const int Nowhere = -1;
-
     private const int FirstBytes = 512;
 
     // Of a long answer, the first: more would be held twice while it is written.
@@ -21,13 +19,13 @@ internal sealed class KeptIds(ScanMemory memory)
     private int _length;
 
     /// <summary>Keeps an id.</summary>
-    /// <returns>Where it stands; <see cref="Nowhere"/> where there is no more room.</returns>
+    /// <returns>Where it stands; <see cref="FoundEntry.Nowhere"/> where there is no more room.</returns>
     public int Keep(ReadOnlySpan<byte> id)
     {
         int needed = _length + sizeof(ushort) + id.Length;
         if (needed > MostBytes)
         {
-            return Nowhere;
+            return FoundEntry.Nowhere;
         }
 
         if (needed > _bytes.Length)

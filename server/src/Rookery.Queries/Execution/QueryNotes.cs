@@ -5,6 +5,7 @@ using Rookery.Documents.Databases;
 using Rookery.Indexing.Values;
 using Rookery.Json;
 using Rookery.Platform;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
 using Rookery.Search.Analysis;

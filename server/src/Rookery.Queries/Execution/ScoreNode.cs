@@ -4,7 +4,7 @@ namespace Rookery.Queries.Execution;
 
 /// <summary>
 /// How relevant the entries of one segment are to a condition: the same numbers as
-/// <see cref="Scanning.Predicate.TryScore"/> gives of documents. Asked with ascending entries, by one thread.
+/// <see cref="Conditions.Predicate.TryScore"/> gives of documents. Asked with ascending entries, by one thread.
 /// </summary>
 internal abstract class ScoreNode
 {

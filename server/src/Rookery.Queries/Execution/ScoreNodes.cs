@@ -1,6 +1,6 @@
 using Rookery.Indexing.Indexes;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.FullText;
-using Rookery.Queries.Scanning;
 using Rookery.Search.Segments.Postings;
 using Rookery.Search.Segments.Reading;
 

@@ -1,7 +1,7 @@
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Values;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.FullText;
-using Rookery.Queries.Scanning;
 using Rookery.Search.Segments.Postings;
 using Rookery.Search.Segments.Reading;
 using Rookery.Search.Values;

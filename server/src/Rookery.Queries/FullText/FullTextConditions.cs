@@ -1,7 +1,7 @@
 using System.Text;
 using Rookery.Indexing.Values;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
-using Rookery.Queries.Scanning;
 using Rookery.Search.Analysis;
 using Rookery.Search.Values;
 

@@ -1,6 +1,5 @@
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
-using Rookery.Queries.Scanning;
-using Rookery.Queries.Summaries;
 
 namespace Rookery.Queries.FullText;
 

@@ -1,7 +1,7 @@
 using System.Text;
 using Rookery.Platform;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
-using Rookery.Queries.Scanning;
 using Rookery.Search.Analysis;
 
 namespace Rookery.Queries.FullText;

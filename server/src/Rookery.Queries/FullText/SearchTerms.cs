@@ -20,9 +20,6 @@ public static class SearchTerms
     /// <summary>Tokens of a phrase.</summary>
     public const int MostWordsOfPhrase = 64;
 
-    /// <summary>The widest <c>proximity()</c>: less than what lies between two values of a field.</summary>
-    public const int WidestSlop = 1000;
-
     /// <summary>Reads and analyzes what is searched for.</summary>
     /// <param name="analyzer">The field's.</param>
     /// <param name="terms">The words.</param>
@@ -73,11 +70,11 @@ public static class SearchTerms
     /// bounds.</exception>
     public static SearchQuery ParseProximity(Analyzer analyzer, string terms, long distance, int position)
     {
-        if (distance is < 0 or > WidestSlop)
+        if (distance is < 0 or > LuceneParser.MaxSlop)
         {
             throw new QueryException(
                 QueryFault.Invalid,
-                $"A proximity is 0 to {WidestSlop} words, not {distance}.",
+                $"A proximity is 0 to {LuceneParser.MaxSlop} words, not {distance}.",
                 position
             );
         }

@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Text;
 using Rookery.Indexing.Values;
 using Rookery.Platform;
-using Rookery.Queries.Scanning;
+using Rookery.Queries.Conditions;
 using Rookery.Search.Analysis;
 
 namespace Rookery.Queries.FullText;

@@ -1,5 +1,5 @@
 using Rookery.Indexing.Values;
-using Rookery.Queries.Scanning;
+using Rookery.Queries.Conditions;
 
 namespace Rookery.Queries.FullText;
 

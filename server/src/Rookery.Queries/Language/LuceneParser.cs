@@ -16,8 +16,10 @@ public sealed class LuceneParser
     /// <summary>Bytes of a term with <c>*</c> or <c>?</c>: it is compared with each term byte by byte.</summary>
     public const int MaxPatternBytes = 512;
 
+    /// <summary>The widest <c>proximity()</c>: less than what lies between two values of a field.</summary>
+    public const int MaxSlop = 1000;
+
     private const int MaxDepth = 32;
-    private const int MaxSlop = FullText.SearchTerms.WidestSlop;
     private const double UsualSimilarity = 0.5;
     private const string Special = "+-!():^[]\"{}~*?\\";
 

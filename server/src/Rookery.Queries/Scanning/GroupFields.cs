@@ -1,4 +1,5 @@
 using Rookery.Indexing.Values;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Scanning;

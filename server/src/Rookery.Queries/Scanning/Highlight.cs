@@ -1,8 +1,8 @@
 using System.Globalization;
 using Rookery.Indexing.Values;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;
-using Rookery.Queries.Summaries;
 using Rookery.Search.Analysis;
 
 namespace Rookery.Queries.Scanning;

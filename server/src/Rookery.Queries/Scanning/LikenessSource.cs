@@ -1,4 +1,5 @@
 using Rookery.Indexing.Values;
+using Rookery.Queries.Conditions;
 
 namespace Rookery.Queries.Scanning;
 

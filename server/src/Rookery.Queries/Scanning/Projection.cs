@@ -4,6 +4,7 @@ using System.Text;
 using Rookery.Indexing.Values;
 using Rookery.Json;
 using Rookery.Platform;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Scanning;

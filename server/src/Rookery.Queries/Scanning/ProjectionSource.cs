@@ -1,3 +1,4 @@
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Scanning;

@@ -1,5 +1,6 @@
 using System.Text.Encodings.Web;
 using Rookery.Indexing.Values;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 using Rookery.Scripting.Compiling;
 using Rookery.Scripting.Syntax;

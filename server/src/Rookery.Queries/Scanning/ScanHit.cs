@@ -16,7 +16,7 @@ internal sealed class ScanHit
     public required byte[] Id { get; init; }
 
     /// <summary>Where an index holds it.</summary>
-    public Execution.FoundEntry Place { get; init; }
+    public FoundEntry Place { get; init; }
 
     /// <summary>The row of a group.</summary>
     public byte[]? Row { get; init; }

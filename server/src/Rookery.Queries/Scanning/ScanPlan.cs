@@ -2,6 +2,7 @@ using System.Buffers;
 using Rookery.Indexing.Grouping;
 using Rookery.Indexing.Values;
 using Rookery.Platform;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 using Rookery.Queries.Summaries;
 

@@ -5,6 +5,7 @@ using Rookery.Indexing.Grouping;
 using Rookery.Indexing.Values;
 using Rookery.Json;
 using Rookery.Platform;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Summaries;
 
 namespace Rookery.Queries.Scanning;

@@ -1,5 +1,6 @@
 using System.Text;
 using Rookery.Json;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Scanning;

@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text;
 using Rookery.Indexing.Values;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.FullText;
 
 namespace Rookery.Queries.Scanning;

@@ -3,6 +3,7 @@ using System.Security.Cryptography;
 using Rookery.Documents.Ids;
 using Rookery.Indexing.Values;
 using Rookery.Platform;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 using Rookery.Search.Values;
 

@@ -1,8 +1,8 @@
 using System.Text;
 using Rookery.Indexing.Grouping;
 using Rookery.Indexing.Values;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
-using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Summaries;
 

@@ -5,7 +5,7 @@ using Rookery.Indexing.Grouping;
 using Rookery.Indexing.Values;
 using Rookery.Json;
 using Rookery.Platform;
-using Rookery.Queries.Scanning;
+using Rookery.Queries.Conditions;
 using Rookery.Search.Values;
 
 namespace Rookery.Queries.Summaries;

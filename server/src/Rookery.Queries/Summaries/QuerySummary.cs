@@ -1,8 +1,8 @@
 using System.Buffers;
 using Rookery.Indexing.Values;
 using Rookery.Platform;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
-using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Summaries;
 

@@ -3,8 +3,8 @@ using System.Text;
 using Rookery.Indexing.Values;
 using Rookery.Json;
 using Rookery.Platform;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
-using Rookery.Queries.Scanning;
 using Rookery.Search.Analysis;
 
 namespace Rookery.Queries.Summaries;

@@ -1,8 +1,8 @@
 using System.Text;
 using Rookery.Indexing.Values;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;
-using Rookery.Queries.Scanning;
 using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Tests.Analysis;

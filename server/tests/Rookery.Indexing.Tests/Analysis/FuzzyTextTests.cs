@@ -1,5 +1,5 @@
 using System.Text;
-using Rookery.Queries.FullText;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 using Rookery.Search.Analysis;
 

@@ -1,6 +1,7 @@
 using System.Text;
 using System.Text.RegularExpressions;
 using Rookery.Queries.FullText;
+using Rookery.Queries.Language;
 using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Tests.Analysis;
@@ -153,7 +154,7 @@ public sealed class SearchMatcherTests
         var terms = SearchTerms.ParseProximity(
             analyzer,
             string.Join(' ', Enumerable.Repeat("x", SearchTerms.MostWordsOfPhrase)),
-            SearchTerms.WidestSlop,
+            LuceneParser.MaxSlop,
             0
         );
         using var matcher = new SearchMatcher(terms);

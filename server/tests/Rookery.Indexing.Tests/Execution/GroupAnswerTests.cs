@@ -1,6 +1,7 @@
 using System.Globalization;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Tests.Indexes;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
 using Rookery.Search.Segments.Store;

@@ -1,6 +1,7 @@
 using System.Text;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Values;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;

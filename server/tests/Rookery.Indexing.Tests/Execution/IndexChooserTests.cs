@@ -1,4 +1,5 @@
 using Rookery.Indexing.Indexes;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;

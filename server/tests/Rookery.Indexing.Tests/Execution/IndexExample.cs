@@ -8,6 +8,7 @@ using Rookery.Indexing.Tests.Segments;
 using Rookery.Indexing.Tests.Values;
 using Rookery.Indexing.Values;
 using Rookery.Platform;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;

@@ -4,6 +4,7 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Tests.Indexes;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;

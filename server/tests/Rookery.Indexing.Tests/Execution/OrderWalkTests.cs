@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text;
 using Rookery.Indexing.Indexes;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
 

@@ -1,6 +1,7 @@
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Values;
 using Rookery.Platform;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;

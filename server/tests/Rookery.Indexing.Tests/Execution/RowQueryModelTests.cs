@@ -5,6 +5,7 @@ using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Tests.Indexes;
 using Rookery.Indexing.Values;
 using Rookery.Platform;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;

@@ -1,6 +1,7 @@
 using System.Text;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Indexes;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 using Rookery.Queries.Planning;
 using Rookery.Queries.Scanning;

@@ -2,6 +2,7 @@ using System.Text.Json;
 using Rookery.Documents.Commands;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Rookery.Indexing.Definitions;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;

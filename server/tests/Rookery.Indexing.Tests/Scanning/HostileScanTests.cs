@@ -1,5 +1,6 @@
 using System.Text;
 using Rookery.Indexing.Values;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;

@@ -4,6 +4,7 @@ using Rookery.Documents.Stored;
 using Rookery.Indexing.Tests.Values;
 using Rookery.Indexing.Values;
 using Rookery.Platform;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;

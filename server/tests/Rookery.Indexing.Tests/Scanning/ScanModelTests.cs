@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
 

@@ -5,7 +5,7 @@ using Rookery.Queries.Answering;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
 using Rookery.Server.Raven.Queries;
-using QueryValues = Rookery.Queries.Scanning.QueryParameters;
+using QueryValues = Rookery.Queries.Conditions.QueryParameters;
 
 namespace Rookery.Server.Raven.SetBased;
 

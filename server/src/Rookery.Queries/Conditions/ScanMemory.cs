@@ -2,7 +2,7 @@ using Rookery.Indexing.Grouping;
 using Rookery.Platform;
 using Rookery.Queries.Language;
 
-namespace Rookery.Queries.Scanning;
+namespace Rookery.Queries.Conditions;
 
 /// <summary>
 /// What one query holds, drawn from the budget before it is allocated and given back at its end. For one thread.

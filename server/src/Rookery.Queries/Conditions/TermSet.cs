@@ -1,7 +1,7 @@
 using Rookery.Platform;
 using Rookery.Search.Values;
 
-namespace Rookery.Queries.Scanning;
+namespace Rookery.Queries.Conditions;
 
 /// <summary>Different term keys, asked for one by one. Made once for a query, however many there are.</summary>
 internal sealed class TermSet

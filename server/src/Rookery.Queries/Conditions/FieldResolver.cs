@@ -2,7 +2,7 @@ using Rookery.Indexing.Grouping;
 using Rookery.Indexing.Values;
 using Rookery.Queries.Language;
 
-namespace Rookery.Queries.Scanning;
+namespace Rookery.Queries.Conditions;
 
 /// <summary>Says where the fields of a query stand: in documents, or in the rows of groups.</summary>
 internal abstract class FieldResolver

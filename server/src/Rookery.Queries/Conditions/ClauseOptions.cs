@@ -1,8 +1,7 @@
 using System.Text.Json;
 using Rookery.Queries.Language;
-using Rookery.Queries.Scanning;
 
-namespace Rookery.Queries.Summaries;
+namespace Rookery.Queries.Conditions;
 
 /// <summary>The options of a clause: an object, as a parameter or as a text of JSON. Names have no case.</summary>
 internal sealed class ClauseOptions

@@ -4,7 +4,7 @@ using Rookery.Documents.Parsing;
 using Rookery.Json;
 using Rookery.Queries.Language;
 
-namespace Rookery.Queries.Scanning;
+namespace Rookery.Queries.Conditions;
 
 /// <summary>
 /// The values that a query's text refers to by <c>$name</c>, as JSON without whitespace between its tokens.

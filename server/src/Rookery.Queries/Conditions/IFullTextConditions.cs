@@ -1,7 +1,7 @@
 using Rookery.Indexing.Values;
 using Rookery.Queries.Language;
 
-namespace Rookery.Queries.Scanning;
+namespace Rookery.Queries.Conditions;
 
 /// <summary>A condition that looks at documents with its own eyes. Asked by one thread at a time.</summary>
 public interface IDocumentCondition

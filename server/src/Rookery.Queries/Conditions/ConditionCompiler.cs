@@ -4,7 +4,7 @@ using Rookery.Indexing.Values;
 using Rookery.Queries.Language;
 using Rookery.Search.Values;
 
-namespace Rookery.Queries.Scanning;
+namespace Rookery.Queries.Conditions;
 
 /// <summary>Makes conditions ready to be asked of documents.</summary>
 /// <param name="fields">Says where fields stand.</param>

@@ -1,7 +1,7 @@
 using Rookery.Indexing.Values;
 using Rookery.Search.Values;
 
-namespace Rookery.Queries.Scanning;
+namespace Rookery.Queries.Conditions;
 
 /// <summary>
 /// A condition, ready to be asked of documents. Thread-safe; what changes is in <see cref="ScanWork"/>.

@@ -1,11 +1,10 @@
 using System.Globalization;
 using System.Text;
 using Rookery.Indexing.Values;
-using Rookery.Queries.FullText;
 using Rookery.Queries.Language;
 using Rookery.Search.Values;
 
-namespace Rookery.Queries.Scanning;
+namespace Rookery.Queries.Conditions;
 
 /// <summary>
 /// Makes a condition of a Lucene clause. It is asked of the document: each term of all values of its field. Where the

@@ -2,7 +2,7 @@ using System.Text.RegularExpressions;
 using Rookery.Indexing.Values;
 using Rookery.Queries.Language;
 
-namespace Rookery.Queries.Scanning;
+namespace Rookery.Queries.Conditions;
 
 /// <summary>What a text must look like. Thread-safe.</summary>
 internal abstract class TextPattern

@@ -3,7 +3,7 @@ using Rookery.Indexing.Values;
 using Rookery.Queries.Language;
 using Rookery.Search.Analysis;
 
-namespace Rookery.Queries.FullText;
+namespace Rookery.Queries.Conditions;
 
 /// <summary>
 /// <c>fuzzy(field = text, similarity)</c>: texts that are that similar. As in Lucene 3: one minus the Levenshtein

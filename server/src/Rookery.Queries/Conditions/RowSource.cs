@@ -4,7 +4,7 @@ using Rookery.Indexing.Values;
 using Rookery.Queries.Language;
 using Rookery.Search.Analysis;
 
-namespace Rookery.Queries.Scanning;
+namespace Rookery.Queries.Conditions;
 
 /// <summary>
 /// A static index that a query names: what it asks are the rows that the index holds, by their fields.

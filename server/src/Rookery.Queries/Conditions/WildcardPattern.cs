@@ -1,6 +1,6 @@
 using Rookery.Indexing.Values;
 
-namespace Rookery.Queries.Scanning;
+namespace Rookery.Queries.Conditions;
 
 /// <summary>
 /// Texts that a pattern describes. Takes at most as many steps as pattern and text have bytes, multiplied.

@@ -3,7 +3,7 @@ using System.Text;
 using Rookery.Json;
 using Rookery.Queries.Language;
 
-namespace Rookery.Queries.Scanning;
+namespace Rookery.Queries.Conditions;
 
 /// <summary>Reads what a query compares with, parameters filled in.</summary>
 /// <param name="parameters">The parameters.</param>

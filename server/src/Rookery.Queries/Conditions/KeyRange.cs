@@ -1,6 +1,6 @@
 using Rookery.Search.Values;
 
-namespace Rookery.Queries.Scanning;
+namespace Rookery.Queries.Conditions;
 
 /// <summary>
 /// Keys between two others. Without one of them it ends where the kind of the other does; without both it holds all
