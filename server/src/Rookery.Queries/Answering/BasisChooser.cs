@@ -10,8 +10,7 @@ namespace Rookery.Queries.Answering;
 /// Chooses what the answer of a query rests on: has the index made that it needs, and waits for it as long as the query
 /// may.
 /// </summary>
-/// <param name="engine">What answers.</param>
-internal sealed class BasisChooser(QueryEngine engine)
+internal static class BasisChooser
 {
     private const string LookedUp = "Documents are looked up: nothing but ids narrows the query.";
 
@@ -26,23 +25,29 @@ internal sealed class BasisChooser(QueryEngine engine)
     /// Chooses, and waits. Behind the read barrier: what was acknowledged before the query came, it answers, or says
     /// that it is stale.
     /// </summary>
+    /// <param name="engine">What answers.</param>
     /// <param name="database">Whose documents are asked for.</param>
-    /// <param name="query">What is asked.</param>
+    /// <param name="plan">What is asked.</param>
     /// <param name="sink">Takes the answer; when its client leaves, it is waited for no longer.</param>
     /// <exception cref="QueryException">The query was to wait for an index, which did not come so far in time; or it
     /// needs one that could not be made.</exception>
-    public ValueTask<QueryBasis> ChooseAsync(Database database, QueryPlan query, IAnswerSink sink)
+    public static ValueTask<QueryBasis> ChooseAsync(
+        QueryEngine engine,
+        Database database,
+        QueryPlan plan,
+        IAnswerSink sink
+    )
     {
         long cutOff = database.LastEtag;
-        if (query.Scan is null)
+        if (plan.Scan is null)
         {
-            return new(new QueryBasis(query.IndexName, null, false, cutOff, null));
+            return new(new QueryBasis(plan.IndexName, null, false, cutOff, null));
         }
 
-        var choice = ChoiceOf(database, query, explains: false);
+        var choice = ChoiceOf(engine, database, plan, explains: false);
         if (choice.IndexName is not { } name)
         {
-            return new(new QueryBasis(query.IndexName, null, false, cutOff, null));
+            return new(new QueryBasis(plan.IndexName, null, false, cutOff, null));
         }
 
         engine.AutomaticIndexes.NoteUse(database, name);
@@ -51,19 +56,19 @@ internal sealed class BasisChooser(QueryEngine engine)
         bool isThere = choice.ToDefine is null && (choice.IsBuilt || choice.NeedsIndex);
         return isThere && engine.Indexes.ReadPosition(database, name) is { } position && position.VisibleEtag >= cutOff
             ? new(new QueryBasis(name, name, false, position.VisibleEtag, position.LastIndexed))
-            : WaitAsync(database, query, choice, name, cutOff, sink);
+            : WaitAsync(engine, database, plan, choice, name, cutOff, sink);
     }
 
     /// <summary>What the answer of a query would rest on, and why. Nothing is made, and nothing waited for.</summary>
-    public IndexChoice Explain(Database database, QueryPlan query) =>
-        query.Scan is null
+    public static IndexChoice Explain(QueryEngine engine, Database database, QueryPlan plan) =>
+        plan.Scan is null
             ? new IndexChoice(null, null, IsBuilt: false, NeedsIndex: false, [PlanReason.OfDocuments(LookedUp)])
-            : ChoiceOf(database, query, explains: true);
+            : ChoiceOf(engine, database, plan, explains: true);
 
-    private IndexChoice ChoiceOf(Database database, QueryPlan query, bool explains)
+    private static IndexChoice ChoiceOf(QueryEngine engine, Database database, QueryPlan plan, bool explains)
     {
         if (
-            query.Named is { } asked
+            plan.Named is { } asked
             && engine.Indexes.ReadPosition(database, asked.Name) is null
             && engine.Indexes.WhyNotKept(database, asked.Name) is { } why
         )
@@ -74,15 +79,15 @@ internal sealed class BasisChooser(QueryEngine engine)
             );
         }
 
-        return query.Named is not { } named
-            ? query.Scan!.IsGrouped
-                ? engine.Grouped.ChooseIndex(database, query.Scan)
-                : engine.Indexed.ChooseIndex(database, query.Query, query.Scan.Target, explains)
-            : named.Automatic is { } automatic && IndexedQueries.WhyUnable(query.Query, automatic) is { } unable
+        return plan.Named is not { } named
+            ? plan.Scan!.IsGrouped
+                ? engine.Grouped.ChooseIndex(database, plan.Scan)
+                : engine.Indexed.ChooseIndex(database, plan.Query, plan.Scan.Target, explains)
+            : named.Automatic is { } automatic && IndexedQueries.WhyUnable(plan.Query, automatic) is { } unable
                 ? throw new QueryException(
                     QueryFault.Invalid,
                     $"The index '{named.Name}' {unable}",
-                    query.Query.Source.Position
+                    plan.Query.Source.Position
                 )
                 : new IndexChoice(
                     named.Name,
@@ -93,9 +98,10 @@ internal sealed class BasisChooser(QueryEngine engine)
                 );
     }
 
-    private async ValueTask<QueryBasis> WaitAsync(
+    private static async ValueTask<QueryBasis> WaitAsync(
+        QueryEngine engine,
         Database database,
-        QueryPlan query,
+        QueryPlan plan,
         IndexChoice choice,
         string name,
         long cutOff,
@@ -104,7 +110,7 @@ internal sealed class BasisChooser(QueryEngine engine)
     {
         // What an index holds that is not built yet would be taken for all there is. One that the query names answers
         // with what it has, as in RavenDB, and is stale.
-        bool mayScan = !choice.IsBuilt && query.Named is null;
+        bool mayScan = !choice.IsBuilt && plan.Named is null;
         if (
             choice.ToDefine is { } definition
             && await engine.AutomaticIndexes.DefineAsync(database, definition).WaitAsync(engine.Stopping) is { } refusal
@@ -117,26 +123,41 @@ internal sealed class BasisChooser(QueryEngine engine)
         bool isReached =
             (choice.ToDefine is not null || choice.NeedsIndex || !mayScan)
             && await WaitAsync(
+                engine,
                 database,
                 name,
                 cutOff,
-                query.Wait ?? (mayScan && choice.NeedsIndex ? BuildWait : UnaskedWait),
+                plan.Wait ?? (mayScan && choice.NeedsIndex ? BuildWait : UnaskedWait),
                 sink
             );
         return isReached || !mayScan
-            ? Answering(database, query, name, isReached, cutOff)
+            ? Answering(engine, database, plan, name, isReached, cutOff)
             : new QueryBasis(name, null, false, cutOff, null);
     }
 
-    private async Task<bool> WaitAsync(Database database, string name, long cutOff, TimeSpan patience, IAnswerSink sink)
+    private static async Task<bool> WaitAsync(
+        QueryEngine engine,
+        Database database,
+        string name,
+        long cutOff,
+        TimeSpan patience,
+        IAnswerSink sink
+    )
     {
         using var ending = CancellationTokenSource.CreateLinkedTokenSource(sink.Left, engine.Stopping);
         return await engine.Indexes.WaitAsync(database, name, cutOff, patience, ending.Token);
     }
 
-    private QueryBasis Answering(Database database, QueryPlan query, string name, bool isReached, long cutOff)
+    private static QueryBasis Answering(
+        QueryEngine engine,
+        Database database,
+        QueryPlan plan,
+        string name,
+        bool isReached,
+        long cutOff
+    )
     {
-        if (!isReached && query.Wait is { } waited)
+        if (!isReached && plan.Wait is { } waited)
         {
             throw new QueryException(
                 QueryFault.IndexBehind,

@@ -1,5 +1,4 @@
 using System.Text;
-using Rookery.Documents.Databases;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
@@ -15,7 +14,7 @@ internal static class DocumentQueries
     /// <summary>The results, before the first. Those that have to be sorted or grouped are all found then.</summary>
     /// <param name="engine">What answers.</param>
     /// <param name="reader">Reads the documents that are asked for; outlives the results.</param>
-    /// <param name="query">What is asked.</param>
+    /// <param name="plan">The query.</param>
     /// <param name="basis">What its answer rests on.</param>
     /// <param name="sink">Whose room is taken for what is large.</param>
     /// <param name="metadataOnly">Whether of whole documents only the metadata is wanted.</param>
@@ -25,240 +24,189 @@ internal static class DocumentQueries
     public static async ValueTask<IQueryResults?> TryOpenAsync(
         QueryEngine engine,
         AnswerReader reader,
-        QueryPlan query,
+        QueryPlan plan,
         QueryBasis basis,
         IAnswerSink sink,
         bool metadataOnly
     )
     {
         var database = reader.Database;
-        var turns = engine.TurnsOf(query, sink);
-        if (query.Scan is not { } plan)
+        var turns = engine.TurnsOf(plan, sink);
+        if (plan.Scan is not { } scan)
         {
-            var walk = new QueryWalk(reader, query.Direct!) { Passed = turns.Pass };
             return new WalkedResults(
-                walk,
-                new ResultWriter(database, null, metadataOnly, query.Includes.Count > 0),
+                new QueryWalk(reader, plan.Direct!) { Passed = turns.Pass },
+                new ResultWriter(database, null, metadataOnly, plan.Includes.Count > 0),
                 sink
             );
         }
 
-        var scripted = plan.Script is { } script
+        var scripted = scan.Script is { } script
             ? new ScriptedResults(script, engine.Memory, turns, Encoding.ASCII.GetBytes(database.HistoryId))
             : null;
-        var writer = new ResultWriter(database, plan, metadataOnly, query.Includes.Count > 0, scripted, turns);
-        IDisposable? opened = null;
+        var writer = new ResultWriter(database, scan, metadataOnly, plan.Includes.Count > 0, scripted, turns);
+        IQueryResults? results = null;
         try
         {
-            if (plan.Rows is not null)
+            var scope = new AnswerScope(engine, reader, plan, basis, sink, writer, turns);
+            results = scan.Rows is null ? await OpenAsync(scope) : await RowQueries.TryOpenAsync(scope);
+            return results;
+        }
+        finally
+        {
+            if (results is null)
             {
-                var rows = await RowQueries.TryOpenAsync(engine, reader, query, basis, sink, writer, turns);
-                if (rows is null)
-                {
-                    writer.Dispose();
-                }
-
-                return rows;
+                writer.Dispose();
             }
+        }
+    }
 
-            if (SearchGroups(engine, database, plan, basis, turns) is { } groups)
-            {
-                return new GroupResults(groups, groups.Results, reader);
-            }
+    private static async ValueTask<IQueryResults> OpenAsync(AnswerScope scope)
+    {
+        // Null also where the index was reset meanwhile: putting the documents into groups gives the same.
+        if (
+            scope is { Scan.IsGrouped: true, Basis.Answering: { } groupIndex }
+            && scope.SearchGroups(groupIndex) is { } groups
+        )
+        {
+            return new GroupResults(groups, groups.Results, scope.Reader);
+        }
 
-            var found = plan.IsGrouped ? null : Search(engine, database, plan, basis, turns);
-            opened = found;
+        var found = scope is { Scan.IsGrouped: false, Basis.Answering: { } index }
+            ? scope.Search(index, scope.Scan)
+            : null;
+        ScannedDocuments? opened = null;
+        try
+        {
             if (found is { AreCandidates: false })
             {
-                return PageOf(found, reader, plan, writer, sink, turns);
+                return PageOf(scope, found);
             }
 
             if (found is null)
             {
-                await PrepareAsync(
-                    plan,
-                    part => new ScannedDocuments(
-                        reader,
-                        new QueryWalk(reader, IdQuery.Of(part.Target)),
-                        part.Start(engine.Memory, turns, needsTotal: false),
-                        writer,
-                        sink,
-                        turns,
-                        countsAll: false,
-                        null
-                    ),
-                    writer,
-                    turns
-                );
+                await PrepareAsync(scope);
             }
 
-            var scanned = found is null
-                ? new QueryWalk(reader, IdQuery.Of(plan.Target)) { Passed = turns.Pass }
-                : new QueryWalk(reader, new FoundIds(found.Documents), scores: null);
-            var scan = new ScannedDocuments(
-                reader,
-                scanned,
-                plan.Start(engine.Memory, turns),
-                writer,
-                sink,
-                turns,
-                countsAll: query.Query.FilterLimit is not null,
+            var walk = found is null
+                ? new QueryWalk(scope.Reader, IdQuery.Of(scope.Scan.Target)) { Passed = scope.Turns.Pass }
+                : new QueryWalk(scope.Reader, new FoundIds(found.Documents), scores: null);
+            opened = new ScannedDocuments(
+                scope,
+                walk,
+                scope.Start(scope.Scan),
+                countsAll: scope.Plan.Query.FilterLimit is not null,
                 found
             );
-            opened = scan;
-            if (plan.Summary is { } summary)
-            {
-                return await SummariseAsync(engine, reader, summary, scan, writer, turns);
-            }
-
-            if (await scan.MoveNextAsync())
-            {
-                return new StreamedResults(scan, writer, () => plan.Start(engine.Memory, turns, needsTotal: false));
-            }
-
-            scanned.Pause();
-            turns.Begin();
-            var ended = scan.Run.Finish();
-            turns.End();
-            return query.Query.GroupBy.Count > 0
-                ? new GroupResults(scan, ended, reader)
-                : new WalkedResults(
-                    WalkOf(reader, plan, [.. ended.Documents]),
-                    writer,
-                    sink,
-                    ended.TotalResults,
-                    scan,
-                    turns: turns
-                );
+            return await ScanAsync(scope, opened);
         }
         catch
         {
-            opened?.Dispose();
-            writer.Dispose();
+            (opened ?? (IDisposable?)found)?.Dispose();
             throw;
         }
     }
 
-    private static IndexAnswer? Search(
-        QueryEngine engine,
-        Database database,
-        ScanPlan plan,
-        QueryBasis basis,
-        QueryTurns turns
-    )
+    private static async ValueTask<IQueryResults> ScanAsync(AnswerScope scope, ScannedDocuments documents)
     {
-        using var search = turns.BeginSearch();
-        return basis.Answering is { } name
-            ? engine.Indexed.TryAnswer(database, name, plan, engine.Memory, turns, atLeast: basis.ResultEtag)
-            : null;
-    }
-
-    // Null also where the index was reset meanwhile: putting the documents into groups gives the same.
-    private static GroupAnswer? SearchGroups(
-        QueryEngine engine,
-        Database database,
-        ScanPlan plan,
-        QueryBasis basis,
-        QueryTurns turns
-    )
-    {
-        if (!plan.IsGrouped || basis.Answering is not { } name)
+        if (scope.StartSummary() is { } summary)
         {
-            return null;
+            return await SummariseAsync(scope, summary, documents);
         }
 
-        using var search = turns.BeginSearch();
-        return engine.Grouped.TryAnswer(database, name, plan, engine.Memory, turns, atLeast: basis.ResultEtag);
+        if (await documents.MoveNextAsync())
+        {
+            return new StreamedResults(documents, scope.Writer, () => scope.Start(scope.Scan, needsTotal: false));
+        }
+
+        documents.Walk.Pause();
+        scope.Turns.Begin();
+        var ended = documents.Run.Finish();
+        scope.Turns.End();
+        if (scope.Plan.Query.GroupBy.Count > 0)
+        {
+            return new GroupResults(documents, ended, scope.Reader);
+        }
+
+        ScannedDocument[] page = [.. ended.Documents];
+        return scope.Walked(
+            new QueryWalk(scope.Reader, [.. page.Select(static one => one.Id)], scope.ScoresOf(page)),
+            ended.TotalResults,
+            documents
+        );
     }
 
     // An index follows the documents with a delay: of those that were written since it is asked again.
-    private static WalkedResults PageOf(
-        IndexAnswer found,
-        AnswerReader reader,
-        ScanPlan plan,
-        ResultWriter writer,
-        IAnswerSink sink,
-        QueryTurns turns
-    )
+    private static WalkedResults PageOf(AnswerScope scope, IndexAnswer found)
     {
         var ids = new FoundIds(found.Documents);
-        var walk = new QueryWalk(reader, ids, ScoresOf(plan, found.Documents));
-        return new WalkedResults(
+        var walk = new QueryWalk(scope.Reader, ids, scope.ScoresOf(found.Documents));
+        return scope.Walked(
             walk,
-            writer,
-            sink,
             found.TotalResults,
             found,
-            () => walk.Etag == ids.LastEtag || found.IsStillResult(writer.Queried(walk), ids.LastEtag),
-            turns
+            () => walk.Etag == ids.LastEtag || found.IsStillResult(scope.Writer.Queried(walk), ids.LastEtag)
         );
     }
 
     private static async ValueTask<SummaryResults> SummariseAsync(
-        QueryEngine engine,
-        AnswerReader reader,
-        QuerySummary summary,
-        ScannedDocuments scan,
-        ResultWriter writer,
-        QueryTurns turns
+        AnswerScope scope,
+        SummaryRun summary,
+        ScannedDocuments documents
     )
     {
-        var run = summary.Start(engine.Memory, turns);
         try
         {
-            await SummaryResults.GatherAsync(scan, run, writer, turns);
+            await SummaryResults.GatherAsync(scope, documents, summary);
         }
         catch
         {
-            run.Dispose();
+            summary.Dispose();
             throw;
         }
 
-        scan.Dispose();
-        return new SummaryResults(run, reader);
+        documents.Dispose();
+        return new SummaryResults(summary, scope.Reader);
     }
-
-    private static QueryWalk WalkOf(AnswerReader reader, ScanPlan plan, ScannedDocument[] found) =>
-        new(reader, [.. found.Select(static one => one.Id)], ScoresOf(plan, found));
-
-    internal static double[]? ScoresOf(ScanPlan plan, IReadOnlyList<ScannedDocument> found) =>
-        plan.IsScored ? [.. found.Select(static one => one.Score ?? 0)] : null;
 
     /// <summary>
     /// Looks at the documents that conditions depend on. Each time it is a scan of its own, and its time is the
     /// query's.
     /// </summary>
-    private static async ValueTask PrepareAsync(
-        ScanPlan plan,
-        Func<ScanPlan, ScannedDocuments> open,
-        ResultWriter writer,
-        QueryTurns turns
-    )
+    private static async ValueTask PrepareAsync(AnswerScope scope)
     {
-        foreach (var likeness in plan.Likenesses.Where(static likeness => !likeness.Condition.IsLearned))
+        foreach (var likeness in scope.Scan.Likenesses.Where(static likeness => !likeness.Condition.IsLearned))
         {
-            using var scan = open(likeness.Finder);
-            if (!await scan.MoveNextAsync())
+            using var first = Open(scope, likeness.Finder);
+            if (!await first.MoveNextAsync())
             {
                 throw new QueryException(QueryFault.Invalid, LikenessSource.NotFound, likeness.Position);
             }
 
-            likeness.Condition.Learn(writer.Queried(scan.Walk));
+            likeness.Condition.Learn(scope.Writer.Queried(first.Walk));
         }
 
-        if (plan.IsCounted || plan.Counted is not { } counted)
+        if (scope.Scan.IsCounted || scope.Scan.Counted is not { } counted)
         {
             return;
         }
 
-        using var all = open(counted);
+        using var all = Open(scope, counted);
         while (await all.MoveNextAsync())
         {
-            turns.Begin();
-            plan.Count(writer.Queried(all.Walk), turns);
-            turns.End();
+            scope.Turns.Begin();
+            scope.Scan.Count(scope.Writer.Queried(all.Walk), scope.Turns);
+            scope.Turns.End();
         }
 
-        plan.IsCounted = true;
+        scope.Scan.IsCounted = true;
     }
+
+    private static ScannedDocuments Open(AnswerScope scope, ScanPlan part) =>
+        new(
+            scope,
+            new QueryWalk(scope.Reader, IdQuery.Of(part.Target)),
+            scope.Start(part, needsTotal: false),
+            countsAll: false
+        );
 }

@@ -9,28 +9,23 @@ namespace Rookery.Queries.Answering;
 internal static class FoundResults
 {
     /// <summary>Looks at the documents, when there is room for each.</summary>
-    /// <param name="reader">Reads them.</param>
+    /// <param name="scope">What the answer is made with.</param>
     /// <param name="found">Which.</param>
-    /// <param name="sink">Whose room is taken for what is large.</param>
-    /// <param name="writer">Reads documents.</param>
-    /// <param name="turns">The time of the query.</param>
     /// <param name="isEnough">Looks at the document at hand, and tells whether no other has to be looked at.</param>
     /// <returns>Whether one was enough.</returns>
     public static async ValueTask<bool> LookAtDocumentsAsync(
-        AnswerReader reader,
+        AnswerScope scope,
         IndexAnswer found,
-        IAnswerSink sink,
-        ResultWriter writer,
-        QueryTurns turns,
         Func<QueryWalk, bool> isEnough
     )
     {
-        using var walk = new QueryWalk(reader, new FoundIds(found.Documents), scores: null);
+        var (turns, sink) = (scope.Turns, scope.Sink);
+        using var walk = new QueryWalk(scope.Reader, new FoundIds(found.Documents), scores: null);
         bool isFound = false;
         turns.Begin();
         while (!isFound && walk.MoveNext())
         {
-            long bytes = writer.BytesFor(walk.Length);
+            long bytes = scope.Writer.BytesFor(walk.Length);
             if (!sink.TryMakeRoom(bytes))
             {
                 walk.StepBack();

@@ -73,7 +73,7 @@ public sealed class QueryEngine(
     /// <exception cref="QueryException">The query would cost more than one may.</exception>
     public (IndexChoice Choice, long? PostingsRead) Explain(Database database, QueryPlan plan, IAnswerSink sink)
     {
-        var choice = new BasisChooser(this).Explain(database, plan);
+        var choice = BasisChooser.Explain(this, database, plan);
         if (choice is not { IsBuilt: true, IndexName: { } name })
         {
             return (choice, null);
@@ -110,7 +110,6 @@ public sealed class QueryEngine(
         Action? chosen = null
     )
     {
-        var chooser = new BasisChooser(this);
         var reader = new AnswerReader(database, plan.IsChange ? null : sink);
         QueryPlan? renewed = null;
         try
@@ -118,7 +117,7 @@ public sealed class QueryEngine(
             while (true)
             {
                 reader.LetGo();
-                var basis = await chooser.ChooseAsync(database, renewed ?? plan, sink);
+                var basis = await BasisChooser.ChooseAsync(this, database, renewed ?? plan, sink);
                 if (TryRenew(database, renewed ?? plan) is { } newer)
                 {
                     renewed?.Dispose();

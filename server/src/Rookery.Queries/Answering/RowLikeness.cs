@@ -1,4 +1,3 @@
-using Rookery.Documents.Databases;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
@@ -12,42 +11,26 @@ namespace Rookery.Queries.Answering;
 internal static class RowLikeness
 {
     /// <summary>Has all conditions of a query learn theirs.</summary>
-    /// <param name="engine">What answers.</param>
-    /// <param name="reader">Reads the documents that the index is of.</param>
-    /// <param name="plan">The query.</param>
+    /// <param name="scope">What the answer is made with.</param>
     /// <param name="indexName">The index.</param>
-    /// <param name="sink">Whose room is taken for what is large.</param>
-    /// <param name="writer">Reads documents.</param>
-    /// <param name="turns">The time of the query.</param>
-    /// <param name="atLeast">The etag through which the index has to follow the documents.</param>
-    /// <returns>False when the index is not there now, or was reset and is behind that etag: whoever asks it finds
-    /// out.</returns>
+    /// <returns>False when the index is not there now, or was reset and is behind: whoever asks it finds out.</returns>
     /// <exception cref="QueryException">There is none.</exception>
-    public static async ValueTask<bool> TryLearnAsync(
-        QueryEngine engine,
-        AnswerReader reader,
-        ScanPlan plan,
-        string indexName,
-        IAnswerSink sink,
-        ResultWriter writer,
-        QueryTurns turns,
-        long atLeast
-    )
+    public static async ValueTask<bool> TryLearnAsync(AnswerScope scope, string indexName)
     {
-        foreach (var likeness in plan.Likenesses.Where(static likeness => !likeness.Condition.IsLearned))
+        foreach (var likeness in scope.Scan.Likenesses.Where(static likeness => !likeness.Condition.IsLearned))
         {
-            using var found = Search(engine, reader.Database, indexName, likeness.Finder, turns, atLeast);
+            using var found = scope.Search(indexName, likeness.Finder);
             if (found is null)
             {
                 return false;
             }
 
-            using var run = likeness.Finder.Start(engine.Memory, turns);
+            using var run = scope.Start(likeness.Finder);
             if (
                 !await (
-                    plan.Rows!.IsReduced
-                        ? FoundResults.LookAtRowsAsync(found, turns, row => likeness.TryLearn(default, row, run))
-                        : LearnDocumentAsync(reader, likeness, found, run, sink, writer, turns)
+                    scope.Scan.Rows!.IsReduced
+                        ? FoundResults.LookAtRowsAsync(found, scope.Turns, row => likeness.TryLearn(default, row, run))
+                        : LearnDocumentAsync(scope, likeness, found, run)
                 )
             )
             {
@@ -58,49 +41,22 @@ internal static class RowLikeness
         return true;
     }
 
-    private static IndexAnswer? Search(
-        QueryEngine engine,
-        Database database,
-        string indexName,
-        ScanPlan finder,
-        QueryTurns turns,
-        long atLeast
-    )
-    {
-        using var search = turns.BeginSearch();
-        return engine.Indexed.TryAnswer(database, indexName, finder, engine.Memory, turns, atLeast: atLeast);
-    }
-
     private static async ValueTask<bool> LearnDocumentAsync(
-        AnswerReader reader,
+        AnswerScope scope,
         LikenessSource likeness,
         IndexAnswer found,
-        ScanRun run,
-        IAnswerSink sink,
-        ResultWriter writer,
-        QueryTurns turns
+        ScanRun run
     )
     {
-        using var rows = new IndexRows(likeness.Finder.Rows!, reader.Database, () => reader.Current);
+        using var rows = scope.RowsOf(likeness.Finder);
         return await FoundResults.LookAtDocumentsAsync(
-            reader,
+            scope,
             found,
-            sink,
-            writer,
-            turns,
-            walk => TryLearn(likeness, walk, rows, run, writer)
+            walk =>
+            {
+                var document = scope.Writer.Queried(walk);
+                return likeness.TryLearn(document, rows.Of(document), run);
+            }
         );
-    }
-
-    private static bool TryLearn(
-        LikenessSource likeness,
-        QueryWalk walk,
-        IndexRows rows,
-        ScanRun run,
-        ResultWriter writer
-    )
-    {
-        var document = writer.Queried(walk);
-        return likeness.TryLearn(document, rows.Of(document), run);
     }
 }

@@ -14,40 +14,19 @@ namespace Rookery.Queries.Answering;
 internal static class RowQueries
 {
     /// <summary>The results, before the first.</summary>
-    /// <param name="engine">What answers.</param>
-    /// <param name="reader">Reads the documents that the index is of.</param>
-    /// <param name="query">What is asked.</param>
-    /// <param name="basis">How far the index follows the documents at least.</param>
-    /// <param name="sink">Whose room is taken for what is large.</param>
-    /// <param name="writer">Writes documents; disposed with the results.</param>
-    /// <param name="turns">The time of the query.</param>
+    /// <param name="scope">What the answer is made with.</param>
     /// <returns>The results; null when the index was reset meanwhile and follows the documents no longer as
     /// far.</returns>
-    /// <exception cref="QueryException">The query would cost more than one may.</exception>
-    /// <exception cref="QueryException">The index is not there now.</exception>
-    public static async ValueTask<IQueryResults?> TryOpenAsync(
-        QueryEngine engine,
-        AnswerReader reader,
-        QueryPlan query,
-        QueryBasis basis,
-        IAnswerSink sink,
-        ResultWriter writer,
-        QueryTurns turns
-    )
+    /// <exception cref="QueryException">The query would cost more than one may, or the index is not there
+    /// now.</exception>
+    public static async ValueTask<IQueryResults?> TryOpenAsync(AnswerScope scope)
     {
-        var database = reader.Database;
-        var plan = query.Scan!;
-        string name = query.Named!.Name;
-        IndexAnswer? found = null;
-        if (await RowLikeness.TryLearnAsync(engine, reader, plan, name, sink, writer, turns, basis.ResultEtag))
-        {
-            using var search = turns.BeginSearch();
-            found = engine.Indexed.TryAnswer(database, name, plan, engine.Memory, turns, atLeast: basis.ResultEtag);
-        }
-
+        var scan = scope.Scan;
+        string name = scope.Plan.Named!.Name;
+        var found = await RowLikeness.TryLearnAsync(scope, name) ? scope.Search(name, scan) : null;
         if (found is null)
         {
-            return engine.Indexes.ReadPosition(database, name)?.VisibleEtag < basis.ResultEtag
+            return scope.IsBehind(name)
                 ? null
                 : throw new QueryException(QueryFault.IndexUnavailable, IndexDelay.NotAtWork(name));
         }
@@ -56,12 +35,12 @@ internal static class RowQueries
         {
             if (found.AreCandidates)
             {
-                return await LookAtRowsAsync(engine, reader, query, found, sink, writer, turns);
+                return await LookAtRowsAsync(scope, found);
             }
 
-            return plan.Rows!.IsReduced
-                ? new RowResults(new PageOfRows(found), plan, writer, reader, found)
-                : PageOf(found, reader, plan, sink, writer, turns);
+            return scan.Rows!.IsReduced
+                ? new RowResults(new PageOfRows(found), scan, scope.Writer, scope.Reader, found)
+                : PageOf(scope, found);
         }
         catch
         {
@@ -71,87 +50,70 @@ internal static class RowQueries
     }
 
     /// <summary>The documents of a page. Those that were written since the index took them are asked again.</summary>
-    private static WalkedResults PageOf(
-        IndexAnswer found,
-        AnswerReader reader,
-        ScanPlan plan,
-        IAnswerSink sink,
-        ResultWriter writer,
-        QueryTurns turns
-    )
+    private static WalkedResults PageOf(AnswerScope scope, IndexAnswer found)
     {
         var ids = new FoundIds(found.Documents);
-        var walk = new QueryWalk(reader, ids, DocumentQueries.ScoresOf(plan, found.Documents));
-        var rows = new IndexRows(plan.Rows!, reader.Database, () => reader.Current);
-        writer.RowOf = plan.IsOfEachRow ? place => found.ReadRow(place).ToArray() : null;
-        return new WalkedResults(
+        var walk = new QueryWalk(scope.Reader, ids, scope.ScoresOf(found.Documents));
+        var rows = scope.RowsOf(scope.Scan);
+        scope.Writer.RowOf = scope.Scan.IsOfEachRow ? place => found.ReadRow(place).ToArray() : null;
+        return scope.Walked(
             walk,
-            writer,
-            sink,
             found.TotalResults,
             new Both(found, rows),
-            () => walk.Etag == ids.LastEtag || found.HasResult(writer.Queried(walk), rows),
-            turns
+            () => walk.Etag == ids.LastEtag || found.HasResult(scope.Writer.Queried(walk), rows)
         );
     }
 
-    private static async ValueTask<IQueryResults> LookAtRowsAsync(
-        QueryEngine engine,
-        AnswerReader reader,
-        QueryPlan query,
-        IndexAnswer found,
-        IAnswerSink sink,
-        ResultWriter writer,
-        QueryTurns turns
-    )
+    private static async ValueTask<IQueryResults> LookAtRowsAsync(AnswerScope scope, IndexAnswer found)
     {
-        var plan = query.Scan!;
-        var run = plan.Start(engine.Memory, turns);
-        var summary = plan.Summary?.Start(engine.Memory, turns);
+        var scan = scope.Scan;
+        var run = scope.Start(scan);
+        var summary = scope.StartSummary();
         try
         {
-            using var rows = new IndexRows(plan.Rows!, reader.Database, () => reader.Current);
+            using var rows = scope.RowsOf(scan);
             _ = await (
-                plan.Rows!.IsReduced
-                    ? FoundResults.LookAtRowsAsync(found, turns, row => Add(run, default, row, summary))
+                scan.Rows!.IsReduced
+                    ? FoundResults.LookAtRowsAsync(found, scope.Turns, row => Add(run, default, row, summary))
                     : FoundResults.LookAtDocumentsAsync(
-                        reader,
+                        scope,
                         found,
-                        sink,
-                        writer,
-                        turns,
-                        walk => AddDocument(walk, rows, run, summary, writer)
+                        walk =>
+                        {
+                            var document = scope.Writer.Queried(walk);
+                            return Add(run, document, rows.Of(document), summary);
+                        }
                     )
             );
             if (summary is not null)
             {
                 run.Dispose();
                 found.Dispose();
-                return new SummaryResults(summary, reader);
+                return new SummaryResults(summary, scope.Reader);
             }
 
-            turns.Begin();
+            scope.Turns.Begin();
             var ended = run.Finish();
-            turns.End();
+            scope.Turns.End();
             ScannedDocument[] documents = [.. ended.Documents];
-            if (plan.Rows!.IsReduced)
+            var held = new Both(run, found);
+            if (scan.Rows!.IsReduced)
             {
                 return new RowResults(
                     new ScannedRows(documents, ended.TotalResults),
-                    plan,
-                    writer,
-                    reader,
-                    new Both(run, found)
+                    scan,
+                    scope.Writer,
+                    scope.Reader,
+                    held
                 );
             }
 
-            writer.RowOf = plan.IsOfEachRow ? place => documents[place].Row : null;
-            var walk = new QueryWalk(
-                reader,
-                [.. documents.Select(static one => one.Id)],
-                DocumentQueries.ScoresOf(plan, documents)
+            scope.Writer.RowOf = scan.IsOfEachRow ? place => documents[place].Row : null;
+            return scope.Walked(
+                new QueryWalk(scope.Reader, [.. documents.Select(static one => one.Id)], scope.ScoresOf(documents)),
+                ended.TotalResults,
+                held
             );
-            return new WalkedResults(walk, writer, sink, ended.TotalResults, new Both(run, found), turns: turns);
         }
         catch
         {
@@ -159,18 +121,6 @@ internal static class RowQueries
             run.Dispose();
             throw;
         }
-    }
-
-    private static bool AddDocument(
-        QueryWalk walk,
-        IndexRows rows,
-        ScanRun run,
-        SummaryRun? summary,
-        ResultWriter writer
-    )
-    {
-        var document = writer.Queried(walk);
-        return Add(run, document, rows.Of(document), summary);
     }
 
     /// <summary>Takes the rows of a document, or a reduced one. Never enough: all are to be looked at.</summary>

@@ -6,10 +6,8 @@ namespace Rookery.Queries.Answering;
 /// <summary>Gives the documents of a walk to a scan, in turns with what else the node does. Not thread-safe.</summary>
 internal sealed class ScannedDocuments : IDisposable
 {
-    private readonly AnswerReader _reader;
+    private readonly AnswerScope _scope;
     private readonly QueryWalk _walk;
-    private readonly ResultWriter _writer;
-    private readonly IAnswerSink _sink;
     private readonly QueryTurns _turns;
     private readonly bool _countsAll;
     private readonly IDisposable? _found;
@@ -17,32 +15,17 @@ internal sealed class ScannedDocuments : IDisposable
     private WalkedOnce? _once;
 
     /// <summary>A scan at its beginning.</summary>
-    /// <param name="reader">Reads the documents; outlives the scan.</param>
+    /// <param name="scope">What the answer is made with; room is taken while a large document is looked at.</param>
     /// <param name="walk">The documents to look at.</param>
     /// <param name="run">Says which of them are results.</param>
-    /// <param name="writer">Writes them.</param>
-    /// <param name="sink">Whose room is taken while a large document is looked at.</param>
-    /// <param name="turns">The time of the query.</param>
     /// <param name="countsAll">Whether the scan has to see documents that do not match: <c>filter_limit</c> counts
     /// them.</param>
     /// <param name="found">Holds what the walk goes over, to be disposed with it; null when nothing does.</param>
-    public ScannedDocuments(
-        AnswerReader reader,
-        QueryWalk walk,
-        ScanRun run,
-        ResultWriter writer,
-        IAnswerSink sink,
-        QueryTurns turns,
-        bool countsAll,
-        IDisposable? found = null
-    )
+    public ScannedDocuments(AnswerScope scope, QueryWalk walk, ScanRun run, bool countsAll, IDisposable? found = null)
     {
-        _reader = reader;
+        (_scope, _turns) = (scope, scope.Turns);
         _walk = walk;
         _run = run;
-        _writer = writer;
-        _sink = sink;
-        _turns = turns;
         _countsAll = countsAll;
         _found = found;
         _once = BeginOnce();
@@ -73,12 +56,12 @@ internal sealed class ScannedDocuments : IDisposable
                 break;
             }
 
-            long bytes = _writer.BytesFor(_walk.Length);
-            if (!_sink.TryMakeRoom(bytes))
+            long bytes = _scope.Writer.BytesFor(_walk.Length);
+            if (!_scope.Sink.TryMakeRoom(bytes))
             {
                 _walk.StepBack();
                 _turns.End();
-                await _sink.WaitForRoomAsync(bytes);
+                await _scope.Sink.WaitForRoomAsync(bytes);
                 _turns.Begin();
             }
             else if (IsResult())
@@ -118,7 +101,7 @@ internal sealed class ScannedDocuments : IDisposable
 
     private bool IsResult()
     {
-        var document = _writer.Queried(_walk);
+        var document = _scope.Writer.Queried(_walk);
         if (_once is null)
         {
             return _run.Add(document);
@@ -128,5 +111,5 @@ internal sealed class ScannedDocuments : IDisposable
         return (matches ? _once.IsNew(document.View.Id) : _countsAll) && _run.Add(document);
     }
 
-    private long NewestEtag() => _reader.Current.ReadStatistics().LastEtag;
+    private long NewestEtag() => _scope.Reader.Current.ReadStatistics().LastEtag;
 }

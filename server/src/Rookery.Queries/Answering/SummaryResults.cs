@@ -22,18 +22,13 @@ internal sealed class SummaryResults(SummaryRun summary, AnswerReader reader) : 
 
     /// <summary>Gives all documents of a scan to a summary.</summary>
     /// <exception cref="QueryException">The time or the memory of the query is used up.</exception>
-    public static async ValueTask GatherAsync(
-        ScannedDocuments scan,
-        SummaryRun summary,
-        ResultWriter writer,
-        QueryTurns turns
-    )
+    public static async ValueTask GatherAsync(AnswerScope scope, ScannedDocuments scan, SummaryRun summary)
     {
         while (await scan.MoveNextAsync())
         {
-            turns.Begin();
-            summary.Add(writer.Queried(scan.Walk));
-            turns.End();
+            scope.Turns.Begin();
+            summary.Add(scope.Writer.Queried(scan.Walk));
+            scope.Turns.End();
         }
     }
 
