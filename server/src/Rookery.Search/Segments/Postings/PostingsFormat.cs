@@ -1,5 +1,3 @@
-using Rookery.Platform;
-
 namespace Rookery.Search.Segments.Postings;
 
 /// <summary>
@@ -48,7 +46,4 @@ internal static class PostingsFormat
 
     /// <summary>Bytes of one group in the table.</summary>
     public const int GroupBytes = 28;
-
-    /// <summary>No block is longer, in bytes.</summary>
-    public const int BlockLimitBytes = 1 + 1 + (6 * Varint.MaxBytes64) + (2 * 128 * 5);
 }
