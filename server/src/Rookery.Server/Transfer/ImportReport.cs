@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
+using Rookery.Documents.Consensus;
 using Rookery.Server.Raven;
 
 namespace Rookery.Server.Transfer;
@@ -46,7 +47,7 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
     {
         if (import.Rejection is { } found && !http.Response.HasStarted)
         {
-            var rejection = RavenErrors.Explain(http, found);
+            var rejection = Explain(found);
             await RavenErrors.WriteAsync(
                 http,
                 rejection with
@@ -62,6 +63,18 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
         WriteBadLines(answer);
         WriteCounts(answer, "Result");
         await answer.SendPartAsync(http, pause: null, ContentType);
+    }
+
+    // With bad lines among them, what was stored does not say by its count where to go on.
+    private Rejection Explain(Rejection rejection)
+    {
+        var explained = RavenErrors.Explain(http, rejection);
+        return import is { IsWriteRefused: true, StoredLine: > 0 and var line }
+            ? explained with
+            {
+                Message = $"{explained.Message} All through line {line} is kept: send the lines behind it again.",
+            }
+            : explained;
     }
 
     private void WriteBadLines(AnswerBuffer answer)
@@ -93,7 +106,7 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
             json.WriteNumber("Bad"u8, import.Bad);
             if (import.Rejection is { } rejection)
             {
-                json.WriteString("Error"u8, RavenErrors.Explain(http, rejection).Message);
+                json.WriteString("Error"u8, Explain(rejection).Message);
             }
 
             json.WriteEndObject();

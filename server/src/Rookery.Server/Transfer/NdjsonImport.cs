@@ -45,6 +45,12 @@ internal sealed class NdjsonImport : IDisposable
     /// <summary>Documents that are durable.</summary>
     public long Stored { get; private set; }
 
+    /// <summary>The line through which all that is good is durable; 0 before the first.</summary>
+    public long StoredLine { get; private set; }
+
+    /// <summary>Whether it ended early because a command was refused.</summary>
+    public bool IsWriteRefused { get; private set; }
+
     /// <summary>Lines that were refused.</summary>
     public long Bad { get; private set; }
 
@@ -114,7 +120,7 @@ internal sealed class NdjsonImport : IDisposable
         int count = _writer.Count;
         var command = _writer.Complete();
         _writer = Begin();
-        _inFlight = StoreAsync(command, count, cancellation);
+        _inFlight = StoreAsync(command, count, _reader.Line, cancellation);
         _room.ChunkIsSent();
     }
 
@@ -161,7 +167,7 @@ internal sealed class NdjsonImport : IDisposable
 
     // An import has no reason to give up when others write much: it waits its turn. A refused command is gone, so a
     // copy is kept for the next try.
-    private async Task StoreAsync(CommandBuffer command, int count, CancellationToken cancellation)
+    private async Task StoreAsync(CommandBuffer command, int count, long line, CancellationToken cancellation)
     {
         using var copy = Copy(command);
         while (true)
@@ -170,12 +176,14 @@ internal sealed class NdjsonImport : IDisposable
             if (outcome.Rejection is null)
             {
                 Stored += count;
+                StoredLine = line;
                 return;
             }
 
             if (outcome.Rejection.Kind != RejectionKind.Overloaded)
             {
                 Rejection = outcome.Rejection;
+                IsWriteRefused = true;
                 return;
             }
 

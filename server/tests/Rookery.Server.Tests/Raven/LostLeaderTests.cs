@@ -54,6 +54,38 @@ public sealed class LostLeaderTests : IAsyncLifetime
         Assert.DoesNotContain("ry again in a second", answer.Body, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task An_import_whose_write_is_refused_says_through_which_line_all_is_kept()
+    {
+        _member!.Refuses = null;
+        var first = new TaskCompletionSource();
+        var second = new TaskCompletionSource();
+        _member.WritesGoOn = first.Task;
+        int before = _member.Proposed;
+        string lines = string.Join('\n', Enumerable.Range(1, 6000).Select(static line => line == 10 ? "bad" : "{}"));
+        var import = _server.SendAsync("POST", "/databases/db/import", lines);
+        using var bound = new CancellationTokenSource(TimeSpan.FromSeconds(60));
+        while (_member.Proposed == before)
+        {
+            await Task.Delay(10, bound.Token);
+        }
+
+        // The second command of an import waits for the first.
+        _member.WritesGoOn = second.Task;
+        first.SetResult();
+        long stored;
+        while ((stored = await _server.CountAsync("/databases/db")) == 0)
+        {
+            await Task.Delay(10, bound.Token);
+        }
+
+        _refuse!(new Rejection(RejectionKind.NoLeader, "No member leads now."));
+        second.SetResult();
+        var answer = await import;
+        answer.IsRefusal(503, $"All through line {stored + 1} is kept: send the lines behind it again.");
+        answer.IsRefusal(503, $"{stored} documents of the import were stored before.");
+    }
+
     /// <summary>
     /// RavenDB's clients send it again after 504, at the next node, and leave it to the application after 500.
     /// </summary>

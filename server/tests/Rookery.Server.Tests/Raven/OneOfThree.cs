@@ -45,9 +45,14 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
     /// <summary>What writes wait for before they are stored.</summary>
     public Task WritesGoOn { get; set; } = Task.CompletedTask;
 
+    /// <summary>Writes that came.</summary>
+    public int Proposed { get; private set; }
+
     public async ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken)
     {
-        await WritesGoOn;
+        var goOn = WritesGoOn;
+        Proposed++;
+        await goOn;
         if (Refuses is not { } rejection)
         {
             return await alone.ProposeAsync(command, cancellationToken);
