@@ -2,6 +2,7 @@ using System.CommandLine;
 using Rookery.Access;
 using Rookery.Documents.Backups;
 using Rookery.Documents.Nodes;
+using Rookery.Hosting;
 using Rookery.Platform;
 using Rookery.Server.Configuration;
 using Rookery.Terminal;

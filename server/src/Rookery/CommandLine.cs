@@ -5,6 +5,7 @@ using Rookery.Bench;
 using Rookery.Clusters;
 using Rookery.Data;
 using Rookery.Doctor;
+using Rookery.Hosting;
 using Rookery.Indexes;
 using Rookery.Live;
 using Rookery.Snmp;

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.CommandLine.Completions;
 using Rookery.Access;
+using Rookery.Hosting;
 using Rookery.Terminal;
 
 namespace Rookery;

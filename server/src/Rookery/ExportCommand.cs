@@ -3,6 +3,7 @@ using System.CommandLine;
 using Rookery.Access;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
+using Rookery.Hosting;
 using Rookery.Platform;
 using Rookery.Server.Transfer;
 using Rookery.Terminal;

@@ -1,6 +1,7 @@
 using System.Text;
 using Rookery.Access;
-using Rookery.Terminal;
+using Rookery.Hosting;
+using Rookery.Hosting.Logging;
 
 namespace Rookery;
 

@@ -2,9 +2,10 @@ using Rookery.Access;
 using Rookery.Cluster.Identity;
 using Rookery.Documents.Backups;
 using Rookery.Documents.Nodes;
+using Rookery.Hosting;
+using Rookery.Hosting.Logging;
 using Rookery.Journal;
 using Rookery.Platform;
-using Rookery.Terminal;
 
 namespace Rookery;
 

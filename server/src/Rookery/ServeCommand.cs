@@ -1,5 +1,7 @@
 using System.CommandLine;
+using Rookery.Hosting;
 using Rookery.Server.Configuration;
+using Rookery.Support;
 
 namespace Rookery;
 
@@ -121,13 +123,14 @@ internal static class ServeCommand
     {
         try
         {
-            var file = configurationFile is null ? null : ReadFile(Path.GetFullPath(configurationFile));
+            var file = configurationFile is null ? null : ConfigurationFiles.Read(Path.GetFullPath(configurationFile));
             var configuration = ServeConfiguration.From(file is null ? settings : settings.Over(file));
             await NodeProcess.RunAsync(
                 configuration with
                 {
                     Shown = ShownSetting.Of(settings, file, configuration),
                 },
+                SystemParts.Of,
                 TimeProvider.System
             );
             return ExitCode.Success;
@@ -138,33 +141,4 @@ internal static class ServeCommand
             return ExitCode.Configuration;
         }
     }
-
-    /// <summary>The settings of a configuration file.</summary>
-    /// <exception cref="ConfigurationException">It cannot be read, or something in it is wrong.</exception>
-    internal static ServeSettings ReadFile(string path) =>
-        ConfigurationFile.Parse(path, ReadBytes(path, "The configuration file"));
-
-    /// <summary>What a file that the configuration names holds.</summary>
-    /// <exception cref="ConfigurationException">It cannot be read; the sentence begins with <paramref name="what"/> it
-    /// is.</exception>
-    internal static byte[] ReadBytes(string path, string what)
-    {
-        try
-        {
-            return File.ReadAllBytes(path);
-        }
-        catch (Exception unreadable) when (unreadable is IOException or UnauthorizedAccessException)
-        {
-            throw new ConfigurationException($"{what} {path} cannot be read: {Describe(unreadable)}.");
-        }
-    }
-
-    private static string Describe(Exception unreadable) =>
-        unreadable switch
-        {
-            FileNotFoundException or DirectoryNotFoundException => "there is no such file",
-            UnauthorizedAccessException => "permission denied, or it is a directory",
-            PathTooLongException => "its name is too long",
-            _ => "the system refuses to read it",
-        };
 }

@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Clusters;
+using Rookery.Hosting;
 using Rookery.Server.Operations;
 
 namespace Rookery;

@@ -3,6 +3,7 @@ using Rookery.Cluster;
 using Rookery.Cluster.Identity;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
+using Rookery.Hosting;
 using Rookery.Platform;
 using Rookery.Server.Configuration;
 

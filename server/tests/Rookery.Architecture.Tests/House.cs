@@ -66,15 +66,28 @@ internal static class House
             ]
         ),
         (
+            "Rookery.Hosting",
+            [
+                "Rookery.Board",
+                "Rookery.Cluster",
+                "Rookery.Documents",
+                "Rookery.Indexing",
+                "Rookery.Journal",
+                "Rookery.Platform",
+                "Rookery.Raft",
+                "Rookery.Server",
+            ]
+        ),
+        (
             "Rookery",
             [
                 "Rookery.Board",
                 "Rookery.Cluster",
-                "Rookery.Platform",
                 "Rookery.Documents",
-                "Rookery.Indexing",
+                "Rookery.Hosting",
                 "Rookery.Journal",
                 "Rookery.Json",
+                "Rookery.Platform",
                 "Rookery.Queries",
                 "Rookery.Raft",
                 "Rookery.Server",

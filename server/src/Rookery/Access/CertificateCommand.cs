@@ -4,6 +4,7 @@ using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using System.Text.Json;
+using Rookery.Hosting;
 using Rookery.Platform;
 
 namespace Rookery.Access;

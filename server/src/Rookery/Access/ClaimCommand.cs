@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Rookery.Hosting;
 using Rookery.Platform;
 
 namespace Rookery.Access;

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using System.Net;
+using Rookery.Hosting;
 using Rookery.Terminal;
 
 namespace Rookery.Access;

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using Rookery.Hosting;
 using Rookery.Platform;
 
 namespace Rookery.Access;
@@ -222,7 +223,7 @@ internal sealed class NodeAddress(bool isRemote = false)
                     : $"There is no directory {directory}.",
                 ExitCode.Configuration
             );
-        return local.ToConnection(disk, directory);
+        return NodeConnection.Of(local, disk, directory);
     }
 
     private static Uri AddressOf(string text) =>

@@ -1,3 +1,5 @@
+using Rookery.Hosting;
+
 namespace Rookery.Access;
 
 /// <summary>Finds, of several nodes, one that answers.</summary>

@@ -3,6 +3,9 @@ using System.Net.Security;
 using System.Net.Sockets;
 using System.Security.Authentication;
 using System.Security.Cryptography.X509Certificates;
+using Rookery.Cluster.Identity;
+using Rookery.Hosting;
+using Rookery.Platform;
 
 namespace Rookery.Access;
 
@@ -24,6 +27,14 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
 
     /// <summary>Whether the command that asks can be told to take what this node has.</summary>
     public bool HasLocalReads { get; init; }
+
+    /// <summary>The running node that wrote down how to reach it.</summary>
+    /// <param name="local">What it wrote.</param>
+    /// <param name="disk">Where its data directory lies.</param>
+    /// <param name="directory">The data directory.</param>
+    /// <exception cref="IdentityException">Whom to trust cannot be read.</exception>
+    public static NodeConnection Of(LocalAccess local, IDisk disk, string directory) =>
+        new(local.Address, local.Token, local.Token is null ? null : IdentityDirectory.AuthoritiesIn(disk, directory));
 
     /// <summary>A client for it, which the caller disposes.</summary>
     /// <param name="patience">How long an answer may take.</param>

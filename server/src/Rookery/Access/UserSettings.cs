@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Rookery.Hosting;
 
 namespace Rookery.Access;
 

@@ -3,6 +3,8 @@ using System.Globalization;
 using System.Security.Cryptography;
 using Rookery.Access;
 using Rookery.Data;
+using Rookery.Hosting;
+using Rookery.Hosting.Logging;
 using Rookery.Live;
 using Rookery.Platform;
 using Rookery.Terminal;

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.Text.Json;
 using Rookery.Access;
+using Rookery.Hosting;
 
 namespace Rookery.Clusters;
 

@@ -2,6 +2,8 @@ using System.CommandLine;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Documents.Nodes;
+using Rookery.Hosting;
+using Rookery.Hosting.Machine;
 using Rookery.Platform;
 
 namespace Rookery.Clusters;

@@ -4,6 +4,8 @@ using System.Net;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Documents.Nodes;
+using Rookery.Hosting;
+using Rookery.Hosting.Machine;
 using Rookery.Platform;
 using Rookery.Server.Configuration;
 

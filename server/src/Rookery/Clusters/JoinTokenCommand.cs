@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.Globalization;
 using Rookery.Access;
+using Rookery.Hosting;
 
 namespace Rookery.Clusters;
 

@@ -1,6 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
-using Rookery.Terminal;
+using Rookery.Hosting.Logging;
 
 namespace Rookery.Clusters;
 

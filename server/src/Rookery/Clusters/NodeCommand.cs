@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.Globalization;
 using System.Text.Json;
 using Rookery.Access;
+using Rookery.Hosting;
 
 namespace Rookery.Clusters;
 

@@ -5,6 +5,8 @@ using System.Text.Json;
 using Rookery.Cluster.Recovery;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Recovery;
+using Rookery.Hosting;
+using Rookery.Hosting.Machine;
 using Rookery.Platform;
 using Rookery.Server.Configuration;
 

@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.Globalization;
 using System.Text.Json;
 using Rookery.Access;
+using Rookery.Hosting;
 using Rookery.Platform;
 using Rookery.Terminal;
 

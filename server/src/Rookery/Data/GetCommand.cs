@@ -2,6 +2,8 @@ using System.CommandLine;
 using System.Net;
 using System.Text.Json;
 using Rookery.Access;
+using Rookery.Hosting;
+using Rookery.Hosting.Logging;
 using Rookery.Terminal;
 
 namespace Rookery.Data;

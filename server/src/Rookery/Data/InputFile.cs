@@ -1,5 +1,6 @@
 using Rookery.Access;
-using Rookery.Terminal;
+using Rookery.Hosting;
+using Rookery.Hosting.Logging;
 
 namespace Rookery.Data;
 

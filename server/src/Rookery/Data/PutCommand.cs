@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.Net.Http.Headers;
 using Rookery.Access;
+using Rookery.Hosting;
 using Rookery.Terminal;
 
 namespace Rookery.Data;

@@ -1,6 +1,8 @@
 using System.Globalization;
 using System.Text.Json;
 using Rookery.Access;
+using Rookery.Hosting;
+using Rookery.Hosting.Logging;
 using Rookery.Platform;
 using Rookery.Queries.Language;
 using Rookery.Terminal;

@@ -1,4 +1,5 @@
 using Rookery.Access;
+using Rookery.Hosting;
 
 namespace Rookery.Data;
 

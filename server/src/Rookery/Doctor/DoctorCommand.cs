@@ -4,6 +4,7 @@ using System.Text.Encodings.Web;
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Board.Doctor;
+using Rookery.Hosting;
 using Rookery.Server.Configuration;
 
 namespace Rookery.Doctor;
@@ -96,7 +97,7 @@ internal static class DoctorCommand
         {
             return configurationFile is not null
                     ? ExaminedNode.Of(
-                        ServeConfiguration.From(ServeCommand.ReadFile(Path.GetFullPath(configurationFile)))
+                        ServeConfiguration.From(ConfigurationFiles.Read(Path.GetFullPath(configurationFile)))
                     )
                 : directory is not null && !address.IsNamed(parsed) ? ExaminedNode.Of(directory)
                 : new ExaminedNode(await address.ConnectAsync(parsed));

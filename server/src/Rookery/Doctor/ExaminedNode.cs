@@ -1,5 +1,6 @@
 using Rookery.Access;
 using Rookery.Cluster.Identity;
+using Rookery.Hosting;
 using Rookery.Platform;
 using Rookery.Server.Configuration;
 
@@ -83,7 +84,7 @@ internal sealed record ExaminedNode(NodeConnection Connection)
         try
         {
             return disk.Exists(directory) && LocalAccess.TryRead(disk, directory) is { } local
-                ? local.ToConnection(disk, directory)
+                ? NodeConnection.Of(local, disk, directory)
                 : null;
         }
         catch (IdentityException)

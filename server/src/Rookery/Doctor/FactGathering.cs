@@ -1,9 +1,10 @@
 using System.Net;
 using System.Text.Json;
-using Rookery.Access;
 using Rookery.Board;
 using Rookery.Board.Doctor;
 using Rookery.Cluster.Identity;
+using Rookery.Hosting;
+using Rookery.Hosting.Machine;
 using Rookery.Platform;
 
 namespace Rookery.Doctor;

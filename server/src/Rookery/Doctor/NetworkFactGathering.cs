@@ -4,6 +4,7 @@ using System.Net;
 using System.Net.Sockets;
 using Rookery.Board.Doctor;
 using Rookery.Cluster.Identity;
+using Rookery.Hosting.Machine;
 using Rookery.Platform;
 
 namespace Rookery.Doctor;

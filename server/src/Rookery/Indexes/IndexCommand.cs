@@ -2,6 +2,8 @@ using System.CommandLine;
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Data;
+using Rookery.Hosting;
+using Rookery.Hosting.Logging;
 using Rookery.Platform;
 using Rookery.Terminal;
 

@@ -1,6 +1,8 @@
 using System.CommandLine;
 using System.Text.Json;
 using Rookery.Access;
+using Rookery.Hosting;
+using Rookery.Hosting.Logging;
 using Rookery.Terminal;
 
 namespace Rookery.Live;

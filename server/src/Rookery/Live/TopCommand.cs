@@ -3,6 +3,7 @@ using System.Runtime.InteropServices;
 using System.Text.Json;
 using System.Threading.Channels;
 using Rookery.Access;
+using Rookery.Hosting;
 using Rookery.Terminal;
 
 namespace Rookery.Live;

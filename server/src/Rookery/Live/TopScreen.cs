@@ -1,4 +1,5 @@
 using System.Globalization;
+using Rookery.Hosting.Logging;
 using Rookery.Platform;
 using Rookery.Terminal;
 

@@ -1,5 +1,7 @@
 using System.CommandLine;
 using Rookery.Access;
+using Rookery.Hosting;
+using Rookery.Hosting.Logging;
 using Rookery.Terminal;
 
 namespace Rookery.Snmp;

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Rookery.Access;
+using Rookery.Hosting;
 using Rookery.Server.Alerts;
 
 namespace Rookery.Support;

@@ -6,6 +6,8 @@ using System.Text;
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Data;
+using Rookery.Hosting;
+using Rookery.Hosting.Logging;
 using Rookery.Platform;
 using Rookery.Terminal;
 

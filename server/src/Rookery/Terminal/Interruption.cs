@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Rookery.Hosting;
 
 namespace Rookery.Terminal;
 

@@ -1,4 +1,6 @@
 using System.Text;
+using Rookery.Hosting;
+using Rookery.Hosting.Logging;
 
 namespace Rookery.Terminal;
 
@@ -61,21 +63,6 @@ internal sealed class Messages : TextWriter
 
     /// <summary>Writes what a terminal is to obey.</summary>
     public static void Draw(string text) => Instance._lost = WhyNotWritten(text) ?? Instance._lost;
-
-    /// <summary>Writes a text as it is, as far as somebody reads it in time.</summary>
-    /// <returns>False where a reader took only a part, or nothing; true too where nobody wants to read it.</returns>
-    public static bool TryWriteWithin(StandardStream stream, ReadOnlySpan<char> text, TimeSpan patience)
-    {
-        byte[] bytes = Utf8.GetBytes(text.ToArray());
-        try
-        {
-            return stream.WriteWithin(bytes, patience) == bytes.Length;
-        }
-        catch (Exception unwritten) when (unwritten is OutputFailedException or OutputClosedException)
-        {
-            return true;
-        }
-    }
 
     /// <summary>Writes to stderr, as it is.</summary>
     /// <returns>Why it could not, as a sentence; null too where nobody wants to read it.</returns>

@@ -1,4 +1,5 @@
 using System.Text;
+using Rookery.Hosting.Logging;
 
 namespace Rookery.Terminal;
 

@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Text;
+using Rookery.Hosting.Logging;
 
 namespace Rookery.Terminal;
 

@@ -2,7 +2,7 @@ using System.Buffers;
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
-using Rookery.Terminal;
+using Rookery.Hosting.Logging;
 
 namespace Rookery.Transfer;
 

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.IO.Compression;
 using Rookery.Access;
 using Rookery.Data;
+using Rookery.Hosting;
 using Rookery.Platform;
 using Rookery.Terminal;
 

@@ -1,4 +1,6 @@
 using Rookery.Access;
+using Rookery.Hosting;
+using Rookery.Hosting.Logging;
 using Rookery.Terminal;
 
 namespace Rookery.Transfer;

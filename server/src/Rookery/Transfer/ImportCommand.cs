@@ -1,6 +1,8 @@
 using System.CommandLine;
 using System.Security.Cryptography;
 using Rookery.Access;
+using Rookery.Hosting;
+using Rookery.Hosting.Logging;
 using Rookery.Platform;
 using Rookery.Terminal;
 

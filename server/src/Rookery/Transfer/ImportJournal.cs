@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Rookery.Access;
+using Rookery.Hosting;
 
 namespace Rookery.Transfer;
 

@@ -2,6 +2,7 @@ using System.Net;
 using System.Net.Http.Headers;
 using System.Text.Json;
 using Rookery.Access;
+using Rookery.Hosting;
 
 namespace Rookery.Transfer;
 

@@ -2,7 +2,7 @@ using System.Text;
 using System.Text.RegularExpressions;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.Logging.Abstractions;
-using Rookery.Clusters;
+using Rookery.Hosting;
 using Rookery.Server.Access;
 using Rookery.Server.Raven;
 

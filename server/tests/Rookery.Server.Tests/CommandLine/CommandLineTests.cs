@@ -3,6 +3,7 @@ using System.Text;
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Data;
+using Rookery.Hosting;
 using Rookery.Live;
 using Rookery.Server.Access;
 using Rookery.Server.Raven;

@@ -3,6 +3,7 @@ using System.Net;
 using System.Net.Sockets;
 using System.Text;
 using Rookery.Access;
+using Rookery.Hosting;
 using Rookery.Simulation;
 using Rookery.Support;
 using Rookery.Transfer;

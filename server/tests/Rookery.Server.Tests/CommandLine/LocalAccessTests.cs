@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Logging.Abstractions;
-using Rookery.Access;
 using Rookery.Doctor;
+using Rookery.Hosting;
 using Rookery.Platform;
 using Rookery.Server.Access;
 using Rookery.Server.Configuration;

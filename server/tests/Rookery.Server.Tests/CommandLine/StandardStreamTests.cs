@@ -1,8 +1,8 @@
 using System.Runtime.InteropServices;
 using System.Runtime.Versioning;
 using System.Text;
+using Rookery.Hosting.Logging;
 using Rookery.Server.Tests.Support;
-using Rookery.Terminal;
 
 namespace Rookery.Server.Tests.CommandLine;
 

@@ -1,3 +1,4 @@
+using Rookery.Hosting;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.CommandLine;

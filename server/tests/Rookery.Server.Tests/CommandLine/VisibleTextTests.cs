@@ -3,6 +3,7 @@ using System.Text;
 using System.Text.Json;
 using Rookery.Clusters;
 using Rookery.Data;
+using Rookery.Hosting.Logging;
 using Rookery.Terminal;
 
 namespace Rookery.Server.Tests.CommandLine;

@@ -1,7 +1,7 @@
 using System.Net.Sockets;
 using System.Text;
 using Microsoft.Extensions.Logging;
-using Rookery.Support;
+using Rookery.Hosting.Logging;
 
 namespace Rookery.Server.Tests.Support;
 

@@ -2,11 +2,11 @@ using System.Globalization;
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using Microsoft.Extensions.Logging;
+using Rookery.Hosting;
 using Rookery.Server.Access;
 using Rookery.Server.Configuration;
 using Rookery.Server.Support;
 using Rookery.Server.Tests.Access;
-using Rookery.Support;
 
 namespace Rookery.Server.Tests.Support;
 
@@ -176,7 +176,7 @@ public sealed partial class LogRingTests
     public void Every_line_that_the_sources_log_has_a_number()
     {
         string sources = Path.Join(Repository.Root, "server/src");
-        string[] projects = ["Rookery", "Rookery.Server"];
+        string[] projects = ["Rookery", "Rookery.Hosting", "Rookery.Server"];
         string[] lines =
         [
             .. projects

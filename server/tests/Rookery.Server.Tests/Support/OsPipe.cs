@@ -3,7 +3,7 @@ using System.IO.Pipes;
 using System.Runtime.InteropServices;
 using System.Text;
 using Microsoft.Win32.SafeHandles;
-using Rookery.Terminal;
+using Rookery.Hosting.Logging;
 
 namespace Rookery.Server.Tests.Support;
 

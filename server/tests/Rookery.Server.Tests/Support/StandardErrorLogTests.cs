@@ -1,8 +1,8 @@
 using System.Net.Sockets;
 using System.Text;
 using Microsoft.Extensions.Logging;
+using Rookery.Hosting.Logging;
 using Rookery.Simulation;
-using Rookery.Support;
 
 namespace Rookery.Server.Tests.Support;
 

@@ -1,14 +1,14 @@
 using System.Net;
 using System.Text;
 using Microsoft.Extensions.Logging;
-using Rookery.Cluster.Identity;
+using Rookery.Hosting.Machine;
 using Rookery.Platform;
 using Rookery.Server;
 using Rookery.Server.Access;
 using Rookery.Server.Configuration;
 using Rookery.Server.Support;
 
-namespace Rookery.Access;
+namespace Rookery.Hosting;
 
 /// <summary>
 /// How commands on the node's own machine find it: the file <c>local-access</c> of its data directory, for the eyes of
@@ -17,7 +17,7 @@ namespace Rookery.Access;
 /// </summary>
 /// <param name="Address">Where the node answers on this machine.</param>
 /// <param name="Token">A token that may do everything; null for plain HTTP, which asks for none.</param>
-internal sealed record LocalAccess(Uri Address, string? Token)
+public sealed record LocalAccess(Uri Address, string? Token)
 {
     private const string FileName = "local-access";
     private const string ClaimFileName = "claim-code";
@@ -30,7 +30,7 @@ internal sealed record LocalAccess(Uri Address, string? Token)
     /// knows all that was acknowledged, because a member that has just joined has not heard yet of who claimed the
     /// cluster. The same goes for what is announced by mDNS. Ends with that, or when the server stops.
     /// </summary>
-    public static async Task TellAsync(
+    internal static async Task TellAsync(
         IDisk disk,
         ServeConfiguration configuration,
         AccessSecrets secrets,
@@ -101,13 +101,6 @@ internal sealed record LocalAccess(Uri Address, string? Token)
         && Uri.TryCreate(address, UriKind.Absolute, out var url)
             ? new LocalAccess(url, token.Length > 0 ? token : null)
             : null;
-
-    /// <summary>The running node.</summary>
-    /// <param name="disk">Where its data directory lies.</param>
-    /// <param name="directory">The data directory.</param>
-    /// <exception cref="IdentityException">Whom to trust cannot be read.</exception>
-    public NodeConnection ToConnection(IDisk disk, string directory) =>
-        new(Address, Token, Token is null ? null : IdentityDirectory.AuthoritiesIn(disk, directory));
 
     /// <summary>The code by which the node of a data directory is claimed; null when it has an owner.</summary>
     /// <exception cref="DiskException">It may not be read.</exception>

@@ -1,12 +1,12 @@
 using System.Runtime.InteropServices;
 
-namespace Rookery;
+namespace Rookery.Hosting.Machine;
 
 /// <summary>
 /// What the kernel knows of the machine's clock. Whoever sets it from a source of time (timesyncd, chrony, ntpd) tells
 /// the kernel; without that for some hours, it says so.
 /// </summary>
-internal static partial class KernelClock
+public static partial class KernelClock
 {
     // What adjtimex(2) returns when the clock is not synchronised.
     private const int TimeError = 5;

@@ -1,9 +1,10 @@
 using Microsoft.Extensions.Logging;
 using Rookery.Board;
 using Rookery.Documents.Nodes;
+using Rookery.Hosting.Logging;
 using Rookery.Server.Support;
 
-namespace Rookery;
+namespace Rookery.Hosting;
 
 /// <summary>
 /// Lets a node's background work go by what its board reports, and tells the owner of what is wrong with it, once each

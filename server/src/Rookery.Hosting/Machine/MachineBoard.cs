@@ -1,10 +1,10 @@
 using Rookery.Board;
 using Rookery.Platform;
 
-namespace Rookery;
+namespace Rookery.Hosting.Machine;
 
 /// <summary>The board that this process runs on.</summary>
-internal static class MachineBoard
+public static class MachineBoard
 {
     /// <summary>
     /// The environment variable that names a directory with <c>sys</c> and <c>proc</c> of a simulated board.

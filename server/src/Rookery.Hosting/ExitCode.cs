@@ -1,10 +1,10 @@
-namespace Rookery;
+namespace Rookery.Hosting;
 
 /// <summary>
 /// How the process ends, by the names of sysexits.h where there is one. They are listed in
 /// docs/reference/command-line.md and, from version 0.1.0 on, do not change.
 /// </summary>
-internal static class ExitCode
+public static class ExitCode
 {
     /// <summary>It did what it was asked.</summary>
     public const int Success = 0;

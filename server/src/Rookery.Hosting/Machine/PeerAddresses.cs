@@ -2,10 +2,10 @@ using System.Net;
 using System.Net.NetworkInformation;
 using System.Net.Sockets;
 
-namespace Rookery;
+namespace Rookery.Hosting.Machine;
 
 /// <summary>Where others may reach this machine.</summary>
-internal static class PeerAddresses
+public static class PeerAddresses
 {
     /// <summary>
     /// The address that is listened on; where that is any, the addresses of this machine that leave it.

@@ -1,7 +1,7 @@
 using Microsoft.Extensions.Logging;
 using Rookery.Server.Support;
 
-namespace Rookery;
+namespace Rookery.Hosting;
 
 /// <summary>
 /// Bounds how long the process takes to stop. A disk that answers no more would hold it up until systemd kills it

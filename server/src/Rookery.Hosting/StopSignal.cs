@@ -1,14 +1,15 @@
 using System.Runtime.InteropServices;
 
-namespace Rookery;
+namespace Rookery.Hosting;
 
 /// <summary>SIGTERM and SIGINT as one task, instead of the end of the process.</summary>
-internal sealed class StopSignal : IDisposable
+public sealed class StopSignal : IDisposable
 {
     private readonly TaskCompletionSource _received = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly PosixSignalRegistration _terminate;
     private readonly PosixSignalRegistration _interrupt;
 
+    /// <summary>Listens from now on.</summary>
     public StopSignal()
     {
         _terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, OnSignal);
@@ -18,6 +19,7 @@ internal sealed class StopSignal : IDisposable
     /// <summary>Completes when the process was asked to stop.</summary>
     public Task Received => _received.Task;
 
+    /// <inheritdoc/>
     public void Dispose()
     {
         _terminate.Dispose();

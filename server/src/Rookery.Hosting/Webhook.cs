@@ -1,7 +1,7 @@
 using Rookery.Server.Configuration;
 using Rookery.Server.Support;
 
-namespace Rookery.Support;
+namespace Rookery.Hosting;
 
 /// <summary>What the webhook needs that lies in a file.</summary>
 internal static class Webhook
@@ -35,7 +35,7 @@ internal static class Webhook
         }
 
         string token = System
-            .Text.Encoding.UTF8.GetString(ServeCommand.ReadBytes(file, "The file of the webhook's token"))
+            .Text.Encoding.UTF8.GetString(ConfigurationFiles.ReadBytes(file, "The file of the webhook's token"))
             .Trim();
         if ((new FileInfo(file).UnixFileMode & ForOthers) != UnixFileMode.None)
         {

@@ -6,7 +6,7 @@ using Rookery.Platform;
 using Rookery.Server.Access;
 using Rookery.Server.Configuration;
 
-namespace Rookery.Access;
+namespace Rookery.Hosting;
 
 /// <summary>
 /// What the node shows of itself to clients over TLS: its certificate as a member, for the cluster's room knows it. A

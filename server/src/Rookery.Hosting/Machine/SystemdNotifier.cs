@@ -1,10 +1,9 @@
 using System.Globalization;
 using System.Net.Sockets;
 using System.Text;
-using Rookery.Access;
 using Rookery.Platform;
 
-namespace Rookery;
+namespace Rookery.Hosting.Machine;
 
 /// <summary>
 /// Tells systemd how the service is, by datagrams to $NOTIFY_SOCKET (sd_notify(3)); does nothing when nobody asked.

@@ -5,10 +5,10 @@ using Rookery.Board.Doctor;
 using Rookery.Cluster.Forming;
 using Rookery.Cluster.Identity;
 
-namespace Rookery;
+namespace Rookery.Hosting.Machine;
 
 /// <summary>Asks avahi which nodes are announced in this network.</summary>
-internal static class AvahiBrowse
+public static class AvahiBrowse
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(6);
 

@@ -5,7 +5,7 @@ using System.Net.Sockets;
 using System.Text;
 using Microsoft.Extensions.Logging;
 
-namespace Rookery.Support;
+namespace Rookery.Hosting.Logging;
 
 /// <summary>
 /// journald's own protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL): a datagram of fields for each line, so that

@@ -2,7 +2,7 @@ using System.Text;
 using Rookery.Platform;
 using Rookery.Server.Alerts;
 
-namespace Rookery.Support;
+namespace Rookery.Hosting.Machine;
 
 /// <summary>What other programs noted on this machine for node_exporter, where Debian's looks for such files.</summary>
 /// <param name="disk">The disk.</param>

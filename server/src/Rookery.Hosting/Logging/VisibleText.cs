@@ -2,14 +2,14 @@ using System.Buffers;
 using System.Globalization;
 using System.Text;
 
-namespace Rookery.Terminal;
+namespace Rookery.Hosting.Logging;
 
 /// <summary>
 /// Text of others (names, values, what a server says) for a terminal or a table: what would command a terminal, turn
 /// the order of letters or not be seen is written as an escape that is read (<c>\u202e</c>). Inside JSON that is the
 /// same text.
 /// </summary>
-internal static class VisibleText
+public static class VisibleText
 {
     /// <summary>The same text, harmless; it keeps its lines.</summary>
     public static string Of(string text)

@@ -12,7 +12,7 @@ using Rookery.Raft;
 using Rookery.Server;
 using Rookery.Server.Support;
 
-namespace Rookery.Clusters;
+namespace Rookery.Hosting;
 
 /// <summary>
 /// What an owner asks of a running member: POST /admin/cluster/tokens {"LifetimeSeconds"} makes a token to join with;

@@ -1,10 +1,10 @@
 using System.Runtime.InteropServices;
 using Rookery.Platform;
 
-namespace Rookery;
+namespace Rookery.Hosting;
 
 /// <summary>Binds the runtime and the C library to the memory budget of the process.</summary>
-internal static partial class ProcessMemory
+public static partial class ProcessMemory
 {
     // Parameters of mallopt(3), from malloc.h of glibc.
     private const int TrimThreshold = -1;

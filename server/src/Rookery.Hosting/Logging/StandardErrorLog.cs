@@ -1,10 +1,8 @@
 using Microsoft.Extensions.Logging;
 using Rookery.Platform;
 using Rookery.Server.Support;
-using Rookery.Support;
-using Rookery.Terminal;
 
-namespace Rookery;
+namespace Rookery.Hosting.Logging;
 
 /// <summary>
 /// The log: one line an event. systemd's journal gets each with its grade and number as fields; containers and
@@ -82,7 +80,7 @@ internal sealed class StandardErrorLog(TimeProvider time, StandardStream? stream
             _lost == 0
                 ? string.Empty
                 : $"\n{stamp}warning: Nobody read the log for a while; {Amount.Of(_lost, "line")} did not come here.\n";
-        _lost = Messages.TryWriteWithin(_stream, $"{before}{stamp}{text}\n", _lost > 0 ? TimeSpan.Zero : Patience)
+        _lost = _stream.TryWriteWithin($"{before}{stamp}{text}\n", _lost > 0 ? TimeSpan.Zero : Patience)
             ? 0
             : _lost + 1;
     }

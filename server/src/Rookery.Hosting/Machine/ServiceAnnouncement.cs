@@ -1,12 +1,11 @@
 using System.Security;
 using Microsoft.Extensions.Logging;
-using Rookery.Access;
 using Rookery.Documents.Nodes;
 using Rookery.Platform;
 using Rookery.Server;
 using Rookery.Server.Support;
 
-namespace Rookery;
+namespace Rookery.Hosting.Machine;
 
 /// <summary>
 /// What the node says of itself by mDNS: a service file of Avahi (avahi.service(5)) in the directory that systemd gave
@@ -58,19 +57,19 @@ internal sealed class ServiceAnnouncement
     }
 
     /// <summary>
-    /// The announcement of a node of a cluster that clients reach at <paramref name="port"/>, and members at
-    /// <paramref name="peerPort"/>; null where systemd gave no directory for it.
+    /// The announcement of a node of a cluster; null where it has no identity, or systemd gave no directory for it.
     /// </summary>
-    public static ServiceAnnouncement? TryCreate(
-        IDisk disk,
-        NodeIds ids,
-        string name,
-        int port,
-        int peerPort,
-        ILogger log
-    ) =>
-        Environment.GetEnvironmentVariable("RUNTIME_DIRECTORY") is { Length: > 0 } directory
-            ? new ServiceAnnouncement(disk, directory.Split(':')[0], ids, name, port, peerPort, log)
+    public static ServiceAnnouncement? TryCreate(NodeSetting setting, ShownIdentity? identity) =>
+        identity is not null && Environment.GetEnvironmentVariable("RUNTIME_DIRECTORY") is { Length: > 0 } directory
+            ? new ServiceAnnouncement(
+                setting.Disk,
+                directory.Split(':')[0],
+                identity.Ids,
+                identity.Name,
+                setting.Configuration.Listen.Port,
+                setting.Configuration.PeerListen.Port,
+                setting.Log
+            )
             : null;
 
     /// <summary>

@@ -1,13 +1,14 @@
 using System.Runtime.InteropServices;
+using System.Text;
 
-namespace Rookery.Terminal;
+namespace Rookery.Hosting.Logging;
 
 /// <summary>Who read the output went away, as `head` does when it has enough.</summary>
-internal sealed class OutputClosedException() : IOException("Nobody reads the output any more.");
+public sealed class OutputClosedException() : IOException("Nobody reads the output any more.");
 
 /// <summary>The output took no more, as a disk that is full, or is closed.</summary>
 /// <param name="error">The kernel's number for the reason.</param>
-internal sealed class OutputFailedException(int error)
+public sealed class OutputFailedException(int error)
     : IOException($"The output could not be written: {ReasonOf(error)}")
 {
     /// <summary>The kernel's number for a descriptor that is not open.</summary>
@@ -27,7 +28,7 @@ internal sealed class OutputFailedException(int error)
 /// Stdout or stderr, without a buffer. The framework's own goes on for ever when nobody reads any more, because it
 /// takes that for success.
 /// </summary>
-internal sealed partial class StandardStream : Stream
+public sealed partial class StandardStream : Stream
 {
     private const int GetDescriptorFlags = 1;
     private const int ClosesOnExecute = 1;
@@ -53,41 +54,68 @@ internal sealed partial class StandardStream : Stream
     /// <summary>Stdin; empty where it is closed.</summary>
     public static Stream OpenInput() => IsInherited(0) ? Console.OpenStandardInput() : Null;
 
+    /// <inheritdoc/>
     public override bool CanRead => false;
 
+    /// <inheritdoc/>
     public override bool CanSeek => false;
 
+    /// <inheritdoc/>
     public override bool CanWrite => true;
 
+    /// <inheritdoc/>
     public override long Length => throw new NotSupportedException();
 
+    /// <inheritdoc/>
     public override long Position
     {
         get => throw new NotSupportedException();
         set => throw new NotSupportedException();
     }
 
+    /// <inheritdoc/>
     public override void Flush()
     {
         // Nothing is held back.
     }
 
+    /// <inheritdoc/>
     public override int Read(byte[] buffer, int offset, int count) => throw new NotSupportedException();
 
+    /// <inheritdoc/>
     public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
 
+    /// <inheritdoc/>
     public override void SetLength(long value) => throw new NotSupportedException();
 
+    /// <inheritdoc/>
     public override void Write(byte[] buffer, int offset, int count) => Write(buffer.AsSpan(offset, count));
 
+    /// <inheritdoc/>
     public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
         WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
 
+    /// <inheritdoc/>
     public override ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
     {
         cancellationToken.ThrowIfCancellationRequested();
         Write(buffer.Span);
         return ValueTask.CompletedTask;
+    }
+
+    /// <summary>Writes a text as it is, as far as somebody reads it in time.</summary>
+    /// <returns>False where a reader took only a part, or nothing; true too where nobody wants to read it.</returns>
+    public bool TryWriteWithin(string text, TimeSpan patience)
+    {
+        byte[] bytes = Encoding.UTF8.GetBytes(text);
+        try
+        {
+            return WriteWithin(bytes, patience) == bytes.Length;
+        }
+        catch (Exception unwritten) when (unwritten is OutputFailedException or OutputClosedException)
+        {
+            return true;
+        }
     }
 
     /// <summary>Writes what a reader takes in time, for who must not wait for one that reads nothing.</summary>
@@ -113,6 +141,7 @@ internal sealed partial class StandardStream : Stream
         return written;
     }
 
+    /// <inheritdoc/>
     public override unsafe void Write(ReadOnlySpan<byte> buffer)
     {
         if (!_isOpen)

@@ -3,11 +3,12 @@ using Rookery.Cluster.Forming;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Documents.Nodes;
+using Rookery.Hosting.Machine;
 using Rookery.Platform;
 using Rookery.Server.Configuration;
 using Rookery.Server.Support;
 
-namespace Rookery;
+namespace Rookery.Hosting;
 
 /// <summary>
 /// A node that forms a cluster with others by itself, as its configuration says: how it does, and how it joins once

@@ -1,0 +1,36 @@
+using Rookery.Server.Configuration;
+
+namespace Rookery.Hosting;
+
+/// <summary>Reads the configuration file, and the files that it names.</summary>
+public static class ConfigurationFiles
+{
+    /// <summary>The settings of a configuration file.</summary>
+    /// <exception cref="ConfigurationException">It cannot be read, or something in it is wrong.</exception>
+    public static ServeSettings Read(string path) =>
+        ConfigurationFile.Parse(path, ReadBytes(path, "The configuration file"));
+
+    /// <summary>What a file that the configuration names holds.</summary>
+    /// <exception cref="ConfigurationException">It cannot be read; the sentence begins with <paramref name="what"/> it
+    /// is.</exception>
+    public static byte[] ReadBytes(string path, string what)
+    {
+        try
+        {
+            return File.ReadAllBytes(path);
+        }
+        catch (Exception unreadable) when (unreadable is IOException or UnauthorizedAccessException)
+        {
+            throw new ConfigurationException($"{what} {path} cannot be read: {Describe(unreadable)}.");
+        }
+    }
+
+    private static string Describe(Exception unreadable) =>
+        unreadable switch
+        {
+            FileNotFoundException or DirectoryNotFoundException => "there is no such file",
+            UnauthorizedAccessException => "permission denied, or it is a directory",
+            PathTooLongException => "its name is too long",
+            _ => "the system refuses to read it",
+        };
+}

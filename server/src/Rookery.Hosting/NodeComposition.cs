@@ -1,0 +1,252 @@
+using Microsoft.Extensions.Logging;
+using Rookery.Board;
+using Rookery.Cluster;
+using Rookery.Cluster.Forming;
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Joining;
+using Rookery.Cluster.Membership;
+using Rookery.Documents.Nodes;
+using Rookery.Hosting.Logging;
+using Rookery.Hosting.Machine;
+using Rookery.Indexing.Indexes;
+using Rookery.Journal;
+using Rookery.Platform;
+using Rookery.Server;
+using Rookery.Server.Configuration;
+using Rookery.Server.Operations;
+using Rookery.Server.Support;
+
+namespace Rookery.Hosting;
+
+/// <summary>Makes the parts of a node of what its owner configured.</summary>
+internal static class NodeComposition
+{
+    /// <summary>What watches the machine.</summary>
+    public static BoardWatch WatchOf(NodeSetting setting) =>
+        new(
+            MachineBoard.Open(
+                setting.Disk,
+                setting.Time,
+                setting.Configuration.DataDirectory,
+                setting.Configuration.JournalDirectory
+            ),
+            setting.Time
+        );
+
+    /// <summary>What all routes share: memory, the timeline of disk work, options.</summary>
+    public static ServerContext ContextOf(
+        NodeSetting setting,
+        ShownIdentity? identity,
+        ClusterRoutes cluster,
+        BoardWatch watch
+    )
+    {
+        var configuration = setting.Configuration;
+        var memory = new MemoryBudget(configuration.MemoryBytes);
+        ProcessMemory.Charge(memory);
+        string dataDevice = MachineBoard.DeviceOf(setting.Disk, configuration.DataDirectory);
+        string journalDevice = configuration.JournalDirectory is { } journal
+            ? MachineBoard.DeviceOf(setting.Disk, journal)
+            : dataDevice;
+        var io = new IoTimeline(setting.Time, journalDevice, dataDevice)
+        {
+            SlowSyncSeen = slow => LogSlowSync(setting.Log, slow),
+        };
+        var options = OptionsFor(setting, identity, cluster, watch);
+        return new ServerContext(options, setting.Time, setting.Log, memory, io) { RecentLog = setting.Log.Recent };
+    }
+
+    /// <summary>
+    /// The part of a node that belongs to a cluster, by the identity beside its data; null for a node alone.
+    /// </summary>
+    public static ClusterMember? MemberOf(
+        NodeSetting setting,
+        ShownIdentity? identity,
+        FormingOptions? forming,
+        ServerContext context,
+        BoardWatch watch
+    )
+    {
+        var (configuration, log) = (setting.Configuration, setting.Log);
+        if (configuration.Peers.FirstOrDefault(static place => !MemberAddress.IsValid(place)) is { } wrongPlace)
+        {
+            throw new ConfigurationException(
+                $"\"{wrongPlace}\" is no address at which another member could be. {MemberAddress.Rule}"
+            );
+        }
+
+        try
+        {
+            return ClusterMember.TryLoad(
+                setting.Disk,
+                new ClusterMemberOptions
+                {
+                    DataDirectory = configuration.DataDirectory,
+                    Listen = configuration.PeerListen,
+                    Addresses = () => PeerAddresses.Of(configuration.PeerListen),
+                    ClientUrls = () =>
+                        [
+                            .. PeerAddresses
+                                .Of(configuration.Listen)
+                                .Select(address => $"{(configuration.IsSecure ? "https" : "http")}://{address}"),
+                        ],
+                    PeerPlaces = configuration.Peers,
+                    Browse = AvahiBrowse.FindNodesAsync,
+                    Forming = forming,
+                    PublicUrl = configuration.PublicUrl,
+                    IsClockSynchronised = KernelClock.IsSynchronised,
+                    BoardPenalty = () => (int)watch.Condition,
+                    Memory = context.Memory,
+                    AnswerMember = context.AnswerMemberAsync,
+                    IdentityChanged = changed => identity?.Show(changed),
+                    Log = sentence => log.LogWarning(LogEvents.ClusterTrouble, "{Sentence}", sentence),
+                    Note = sentence => log.LogInformation(LogEvents.ClusterNote, "{Sentence}", sentence),
+                },
+                setting.Time
+            );
+        }
+        catch (IdentityException wrong)
+        {
+            throw new ConfigurationException(wrong.Message);
+        }
+    }
+
+    /// <summary>Opens the data.</summary>
+    /// <exception cref="ConfigurationException">They are in use, or of something else.</exception>
+    public static Node OpenNode(
+        NodeSetting setting,
+        ClusterMember? member,
+        ClusterRoutes cluster,
+        ServerContext context
+    )
+    {
+        var (configuration, disk, time) = (setting.Configuration, setting.Disk, setting.Time);
+        try
+        {
+            var options = new NodeOptions
+            {
+                DataDirectory = configuration.DataDirectory,
+                JournalDirectory = configuration.JournalDirectory,
+                TroubleFound = trouble => setting.Log.LogError(LogEvents.StorageTrouble, "{Trouble}", trouble),
+            };
+            return !Node.IsDataDirectory(disk, options.DataDirectory) && Node.WhyNotNew(disk, options) is { } foreign
+                    ? throw new ConfigurationException(foreign)
+                : member is not null
+                    ? Node.Open(member.Configure(options), disk, context.Memory, context.Io, time, member.OpenConsensus)
+                : Node.Open(
+                    options,
+                    disk,
+                    context.Memory,
+                    context.Io,
+                    time,
+                    store => cluster.BeAlone(OpenAlone(store, setting.Log), store.ClusterRecords)
+                );
+        }
+        catch (Exception wrong) when (wrong is DataDirectoryInUseException or ForeignJournalException)
+        {
+            throw new ConfigurationException(wrong.Message);
+        }
+        catch (DiskException refused) when (refused.Error is Errno.NotDirectory or Errno.AccessDenied or Errno.Exists)
+        {
+            throw new ConfigurationException(refused.Message);
+        }
+    }
+
+    /// <summary>The indexes of the node.</summary>
+    public static IndexHost IndexesOf(
+        NodeSetting setting,
+        Node node,
+        BackgroundThrottle throttle,
+        ServerContext context
+    ) =>
+        IndexHost.Open(
+            node.Databases,
+            setting.Disk,
+            new IndexHostOptions
+            {
+                DataDirectory = setting.Configuration.DataDirectory,
+                ShareOfCore = () => throttle.IndexingShare,
+                Foreground = new ForegroundDelay(setting.Time),
+                HasRoom = () => node.HasRoom,
+                TroubleFound = trouble => setting.Log.LogWarning(LogEvents.IndexTrouble, "{Trouble}", trouble),
+                Memory = context.Memory,
+                Io = context.Io,
+                Feeder = IndexFeederOptions.For(context.Memory.TotalBytes),
+            },
+            setting.Time
+        );
+
+    /// <summary>Gives memory back when the node has been idle for a while.</summary>
+    public static IdleMemory IdleMemoryOf(NodeSetting setting, ServerContext context, Node node, IndexHost indexes) =>
+        new(
+            () => context.Metrics.DocumentRequests + node.BackgroundSteps,
+            static () => Environment.WorkingSet,
+            () => GiveBackMemory(indexes),
+            setting.Time
+        );
+
+    private static ServerOptions OptionsFor(
+        NodeSetting setting,
+        ShownIdentity? identity,
+        ClusterRoutes cluster,
+        BoardWatch watch
+    )
+    {
+        var (configuration, secrets) = (setting.Configuration, setting.Secrets);
+        return new ServerOptions
+        {
+            Listen = configuration.Listen,
+            IsSecure = configuration.IsSecure,
+            NodeTag = identity?.Tag ?? "A",
+            NodeName = identity?.Name ?? string.Empty,
+            ClusterName = identity?.ClusterName ?? string.Empty,
+            Identity = identity is null ? null : () => identity.Current,
+            MachineMetrics = configuration.MachineMetrics,
+            Settings = configuration.Shown,
+            LocalKeyHash = configuration.IsSecure ? secrets.LocalTokenHash : default,
+            ClaimCode = configuration.IsSecure ? secrets.ClaimCode : null,
+            BatchBytesLimit = (int)Math.Min(32 << 20, configuration.MemoryBytes / 8),
+            QueryBytesLimit = (int)Math.Min(4 << 20, configuration.MemoryBytes / 64),
+            // A connection that is being served pins a few 4 KiB pages and its buffers: about 48 KiB; they may take a
+            // quarter of the budget.
+            ConnectionsLimit = (int)Math.Clamp(configuration.MemoryBytes / 4 / (48 << 10), 256, 16_384),
+            AdminRoutes = cluster.All,
+            Board = watch,
+            Forming = () => cluster.Member?.FormingStatus,
+            IsObserved = true,
+            ConnectToMember = identity is null ? null : nodeId => cluster.Member?.ClientOf(nodeId),
+            MachineNotes = new MachineFiles(setting.Disk).Read,
+            DebugParts = setting.DebugParts,
+        };
+    }
+
+    private static RaftConsensus OpenAlone(NodeStore store, StandardErrorLog log) =>
+        RaftConsensus.Open(
+            store,
+            new ConsensusOptions
+            {
+                IsClockSynchronised = KernelClock.IsSynchronised,
+                TroubleFound = trouble => log.LogWarning(LogEvents.ClusterTrouble, "{Trouble}", trouble),
+            }
+        );
+
+    private static void GiveBackMemory(IndexHost indexes)
+    {
+        indexes.TrimMemory();
+        LargeBuffers.Trim();
+        ProcessMemory.GiveBack();
+    }
+
+    private static void LogSlowSync(StandardErrorLog log, SlowSync slow)
+    {
+        string before = string.Join(", ", slow.Before.Select(sync => sync.DurationMicroseconds / 1000));
+        log.LogWarning(
+            LogEvents.SlowSync,
+            "A sync of the journal on {Device} took {Milliseconds} ms; those before it took {Before} ms. A "
+                + "card that stalls like this is worn or shared.",
+            slow.Device,
+            slow.Sync.DurationMicroseconds / 1000,
+            before.Length > 0 ? before : "no"
+        );
+    }
+}

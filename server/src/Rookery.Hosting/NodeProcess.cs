@@ -1,0 +1,116 @@
+using System.Text;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Recovery;
+using Rookery.Hosting.Logging;
+using Rookery.Hosting.Machine;
+using Rookery.Platform;
+using Rookery.Server.Access;
+using Rookery.Server.Configuration;
+using Rookery.Server.Support;
+
+namespace Rookery.Hosting;
+
+/// <summary>The life of a node's process: bind memory, join who let it in, serve, stop on a signal.</summary>
+public static class NodeProcess
+{
+    /// <summary>Runs a node until SIGTERM or SIGINT, and returns after a clean stop.</summary>
+    /// <param name="configuration">What its owner wants.</param>
+    /// <param name="debugParts">What a debug package tells of the machine.</param>
+    /// <param name="time">The clock.</param>
+    /// <exception cref="ConfigurationException">The address or a directory cannot be used, or is in use.</exception>
+    public static async Task RunAsync(
+        ServeConfiguration configuration,
+        Func<ServeConfiguration, TimeProvider, IReadOnlyList<DebugPart>> debugParts,
+        TimeProvider time
+    )
+    {
+        using var stop = new StopSignal();
+        ProcessMemory.Bound(configuration.MemoryBytes);
+        LeaveThreadsForOthers();
+        var log = new StandardErrorLog(time);
+        var disk = new PosixDisk();
+        using var systemd = new SystemdNotifier(disk, time);
+        SettleRecovery(configuration, disk);
+
+        // A node that others let in while it was served stops for that, joins, and is served as another; the code to
+        // claim it by, which may stand on a screen, stays.
+        var secrets = AccessSecrets.Create(PresetClaimCode(configuration.ClaimCodeFile));
+        log.Recent.Secrets.Hide(secrets.ClaimCode);
+        log.Recent.Secrets.Hide(secrets.LocalToken);
+        var setting = new NodeSetting(
+            configuration,
+            secrets,
+            Webhook.ReadToken(configuration.Webhook, log.Recent.Secrets),
+            debugParts(configuration, time),
+            disk,
+            systemd,
+            log,
+            time
+        );
+        while (
+            await FormedMember.JoinAsync(disk, configuration, systemd, log, time, stop.Received)
+            && await ServeAsync(setting, stop)
+        ) { }
+    }
+
+    /// <summary>Serves until the process is to stop, or the node was let into a cluster.</summary>
+    /// <returns>Whether it was let in.</returns>
+    private static async Task<bool> ServeAsync(NodeSetting setting, StopSignal stop)
+    {
+        await using var parts = new NodeParts();
+        var letIn = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var node = await ServedNode.StartAsync(setting, parts, letIn);
+        bool isJoining = await Task.WhenAny(stop.Received, letIn.Task) == letIn.Task;
+        using var deadline = new StopDeadline(setting.Log, setting.Time, Environment.Exit);
+        if (!isJoining)
+        {
+            setting.Systemd.Stopping();
+        }
+
+        await node.StopAsync(deadline);
+        return isJoining;
+    }
+
+    // Before anything is read of who the node is: the data may be those of a newer program, and a recovery that was cut
+    // off may have to be completed first.
+    private static void SettleRecovery(ServeConfiguration configuration, PosixDisk disk)
+    {
+        try
+        {
+            FormatLevel.Check(disk, configuration.DataDirectory);
+            DataRecovery.Settle(
+                disk,
+                new NodeOptions
+                {
+                    DataDirectory = configuration.DataDirectory,
+                    JournalDirectory = configuration.JournalDirectory,
+                }
+            );
+        }
+        catch (Exception wrong) when (wrong is DataDirectoryInUseException or DataFormatException or DiskException)
+        {
+            throw new ConfigurationException(wrong.Message);
+        }
+    }
+
+    private static string? PresetClaimCode(string? path)
+    {
+        if (path is null)
+        {
+            return null;
+        }
+
+        string code = Encoding.UTF8.GetString(ConfigurationFiles.ReadBytes(path, "The file of the claim code"));
+        return ClaimCode.WhyUnusable(code) is { } why
+            ? throw new ConfigurationException($"The claim code in {path} {why}.")
+            : code.Trim();
+    }
+
+    // A lone writer waits for the disk on its request's thread, and so may a reader; the pool adds no thread at once
+    // beyond its minimum, one a core.
+    private static void LeaveThreadsForOthers()
+    {
+        ThreadPool.GetMinThreads(out int workers, out int completions);
+        ThreadPool.SetMinThreads(workers + 2, completions);
+    }
+}
