@@ -11,6 +11,9 @@ internal sealed class EtagWaiters
     /// <summary>The lowest etag that somebody waits for; 0 when nobody waits.</summary>
     public long Least => Volatile.Read(ref _least);
 
+    /// <summary>Whether nobody can wait any more.</summary>
+    public bool IsClosed => Volatile.Read(ref _isClosed);
+
     /// <summary>Begins to wait.</summary>
     /// <param name="etag">For this etag, or one above it.</param>
     /// <param name="reached">What is reached now.</param>
@@ -67,7 +70,7 @@ internal sealed class EtagWaiters
     {
         lock (_gate)
         {
-            _isClosed = true;
+            Volatile.Write(ref _isClosed, true);
             SendAway(patientToo: true);
         }
     }

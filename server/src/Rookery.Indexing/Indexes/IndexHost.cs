@@ -20,7 +20,6 @@ public sealed class IndexHost : IDisposable
     // Of the memory of the process.
     private const int CacheFraction = 8;
     private const int WorkFraction = 8;
-
     private const int RowsFraction = 8;
 
     // Of each map/reduce index, of what all of them may have: for the rows that it reads, and for what was not written
@@ -278,7 +277,8 @@ public sealed class IndexHost : IDisposable
 
                 // It was closed: another takes its place, which may not be there yet.
                 if (
-                    TryGetSlot(database, name, out var now)
+                    slot.Serving.IsClosed
+                    && TryGetSlot(database, name, out var now)
                     && now.Serving == slot.Serving
                     && !await WaitAsync(followed, left, cancellationToken)
                 )

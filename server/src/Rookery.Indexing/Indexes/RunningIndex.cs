@@ -172,6 +172,9 @@ public sealed class RunningIndex : IDisposable
     /// <summary>Whether somebody waits for something that it has not shown yet.</summary>
     public bool IsAwaited => _waiters.Least > VisibleEtag;
 
+    /// <summary>Whether it was ended: what waited for it waits for the one that takes its place.</summary>
+    public bool IsClosed => _waiters.IsClosed;
+
     /// <summary>
     /// Whether a document of this collection, lower-cased as <see cref="LowerNames"/> does, is among those that it is
     /// of.
