@@ -265,11 +265,11 @@ public sealed class IndexHost : IDisposable
             var left = timeout - _time.GetElapsedTime(begun);
             if (TryGetSlot(database, name, out var slot))
             {
-                bool mayGoOn = evenAtRest && !slot.StaysStopped(database);
-                var waiting = slot.Serving.WaitAsync(etag, left, cancellationToken, mayGoOn);
+                bool MayGoOn() => evenAtRest && !slot.StaysStopped(database);
+                var waiting = slot.Serving.WaitAsync(etag, left, cancellationToken, MayGoOn);
                 Ask(waiting);
                 bool isReached = await waiting;
-                bool isAtRest = slot.Serving.State != IndexState.Normal && (!evenAtRest || slot.StaysStopped(database));
+                bool isAtRest = slot.Serving.State != IndexState.Normal && !MayGoOn();
                 if (isReached || isAtRest || (left = timeout - _time.GetElapsedTime(begun)) <= TimeSpan.Zero)
                 {
                     return isReached;

@@ -411,26 +411,27 @@ public sealed class RunningIndex : IDisposable
     /// <param name="etag">The etag.</param>
     /// <param name="timeout">How long at most.</param>
     /// <param name="cancellationToken">Gives up.</param>
-    /// <param name="evenAtRest">Whether one that is paused, disabled or has stopped is waited for too: it may go on
-    /// meanwhile.</param>
+    /// <param name="mayGoOn">Whether it is waited for when it is paused, disabled or has stopped, because it may go on
+    /// meanwhile. Asked before and behind the beginning of the wait.</param>
     /// <returns>Whether they do.</returns>
     public async Task<bool> WaitAsync(
         long etag,
         TimeSpan timeout,
         CancellationToken cancellationToken,
-        bool evenAtRest = false
+        Func<bool>? mayGoOn = null
     )
     {
-        if (VisibleEtag >= etag || (State != IndexState.Normal && !evenAtRest) || timeout <= TimeSpan.Zero)
+        bool isPatient = mayGoOn?.Invoke() is true;
+        if (VisibleEtag >= etag || (State != IndexState.Normal && !isPatient) || timeout <= TimeSpan.Zero)
         {
             return VisibleEtag >= etag;
         }
 
-        var waiting = _waiters.Add(etag, () => VisibleEtag, evenAtRest);
+        var waiting = _waiters.Add(etag, () => VisibleEtag, isPatient);
         try
         {
             // It may have come to rest before it could send this one away.
-            return (State == IndexState.Normal || evenAtRest)
+            return (State == IndexState.Normal || mayGoOn?.Invoke() is true)
                 && await waiting.WaitAsync(timeout, _time, cancellationToken);
         }
         catch (TimeoutException)

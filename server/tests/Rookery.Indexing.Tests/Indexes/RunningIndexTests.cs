@@ -69,6 +69,27 @@ public sealed class RunningIndexTests : IDisposable
         Assert.Equal((told[0], 0), (index.ReadStatus(0, null).Trouble, index.VisibleEtag));
     }
 
+    /// <summary>The clock stands: nothing but the stop ends the wait.</summary>
+    [Fact]
+    public async Task Who_waits_for_one_at_rest_is_sent_away_by_a_stop_just_before_the_wait_begins()
+    {
+        using var index = NewIndex();
+        var waiting = index.WaitAsync(1, TimeSpan.FromHours(1), CancellationToken.None, JudgeAndStop);
+        Assert.False(await waiting.WaitAsync(TimeSpan.FromMinutes(1)));
+        Assert.False(index.IsAwaited);
+
+        bool JudgeAndStop()
+        {
+            bool mayGoOn = !index.HasStopped;
+            for (int i = 0; i < 100; i++)
+            {
+                Feed(index, $"d/{i}", "\"fails\":1");
+            }
+
+            return mayGoOn;
+        }
+    }
+
     [Fact]
     public void An_index_whose_files_rot_while_it_runs_is_built_again()
     {
