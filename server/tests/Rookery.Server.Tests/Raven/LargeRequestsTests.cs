@@ -3,8 +3,10 @@ using System.Net.Sockets;
 using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
+using Rookery.Documents.Databases;
 using Rookery.Platform;
 using Rookery.Server.Raven;
+using Rookery.Server.Raven.Queries;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
@@ -178,6 +180,24 @@ public sealed class LargeRequestsTests : IAsyncLifetime
             results.EnumerateArray().Select(result => result.GetProperty("StatusCode").GetInt32())
         );
         Assert.True(_server.Log.Lines.IsEmpty, string.Join("\n", _server.Log.Lines));
+    }
+
+    /// <summary>Its body is small, and what is read of it is large.</summary>
+    [Fact]
+    public async Task A_query_whose_database_goes_while_it_is_planned_keeps_no_room()
+    {
+        string db = await _server.CreateDatabaseAsync();
+        string name = db.Split('/')[^1];
+        Assert.True(_server.Node.Databases.TryGet(name, out var database));
+        await _server.SendAsync("DELETE", "/admin/databases", $$"""{"DatabaseNames":["{{name}}"],"HardDelete":true}""");
+        string query = $"from Users where name = '{new string('x', 2000)}' select facet(id('facets/a'))";
+        using var body = new MemoryStream(JsonSerializer.SerializeToUtf8Bytes(new { Query = query }));
+        var http = new DefaultHttpContext();
+        (http.Request.Body, http.Request.ContentLength) = (body, body.Length);
+        await Assert.ThrowsAsync<DatabaseGoneException>(async () =>
+            await QueryBody.ReadAsync(http, database, _server.Context)
+        );
+        Assert.Equal(0, HeldBytes);
     }
 
     private async Task<RawClient> SilentInBodyAsync(string db, int length)

@@ -21,44 +21,45 @@ internal sealed class QueryBody(QueryPlan plan, string? tag, LargeRequests.Lease
     /// <exception cref="RefusedException">It is none, not supported, or there is no room for it.</exception>
     public static async ValueTask<QueryBody> ReadAsync(HttpContext http, Database database, ServerContext context)
     {
-        QueryRequest request;
-        EntityTag tag;
-        LargeRequests.Lease? room;
-        using (
-            var body = await RequestBody.ReadAsync(
-                http,
-                context.Options.QueryBytesLimit,
-                context.LargeRequests,
-                BodyUse.Objects
-            )
-        )
-        {
-            request = QueryBodyJson.Read(body.Span);
-            tag = TagOf(database, body.Span);
-            room = body.Room;
-        }
-
-        if (request.HeldBytes > LargeRequests.FreeBytes)
-        {
-            room ??= context.LargeRequests.Begin(http);
-            if (!room.TryGrow(request.HeldBytes))
-            {
-                // What is held is given back first: two that wait for more than each other's would wait for ever.
-                room.Dispose();
-                await room.GrowAsync(request.HeldBytes);
-            }
-        }
-
+        LargeRequests.Lease? room = null;
         try
         {
-            var plan = context.Queries.Plan(database, request);
+            QueryRequest request;
+            EntityTag tag;
+            using (
+                var body = await RequestBody.ReadAsync(
+                    http,
+                    context.Options.QueryBytesLimit,
+                    context.LargeRequests,
+                    BodyUse.Objects
+                )
+            )
+            {
+                room = body.Room;
+                request = QueryBodyJson.Read(body.Span);
+                tag = TagOf(database, body.Span);
+            }
+
+            if (request.HeldBytes > LargeRequests.FreeBytes)
+            {
+                room ??= context.LargeRequests.Begin(http);
+                if (!room.TryGrow(request.HeldBytes))
+                {
+                    // What is held is given back first: two that wait for more than each other's would wait for ever.
+                    room.Dispose();
+                    await room.GrowAsync(request.HeldBytes);
+                }
+            }
+
+            var plan = PlanOf(request, database, context);
             tag.Add(plan.DefinitionNumber);
             return new QueryBody(plan, IsShuffledAnew(plan.Query) ? null : tag.ToString(), room);
         }
-        catch (QueryException error)
+        catch
         {
+            // Its deadline would cut the connection later, which may serve another request by then.
             room?.Dispose();
-            throw QueryRefusal.Of(error, request.Text);
+            throw;
         }
     }
 
@@ -66,6 +67,18 @@ internal sealed class QueryBody(QueryPlan plan, string? tag, LargeRequests.Lease
     {
         plan.Dispose();
         room?.Dispose();
+    }
+
+    private static QueryPlan PlanOf(QueryRequest request, Database database, ServerContext context)
+    {
+        try
+        {
+            return context.Queries.Plan(database, request);
+        }
+        catch (QueryException error)
+        {
+            throw QueryRefusal.Of(error, request.Text);
+        }
     }
 
     private static bool IsShuffledAnew(Query query) =>
