@@ -69,12 +69,18 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
     private Rejection Explain(Rejection rejection)
     {
         var explained = RavenErrors.Explain(http, rejection);
-        return import is { IsWriteRefused: true, StoredLine: > 0 and var line }
-            ? explained with
-            {
-                Message = $"{explained.Message} All through line {line} is kept: send the lines behind it again.",
-            }
-            : explained;
+        if (
+            import is not { IsWriteRefused: true, StoredLine: > 0 and var line }
+            || rejection.Kind == RejectionKind.DatabaseMissing
+        )
+        {
+            return explained;
+        }
+
+        // What may be stored already is stored twice when it is sent again without an id.
+        bool mayBeSentAgain = rejection.Kind != RejectionKind.OutcomeUnknown || import.MayBeRepeated;
+        string goOn = mayBeSentAgain ? ": send the lines behind it again." : ".";
+        return explained with { Message = $"{explained.Message} All through line {line} is kept{goOn}" };
     }
 
     private void WriteBadLines(AnswerBuffer answer)

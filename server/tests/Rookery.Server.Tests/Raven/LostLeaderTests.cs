@@ -7,6 +7,8 @@ public sealed class LostLeaderTests : IAsyncLifetime
 {
     private const string Lost =
         "The connection to the node that leads broke after the write was sent: it may or may not have been stored.";
+    private const string WithId = """{"@metadata":{"@id":"{0}"}}""";
+
     private readonly RunningServer _server;
     private Action<Rejection>? _refuse;
     private OneOfThree? _member;
@@ -54,15 +56,29 @@ public sealed class LostLeaderTests : IAsyncLifetime
         Assert.DoesNotContain("ry again in a second", answer.Body, StringComparison.Ordinal);
     }
 
-    [Fact]
-    public async Task An_import_whose_write_is_refused_says_through_which_line_all_is_kept()
+    [Theory]
+    [InlineData(RejectionKind.NoLeader, "{}", 503, "All through line {0} is kept: send the lines behind it again.")]
+    [InlineData(RejectionKind.OutcomeUnknown, WithId, 504, "through line {0} is kept: send the lines behind it again.")]
+    [InlineData(RejectionKind.OutcomeUnknown, "{}", 500, "All through line {0} is kept. ")]
+    [InlineData(RejectionKind.DatabaseMissing, "{}", 503, null)]
+    public async Task An_import_whose_write_is_refused_says_through_which_line_all_is_kept_and_what_to_send(
+        RejectionKind kind,
+        string good,
+        int status,
+        string? kept
+    )
     {
         _member!.Refuses = null;
         var first = new TaskCompletionSource();
         var second = new TaskCompletionSource();
         _member.WritesGoOn = first.Task;
         int before = _member.Proposed;
-        string lines = string.Join('\n', Enumerable.Range(1, 6000).Select(static line => line == 10 ? "bad" : "{}"));
+        string lines = string.Join(
+            '\n',
+            Enumerable
+                .Range(1, 6000)
+                .Select(line => line == 10 ? "bad" : good.Replace("{0}", $"users/{line}", StringComparison.Ordinal))
+        );
         var import = _server.SendAsync("POST", "/databases/db/import", lines);
         using var bound = new CancellationTokenSource(TimeSpan.FromSeconds(60));
         while (_member.Proposed == before)
@@ -79,11 +95,18 @@ public sealed class LostLeaderTests : IAsyncLifetime
             await Task.Delay(10, bound.Token);
         }
 
-        _refuse!(new Rejection(RejectionKind.NoLeader, "No member leads now."));
+        _refuse!(new Rejection(kind, "It is refused."));
         second.SetResult();
         var answer = await import;
-        answer.IsRefusal(503, $"All through line {stored + 1} is kept: send the lines behind it again.");
-        answer.IsRefusal(503, $"{stored} documents of the import were stored before.");
+        answer.IsRefusal(status, $"{stored} documents of the import were stored before.");
+        if (kept is null)
+        {
+            Assert.DoesNotContain("is kept", answer.Body, StringComparison.Ordinal);
+        }
+        else
+        {
+            answer.IsRefusal(status, kept.Replace("{0}", $"{stored + 1}", StringComparison.Ordinal));
+        }
     }
 
     /// <summary>
