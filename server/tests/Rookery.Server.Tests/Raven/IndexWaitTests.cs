@@ -1,4 +1,5 @@
 using Rookery.Documents.Databases;
+using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
@@ -44,25 +45,52 @@ public sealed class IndexWaitTests : IAsyncLifetime
     [Fact]
     public async Task Indexes_that_were_defined_a_moment_ago_are_paused_with_all_others()
     {
-        string db = await _server.CreateDatabaseAsync();
-        var names = Enumerable.Range(0, 30);
-        string definitions = string.Join(
-            ',',
-            names.Select(static name =>
-                $$"""{"Name":"I{{name}}","Maps":["from u in docs.Users select new { u.City }"]}"""
-            )
-        );
-        Assert.Equal(
-            201,
-            (await _server.SendAsync("PUT", db + "/admin/indexes", $$"""{"Indexes":[{{definitions}}]}""")).Status
-        );
-        Assert.Equal(204, (await _server.SendAsync("POST", db + "/admin/indexes/stop")).Status);
-        var indexes = (await _server.SendAsync("GET", db + "/indexes/status")).Json.GetProperty("Indexes");
-        Assert.Equal(30, indexes.GetArrayLength());
-        Assert.All(
-            indexes.EnumerateArray(),
-            static index => Assert.Equal("Paused", index.GetProperty("Status").GetString())
-        );
+        using var opening = new HeldOpening();
+        await opening.Server.InitializeAsync();
+        try
+        {
+            string db = await opening.DefineAsync(30);
+            var stop = opening.Server.SendAsync("POST", db + "/admin/indexes/stop");
+            await Task.WhenAny(stop, Task.Delay(500));
+            opening.GoOn();
+            Assert.Equal(204, (await stop).Status);
+            var indexes = (await opening.Server.SendAsync("GET", db + "/indexes/status")).Json.GetProperty("Indexes");
+            Assert.Equal(30, indexes.GetArrayLength());
+            Assert.All(
+                indexes.EnumerateArray(),
+                static index => Assert.Equal("Paused", index.GetProperty("Status").GetString())
+            );
+        }
+        finally
+        {
+            await opening.EndAsync();
+        }
+    }
+
+    /// <summary>The clock stands where nobody moves it: a wait of one after the other would not end.</summary>
+    [Fact]
+    public async Task A_pause_of_all_names_one_that_was_not_opened_in_time_and_a_resumption_waits_for_none()
+    {
+        using var opening = new HeldOpening();
+        await opening.Server.InitializeAsync();
+        try
+        {
+            string db = await opening.DefineAsync(3);
+            var start = opening.Server.SendAsync("POST", db + "/admin/indexes/start");
+            Assert.Equal(204, (await start.WaitAsync(Guard)).Status);
+            var stop = opening.Server.SendAsync("POST", db + "/admin/indexes/stop");
+            while (!stop.IsCompleted)
+            {
+                opening.Time.Advance(TimeSpan.FromSeconds(1));
+                await Task.WhenAny(stop, Task.Delay(10));
+            }
+
+            (await stop).IsRefusal(503, "'I0'");
+        }
+        finally
+        {
+            await opening.EndAsync();
+        }
     }
 
     [Fact]
@@ -129,6 +157,60 @@ public sealed class IndexWaitTests : IAsyncLifetime
         while (!_server.Context.Indexes.TryGetSlot(database, name, out var slot) || !slot.Serving.IsAwaited)
         {
             await Task.Delay(10, bound.Token);
+        }
+    }
+
+    /// <summary>A server whose clock of indexes stands, and which opens none of them until it is told to.</summary>
+    private sealed class HeldOpening : IDisposable
+    {
+        private readonly ManualResetEventSlim _gate = new(initialState: true);
+        private readonly TaskCompletionSource _held = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public HeldOpening() => Server = new RunningServer { IndexTime = Time, MayIndex = Pass };
+
+        public SimulatedTimeProvider Time { get; } = new();
+
+        public RunningServer Server { get; }
+
+        /// <summary>A database with indexes I0, I1, …, none of which is open.</summary>
+        public async Task<string> DefineAsync(int indexes)
+        {
+            string db = await Server.CreateDatabaseAsync();
+            _gate.Reset();
+            Server.Context.Indexes.TrimMemory(); // wakes the thread that indexes
+            await _held.Task.WaitAsync(Guard);
+            string definitions = string.Join(
+                ',',
+                Enumerable
+                    .Range(0, indexes)
+                    .Select(static name =>
+                        $$"""{"Name":"I{{name}}","Maps":["from u in docs.Users select new { u.City }"]}"""
+                    )
+            );
+            string body = $$"""{"Indexes":[{{definitions}}]}""";
+            Assert.Equal(201, (await Server.SendAsync("PUT", db + "/admin/indexes", body)).Status);
+            return db;
+        }
+
+        public void GoOn() => _gate.Set();
+
+        public Task EndAsync()
+        {
+            GoOn();
+            return Server.DisposeAsync();
+        }
+
+        public void Dispose() => _gate.Dispose();
+
+        private bool Pass()
+        {
+            if (!_gate.IsSet)
+            {
+                _held.TrySetResult();
+                _gate.Wait();
+            }
+
+            return true;
         }
     }
 }

@@ -38,6 +38,12 @@ public sealed class RunningServer : IAsyncLifetime
     /// <summary>Whether indexes stand still.</summary>
     public bool HoldsIndexing { get; set; }
 
+    /// <summary>
+    /// Asked by the thread that indexes behind the opening of indexes, before it goes on: while this blocks, none is
+    /// opened.
+    /// </summary>
+    public Func<bool> MayIndex { get; init; } = static () => true;
+
     /// <summary>Told of what indexes meet that a healthy node does not; null: that fails the test.</summary>
     public Action<string>? IndexTroubleFound { get; init; }
 
@@ -86,7 +92,14 @@ public sealed class RunningServer : IAsyncLifetime
             Memory,
             io
         );
-        _indexing = Indexing.Start(_node, Disk, () => !HoldsIndexing, IndexTime, IndexTroubleFound, out var indexes);
+        _indexing = Indexing.Start(
+            _node,
+            Disk,
+            () => MayIndex() && !HoldsIndexing,
+            IndexTime,
+            IndexTroubleFound,
+            out var indexes
+        );
         Context.Readiness.Opened(_node, indexes);
         _app = RookeryServer.Build(Context);
         await _app.StartAsync();

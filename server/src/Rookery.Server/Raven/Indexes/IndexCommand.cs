@@ -108,11 +108,25 @@ internal static class IndexCommand
     }
 
     /// <summary>Waits a moment until this node has opened the indexes that are defined, where it keeps them.</summary>
+    /// <exception cref="RefusedException">It has not opened one of them, or does not know what is newest:
+    /// 503.</exception>
     public static async Task UntilOpenAsync(ServerContext context, HttpContext http, Database database)
     {
-        foreach (var index in ShownIndex.All(context.Indexes, database).Where(static index => index.Status is null))
+        if (!await context.Node.Consensus.ReadBarrierAsync())
         {
-            await UntilOpenAsync(context, http, database, index.Record.Name);
+            throw RavenErrors.Refuse(RavenRoute.NotFresh(context));
+        }
+
+        var names = FindUnopened(context, database);
+        if (names.Count == 0)
+        {
+            return;
+        }
+
+        await Task.WhenAll(names.Select(name => UntilOpenAsync(context, http, database, name)));
+        if (names.Find(FindUnopened(context, database).Contains) is { } late)
+        {
+            throw NotAtWork(context, database, late);
         }
     }
 
@@ -121,6 +135,14 @@ internal static class IndexCommand
     /// </summary>
     public static RefusedException Damaged(IndexDamagedException damaged) =>
         new(StatusCodes.Status503ServiceUnavailable, RavenType.RavenException, damaged.Message);
+
+    private static List<string> FindUnopened(ServerContext context, Database database) =>
+        [
+            .. ShownIndex
+                .All(context.Indexes, database)
+                .Where(static index => index is { Status: null, WhyNotKept: null })
+                .Select(static index => index.Record.Name),
+        ];
 
     private static async Task UntilOpenAsync(ServerContext context, HttpContext http, Database database, string name)
     {

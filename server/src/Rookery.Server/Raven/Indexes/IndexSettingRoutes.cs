@@ -77,8 +77,12 @@ internal sealed class IndexSettingRoutes(ServerContext context)
         }
         else
         {
-            // Those too that were defined a moment ago. What this node does not keep is at rest anyway.
-            await IndexCommand.UntilOpenAsync(context, http, database);
+            if (isPaused)
+            {
+                // Those too that were defined a moment ago. What this node does not keep is at rest anyway.
+                await IndexCommand.UntilOpenAsync(context, http, database);
+            }
+
             context.Indexes.SetPaused(database, isPaused);
         }
 
