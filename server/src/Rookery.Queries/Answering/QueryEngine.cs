@@ -99,7 +99,8 @@ public sealed class QueryEngine(
     /// <param name="chosen">Called when the basis is chosen; again when it was gone.</param>
     /// <returns>The answer before its first result. Those that are sorted or grouped are all found then.</returns>
     /// <exception cref="QueryException">The query would cost more than one may; it was to wait for an index, which did
-    /// not come so far in time; or it needs one that could not be made, or is not at work.</exception>
+    /// not come so far in time; it needs one that could not be made, or is not at work; or only metadata is wanted of
+    /// results that have none.</exception>
     /// <exception cref="IndexDamagedException">An index cannot be read.</exception>
     /// <exception cref="OperationCanceledException">The client left, or the node stops.</exception>
     public async ValueTask<QueryAnswer> ExecuteAsync(
@@ -110,6 +111,7 @@ public sealed class QueryEngine(
         Action? chosen = null
     )
     {
+        CheckMetadata(plan, metadataOnly);
         var reader = new AnswerReader(database, plan.IsChange ? null : sink);
         QueryPlan? renewed = null;
         try
@@ -122,6 +124,7 @@ public sealed class QueryEngine(
                 {
                     renewed?.Dispose();
                     renewed = newer;
+                    CheckMetadata(newer, metadataOnly);
                 }
 
                 chosen?.Invoke();
@@ -145,6 +148,18 @@ public sealed class QueryEngine(
     /// <summary>The time of an answer.</summary>
     internal QueryTurns TurnsOf(QueryPlan plan, IAnswerSink sink) =>
         new(time, plan.WorkLimit, sink, plan.IsChange ? null : LongSearches, stopping);
+
+    private static void CheckMetadata(QueryPlan plan, bool metadataOnly)
+    {
+        if (metadataOnly && plan.Scan is { HasMetadata: false })
+        {
+            throw new QueryException(
+                QueryFault.NotSupported,
+                "'metadataOnly' of a query whose results are no whole documents is not supported by this version: "
+                    + "leave it out, or ask without 'select', 'group by' and a reduce."
+            );
+        }
+    }
 
     /// <summary>
     /// The query as the static index that it names answers it now, which may have been replaced while the query waited

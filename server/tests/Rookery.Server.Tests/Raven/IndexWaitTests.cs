@@ -13,6 +13,9 @@ public sealed class IndexWaitTests : IAsyncLifetime
     private const string ByCity =
         """{"Indexes":[{"Name":"ByCity","Maps":["from u in docs.Users select new { u.City }"]}]}""";
 
+    private const string Reducing =
+        """{"Indexes":[{"Name":"ByCity","Maps":["from u in docs.Users select new { u.City, n = 1 }"],"Reduce":"from r in results group r by r.City into g select new { City = g.Key, n = g.Sum(x => x.n) }"}]}""";
+
     private const string OfAUser =
         """{"Commands":[{"Id":"users/1","Type":"PUT","Document":{"City":"Ulm","@metadata":{"@collection":"Users"}}}]}""";
 
@@ -45,7 +48,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
     [Fact]
     public async Task Indexes_that_were_defined_a_moment_ago_are_paused_with_all_others()
     {
-        using var opening = new HeldOpening();
+        using var opening = new HeldOpening(TimeProvider.System);
         await opening.Server.InitializeAsync();
         try
         {
@@ -71,7 +74,8 @@ public sealed class IndexWaitTests : IAsyncLifetime
     [Fact]
     public async Task A_pause_of_all_names_one_that_was_not_opened_in_time_and_a_resumption_waits_for_none()
     {
-        using var opening = new HeldOpening();
+        var time = new SimulatedTimeProvider();
+        using var opening = new HeldOpening(time);
         await opening.Server.InitializeAsync();
         try
         {
@@ -81,7 +85,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
             var stop = opening.Server.SendAsync("POST", db + "/admin/indexes/stop");
             while (!stop.IsCompleted)
             {
-                opening.Time.Advance(TimeSpan.FromSeconds(1));
+                time.Advance(TimeSpan.FromSeconds(1));
                 await Task.WhenAny(stop, Task.Delay(10));
             }
 
@@ -90,6 +94,30 @@ public sealed class IndexWaitTests : IAsyncLifetime
         finally
         {
             await opening.EndAsync();
+        }
+    }
+
+    [Fact]
+    public async Task Metadata_alone_is_refused_of_an_index_that_became_a_reducing_one_while_it_was_waited_for()
+    {
+        using var held = new HeldOpening(TimeProvider.System);
+        await held.Server.InitializeAsync();
+        try
+        {
+            var database = await DefineAsync(ByCity, held.Server);
+            string db = "/databases/" + database.Name;
+            await held.HoldAsync();
+            Assert.Equal(201, (await held.Server.SendAsync("POST", db + "/bulk_docs", OfAUser)).Status);
+            var query = held.Server.SendAsync("POST", db + "/queries?metadataOnly=true", QueryOf("ByCity"));
+            await UntilAwaitedAsync(database, "ByCity", held.Server);
+            Assert.Equal(204, (await held.Server.SendAsync("DELETE", db + "/indexes?name=ByCity")).Status);
+            Assert.Equal(201, (await held.Server.SendAsync("PUT", db + "/admin/indexes", Reducing)).Status);
+            held.GoOn();
+            (await query.WaitAsync(Guard)).IsRefusal(501, "'metadataOnly'");
+        }
+        finally
+        {
+            await held.EndAsync();
         }
     }
 
@@ -142,33 +170,35 @@ public sealed class IndexWaitTests : IAsyncLifetime
         $$"""{"Query":"from index '{{index}}'","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"{{LongWait}}"}""";
 
     /// <summary>A database with indexes, which this node has opened.</summary>
-    private async Task<Database> DefineAsync(string definitions)
+    private Task<Database> DefineAsync(string definitions) => DefineAsync(definitions, _server);
+
+    private static async Task<Database> DefineAsync(string definitions, RunningServer server)
     {
-        string db = await _server.CreateDatabaseAsync();
-        Assert.Equal(201, (await _server.SendAsync("PUT", db + "/admin/indexes", definitions)).Status);
-        Assert.Equal(200, (await _server.SendAsync("GET", db + "/indexes/progress?wait=15000")).Status);
-        Assert.True(_server.Node.Databases.TryGet(db.Split('/')[^1], out var database));
+        string db = await server.CreateDatabaseAsync();
+        Assert.Equal(201, (await server.SendAsync("PUT", db + "/admin/indexes", definitions)).Status);
+        Assert.Equal(200, (await server.SendAsync("GET", db + "/indexes/progress?wait=15000")).Status);
+        Assert.True(server.Node.Databases.TryGet(db.Split('/')[^1], out var database));
         return database;
     }
 
-    private async Task UntilAwaitedAsync(Database database, string name)
+    private Task UntilAwaitedAsync(Database database, string name) => UntilAwaitedAsync(database, name, _server);
+
+    private static async Task UntilAwaitedAsync(Database database, string name, RunningServer server)
     {
         using var bound = new CancellationTokenSource(Guard);
-        while (!_server.Context.Indexes.TryGetSlot(database, name, out var slot) || !slot.Serving.IsAwaited)
+        while (!server.Context.Indexes.TryGetSlot(database, name, out var slot) || !slot.Serving.IsAwaited)
         {
             await Task.Delay(10, bound.Token);
         }
     }
 
-    /// <summary>A server whose clock of indexes stands, and which opens none of them until it is told to.</summary>
+    /// <summary>A server that opens no index, and works at none, while it is held.</summary>
     private sealed class HeldOpening : IDisposable
     {
         private readonly ManualResetEventSlim _gate = new(initialState: true);
         private readonly TaskCompletionSource _held = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-        public HeldOpening() => Server = new RunningServer { IndexTime = Time, MayIndex = Pass };
-
-        public SimulatedTimeProvider Time { get; } = new();
+        public HeldOpening(TimeProvider time) => Server = new RunningServer { IndexTime = time, MayIndex = Pass };
 
         public RunningServer Server { get; }
 
@@ -176,9 +206,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
         public async Task<string> DefineAsync(int indexes)
         {
             string db = await Server.CreateDatabaseAsync();
-            _gate.Reset();
-            Server.Context.Indexes.TrimMemory(); // wakes the thread that indexes
-            await _held.Task.WaitAsync(Guard);
+            await HoldAsync();
             string definitions = string.Join(
                 ',',
                 Enumerable
@@ -190,6 +218,13 @@ public sealed class IndexWaitTests : IAsyncLifetime
             string body = $$"""{"Indexes":[{{definitions}}]}""";
             Assert.Equal(201, (await Server.SendAsync("PUT", db + "/admin/indexes", body)).Status);
             return db;
+        }
+
+        public async Task HoldAsync()
+        {
+            _gate.Reset();
+            Server.Context.Indexes.TrimMemory(); // wakes the thread that indexes
+            await _held.Task.WaitAsync(Guard);
         }
 
         public void GoOn() => _gate.Set();

@@ -31,14 +31,6 @@ internal sealed class RunQuery(ServerContext context)
         }
 
         using var body = await QueryBody.ReadAsync(http, database, context);
-        if (metadataOnly && body.Plan.Scan is { HasMetadata: false })
-        {
-            throw RefusedException.NotSupported(
-                "'metadataOnly' of a query whose results are no whole documents is not supported by this version: "
-                    + "leave it out, or ask without 'select', 'group by' and a reduce."
-            );
-        }
-
         try
         {
             if (debug is "explain")
