@@ -114,6 +114,7 @@ public sealed class QueryEngine(
         CheckMetadata(plan, metadataOnly);
         var reader = new AnswerReader(database, plan.IsChange ? null : sink);
         QueryPlan? renewed = null;
+        IQueryResults? results = null;
         try
         {
             while (true)
@@ -128,10 +129,8 @@ public sealed class QueryEngine(
                 }
 
                 chosen?.Invoke();
-                if (
-                    await DocumentQueries.TryOpenAsync(this, reader, renewed ?? plan, basis, sink, metadataOnly) is
-                    { } results
-                )
+                results = await DocumentQueries.TryOpenAsync(this, reader, renewed ?? plan, basis, sink, metadataOnly);
+                if (results is not null)
                 {
                     return new QueryAnswer(this, reader, renewed ?? plan, renewed, basis, results, sink);
                 }
@@ -139,6 +138,7 @@ public sealed class QueryEngine(
         }
         catch
         {
+            results?.Dispose();
             renewed?.Dispose();
             reader.Dispose();
             throw;
