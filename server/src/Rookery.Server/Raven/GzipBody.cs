@@ -43,7 +43,8 @@ internal readonly struct GzipBody
         };
 
     /// <summary>
-    /// Gives pages and decompressor back. Not after a failure: a read may still be going on into those pages.
+    /// Gives pages and decompressor back. Not where storing failed while a read waited for bytes: that read still goes
+    /// on into those pages.
     /// </summary>
     public ValueTask CompleteAsync() => _isCompressed ? Reader.CompleteAsync() : ValueTask.CompletedTask;
 
@@ -51,7 +52,7 @@ internal readonly struct GzipBody
     /// The body as it came. A token ends a read as <see cref="PipeReader.CancelPendingRead"/> does: the server takes a
     /// read that was ended by a token for open, and could read nothing behind a refusal.
     /// </summary>
-    private sealed class PackedBytes(PipeReader body) : Stream
+    internal sealed class PackedBytes(PipeReader body) : Stream
     {
         public override bool CanRead => true;
 
@@ -92,7 +93,7 @@ internal readonly struct GzipBody
                 }
 
                 // An interruption may come just behind the read that it was meant for, and meets the next one then.
-                if (count > 0 || read.IsCompleted)
+                if (count > 0 || read.IsCompleted || buffer.IsEmpty)
                 {
                     return count;
                 }

@@ -1,0 +1,22 @@
+using System.IO.Pipelines;
+using Rookery.Server.Raven;
+
+namespace Rookery.Server.Tests.Raven;
+
+public sealed class GzipBodyTests
+{
+    // Without an end to the read its thread would spin: the test ends all the same.
+    private static readonly TimeSpan Guard = TimeSpan.FromSeconds(60);
+
+    [Fact]
+    public async Task A_read_into_nothing_ends_while_the_body_is_open_and_takes_nothing()
+    {
+        var pipe = new Pipe();
+        await pipe.Writer.WriteAsync("x"u8.ToArray());
+        await using var body = new GzipBody.PackedBytes(pipe.Reader);
+        Assert.Equal(0, await Task.Run(() => body.ReadAsync(Memory<byte>.Empty).AsTask()).WaitAsync(Guard));
+        byte[] read = new byte[2];
+        Assert.Equal(1, await body.ReadAsync(read.AsMemory()).AsTask().WaitAsync(Guard));
+        Assert.Equal((byte)'x', read[0]);
+    }
+}
