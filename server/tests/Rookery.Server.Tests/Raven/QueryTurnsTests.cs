@@ -4,6 +4,7 @@ using Rookery.Platform;
 using Rookery.Queries.Answering;
 using Rookery.Queries.Language;
 using Rookery.Server.Raven;
+using Rookery.Server.Raven.Queries;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
@@ -70,6 +71,7 @@ public sealed class QueryTurnsTests : IDisposable
         turns[1].OnWork();
         var refusal = Assert.Throws<QueryException>(turns[2].OnWork);
         Assert.Equal(RejectionKind.Overloaded, refusal.Rejection?.Kind);
+        Assert.Equal(429, QueryRefusal.Of(refusal, "").Status);
         Assert.Contains("2 others", refusal.Message, StringComparison.Ordinal);
         third.Dispose();
 
