@@ -91,7 +91,11 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             ProximityCondition proximity => CompileProximity(proximity),
             BoostCondition boost => new BoostPredicate(Compile(boost.Inner, isExact), Factor(boost.Factor)),
             MoreLikeThisCondition likeness => CompileLikeness(likeness),
-            _ => throw NotSupported(condition.GetType().Name, condition),
+            _ => throw new QueryException(
+                QueryFault.NotSupported,
+                "A condition of this kind is not supported here.",
+                condition.Position
+            ),
         };
         _depth--;
         return made;

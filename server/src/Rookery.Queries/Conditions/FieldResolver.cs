@@ -24,7 +24,7 @@ internal abstract class FieldResolver
             ScoreReference => "score()",
             AggregateReference { Kind: AggregateKind.Count } => "count()",
             AggregateReference aggregate => $"{AggregateName(aggregate.Kind)}({aggregate.Path})",
-            _ => field.GetType().Name,
+            _ => "this field",
         };
 
     private static string AggregateName(AggregateKind kind) =>

@@ -33,7 +33,7 @@ public sealed class OperandValues(QueryParameters parameters)
             ParameterOperand parameter => parameters.Find(parameter),
             _ => throw new QueryException(
                 QueryFault.NotSupported,
-                $"'{operand.GetType().Name}' is not supported as a value.",
+                "A value of this kind is not supported here.",
                 operand.Position
             ),
         };

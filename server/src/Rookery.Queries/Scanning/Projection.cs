@@ -149,7 +149,7 @@ internal sealed class Projection
             SelectedOperand => null,
             _ => throw new QueryException(
                 QueryFault.NotSupported,
-                $"'{item.Source.GetType().Name}' is not supported.",
+                "What is selected here is not supported.",
                 item.Position
             ),
         };
