@@ -1,4 +1,7 @@
+using Microsoft.AspNetCore.Http;
+using Microsoft.Extensions.DependencyInjection;
 using Rookery.Documents.Consensus;
+using Rookery.Server.Raven;
 
 namespace Rookery.Server.Tests.Raven;
 
@@ -54,6 +57,21 @@ public sealed class LostLeaderTests : IAsyncLifetime
         var answer = await _server.SendAsync(method, "/databases/db/" + route, body);
         answer.IsRefusal(503, Removed);
         Assert.DoesNotContain("ry again in a second", answer.Body, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_part_of_a_multi_get_says_too_that_its_node_was_removed()
+    {
+        const string Removed = "This node is no member of its cluster any more.";
+        using var services = new ServiceCollection().AddSingleton(_server.Context).BuildServiceProvider();
+        using var answer = AnswerBuffer.Rent();
+        using var body = new MultiGetPart(new DefaultHttpContext { RequestServices = services }, answer);
+        var part = new DefaultHttpContext();
+        part.Features.Set(body);
+        var noLeader = new Rejection(RejectionKind.NoLeader, "No member leads now. Try again in a second.");
+        Assert.Equal(noLeader, RavenErrors.Explain(part, noLeader));
+        _member!.WhyNoPart = Removed;
+        Assert.Equal(Removed, RavenErrors.Explain(part, noLeader).Message);
     }
 
     [Theory]
