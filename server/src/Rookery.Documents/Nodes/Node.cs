@@ -9,82 +9,22 @@ using Rookery.Storage;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// An opened node: its data directory is locked, its journal replayed, its databases readable. When its data cannot be
-/// opened or written, the node stays up in diagnosis mode (docs/explanation/architecture.md):
-/// <see cref="Diagnosis"/> says why, and every read and write is refused with it.
+/// A node: its data directory is locked, its journal replayed, its databases readable. When its data cannot be opened
+/// or written, the node stays up in diagnosis mode (docs/explanation/architecture.md): <see cref="Diagnosis"/> says
+/// why, and every read and write is refused with it.
 /// </summary>
-public sealed class Node : IDisposable
+public abstract class Node : IDisposable
 {
-    // A spare segment is looked for each time so many frames were written.
-    private const int FramesBetweenLooks = 256;
-
-    private readonly NodeStore? _core;
-    private readonly IConsensusHost? _consensus;
-    private readonly NodeMaintenance? _maintenance;
-    private readonly Expiration? _expiration;
-    private readonly TombstoneCleaning? _tombstones;
-    private readonly ITimer? _expirationTimer;
-    private readonly CancellationTokenSource _stopping = new();
-    private string? _diagnosis;
-    private int _isExpiring;
-    private int _framesSinceLook;
-    private bool _isStopped;
-
-    private Node(string diagnosis, string nodeTag)
-    {
-        _diagnosis = diagnosis;
-        Databases = new DatabaseCatalog();
-        ClusterRecords = new ClusterRecords();
-        Consensus = new SilentConsensus(new Rejection(RejectionKind.Diagnosis, diagnosis), nodeTag);
-    }
-
-    private Node(NodeStore readOnly, string nodeTag)
-    {
-        _core = readOnly;
-        Databases = readOnly.Databases;
-        ClusterRecords = readOnly.ClusterRecords;
-        Consensus = new SilentConsensus(
-            new Rejection(
-                RejectionKind.Stopping,
-                "The data is damaged, and this node was opened to read what can be read."
-            ),
-            nodeTag
-        );
-    }
-
-    private Node(NodeStore core, IConsensusHost consensus, NodeOptions options, TimeProvider time)
-    {
-        _core = core;
-        _consensus = consensus;
-        Databases = core.Databases;
-        ClusterRecords = core.ClusterRecords;
-        Consensus = consensus;
-        consensus.Latched = sentence =>
-        {
-            Volatile.Write(ref _diagnosis, sentence);
-            options.TroubleFound?.Invoke(sentence);
-        };
-        consensus.FrameWritten = LookForWork;
-        _maintenance = new NodeMaintenance(core, options.TroubleFound, time);
-        _expiration = new Expiration(core.Databases, consensus);
-        _tombstones = new TombstoneCleaning(core, consensus);
-        _maintenance.Start();
-        consensus.Start();
-        _expirationTimer = time.CreateTimer(
-            _ => Expire(),
-            null,
-            options.ExpirationInterval,
-            options.ExpirationInterval
-        );
-    }
+    private protected Node(DatabaseCatalog databases, ClusterRecords clusterRecords, IConsensus consensus) =>
+        (Databases, ClusterRecords, Consensus) = (databases, clusterRecords, consensus);
 
     /// <summary>The sentence that explains why this node neither reads nor writes; null when it does.</summary>
-    public string? Diagnosis => Volatile.Read(ref _diagnosis);
+    public virtual string? Diagnosis => null;
 
     /// <summary>
     /// Whether its data was opened: what it knows of the cluster it still knows when its disk fails later.
     /// </summary>
-    public bool HasOpened => _consensus is not null;
+    public virtual bool HasOpened => false;
 
     /// <summary>The databases. Empty when the data could not be opened.</summary>
     public DatabaseCatalog Databases { get; }
@@ -99,44 +39,39 @@ public sealed class Node : IDisposable
     /// This node's random identity: 22 characters, made when the data directory was first used; empty when the data
     /// could not be opened.
     /// </summary>
-    public string NodeId => _core?.NodeId ?? string.Empty;
+    public abstract string NodeId { get; }
 
     /// <summary>
     /// The random identity of the cluster (a single node is one of its own); empty when the data could not be opened.
     /// </summary>
-    public string ClusterId => _core?.ClusterId ?? string.Empty;
+    public abstract string ClusterId { get; }
 
     /// <summary>What this node may write; the first level when the data could not be opened.</summary>
-    public FormatLevel FormatLevel => _core?.FormatLevel ?? FormatLevel.First;
+    public abstract FormatLevel FormatLevel { get; }
 
     /// <summary>
     /// How much of one core background work may take beside what writers wait for, 0 to 1: whoever knows how hot the
-    /// board is says it, again and again. At 0 nothing is merged or scrubbed. A quarter until somebody has said.
+    /// board is says it, again and again. At 0 nothing is merged or scrubbed. A quarter until somebody has said. Kept
+    /// by a node that does background work.
     /// </summary>
-    public double BackgroundShare
+    public virtual double BackgroundShare
     {
-        get => _core?.Pacer.Share ?? 0;
-        set
-        {
-            if (_core is not null)
-            {
-                _core.Pacer.Share = value;
-            }
-        }
+        get => 0;
+        set { }
     }
 
     /// <summary>Whether background work is being done now.</summary>
-    public bool IsMaintaining => _maintenance?.IsWorking ?? false;
+    public virtual bool IsMaintaining => false;
 
     /// <summary>
     /// Whether what grows may be written: the free space of the data's file system is above its reserve.
     /// </summary>
-    public bool HasRoom => _core?.Space.Data.GrowthAllowed ?? false;
+    public abstract bool HasRoom { get; }
 
     /// <summary>
     /// Flushes, merges and other steps of background work since the start. Rises while the node works on its own.
     /// </summary>
-    public long BackgroundSteps => _maintenance?.Steps ?? 0;
+    public virtual long BackgroundSteps => 0;
 
     /// <summary>Whether a node, or a restore, has begun to keep data here, whole or not.</summary>
     public static bool IsDataDirectory(IDisk disk, string directory) =>
@@ -177,7 +112,7 @@ public sealed class Node : IDisposable
             var store = NodeStore.Open(options, disk, memory, io, time);
             try
             {
-                return new Node(store, openConsensus(store), options, time);
+                return new OpenNode(store, openConsensus(store), options, time);
             }
             catch
             {
@@ -194,7 +129,7 @@ public sealed class Node : IDisposable
         }
         catch (Exception failure) when (IsDiagnosis(failure))
         {
-            return new Node(failure.Message + NextStepAfter(failure, options), options.NodeTag);
+            return new DiagnosedNode(failure.Message + NextStepAfter(failure, options), options.NodeTag);
         }
     }
 
@@ -202,9 +137,28 @@ public sealed class Node : IDisposable
     /// What there is to know about journal, storage and queue, for metrics and <c>/readyz?verbose</c>; null when the
     /// data could not be opened.
     /// </summary>
-    public NodeStatistics? ReadStatistics() => _core is null ? null : ReadStatistics(_core, _consensus);
+    public abstract NodeStatistics? ReadStatistics();
 
-    private static NodeStatistics ReadStatistics(NodeStore store, IConsensusHost? consensus)
+    /// <summary>Begins a backup, which the caller reads and disposes before it stops the node. One at a time.</summary>
+    /// <exception cref="BackupException">One is being taken already, the data is damaged, or the node is in diagnosis
+    /// mode.</exception>
+    /// <exception cref="IOException">The disk refused the checkpoint.</exception>
+    public virtual Task<NodeBackup> BeginBackupAsync() =>
+        throw new BackupException(Diagnosis ?? "This node was opened to read damaged data: no backup is taken of it.");
+
+    /// <summary>
+    /// Ends cleanly: what is queued is finished, new commands are refused, a clean-stop frame is written. Nothing else
+    /// is.
+    /// </summary>
+    public virtual void StopCleanly() => Dispose();
+
+    /// <summary>
+    /// Gives back threads, files and the lock without noting a clean stop, as a crash would; what is queued is
+    /// finished.
+    /// </summary>
+    public abstract void Dispose();
+
+    private protected static NodeStatistics ReadStatistics(NodeStore store, IConsensusHost? consensus)
     {
         var commits = consensus?.ReadStatistics() ?? default;
         return new NodeStatistics
@@ -228,54 +182,6 @@ public sealed class Node : IDisposable
         };
     }
 
-    /// <summary>Begins a backup, which the caller reads and disposes before it stops the node. One at a time.</summary>
-    /// <exception cref="BackupException">One is being taken already, the data is damaged, or the node is in diagnosis
-    /// mode.</exception>
-    /// <exception cref="IOException">The disk refused the checkpoint.</exception>
-    public Task<NodeBackup> BeginBackupAsync() =>
-        _maintenance is not null && Diagnosis is null
-            ? _core!.DoInBackgroundAsync(_core.BeginBackup)
-            : throw new BackupException(
-                Diagnosis ?? "This node was opened to read damaged data: no backup is taken of it."
-            );
-
-    /// <summary>
-    /// Ends cleanly: what is queued is finished, new commands are refused, a clean-stop frame is written. Nothing else
-    /// is.
-    /// </summary>
-    public void StopCleanly()
-    {
-        StopThreads();
-
-        // Who was opened to read did not recover: the next start has to know that the one before ended without order.
-        if (_core is not null && _maintenance is not null && Diagnosis is null)
-        {
-            try
-            {
-                _core.StopCleanly();
-            }
-            catch (IOException failure)
-            {
-                // Everything acknowledged is durable already; the next start recovers as after a crash.
-                Volatile.Write(ref _diagnosis, failure.Message);
-            }
-        }
-
-        Dispose();
-    }
-
-    /// <summary>
-    /// Gives back threads, files and the lock without noting a clean stop, as a crash would; what is queued is
-    /// finished.
-    /// </summary>
-    public void Dispose()
-    {
-        StopThreads();
-        _consensus?.Dispose();
-        _core?.Dispose();
-        _stopping.Dispose();
-    }
-
     private static Node OpenToRead(
         NodeOptions options,
         IDisk disk,
@@ -289,12 +195,12 @@ public sealed class Node : IDisposable
         {
             store = NodeStore.Open(options with { ReplaysAroundDamage = true }, disk, memory, io, time);
             store.ApplyAll();
-            return new Node(store, options.NodeTag);
+            return new ReadOnlyNode(store, options.NodeTag);
         }
         catch (Exception failure) when (IsDiagnosis(failure))
         {
             store?.Dispose();
-            return new Node(failure.Message, options.NodeTag);
+            return new DiagnosedNode(failure.Message, options.NodeTag);
         }
     }
 
@@ -322,52 +228,4 @@ public sealed class Node : IDisposable
             InvariantViolationException or OutOfMemoryException => false,
             _ => true,
         };
-
-    private void StopThreads()
-    {
-        if (_isStopped)
-        {
-            return;
-        }
-
-        _isStopped = true;
-        _stopping.Cancel();
-        _expirationTimer?.Dispose();
-        _consensus?.Stop();
-        _maintenance?.Dispose();
-    }
-
-    private void LookForWork()
-    {
-        if (++_framesSinceLook >= FramesBetweenLooks)
-        {
-            _framesSinceLook = 0;
-            _maintenance!.Wake();
-        }
-    }
-
-    private void Expire()
-    {
-        if (Interlocked.Exchange(ref _isExpiring, 1) == 0)
-        {
-            _ = ExpireAsync();
-        }
-    }
-
-    private async Task ExpireAsync()
-    {
-        try
-        {
-            await _expiration!.RunOnceAsync(_stopping.Token);
-            await _tombstones!.RunOnceAsync(_stopping.Token);
-        }
-        catch (Exception failure) when (failure is IOException or ObjectDisposedException)
-        {
-            // The disk refused, or the node has stopped meanwhile.
-        }
-        finally
-        {
-            Volatile.Write(ref _isExpiring, 0);
-        }
-    }
 }

@@ -1,0 +1,162 @@
+using Rookery.Documents.Backups;
+using Rookery.Documents.Consensus;
+
+namespace Rookery.Documents.Nodes;
+
+/// <summary>A node that reads and writes: consensus and threads around its store.</summary>
+internal sealed class OpenNode : Node
+{
+    // A spare segment is looked for each time so many frames were written.
+    private const int FramesBetweenLooks = 256;
+
+    private readonly NodeStore _store;
+    private readonly IConsensusHost _consensus;
+    private readonly NodeMaintenance _maintenance;
+    private readonly Expiration _expiration;
+    private readonly TombstoneCleaning _tombstones;
+    private readonly ITimer _expirationTimer;
+    private readonly CancellationTokenSource _stopping = new();
+    private string? _diagnosis;
+    private int _isExpiring;
+    private int _framesSinceLook;
+    private bool _isStopped;
+
+    public OpenNode(NodeStore store, IConsensusHost consensus, NodeOptions options, TimeProvider time)
+        : base(store.Databases, store.ClusterRecords, consensus)
+    {
+        _store = store;
+        _consensus = consensus;
+        consensus.Latched = sentence =>
+        {
+            Volatile.Write(ref _diagnosis, sentence);
+            options.TroubleFound?.Invoke(sentence);
+        };
+        consensus.FrameWritten = LookForWork;
+        _maintenance = new NodeMaintenance(store, options.TroubleFound, time);
+        _expiration = new Expiration(store.Databases, consensus);
+        _tombstones = new TombstoneCleaning(store, consensus);
+        _maintenance.Start();
+        consensus.Start();
+        _expirationTimer = time.CreateTimer(
+            _ => Expire(),
+            null,
+            options.ExpirationInterval,
+            options.ExpirationInterval
+        );
+    }
+
+    /// <inheritdoc/>
+    public override string? Diagnosis => Volatile.Read(ref _diagnosis);
+
+    /// <inheritdoc/>
+    public override bool HasOpened => true;
+
+    /// <inheritdoc/>
+    public override string NodeId => _store.NodeId;
+
+    /// <inheritdoc/>
+    public override string ClusterId => _store.ClusterId;
+
+    /// <inheritdoc/>
+    public override FormatLevel FormatLevel => _store.FormatLevel;
+
+    /// <inheritdoc/>
+    public override double BackgroundShare
+    {
+        get => _store.Pacer.Share;
+        set => _store.Pacer.Share = value;
+    }
+
+    /// <inheritdoc/>
+    public override bool IsMaintaining => _maintenance.IsWorking;
+
+    /// <inheritdoc/>
+    public override bool HasRoom => _store.Space.Data.GrowthAllowed;
+
+    /// <inheritdoc/>
+    public override long BackgroundSteps => _maintenance.Steps;
+
+    /// <inheritdoc/>
+    public override NodeStatistics ReadStatistics() => ReadStatistics(_store, _consensus);
+
+    /// <inheritdoc/>
+    public override Task<NodeBackup> BeginBackupAsync() =>
+        Diagnosis is null ? _store.DoInBackgroundAsync(_store.BeginBackup) : base.BeginBackupAsync();
+
+    /// <inheritdoc/>
+    public override void StopCleanly()
+    {
+        StopThreads();
+        if (Diagnosis is null)
+        {
+            try
+            {
+                _store.StopCleanly();
+            }
+            catch (IOException failure)
+            {
+                // Everything acknowledged is durable already; the next start recovers as after a crash.
+                Volatile.Write(ref _diagnosis, failure.Message);
+            }
+        }
+
+        Dispose();
+    }
+
+    /// <inheritdoc/>
+    public override void Dispose()
+    {
+        StopThreads();
+        _consensus.Dispose();
+        _store.Dispose();
+        _stopping.Dispose();
+    }
+
+    private void StopThreads()
+    {
+        if (_isStopped)
+        {
+            return;
+        }
+
+        _isStopped = true;
+        _stopping.Cancel();
+        _expirationTimer.Dispose();
+        _consensus.Stop();
+        _maintenance.Dispose();
+    }
+
+    private void LookForWork()
+    {
+        if (++_framesSinceLook >= FramesBetweenLooks)
+        {
+            _framesSinceLook = 0;
+            _maintenance.Wake();
+        }
+    }
+
+    private void Expire()
+    {
+        if (Interlocked.Exchange(ref _isExpiring, 1) == 0)
+        {
+            _ = ExpireAsync();
+        }
+    }
+
+    private async Task ExpireAsync()
+    {
+        try
+        {
+            await _expiration.RunOnceAsync(_stopping.Token);
+            await _tombstones.RunOnceAsync(_stopping.Token);
+        }
+        catch (Exception failure) when (failure is IOException or ObjectDisposedException)
+        {
+            // The disk refused, or the node has stopped meanwhile.
+        }
+        finally
+        {
+            Volatile.Write(ref _isExpiring, 0);
+        }
+    }
+}

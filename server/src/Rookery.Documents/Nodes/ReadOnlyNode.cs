@@ -1,0 +1,31 @@
+using Rookery.Documents.Consensus;
+
+namespace Rookery.Documents.Nodes;
+
+/// <summary>
+/// A stopped node with damage, opened to read what can be read. It did not recover: the next start finds it as it was.
+/// </summary>
+internal sealed class ReadOnlyNode(NodeStore store, string nodeTag)
+    : Node(store.Databases, store.ClusterRecords, new SilentConsensus(Refusal, nodeTag))
+{
+    private static Rejection Refusal { get; } =
+        new(RejectionKind.Stopping, "The data is damaged, and this node was opened to read what can be read.");
+
+    /// <inheritdoc/>
+    public override string NodeId => store.NodeId;
+
+    /// <inheritdoc/>
+    public override string ClusterId => store.ClusterId;
+
+    /// <inheritdoc/>
+    public override FormatLevel FormatLevel => store.FormatLevel;
+
+    /// <inheritdoc/>
+    public override bool HasRoom => store.Space.Data.GrowthAllowed;
+
+    /// <inheritdoc/>
+    public override NodeStatistics ReadStatistics() => ReadStatistics(store, consensus: null);
+
+    /// <inheritdoc/>
+    public override void Dispose() => store.Dispose();
+}
