@@ -1,7 +1,6 @@
 using System.Globalization;
 using System.Text;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 
 namespace Rookery.Server.Raven;
@@ -15,15 +14,20 @@ internal static class ReceiptHeader
 {
     private const string Name = "Rookery-Receipt";
 
-    /// <summary>
-    /// Proposes the command of a request, and sets the header of its answer where that was asked for.
-    /// </summary>
-    public static ValueTask<CommandOutcome> ProposeAsync(ServerContext context, HttpContext http, CommandBuffer command)
+    /// <summary>Whether a request asks for a receipt.</summary>
+    public static bool IsAskedFor(HttpContext http)
     {
         var asked = http.Request.Headers[Name];
-        return asked.Count == 1 && string.Equals(asked[0], "1", StringComparison.Ordinal)
-            ? ProposeForReceiptAsync(context, http, command)
-            : context.Node.Consensus.ProposeAsync(command, CancellationToken.None);
+        return asked.Count == 1 && string.Equals(asked[0], "1", StringComparison.Ordinal);
+    }
+
+    /// <summary>Sets the header of an answer, where a receipt came with the outcome.</summary>
+    public static void Set(HttpContext http, in CommandOutcome outcome)
+    {
+        if (outcome.Receipt is { } receipt)
+        {
+            http.Response.Headers[Name] = Of(outcome.Index, receipt);
+        }
     }
 
     /// <summary>The header's value.</summary>
@@ -44,21 +48,5 @@ internal static class ReceiptHeader
         }
 
         return text.Append(')').ToString();
-    }
-
-    private static async ValueTask<CommandOutcome> ProposeForReceiptAsync(
-        ServerContext context,
-        HttpContext http,
-        CommandBuffer command
-    )
-    {
-        command.WantsReceipt = true;
-        var outcome = await context.Node.Consensus.ProposeAsync(command, CancellationToken.None);
-        if (outcome.Receipt is { } receipt)
-        {
-            http.Response.Headers[Name] = Of(outcome.Index, receipt);
-        }
-
-        return outcome;
     }
 }

@@ -62,7 +62,7 @@ internal sealed class BulkDocs(ServerContext context)
         }
 
         await PatchRoom.TakeAsync(http, context, database, batch, room);
-        var outcome = await ReceiptHeader.ProposeAsync(context, http, batch.Command);
+        var outcome = await HttpProposal.ProposeAsync(context, http, batch.Command);
         if (outcome.Rejection is { } rejection)
         {
             await RavenErrors.WriteAsync(

@@ -42,7 +42,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
             );
         }
 
-        var outcome = await ReceiptHeader.ProposeAsync(
+        var outcome = await HttpProposal.ProposeAsync(
             context,
             http,
             CommandEncoder.CreateDatabase(name!, HistoryId.Create())
@@ -91,7 +91,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
             throw RefusedException.BadRequest($"'{bad}' cannot be a database: {DatabaseName.Problem(bad)}");
         }
 
-        var outcome = await ReceiptHeader.ProposeAsync(context, http, CommandEncoder.DeleteDatabases(names));
+        var outcome = await HttpProposal.ProposeAsync(context, http, CommandEncoder.DeleteDatabases(names));
         if (outcome.Rejection is { } rejection)
         {
             await RavenErrors.WriteAsync(http, rejection);

@@ -29,7 +29,7 @@ internal sealed class ChangeDocument(ServerContext context)
 
     public async Task DeleteAsync(HttpContext http, Database database)
     {
-        var outcome = await ReceiptHeader.ProposeAsync(context, http, EncodeDelete(http, database));
+        var outcome = await HttpProposal.ProposeAsync(context, http, EncodeDelete(http, database));
         if (outcome.Rejection is { } rejection)
         {
             await RavenErrors.WriteAsync(http, rejection, RepeatableWrite.IsDelete(http));
@@ -69,7 +69,7 @@ internal sealed class ChangeDocument(ServerContext context)
 
     private async Task ProposePutAsync(HttpContext http, Database database, CommandBuffer command, string id)
     {
-        var outcome = await ReceiptHeader.ProposeAsync(context, http, command);
+        var outcome = await HttpProposal.ProposeAsync(context, http, command);
         if (outcome.Rejection is { } rejection)
         {
             await RavenErrors.WriteAsync(http, rejection, RepeatableWrite.IsPut(http, id));

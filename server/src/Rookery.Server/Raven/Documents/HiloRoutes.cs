@@ -41,7 +41,7 @@ internal sealed class HiloRoutes(ServerContext context)
             (byte)separator[0],
             IdempotencyHeader.Read(http)
         );
-        var outcome = await ReceiptHeader.ProposeAsync(context, http, command);
+        var outcome = await HttpProposal.ProposeAsync(context, http, command);
         if (outcome.Rejection is { } rejection)
         {
             // at worst a range of numbers is left out
@@ -75,7 +75,7 @@ internal sealed class HiloRoutes(ServerContext context)
             parameters.Number("end", 0),
             IdempotencyHeader.Read(http)
         );
-        var outcome = await ReceiptHeader.ProposeAsync(context, http, command);
+        var outcome = await HttpProposal.ProposeAsync(context, http, command);
         if (outcome.Rejection is { } rejection)
         {
             // Done twice, it would take back a range that another client has been given since.

@@ -18,7 +18,7 @@ internal sealed class IdentityRoutes(ServerContext context)
     public async Task NextAsync(HttpContext http, Database database)
     {
         byte[] name = ReadName(new QueryParameters(http));
-        var outcome = await ReceiptHeader.ProposeAsync(
+        var outcome = await HttpProposal.ProposeAsync(
             context,
             http,
             CommandEncoder.IdentityNext(database.Number, name, IdempotencyHeader.ReadOrRequestId(http))
@@ -38,7 +38,7 @@ internal sealed class IdentityRoutes(ServerContext context)
             );
         }
 
-        var outcome = await ReceiptHeader.ProposeAsync(
+        var outcome = await HttpProposal.ProposeAsync(
             context,
             http,
             CommandEncoder.IdentitySeed(

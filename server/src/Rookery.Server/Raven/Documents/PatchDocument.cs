@@ -65,7 +65,7 @@ internal sealed class PatchDocument(ServerContext context)
         }
 
         await PatchRoom.TakeAsync(http, context, database, batch, room);
-        var outcome = await ReceiptHeader.ProposeAsync(context, http, batch.Command);
+        var outcome = await HttpProposal.ProposeAsync(context, http, batch.Command);
         if (outcome.Rejection is { } rejection)
         {
             await RavenErrors.WriteAsync(http, rejection);

@@ -29,7 +29,7 @@ internal static class IndexCommand
     {
         using var writer = new IndexWriter(database.Number, IdempotencyHeader.ReadOrRequestId(http));
         encode(writer);
-        var outcome = await ReceiptHeader.ProposeAsync(context, http, writer.Complete());
+        var outcome = await HttpProposal.ProposeAsync(context, http, writer.Complete());
         if (outcome.Rejection is { } rejection)
         {
             throw RavenErrors.Refuse(rejection);
