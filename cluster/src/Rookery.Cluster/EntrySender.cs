@@ -75,7 +75,7 @@ internal sealed class EntrySender : IEntryReceiver
         if (_store.Durable.Index < first)
         {
             // Where nobody else can become leader, the state is to be had soon.
-            _store.RequestFlush();
+            _store.Storage.RequestFlush();
         }
 
         lock (_host.Gate)

@@ -48,7 +48,7 @@ internal sealed class ApplyPipeline(
     public bool HasToApply => host.IsLatched ? Volatile.Read(ref _hasToRefuse) : progress.HasNext;
 
     /// <summary>Whether to apply may mean to wait for a flush.</summary>
-    public bool ApplyMayWait => store.IsFlushBehind;
+    public bool ApplyMayWait => store.Storage.IsFlushBehind;
 
     /// <summary>Applies the next committed entry and answers its callers.</summary>
     /// <returns>Whether there was one.</returns>

@@ -152,7 +152,7 @@ public sealed class ClusterMember : IAsyncDisposable
         {
             ClusterId = Identity.ClusterId,
             NodeId = Identity.NodeId,
-            StoreId = store.StoreId,
+            StoreId = store.Storage.StoreId,
             BootCounter = LogStart.NextIncarnation(store.Journal),
             FeatureLevel = PeerProtocol.FeatureLevel,
             Run = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))),
@@ -197,7 +197,7 @@ public sealed class ClusterMember : IAsyncDisposable
             _keeper,
             () =>
                 new MemberFacts(
-                    store.StoreId,
+                    store.Storage.StoreId,
                     hello.BootCounter,
                     hello.Run,
                     MemberFacts.AddressesOf(_options.Addresses(), Identity.SaidAddresses),
@@ -221,7 +221,7 @@ public sealed class ClusterMember : IAsyncDisposable
             _whereabouts,
             _options.PeerPlaces,
             _options.Browse,
-            () => store.HasDamage,
+            () => store.Storage.HasDamage,
             (member, cancellationToken) => RepairAsync(store, member, cancellationToken),
             _options.Log,
             _options.Note,
@@ -450,7 +450,7 @@ public sealed class ClusterMember : IAsyncDisposable
 
     private async Task<int> RepairAsync(NodeStore store, NodeId from, CancellationToken cancellationToken)
     {
-        if (!store.HasDamage || _network!.ClientOf(from) is not { } client)
+        if (!store.Storage.HasDamage || _network!.ClientOf(from) is not { } client)
         {
             return 0;
         }

@@ -34,7 +34,7 @@ internal sealed class SnapshotProvider(
 
         if (store.Durable.Index < through)
         {
-            store.RequestFlush();
+            store.Storage.RequestFlush();
             return null;
         }
 

@@ -33,7 +33,7 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
     public async Task<int> RunAsync(HttpClient member, CancellationToken cancellationToken)
     {
         IReadOnlyList<RepairRequest> requests = [];
-        await onBackgroundThread(() => requests = store.FindRepairs());
+        await onBackgroundThread(() => requests = store.Storage.FindRepairs());
         int repaired = 0;
         foreach (var request in requests)
         {
@@ -109,7 +109,7 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
 
             if (store.AppliedIndex >= index)
             {
-                store.RequestFlush();
+                store.Storage.RequestFlush();
             }
 
             await Task.Delay(Look, time, cancellationToken);

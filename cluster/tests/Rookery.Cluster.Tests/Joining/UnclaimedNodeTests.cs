@@ -360,7 +360,7 @@ public sealed class UnclaimedNodeTests
         use(store);
         if (isFlushed)
         {
-            store.RequestFlush();
+            store.Storage.RequestFlush();
             while (store.FlushIfDue()) { }
         }
 

@@ -512,7 +512,7 @@ public sealed class ClusterRecoveryTests : IDisposable
 
             if (isFlushed)
             {
-                store.RequestFlush();
+                store.Storage.RequestFlush();
                 while (store.FlushIfDue()) { }
             }
         }

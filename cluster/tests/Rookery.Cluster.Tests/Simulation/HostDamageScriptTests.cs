@@ -28,7 +28,7 @@ public sealed class HostDamageScriptTests
         }
 
         cluster.AwaitEqual();
-        cluster.C.Store!.RequestFlush();
+        cluster.C.Store!.Storage.RequestFlush();
         cluster.RunFor(1_000);
         long held = cluster.C.Store!.Durable.Index;
         Assert.Equal(cluster.C.Consensus!.AppliedIndex, held);
@@ -68,7 +68,7 @@ public sealed class HostDamageScriptTests
 
         if (isFlushed)
         {
-            cluster.A.Store!.RequestFlush();
+            cluster.A.Store!.Storage.RequestFlush();
         }
 
         // Entries that nobody asks for leave the memory.
@@ -235,7 +235,7 @@ public sealed class HostDamageScriptTests
         using var cluster = SteppedCluster.Of(3);
         cluster.Put(cluster.A, "users/rotten", 1);
         cluster.AwaitEqual();
-        cluster.C.Store!.RequestFlush();
+        cluster.C.Store!.Storage.RequestFlush();
         cluster.RunFor(1_000);
         long held = cluster.C.Store!.Durable.Index;
         var sound = cluster.A.Propose(SteppedCluster.PutOf("zz/sound", 2));
@@ -285,7 +285,7 @@ public sealed class HostDamageScriptTests
         using var cluster = SteppedCluster.Of(3);
         cluster.Put(cluster.A, "users/rotten", 1);
         cluster.AwaitEqual();
-        cluster.C.Store!.RequestFlush();
+        cluster.C.Store!.Storage.RequestFlush();
         cluster.RunFor(1_000);
         RotRow(cluster.C.Disk, "users/rotten");
         cluster.Wire.FetchFailure = new StateTransferException("The first time it breaks off.");
@@ -313,7 +313,7 @@ public sealed class HostDamageScriptTests
             (cluster.C.Peek("users/rotten").Value, cluster.C.Peek($"users/{number - 1}").Value)
         );
         Assert.Null(cluster.C.Consensus!.ReadCluster().Trouble);
-        Assert.False(cluster.C.Store!.HasDamage);
+        Assert.False(cluster.C.Store!.Storage.HasDamage);
         cluster.C.LosePower();
         cluster.C.Open();
         cluster.AwaitEqual();
@@ -328,7 +328,7 @@ public sealed class HostDamageScriptTests
         using var cluster = SteppedCluster.Of(3);
         cluster.Put(cluster.A, "users/rotten", 1);
         cluster.AwaitEqual();
-        cluster.A.Store!.RequestFlush();
+        cluster.A.Store!.Storage.RequestFlush();
         cluster.RunFor(1_000);
         cluster.B.Kill();
         cluster.Put(cluster.A, "users/rotten", 2);
@@ -362,8 +362,8 @@ public sealed class HostDamageScriptTests
         var (d, e) = (cluster.Members[3], cluster.Members[4]);
         cluster.Put(cluster.A, "users/rotten", 1);
         cluster.AwaitEqual();
-        cluster.A.Store!.RequestFlush();
-        cluster.B.Store!.RequestFlush();
+        cluster.A.Store!.Storage.RequestFlush();
+        cluster.B.Store!.Storage.RequestFlush();
         cluster.RunFor(1_000);
         d.Kill();
         e.Kill();
@@ -396,8 +396,8 @@ public sealed class HostDamageScriptTests
         using var cluster = SteppedCluster.Of(2);
         cluster.Put(cluster.A, "users/rotten", 1);
         cluster.AwaitEqual();
-        cluster.A.Store!.RequestFlush();
-        cluster.B.Store!.RequestFlush();
+        cluster.A.Store!.Storage.RequestFlush();
+        cluster.B.Store!.Storage.RequestFlush();
         cluster.RunFor(1_000);
         cluster.Put(cluster.A, "users/rotten", 2);
         cluster.AwaitEqual();

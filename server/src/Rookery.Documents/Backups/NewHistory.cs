@@ -109,7 +109,7 @@ internal sealed class NewHistory(
             [.. core.Storage.Statistics().Damage.Select(static damage => damage.Sentence)],
             core.Journal.LastIndex,
             core.Durable,
-            core.StoreId
+            core.Storage.StoreId
         );
     }
 

@@ -52,12 +52,6 @@ public sealed partial class NodeStore : IDisposable
     /// <summary>The cluster's random identity.</summary>
     public string ClusterId => _directory.ClusterId;
 
-    /// <summary>The random identity of the data: new with each format, whoever's it is.</summary>
-    public Guid StoreId => Storage.StoreId;
-
-    /// <summary>Whether a part of the tables cannot be read, as far as that is known.</summary>
-    public bool HasDamage => Storage.HasDamage;
-
     /// <summary>What it was opened with.</summary>
     public NodeOptions Options => _options;
 
@@ -125,7 +119,8 @@ public sealed partial class NodeStore : IDisposable
     /// </summary>
     public Action<JournalPosition>? ManifestDurable { get; set; }
 
-    internal StorageEngine Storage { get; private set; } = null!;
+    /// <summary>The tables. Written by who applies, and by the thread that calls <see cref="WorkOnce"/>.</summary>
+    public StorageEngine Storage { get; private set; } = null!;
 
     /// <summary>What stays free on the node's file systems.</summary>
     internal NodeSpace Space { get; private set; } = null!;
@@ -295,9 +290,6 @@ public sealed partial class NodeStore : IDisposable
         return FlushIfDue() || PrepareSpareOrCompact();
     }
 
-    /// <summary>Whether who applies may have to wait for a flush, or does so already.</summary>
-    public bool IsFlushBehind => Storage.IsFlushBehind;
-
     /// <summary>
     /// Flushes when that is due. On the thread that calls <see cref="WorkOnce"/>: also while that waits for who
     /// applies, and who may wait for the flush.
@@ -338,7 +330,7 @@ public sealed partial class NodeStore : IDisposable
     /// The etag from which on this node needs what changed: everything through it is applied here. Null when it needs
     /// everything, because it has nothing, or cannot read a part of what it has.
     /// </summary>
-    public long? ChangesNeededSince => Storage.Sequence == 0 || HasDamage ? null : Storage.Sequence;
+    public long? ChangesNeededSince => Storage.Sequence == 0 || Storage.HasDamage ? null : Storage.Sequence;
 
     /// <summary>
     /// Does before <see cref="Install"/> what takes long and can be done while others write: what changed is laid over
@@ -371,18 +363,6 @@ public sealed partial class NodeStore : IDisposable
         ClearInbox();
         return Storage.Durable;
     }
-
-    /// <summary>
-    /// What has to be fetched from another member to repair the damage that is known. Reads the damaged files whole. On
-    /// the thread that calls <see cref="WorkOnce"/>, or while there is none.
-    /// </summary>
-    public IReadOnlyList<RepairRequest> FindRepairs() => Storage.FindRepairs();
-
-    /// <summary>
-    /// Asks that what is applied be flushed soon: a repair needs a manifest that is not behind the rows that came for
-    /// it.
-    /// </summary>
-    public void RequestFlush() => Storage.RequestFlush();
 
     /// <summary>
     /// Writes a damaged file again with the rows of another member. On the thread that calls <see cref="WorkOnce"/>, or

@@ -282,7 +282,7 @@ public sealed class StateChangesTests
             receiver.ApplyStored(frame);
             for (int i = random.Next(20) == 0 ? 5 : 0; i > 0; i--)
             {
-                receiver.RequestFlush();
+                receiver.Storage.RequestFlush();
                 receiver.WorkOnce();
             }
         }
