@@ -176,7 +176,7 @@ internal sealed partial class LinqParser
             else if (next is '{')
             {
                 int end = EndOfValue(text, at + 1);
-                var inner = new LinqParser(text.Text[(at + 1)..end], text.Position, this);
+                var inner = new LinqParser(text.Text[(at + 1)..end], text.Position, _shapes);
                 format.Append(CultureInfo.InvariantCulture, $"{inside.Count}");
                 inside.Add(_shapes.ToSequence(inner.ParseExpression()));
                 inner.ExpectEnd();

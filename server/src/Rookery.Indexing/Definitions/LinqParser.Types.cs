@@ -58,7 +58,7 @@ internal sealed partial class LinqParser
                 type.IsArray || type.IsGeneric || Casts.ContainsKey(type.Name) || Unchanged.Contains(type.Name);
             if (
                 next.Kind is TokenKind.Name or TokenKind.Number or TokenKind.Text
-                    ? !Precedences.ContainsKey(next.Text) && !IsClause(next)
+                    ? !_operators.IsOperator(next.Text) && !IsClause(next)
                     : next.Is("(") || (isKnown && (next.Is("-") || next.Is("!")))
             )
             {

@@ -8,37 +8,14 @@ namespace Rookery.Indexing.Definitions;
 /// outside is refused by its name. Of nothing, members and arithmetic are nothing and comparisons false, as in
 /// RavenDB's indexes. Here expressions, by precedence.
 /// </summary>
-/// <param name="text">The text.</param>
-/// <param name="offset">Where it begins in the text that it is a part of.</param>
-/// <exception cref="ScriptException">It holds what is no token.</exception>
-internal sealed partial class LinqParser(string text, int offset = 0)
+internal sealed partial class LinqParser
 {
-    private static readonly Dictionary<string, int> Precedences = new(StringComparer.Ordinal)
+    private static readonly Dictionary<string, int> OwnOperators = new(StringComparer.Ordinal)
     {
-        ["??"] = 1,
-        ["||"] = 2,
-        ["&&"] = 3,
-        ["|"] = 4,
-        ["^"] = 5,
-        ["&"] = 6,
-        ["=="] = 7,
-        ["!="] = 7,
-        ["<"] = 8,
-        ["<="] = 8,
-        [">"] = 8,
-        [">="] = 8,
-        ["is"] = 8,
-        ["as"] = 8,
-        ["<<"] = 9,
-        [">>"] = 9,
-        [">>>"] = 9,
-        ["+"] = 10,
-        ["-"] = 10,
-        ["*"] = 11,
-        ["/"] = 11,
-        ["%"] = 11,
-        ["switch"] = 12,
-        ["with"] = 12,
+        ["is"] = OperatorParser.Relation,
+        ["as"] = OperatorParser.Relation,
+        ["switch"] = OperatorParser.Tightest,
+        ["with"] = OperatorParser.Tightest,
     };
 
     private static readonly Dictionary<string, ScriptFunction> Operators = new(StringComparer.Ordinal)
@@ -56,13 +33,25 @@ internal sealed partial class LinqParser(string text, int offset = 0)
         ["%"] = ScriptFunction.Modulo,
     };
 
-    private readonly TokenCursor _cursor = new(new Lexer(text, isLinq: true).ReadAll(offset));
+    private readonly TokenCursor _cursor;
+    private readonly OperatorParser _operators;
 
     /// <summary>What is known of variables: which of them are, or hold, groups of rows.</summary>
-    private readonly LinqShapes _shapes = new();
+    private readonly LinqShapes _shapes;
 
-    private LinqParser(string text, int offset, LinqParser outer)
-        : this(text, offset) => _shapes = outer._shapes;
+    /// <summary>Begins a text.</summary>
+    /// <param name="text">The text.</param>
+    /// <param name="offset">Where it begins in the text that it is a part of.</param>
+    /// <exception cref="ScriptException">It holds what is no token.</exception>
+    public LinqParser(string text, int offset = 0)
+        : this(text, offset, new LinqShapes()) { }
+
+    private LinqParser(string text, int offset, LinqShapes shapes)
+    {
+        _cursor = new TokenCursor(new Lexer(text, isLinq: true).ReadAll(offset));
+        _operators = new OperatorParser(_cursor, OwnOperators, ParseUnary, ParseOperation);
+        _shapes = shapes;
+    }
 
     private Expression ParseExpression()
     {
@@ -76,7 +65,7 @@ internal sealed partial class LinqParser(string text, int offset = 0)
         if (
             _cursor.Current.Kind == TokenKind.Mark
             && _cursor.Current.Text.EndsWith('=')
-            && !Precedences.ContainsKey(_cursor.Current.Text)
+            && !_operators.IsOperator(_cursor.Current.Text)
         )
         {
             throw TokenCursor.NotSupported("assignments", _cursor.Current.Position);
@@ -88,7 +77,7 @@ internal sealed partial class LinqParser(string text, int offset = 0)
 
     private Expression ParseConditional()
     {
-        var condition = ParseBinary(0);
+        var condition = _operators.Parse();
         if (!_cursor.Current.Is("?"))
         {
             return condition;
@@ -101,57 +90,40 @@ internal sealed partial class LinqParser(string text, int offset = 0)
         return LinqNumbers.Unified(choice);
     }
 
-    private Expression ParseBinary(int least)
+    private Expression ParseOperation(Expression left, Token mark, int precedence)
     {
-        _cursor.Enter();
-        var left = ParseUnary();
-        while (true)
+        if (mark.Text is "is")
         {
-            var mark = _cursor.Current;
-            if (
-                mark.Kind is not (TokenKind.Mark or TokenKind.Name)
-                || !Precedences.TryGetValue(mark.Text, out int precedence)
-                || precedence <= least
-            )
-            {
-                _cursor.Leave();
-                return left;
-            }
-
-            if (mark.Text is "is")
-            {
-                left = ParseIsNull(left);
-                continue;
-            }
-
-            Opcode? keep = mark.Text switch
-            {
-                "??" => Opcode.JumpKeepingValue,
-                "||" => Opcode.JumpKeepingTrue,
-                "&&" => Opcode.JumpKeepingFalse,
-                _ => null,
-            };
-            if (keep is null && !Operators.ContainsKey(mark.Text))
-            {
-                throw TokenCursor.NotSupported($"the operator {mark.Quoted}", mark.Position);
-            }
-
-            _cursor.Take();
-            var right = ParseBinary(precedence);
-            left = keep switch
-            {
-                null => ToOperation(mark, left, right),
-                Opcode.JumpKeepingValue => LinqNumbers.Unified(
-                    new LogicalExpression(Opcode.JumpKeepingValue, left, right, mark.Position)
-                ),
-                { } jump => new LogicalExpression(
-                    jump,
-                    LinqMethods.ToCondition(left),
-                    LinqMethods.ToCondition(right),
-                    mark.Position
-                ),
-            };
+            return ParseIsNull(left);
         }
+
+        Opcode? keep = mark.Text switch
+        {
+            "??" => Opcode.JumpKeepingValue,
+            "||" => Opcode.JumpKeepingTrue,
+            "&&" => Opcode.JumpKeepingFalse,
+            _ => null,
+        };
+        if (keep is null && !Operators.ContainsKey(mark.Text))
+        {
+            throw TokenCursor.NotSupported($"the operator {mark.Quoted}", mark.Position);
+        }
+
+        _cursor.Take();
+        var right = _operators.Parse(precedence);
+        return keep switch
+        {
+            null => ToOperation(mark, left, right),
+            Opcode.JumpKeepingValue => LinqNumbers.Unified(
+                new LogicalExpression(Opcode.JumpKeepingValue, left, right, mark.Position)
+            ),
+            { } jump => new LogicalExpression(
+                jump,
+                LinqMethods.ToCondition(left),
+                LinqMethods.ToCondition(right),
+                mark.Position
+            ),
+        };
     }
 
     /// <summary>

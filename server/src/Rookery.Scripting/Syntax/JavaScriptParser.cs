@@ -8,33 +8,13 @@ namespace Rookery.Scripting.Syntax;
 /// </summary>
 internal sealed partial class JavaScriptParser
 {
-    private static readonly Dictionary<string, int> Precedences = new(StringComparer.Ordinal)
+    private static readonly Dictionary<string, int> OwnOperators = new(StringComparer.Ordinal)
     {
-        ["??"] = 1,
-        ["||"] = 2,
-        ["&&"] = 3,
-        ["|"] = 4,
-        ["^"] = 5,
-        ["&"] = 6,
-        ["=="] = 7,
-        ["!="] = 7,
-        ["==="] = 7,
-        ["!=="] = 7,
-        ["<"] = 8,
-        ["<="] = 8,
-        [">"] = 8,
-        [">="] = 8,
-        ["in"] = 8,
-        ["instanceof"] = 8,
-        ["<<"] = 9,
-        [">>"] = 9,
-        [">>>"] = 9,
-        ["+"] = 10,
-        ["-"] = 10,
-        ["*"] = 11,
-        ["/"] = 11,
-        ["%"] = 11,
-        ["**"] = 12,
+        ["==="] = OperatorParser.Equality,
+        ["!=="] = OperatorParser.Equality,
+        ["in"] = OperatorParser.Relation,
+        ["instanceof"] = OperatorParser.Relation,
+        ["**"] = OperatorParser.Tightest,
     };
 
     private static readonly Dictionary<string, Opcode> Operators = new(StringComparer.Ordinal)
@@ -106,14 +86,18 @@ internal sealed partial class JavaScriptParser
     };
 
     private readonly TokenCursor _cursor;
+    private readonly OperatorParser _operators;
     private bool _isInFunction;
 
     /// <summary>Begins a text.</summary>
     /// <param name="text">The text.</param>
     /// <param name="offset">Where it begins in the script that it is a part of.</param>
     /// <exception cref="ScriptException">It holds what is no token.</exception>
-    public JavaScriptParser(string text, int offset = 0) =>
+    public JavaScriptParser(string text, int offset = 0)
+    {
         _cursor = new TokenCursor(new Lexer(text, isLinq: false).ReadAll(offset));
+        _operators = new OperatorParser(_cursor, OwnOperators, ParseUnary, ParseOperation);
+    }
 
     /// <summary>Whether nothing is left.</summary>
     public bool IsAtEnd => _cursor.Current.Kind == TokenKind.End;
@@ -143,7 +127,7 @@ internal sealed partial class JavaScriptParser
         {
             result = ParseConditional();
             var mark = _cursor.Current;
-            if (mark.Kind == TokenKind.Mark && mark.Text.EndsWith('=') && !Precedences.ContainsKey(mark.Text))
+            if (mark.Kind == TokenKind.Mark && mark.Text.EndsWith('=') && !_operators.IsOperator(mark.Text))
             {
                 result = ParseAssignment(result, mark);
             }
@@ -198,7 +182,7 @@ internal sealed partial class JavaScriptParser
 
     private Expression ParseConditional()
     {
-        var condition = ParseBinary(0);
+        var condition = _operators.Parse();
         if (!_cursor.Current.Is("?"))
         {
             return condition;
@@ -210,34 +194,18 @@ internal sealed partial class JavaScriptParser
         return new ConditionalExpression(condition, then, ParseExpression(), at);
     }
 
-    private Expression ParseBinary(int least)
+    private Expression ParseOperation(Expression left, Token mark, int precedence)
     {
-        _cursor.Enter();
-        var left = ParseUnary();
-        while (true)
+        if (!Operators.TryGetValue(mark.Text, out var operation))
         {
-            var mark = _cursor.Current;
-            if (
-                mark.Kind is not (TokenKind.Mark or TokenKind.Name)
-                || !Precedences.TryGetValue(mark.Text, out int precedence)
-                || precedence <= least
-            )
-            {
-                _cursor.Leave();
-                return left;
-            }
-
-            if (!Operators.TryGetValue(mark.Text, out var operation))
-            {
-                throw TokenCursor.NotSupported($"the operator {mark.Quoted}", mark.Position);
-            }
-
-            _cursor.Take();
-            var right = ParseBinary(precedence);
-            left = operation is Opcode.JumpKeepingValue or Opcode.JumpKeepingTrue or Opcode.JumpKeepingFalse
-                ? new LogicalExpression(operation, left, right, mark.Position)
-                : new BinaryExpression(operation, left, right, mark.Position);
+            throw TokenCursor.NotSupported($"the operator {mark.Quoted}", mark.Position);
         }
+
+        _cursor.Take();
+        var right = _operators.Parse(precedence);
+        return operation is Opcode.JumpKeepingValue or Opcode.JumpKeepingTrue or Opcode.JumpKeepingFalse
+            ? new LogicalExpression(operation, left, right, mark.Position)
+            : new BinaryExpression(operation, left, right, mark.Position);
     }
 
     private Expression ParseUnary()
