@@ -1,6 +1,9 @@
 namespace Rookery.Platform;
 
-/// <summary>Bytes that grow, in pooled memory.</summary>
+/// <summary>
+/// Bytes that grow, in pooled memory that its owner gives back (<see cref="Release"/>): for what may be large for a
+/// while. Long bytes lie outside the managed heap, and only this object keeps them there: a span of them does not.
+/// </summary>
 public sealed class PooledBytes
 {
     /// <summary>
@@ -12,9 +15,6 @@ public sealed class PooledBytes
 
     /// <summary>Bytes in use.</summary>
     public int Length { get; private set; }
-
-    /// <summary>Bytes of memory that it holds.</summary>
-    public int Capacity => _memory.Length;
 
     /// <summary>The bytes in use; valid until the next change.</summary>
     public ReadOnlySpan<byte> Written => _memory.Span[..Length];
@@ -39,17 +39,6 @@ public sealed class PooledBytes
         ArgumentOutOfRangeException.ThrowIfGreaterThan((uint)count, (uint)(_memory.Length - Length));
         Length += count;
     }
-
-    /// <summary>Appends <paramref name="count"/> bytes for the caller to fill.</summary>
-    public Span<byte> Take(int count)
-    {
-        var taken = Reserve(count)[..count];
-        Length += count;
-        return taken;
-    }
-
-    /// <summary>Appends a number in 7-bit groups.</summary>
-    public void AppendVarint(ulong value) => Length += Varint.Write(Reserve(Varint.MaxBytes64), value);
 
     /// <summary>Appends a copy.</summary>
     public void Append(ReadOnlySpan<byte> source)

@@ -31,7 +31,7 @@ public sealed class MapRunner : IDisposable
 
     private readonly (byte[]? LowerCollection, CompiledMap Map, ScriptInterpreter Interpreter)[] _maps;
     private readonly int _mostRowBytes;
-    private PooledBytes _row = new();
+    private GrowableBytes _row = new();
 
     /// <summary>Takes the maps of a definition.</summary>
     /// <param name="maps">The maps.</param>
@@ -115,7 +115,7 @@ public sealed class MapRunner : IDisposable
         {
             if (_row.Capacity > KeptBytes)
             {
-                _row = new PooledBytes();
+                _row = new GrowableBytes();
             }
         }
     }

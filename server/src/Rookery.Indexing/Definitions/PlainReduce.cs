@@ -65,7 +65,7 @@ internal sealed class PlainReduce
     /// <param name="room">Takes it where it does not stand in the row.</param>
     /// <param name="key">The key as JSON.</param>
     /// <returns>False where only the machine knows.</returns>
-    public bool TryReadKey(ReadOnlySpan<byte> row, PooledBytes room, out ReadOnlySpan<byte> key)
+    public bool TryReadKey(ReadOnlySpan<byte> row, GrowableBytes room, out ReadOnlySpan<byte> key)
     {
         key = default;
         var members = row[1..^1];

@@ -30,7 +30,7 @@ internal sealed class PlainRow
     /// this bounds it.</param>
     /// <param name="row">Takes the row in the place of what it holds.</param>
     /// <returns>False where only the machine knows, as it does of what is larger.</returns>
-    public bool TryWrite(ReadOnlySpan<byte> members, int mostBytes, PooledBytes row)
+    public bool TryWrite(ReadOnlySpan<byte> members, int mostBytes, GrowableBytes row)
     {
         Span<Range> room = stackalloc Range[MostNames];
         var found = room[.._names.Count];

@@ -13,7 +13,7 @@ internal sealed class ReduceRunner : IReducer, IDisposable
     private readonly ScriptInterpreter _key;
     private readonly ScriptInterpreter _row;
     private readonly ArrayBufferWriter<byte> _group = new();
-    private readonly PooledBytes _plainKey = new();
+    private readonly GrowableBytes _plainKey = new();
 
     /// <summary>Takes a reduce.</summary>
     /// <param name="reduce">The reduce.</param>

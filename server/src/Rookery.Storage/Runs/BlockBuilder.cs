@@ -14,7 +14,7 @@ internal sealed class BlockBuilder(int targetBytes)
     private const int RowOverheadBytes = 2 + 2 + 3 + BlockView.DirectoryBytesPerRow;
 
     private readonly List<PendingRow> _rows = [];
-    private readonly PooledBytes _pending = new();
+    private readonly GrowableBytes _pending = new();
     private int _sharedPrefix;
     private long _smallestSequence;
 

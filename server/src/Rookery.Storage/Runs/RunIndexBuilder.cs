@@ -7,7 +7,7 @@ internal sealed class RunIndexBuilder
 {
     private readonly byte[] _lastKey = new byte[RunWriter.KeyLimitBytes];
     private int _lastKeyLength;
-    private readonly PooledBytes _bytes = new();
+    private readonly GrowableBytes _bytes = new();
 
     public RunIndexBuilder() => _bytes.AppendVarint(RunFormat.HeaderBytes);
 

@@ -353,7 +353,7 @@ public sealed class HostileDefinitionTests
         Assert.Equal("The reduce failed: the result would be larger than 8.0 MiB.", refused.Message);
 
         // Of a large one that the machine yields, the room for keys is not asked for either.
-        var room = new PooledBytes();
+        var room = new GrowableBytes();
         Assert.False(
             reduce.Plain.TryReadKey(Encoding.UTF8.GetBytes($$"""{"t":"{{new string('x', 100_000)}}"}"""), room, out _)
         );

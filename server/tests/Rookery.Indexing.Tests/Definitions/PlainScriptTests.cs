@@ -162,7 +162,7 @@ public sealed class PlainScriptTests
         const int Maps = 1500;
         const int Documents = 8;
         var random = new Random(11);
-        var sink = new PooledBytes();
+        var sink = new GrowableBytes();
         int plain = 0;
         int written = 0;
         for (int i = 0; i < Maps; i++)

@@ -12,7 +12,7 @@ internal readonly record struct KeyTreeRoot(long Address, int Height, long Count
     public const int HeightLimit = 24;
 
     /// <summary>Appends it to a footer.</summary>
-    public void Write(PooledBytes sink)
+    public void Write(GrowableBytes sink)
     {
         sink.AppendVarint((ulong)Address);
         sink.AppendVarint((ulong)Height);

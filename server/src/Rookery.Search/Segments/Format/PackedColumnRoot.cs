@@ -23,7 +23,7 @@ internal readonly record struct PackedColumnRoot(long Directory, int Count)
     public int Chunks => (Count + ChunkLength - 1) / ChunkLength;
 
     /// <summary>Appends it to a footer.</summary>
-    public void Write(PooledBytes sink)
+    public void Write(GrowableBytes sink)
     {
         sink.AppendVarint((ulong)Directory);
         sink.AppendVarint((ulong)Count);

@@ -32,7 +32,7 @@ internal sealed record SegmentFooter
     ) Stored { get; init; }
 
     /// <summary>Appends it.</summary>
-    public void Write(PooledBytes sink)
+    public void Write(GrowableBytes sink)
     {
         sink.AppendVarint((ulong)Entries);
         sink.AppendVarint((ulong)Fields.Count);
@@ -111,7 +111,7 @@ internal sealed record SegmentFieldFooter(
     private const int PlainKeysFlag = 2;
 
     /// <summary>Appends it.</summary>
-    public void Write(PooledBytes sink)
+    public void Write(GrowableBytes sink)
     {
         sink.AppendVarint((ulong)Number);
         sink.AppendVarint((IsText ? TextFlag : 0u) | (HasPlainKeys ? PlainKeysFlag : 0u));

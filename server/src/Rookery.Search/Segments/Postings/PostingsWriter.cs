@@ -10,10 +10,10 @@ internal sealed class PostingsWriter(SegmentOutput output)
 {
     private readonly uint[] _gaps = new uint[PostingsFormat.BlockLength];
     private readonly uint[] _frequencies = new uint[PostingsFormat.BlockLength];
-    private readonly PooledBytes _block = new();
-    private readonly PooledBytes _positions = new();
-    private readonly PooledBytes _table = new();
-    private readonly PooledBytes _inline = new();
+    private readonly GrowableBytes _block = new();
+    private readonly GrowableBytes _positions = new();
+    private readonly GrowableBytes _table = new();
+    private readonly GrowableBytes _inline = new();
     private bool _isText;
     private long _count;
     private int _inBlock;
@@ -74,7 +74,7 @@ internal sealed class PostingsWriter(SegmentOutput output)
     }
 
     /// <summary>Ends the term and appends what has to stand beside it in the dictionary.</summary>
-    public void Finish(PooledBytes payload)
+    public void Finish(GrowableBytes payload)
     {
         if (_count <= PostingsFormat.InlineLimit && _inline.Length <= PostingsFormat.InlineLimitBytes)
         {
@@ -118,7 +118,7 @@ internal sealed class PostingsWriter(SegmentOutput output)
         payload.AppendVarint((ulong)output.Write(_table.Written));
     }
 
-    private void WritePosting(PooledBytes sink, uint gap, int frequency)
+    private void WritePosting(GrowableBytes sink, uint gap, int frequency)
     {
         if (!_isText)
         {

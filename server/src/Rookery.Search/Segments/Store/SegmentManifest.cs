@@ -82,7 +82,7 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
     /// <exception cref="DiskException">The disk refused: the one before counts.</exception>
     public void Write(IDisk disk, string folder, IIoRecorder io)
     {
-        var sink = new PooledBytes();
+        var sink = new GrowableBytes();
         sink.Append(Magic);
         BinaryPrimitives.WriteInt32LittleEndian(sink.Take(sizeof(int)), Version);
         sink.AppendVarint((ulong)Watermark);
@@ -125,7 +125,7 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
         }
     }
 
-    private static void WriteDead(PooledBytes sink, LiveEntries live)
+    private static void WriteDead(GrowableBytes sink, LiveEntries live)
     {
         sink.AppendVarint((ulong)live.DeadCount);
         if (live.DeadCount == 0)

@@ -13,7 +13,7 @@ internal sealed class BatchWriter
     private readonly SegmentWriter _writer;
     private readonly int[] _places;
     private readonly SortedTerms _sorted = new();
-    private readonly PooledBytes _postings = new();
+    private readonly GrowableBytes _postings = new();
     private readonly int _liveEntries;
 
     private BatchWriter(SegmentBuilder batch, SegmentWriter writer)

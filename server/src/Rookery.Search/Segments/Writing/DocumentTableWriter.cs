@@ -14,7 +14,7 @@ internal sealed class DocumentTableWriter(SegmentOutput output)
 
     private readonly PackedColumnWriter _addresses = new(output);
     private readonly PackedColumnWriter _lengths = new(output);
-    private readonly PooledBytes _block = new();
+    private readonly GrowableBytes _block = new();
     private readonly byte[] _lastId = new byte[SegmentFormat.KeyLimitBytes];
     private int _lastIdLength;
     private long _lastEtag;

@@ -19,11 +19,11 @@ internal sealed class KeyTreeWriter
 
     private readonly SegmentOutput _output;
     private readonly bool _isLeaf;
-    private readonly PooledBytes _items = new();
-    private readonly PooledBytes _sealedBlocks = new();
+    private readonly GrowableBytes _items = new();
+    private readonly GrowableBytes _sealedBlocks = new();
     private readonly List<(byte[] Separator, int Start, long Keys)> _run = [];
     private readonly byte[] _lastKey = new byte[SegmentFormat.KeyLimitBytes];
-    private readonly PooledBytes _childPayload = new();
+    private readonly GrowableBytes _childPayload = new();
     private KeyTreeWriter? _parent;
     private byte[] _separator = [];
     private int _lastKeyLength;

@@ -15,7 +15,7 @@ internal sealed class PackedColumnWriter(SegmentOutput output)
     private readonly byte[] _packed = new byte[
         (PackedColumnRoot.ChunkLength * PackedColumnRoot.BitsLimit / 8) + sizeof(ulong)
     ];
-    private readonly PooledBytes _directory = new();
+    private readonly GrowableBytes _directory = new();
     private int _inChunk;
     private int _count;
 

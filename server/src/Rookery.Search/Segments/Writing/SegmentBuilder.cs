@@ -25,7 +25,7 @@ internal sealed class SegmentBuilder : IDisposable
     private readonly List<BatchDocument> _documents = [];
     private readonly List<BatchEntry> _entries = [];
     private readonly List<ulong> _pending = [];
-    private readonly PooledBytes _encoded = new();
+    private readonly GrowableBytes _encoded = new();
     private long _reserved;
     private bool _isInEntry;
     private bool _areIdsAscending = true;
@@ -207,7 +207,7 @@ internal sealed class SegmentBuilder : IDisposable
     /// Copies what a term's postings are: per posting varint distance to the entry before, of text times 2, plus 1 when
     /// it stands there once, else varint frequency; positions.
     /// </summary>
-    internal void CopyPostings(int term, PooledBytes sink) => _terms.CopyTo(term, sink);
+    internal void CopyPostings(int term, GrowableBytes sink) => _terms.CopyTo(term, sink);
 
     /// <summary>The value of an entry.</summary>
     internal ReadOnlySpan<byte> StoredOf(in BatchEntry entry) =>

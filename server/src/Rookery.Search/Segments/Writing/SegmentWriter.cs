@@ -15,7 +15,7 @@ internal sealed class SegmentWriter : IDisposable
     private readonly SegmentOutput _output;
     private readonly long _fileId;
     private readonly List<SegmentFieldFooter> _fields = [];
-    private readonly PooledBytes _payload = new();
+    private readonly GrowableBytes _payload = new();
     private readonly KeyTreeWriter _ids;
     private readonly DocumentTableWriter _documents;
     private readonly StoredValuesWriter _stored;

@@ -15,7 +15,7 @@ internal sealed class StoredValuesWriter(SegmentOutput output) : IDisposable
     private readonly PackedColumnWriter _addresses = new(output);
     private readonly PackedColumnWriter _storedBytes = new(output);
     private readonly PackedColumnWriter _rawBytes = new(output);
-    private readonly PooledBytes _group = new();
+    private readonly GrowableBytes _group = new();
     private PooledMemory _compressed;
     private int _entries;
     private int _firstEntry;

@@ -195,7 +195,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     }
 
     /// <summary>Copies the bytes of a term together.</summary>
-    public void CopyTo(int number, PooledBytes sink)
+    public void CopyTo(int number, GrowableBytes sink)
     {
         ref Term term = ref _terms[number];
         int left = term.Bytes;
