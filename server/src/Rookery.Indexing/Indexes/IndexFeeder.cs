@@ -26,6 +26,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private readonly WeightedTurns _buildPriorities = new(2);
     private readonly WeightedTurns _followPriorities = new(2);
     private readonly WeightedTurns _positions = new(3);
+    private readonly WeightedTurns _restPositions = new(3);
 
     private readonly byte[] _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
     private readonly List<RunningIndex> _indexes = [];
@@ -343,7 +344,11 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
 
         bool isAwaited = awaited < long.MaxValue;
         bool isNearlyThere = last - most <= (long)NearSteps * options.DocumentsPerStep;
-        int next = _positions.Next([
+
+        // Turns that are given out together keep in step: with one for both, those of low priority that are most
+        // behind never had theirs.
+        var positions = isTurnOfOthers ? _restPositions : _positions;
+        int next = positions.Next([
             isAwaited ? PreferredWeight : 0,
             isNearlyThere && !isAwaited ? RestWeight : 0,
             RestWeight,

@@ -2,7 +2,8 @@ namespace Rookery.Indexing.Indexes;
 
 /// <summary>
 /// Shares turns between kinds of work in proportion to their weights, and spreads the turns of each evenly: smooth
-/// weighted round robin. One thread at a time.
+/// weighted round robin. One thread at a time. Two whose turns are always given out together keep in step, so that a
+/// kind of one may only ever meet the same kind of the other: use one for each kind of the first.
 /// </summary>
 /// <param name="kinds">How many kinds there are.</param>
 internal sealed class WeightedTurns(int kinds)

@@ -275,7 +275,7 @@ public sealed class IndexFeederTests
         node.Host.SetPaused(node.Database(), ByName.Name, true);
         node.Delete("users/3");
         node.Run(CommandEncoder.SetTombstoneHorizon(node.Database().Number, node.Database().LastEtag));
-        node.Store.RequestFlush();
+        node.Store.Storage.RequestFlush();
         while (node.Store.WorkOnce()) { }
 
         node.Host.SetPaused(node.Database(), ByName.Name, false);
@@ -420,6 +420,35 @@ public sealed class IndexFeederTests
         Assert.InRange(low.Position - lowBefore, 3 * step, 5 * step);
         node.SettleAll();
         node.Check("low", ByName);
+    }
+
+    [Fact]
+    public void An_index_of_low_priority_far_behind_catches_up_while_others_follow_every_write()
+    {
+        using var node = IndexedNode.New();
+        foreach (string name in (string[])["low", "high", "last"])
+        {
+            node.Define(name, ByName);
+        }
+
+        node.SettleAll();
+        SetPriorities(node);
+        node.ChangeIndexes(static writer =>
+            writer.Configure("last", new IndexSettingsChange(Priority: IndexPriority.Low))
+        );
+        node.Host.SetPaused(node.Database(), "last", true);
+        Write(node, 0, 600);
+        node.SettleAll();
+        node.Host.SetPaused(node.Database(), false);
+        var last = node.Serving("last");
+        long before = last.Position;
+        for (int i = 600; i < 1000; i++)
+        {
+            Write(node, i, i + 1);
+            Assert.True(node.Host.Step());
+        }
+
+        Assert.True(last.Position >= before + 600, $"It came from {before} to {last.Position} in 400 steps.");
     }
 
     [Fact]

@@ -27,12 +27,9 @@ public class WeightedTurnsTests
     public void A_kind_that_had_nothing_to_do_saved_up_no_turns()
     {
         var turns = new WeightedTurns(2);
-        for (int turn = 0; turn < 100; turn++)
-        {
-            Assert.Equal(0, turns.Next([1, 0]));
-        }
-
-        Assert.Equal("0101", string.Concat(Enumerable.Range(0, 4).Select(_ => turns.Next([1, 1]))));
+        Assert.Equal(0, turns.Next([1, 1]));
+        Assert.Equal(0, turns.Next([1, 0]));
+        Assert.Equal(0, turns.Next([1, 1]));
     }
 
     [Fact]
