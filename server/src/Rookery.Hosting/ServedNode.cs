@@ -27,7 +27,7 @@ internal sealed class ServedNode
     private readonly Task _statusTold;
     private readonly Task _retired;
 
-    /// <summary>What follows the state of a node whose parts started.</summary>
+    /// <summary>Begins what goes on while a node serves whose parts have started.</summary>
     private ServedNode(
         NodeSetting setting,
         WebApplication app,
@@ -72,23 +72,23 @@ internal sealed class ServedNode
         var cluster = new ClusterRoutes(setting.Log);
         var watch = parts.Add(NodeComposition.WatchOf(setting));
         var context = NodeComposition.ContextOf(setting, identity, cluster, watch);
-        var app = parts.Add(RookeryServer.Build(context));
+        var app = parts.AddSlow(RookeryServer.Build(context));
         var member = NodeComposition.MemberOf(setting, identity, forming, context, watch);
-        cluster.Member = member is null ? null : parts.Add(member);
+        cluster.Member = member is null ? null : parts.AddSlow(member);
 
         // Opening the data takes as long as the journal is long; meanwhile the address answers that it does.
         var opening = Task.Run(() => NodeComposition.OpenNode(setting, member, cluster, context));
         await ListenAsync(() => app.StartAsync(), configuration.Url, opening);
         if (configuration.Welcome is { } place)
         {
-            var welcome = parts.Add(new WelcomeServer(context, place));
+            var welcome = parts.AddSlow(new WelcomeServer(context, place));
             await ListenAsync(welcome.StartAsync, $"{place} for the welcome page", opening);
         }
 
         var alerts = parts.Add(new AlertWatch(context));
         if (configuration.Webhook is { } webhook)
         {
-            context.AlertSender = parts.Add(new AlertSender(context, webhook, setting.WebhookToken));
+            context.AlertSender = parts.AddSlow(new AlertSender(context, webhook, setting.WebhookToken));
         }
 
         var node = parts.Add(await opening);
