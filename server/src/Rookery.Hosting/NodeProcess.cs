@@ -20,7 +20,7 @@ public static class NodeProcess
     /// <exception cref="ConfigurationException">The address or a directory cannot be used, or is in use.</exception>
     public static async Task RunAsync(
         ServeConfiguration configuration,
-        Func<ServeConfiguration, TimeProvider, IReadOnlyList<DebugPart>> debugParts,
+        IReadOnlyList<DebugPart> debugParts,
         TimeProvider time
     )
     {
@@ -41,7 +41,7 @@ public static class NodeProcess
             configuration,
             secrets,
             Webhook.ReadToken(configuration.Webhook, log.Recent.Secrets),
-            debugParts(configuration, time),
+            debugParts,
             disk,
             systemd,
             log,

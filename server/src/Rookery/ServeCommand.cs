@@ -130,7 +130,7 @@ internal static class ServeCommand
                 {
                     Shown = ShownSetting.Of(settings, file, configuration),
                 },
-                SystemParts.Of,
+                SystemParts.Of(configuration, TimeProvider.System),
                 TimeProvider.System
             );
             return ExitCode.Success;
