@@ -285,7 +285,10 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     public void Start()
     {
         _threads.Start();
-        _ticker.Start();
+        lock (_host.Gate)
+        {
+            _ticker.Start();
+        }
     }
 
     /// <inheritdoc/>

@@ -11,16 +11,16 @@ namespace Rookery.Cluster;
 /// </summary>
 /// <remarks>
 /// <see cref="Core"/>, <see cref="Output"/> and what other types of consensus declare as guarded are touched only while
-/// <see cref="Gate"/> is held. No input or output is done under it. Members that say nothing of the lock are callable
+/// <see cref="Gate"/> is held, but for what their summaries name. No input or output is done under it. Members that say nothing of the lock are callable
 /// from any thread.
 /// </remarks>
 internal sealed class RaftHost
 {
+    // No promise that others have it: two cards that lied about their last syncs outvote the one that did not.
     private const string OnlyCopy =
         "This node holds acknowledged writes that the others lost: keep its card, and export from it with "
         + "`rookery export`, before another joins in its place.";
 
-    // No promise that others have it: two cards that lied about their last syncs outvote the one that did not.
     private const string KeepForReport = "Keep its data for a report: others may not have all of it.";
 
     private readonly ConsensusOptions _options;
@@ -47,7 +47,7 @@ internal sealed class RaftHost
     /// <summary>The lock of consensus.</summary>
     public Lock Gate { get; } = new();
 
-    /// <summary>The core. Under the lock; its term may be read without it.</summary>
+    /// <summary>The core. Under the lock; its term and its time-outs may be read without it.</summary>
     public RaftCore Core { get; }
 
     /// <summary>What the last step said. Under the lock.</summary>
@@ -59,7 +59,9 @@ internal sealed class RaftHost
     /// <summary>Microseconds since this was made: the core's time.</summary>
     public long Now => (long)_time.GetElapsedTime(_begun).TotalMicroseconds;
 
-    /// <summary>Whether the core takes no more steps. Under the lock.</summary>
+    /// <summary>
+    /// Whether the core takes no more steps. Written under the lock; a fetch that goes on for long reads it without.
+    /// </summary>
     public bool IsHalted { get; private set; }
 
     /// <summary>Why this node takes no writes now; null when it does.</summary>

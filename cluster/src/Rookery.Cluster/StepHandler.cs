@@ -12,7 +12,7 @@ namespace Rookery.Cluster;
 /// Carries out what the core says, in this order: entries are kept before they are written or sent, and applied no
 /// farther than the step says.
 /// </summary>
-/// <remarks>Called under the lock of <see cref="RaftHost"/>, but for <see cref="EndLatched"/>. Keeps nothing.</remarks>
+/// <remarks>Called under the lock of <see cref="RaftHost"/>, but for <see cref="EndLatched"/>.</remarks>
 internal sealed class StepHandler(
     RaftHost host,
     NodeStore store,
