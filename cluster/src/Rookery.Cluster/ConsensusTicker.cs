@@ -8,8 +8,8 @@ namespace Rookery.Cluster;
 
 /// <summary>Tells the core, and all that wait for something, that time went on.</summary>
 /// <remarks>
-/// <see cref="Start"/> is called under the lock of <see cref="RaftHost"/>; a tick takes the lock, and one at a time waits
-/// for it.
+/// <see cref="Start"/> is called under the lock of <see cref="RaftHost"/>; a tick takes the lock, and one at a time
+/// waits for it.
 /// </remarks>
 internal sealed class ConsensusTicker(
     RaftHost host,

@@ -11,8 +11,8 @@ namespace Rookery.Cluster;
 /// </summary>
 /// <remarks>
 /// <see cref="Core"/>, <see cref="Output"/> and what other types of consensus declare as guarded are touched only while
-/// <see cref="Gate"/> is held, but for what their summaries name. No input or output is done under it. Members that say nothing of the lock are callable
-/// from any thread.
+/// <see cref="Gate"/> is held, but for what their summaries name. No input or output is done under it. Members that say
+/// nothing of the lock are callable from any thread.
 /// </remarks>
 internal sealed class RaftHost
 {

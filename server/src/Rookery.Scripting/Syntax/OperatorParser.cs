@@ -57,7 +57,8 @@ internal sealed class OperatorParser(
     /// <summary>Whether a mark or word is an operator between two operands.</summary>
     public bool IsOperator(string text) => SharedOperators.ContainsKey(text) || ownOperators.ContainsKey(text);
 
-    /// <summary>Parses operands and the operators between them that bind tighter than <paramref name="least"/>.</summary>
+    /// <summary>Parses operands and the operators between them that bind tighter than given.</summary>
+    /// <param name="least">How tightly operators bind that end the expression; 0 for none.</param>
     public Expression Parse(int least = 0)
     {
         cursor.Enter();

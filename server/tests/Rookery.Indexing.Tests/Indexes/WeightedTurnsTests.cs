@@ -27,9 +27,10 @@ public class WeightedTurnsTests
     public void A_kind_that_had_nothing_to_do_saved_up_no_turns()
     {
         var turns = new WeightedTurns(2);
-        Assert.Equal(0, turns.Next([1, 1]));
-        Assert.Equal(0, turns.Next([1, 0]));
-        Assert.Equal(0, turns.Next([1, 1]));
+        Assert.Equal(0, turns.Next([3, 1]));
+        Assert.Equal(0, turns.Next([3, 1]));
+        Assert.Equal(0, turns.Next([3, 0]));
+        Assert.Equal(0, turns.Next([3, 1]));
     }
 
     [Fact]
