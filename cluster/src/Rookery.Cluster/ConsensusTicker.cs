@@ -70,7 +70,7 @@ internal sealed class ConsensusTicker(
             reads.GiveUpLate();
             writes.GiveUpUncommitted();
             forwarder?.GiveUpSilent();
-            forwarder?.LetLook();
+            forwarder?.WakeLeaderWaiters();
             host.EndStep();
         }
     }

@@ -304,7 +304,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         {
             // Whoever comes later would wait for a clock that stands.
             _host.End();
-            _forwarder?.LetLook();
+            _forwarder?.WakeLeaderWaiters();
             _reads.End();
         }
     }

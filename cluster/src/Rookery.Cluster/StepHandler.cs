@@ -123,7 +123,7 @@ internal sealed class StepHandler(
         forwarder?.GiveUpSilent();
         writes.SeeRole(change);
         queue.Wake();
-        forwarder?.LetLook();
+        forwarder?.WakeLeaderWaiters();
         RoleSeen?.Invoke();
     }
 

@@ -10,8 +10,8 @@ namespace Rookery.Storage;
 
 /// <summary>
 /// The log-structured store of one node: a memtable, frozen memtables on their way to disk, immutable sorted runs, and
-/// two manifest slots. It keeps nothing safe by itself before a flush: whoever applies batches holds the journal until
-/// <see cref="ManifestDurable"/> lets it go.
+/// two manifest slots. What is applied is durable only after a flush; until then the caller keeps the journal
+/// (<see cref="ManifestDurable"/>).
 /// </summary>
 /// <remarks>
 /// Threads: one applies (<see cref="Begin"/> to <see cref="Apply"/>), one does background work (<see cref="Flush"/>,
@@ -81,8 +81,8 @@ public sealed partial class StorageEngine : IDisposable
 
     /// <summary>
     /// Deletes the runs that the manifest did not name when it was opened: left-overs of a crash. Called when the
-    /// journal is known to go on behind that manifest: it may be the older of two, the newer one being
-    /// lost, and then these runs are all there is. For the same reason nothing is deleted while runs cannot be read.
+    /// journal is known to go on behind that manifest. The manifest may be the older of two: if the newer is lost,
+    /// these runs are all there is. For the same reason nothing is deleted while runs cannot be read.
     /// </summary>
     public void DeleteLeftOvers()
     {
@@ -151,7 +151,7 @@ public sealed partial class StorageEngine : IDisposable
     public long MemtableBytes => _context.Published.Current.Active.Bytes;
 
     /// <summary>
-    /// Begins the batch of one journal frame, when need be after waiting for a flush. Without background work it
+    /// Begins the batch of one journal frame; waits for a flush if memtables are full. Without background work it
     /// flushes itself.
     /// </summary>
     /// <param name="index">The frame's index, higher than the last.</param>

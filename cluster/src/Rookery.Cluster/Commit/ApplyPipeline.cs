@@ -9,9 +9,9 @@ namespace Rookery.Cluster.Commit;
 
 /// <summary>Applies committed entries to the tables, in order, and answers their callers.</summary>
 /// <remarks>
-/// By one thread at a time, who has the turn to apply (<see cref="CommitThreads"/>): the fields are its own,
-/// but for what is read or set from any thread: the counts, and <see cref="RefuseNext"/>. The lock of
-/// <see cref="RaftHost"/> is taken to find an entry and to end it, never while tables are written.
+/// One thread at a time has the turn to apply (<see cref="CommitThreads"/>). It owns <c>_replay</c>, and it alone
+/// writes <c>_frames</c> and <c>_commands</c>, which any thread may read. <c>_hasToRefuse</c> may be set by any thread.
+/// The lock of <see cref="RaftHost"/> is taken to find an entry and to end it, never while tables are written.
 /// </remarks>
 internal sealed class ApplyPipeline(
     RaftHost host,
@@ -43,7 +43,7 @@ internal sealed class ApplyPipeline(
     public long Commands => Volatile.Read(ref _commands);
 
     /// <summary>
-    /// Whether there is an entry to apply, or, after an error, somebody to be told that there will be none.
+    /// Whether there is an entry to apply, or callers to refuse after an error.
     /// </summary>
     public bool HasToApply => host.IsLatched ? Volatile.Read(ref _hasToRefuse) : progress.HasNext;
 
@@ -180,7 +180,7 @@ internal sealed class ApplyPipeline(
             reads.EndThrough(index);
             if (index == leadership.ReadyIndex)
             {
-                forwarder?.LetLook();
+                forwarder?.WakeLeaderWaiters();
             }
 
             // A node alone has nobody to compare with.

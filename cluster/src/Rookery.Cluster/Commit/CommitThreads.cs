@@ -19,7 +19,7 @@ internal sealed class CommitThreads
     private bool _isStopping;
     private bool _writerEnded;
     private bool _isApplying;
-    private bool _isAwaited;
+    private bool _isPauseRequested;
 
     // Of whoever's turn it is to write.
     private long _averageSyncTicks;
@@ -74,7 +74,7 @@ internal sealed class CommitThreads
     }
 
     /// <summary>
-    /// Waits a moment for nobody to apply, and keeps others from it then until <see cref="ResumeApplying"/>.
+    /// Waits until no thread applies, then blocks applying until <see cref="ResumeApplying"/>.
     /// </summary>
     /// <returns>False when somebody still applies: who does may wait for work of the thread that asks.</returns>
     public bool TryPauseApplying(TimeSpan patience)
@@ -83,9 +83,9 @@ internal sealed class CommitThreads
         {
             if (_isApplying)
             {
-                _isAwaited = true;
+                _isPauseRequested = true;
                 Monitor.Wait(_gate, patience);
-                _isAwaited = false;
+                _isPauseRequested = false;
             }
 
             if (_isApplying)
@@ -211,9 +211,8 @@ internal sealed class CommitThreads
     /// <summary>
     /// Callers that were just answered come back within moments. Waiting for them, for a quarter of an average sync at
     /// most, keeps closed-loop clients from splitting into halves that take turns (card of 100 syncs/s, 64 clients:
-    /// 2,420 writes/s without, 5,500 with). It ends as soon as all are back. Those whose write another member's slow
-    /// card has not taken yet are waited for through a whole sync: it will have by then, and halves once made would
-    /// stay.
+    /// 2,420 writes/s without, 5,500 with). It ends as soon as all are back. While a write waits for another member's
+    /// slow card, the wait is a whole average sync: that card has the write by then. Halves once made would stay.
     /// </summary>
     private void Gather()
     {
@@ -250,7 +249,7 @@ internal sealed class CommitThreads
 
         lock (_gate)
         {
-            // Whoever waits for a flush here would keep writers waiting, who need none.
+            // Applying may block on a flush; the journal thread must not.
             if (_isApplying || _queue.Count > 0 || _writes.HasWork || _applies.ApplyMayWait)
             {
                 Monitor.PulseAll(_gate);
@@ -298,7 +297,7 @@ internal sealed class CommitThreads
             _isApplying = false;
 
             // A lone caller would wake the other thread after each write, for nothing.
-            if (_isAwaited || _writerEnded || _applies.HasToApply)
+            if (_isPauseRequested || _writerEnded || _applies.HasToApply)
             {
                 Monitor.PulseAll(_gate);
             }

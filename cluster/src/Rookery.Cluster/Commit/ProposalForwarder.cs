@@ -5,9 +5,10 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Commit;
 
-/// <summary>Sends commands of clients that came to a member which does not lead to the one that does.</summary>
+/// <summary>Forwards commands of this follower's clients to the leader.</summary>
 /// <remarks>
-/// The lock of <see cref="RaftHost"/> guards all fields. Nothing is sent under it: what was given up goes on beside.
+/// The lock of <see cref="RaftHost"/> guards all fields. Nothing is sent under it. Callers of abandoned forwards
+/// continue on another thread.
 /// </remarks>
 internal sealed class ProposalForwarder(
     RaftHost host,
@@ -16,10 +17,10 @@ internal sealed class ProposalForwarder(
     Action<Action> runBeside
 )
 {
-    // How often a write is sent: again only when who was sent it says that it is in no log.
+    // How often a command is sent. Resent only if the first leader reports that it is in no log.
     private const int MostSendings = 2;
 
-    // While no other node leads, a leader that is silent has as long as its leadership would last without a majority.
+    // How long a silent leader is waited for while no other leads, in election timeouts.
     private const int SilenceInTimeouts = ReadIndexService.PatienceInTimeouts + 1;
 
     private readonly HashSet<Forward> _forwards = [];
@@ -28,8 +29,8 @@ internal sealed class ProposalForwarder(
     private readonly Dictionary<NodeId, long> _heard = [];
     private TaskCompletionSource? _leaderAwaited;
 
-    // The leader whose connection broke and that was not heard of since: what is to be forwarded waits for the next
-    // one, about an election, instead of failing at once.
+    // The leader whose connection broke; cleared when it is heard again. Meanwhile commands wait for the next leader,
+    // about an election, instead of failing at once.
     private NodeId _lostLeader;
 
     /// <summary>A member was heard of. Under the lock.</summary>
@@ -43,8 +44,8 @@ internal sealed class ProposalForwarder(
     public void Lose(NodeId member) => _lostLeader = member == leadership.Leader ? member : _lostLeader;
 
     /// <summary>
-    /// Sends a command to who leads, and once more to the leader of a later term when the first says that it is in no
-    /// log: as one that transferred its leadership before it came to it.
+    /// Sends a command to the leader, and once more to the leader of a later term if the first reports that it is in no
+    /// log, for example because it had transferred leadership.
     /// </summary>
     /// <returns>The outcome; null when this node leads by now.</returns>
     public async ValueTask<CommandOutcome?> SendToLeaderAsync(
@@ -118,11 +119,10 @@ internal sealed class ProposalForwarder(
     }
 
     /// <summary>
-    /// A leader that stands still, or is cut off, answers nothing of what it was sent, and its connection breaks much
-    /// later.
-    /// One that transferred its leadership answers: the next leader commits what it had, or puts something else in its
-    /// place; what it had not put in the log is sent to the next leader. So who was heard of a moment ago keeps the
-    /// time of one election; who was not has none left when another node leads. Under the lock.
+    /// Gives up forwards to silent leaders: after one election timeout of silence if another leads, else
+    /// after <see cref="SilenceInTimeouts"/>. A leader that hangs or is cut off answers nothing, and its connection
+    /// breaks much later. One that transferred its leadership still answers: the next leader commits or replaces what
+    /// it had in its log, and the rest is sent to the next leader. Under the lock.
     /// </summary>
     public void GiveUpSilent()
     {
@@ -146,9 +146,11 @@ internal sealed class ProposalForwarder(
     }
 
     /// <summary>
-    /// The leader of a term later than one, once the network reaches it, or this node once it may propose; within two
-    /// election timeouts. After them a leader that is not reached, or nobody when none was found.
+    /// Waits up to two election timeouts for a reachable leader of a later term.
     /// </summary>
+    /// <param name="laterThan">The term.</param>
+    /// <returns>The leader, which is this node once it may propose; after the wait also a leader that is not reached,
+    /// or nobody when there is none.</returns>
     private async ValueTask<(NodeId Leader, long Term)> LeaderAsync(long laterThan)
     {
         long deadline = host.Now + (ReadIndexService.PatienceInTimeouts * host.Core.ElectionTimeoutMicroseconds);
@@ -187,7 +189,7 @@ internal sealed class ProposalForwarder(
     /// Lets those who wait for a leader look again: when there may be one, and with each tick, because it may be
     /// reached by now, or their time may be over. Under the lock.
     /// </summary>
-    public void LetLook()
+    public void WakeLeaderWaiters()
     {
         _leaderAwaited?.SetResult();
         _leaderAwaited = null;
@@ -200,7 +202,7 @@ internal sealed class ProposalForwarder(
 
         public long Begun { get; } = begun;
 
-        /// <summary>Of an election when it was sent: it grows with each that comes to nothing.</summary>
+        /// <summary>The election timeout at the time of sending.</summary>
         public long Timeout { get; } = timeout;
 
         public bool IsGivenUp { get; private set; }

@@ -23,7 +23,7 @@ internal sealed class ProposalIntake(
     ProposalAnswers answers
 )
 {
-    // A caller with more than this has more to do than to wait for the disk: bulk insert reads on meanwhile.
+    // Callers with more do not write themselves: bulk insert goes on reading.
     private const int LargestCommandToCommitHere = 64 << 10;
 
     // For a thread that reads a member's connection: while it waited for the disk, other commands would lie unread
@@ -59,7 +59,7 @@ internal sealed class ProposalIntake(
             bool leads;
             lock (host.Gate)
             {
-                // A program of before names no term.
+                // Older versions send no term.
                 command.LeaderTerm = command.LeaderTerm == 0 ? host.Core.Term : command.LeaderTerm;
                 leads = host.Core.Role == Role.Leader && host.Core.Term == command.LeaderTerm;
             }
@@ -78,7 +78,7 @@ internal sealed class ProposalIntake(
         }
     }
 
-    /// <summary>Proposes a command at the leader; here when this node leads by then.</summary>
+    /// <summary>Forwards to the leader, or proposes locally if this node has become it.</summary>
     public async ValueTask<CommandOutcome> ProposeElsewhereAsync(
         CommandBuffer command,
         CancellationToken cancellationToken

@@ -1,8 +1,8 @@
 namespace Rookery.Cluster.Commit;
 
 /// <summary>
-/// Many callers put proposals in, one at a time takes all that are there: the writing thread, or, while that sleeps, a
-/// caller to whom its turn is lent. Putting costs one exchange, and a wake-up only when the turn cannot be lent.
+/// Many producers, one consumer at a time: the journal thread or, while it sleeps, a caller that holds its turn. A put
+/// costs one exchange, and a wake-up only when the caller does not take the turn.
 /// </summary>
 internal sealed class ProposalQueue
 {
@@ -17,11 +17,11 @@ internal sealed class ProposalQueue
     private readonly object _gate = new();
     private Proposal? _newest;
     private int _count;
-    private int _wanted;
+    private int _wakeAtCount;
     private int _turn;
 
     /// <summary>
-    /// Whether there is something to write that is not here: who ends a turn looks, so that it is not overlooked.
+    /// Whether work waits outside this queue; checked when a turn ends.
     /// </summary>
     public required Func<bool> HasOtherWork { get; init; }
 
@@ -37,7 +37,7 @@ internal sealed class ProposalQueue
     public bool TryPut(Proposal proposal, bool mayTakeTurn, out bool hasTurn)
     {
         hasTurn = false;
-        if (Interlocked.Increment(ref _count) == Volatile.Read(ref _wanted))
+        if (Interlocked.Increment(ref _count) == Volatile.Read(ref _wakeAtCount))
         {
             lock (_gate)
             {
@@ -94,18 +94,18 @@ internal sealed class ProposalQueue
         }
     }
 
-    /// <summary>Moves all that wait behind <paramref name="target"/>, oldest first.</summary>
+    /// <summary>Appends all to <paramref name="target"/>, oldest first.</summary>
     public void TakeAll(Queue<Proposal> target) => Take(target, leave: null);
 
     /// <summary>
-    /// Moves all that wait behind <paramref name="target"/>, and takes nothing more in. Nobody may take from it
+    /// Appends all to <paramref name="target"/>, oldest first, and accepts no more. Nobody may take from the queue
     /// afterwards.
     /// </summary>
     public void Close(Queue<Proposal> target) => Take(target, leave: Closed);
 
     /// <summary>
-    /// Sleeps, its turn free, until there is a proposal that nobody else takes, or <see cref="Wake"/> after
-    /// <paramref name="isStopping"/> was set.
+    /// Releases the turn and sleeps until there is a proposal that no caller takes, other work, or
+    /// <see cref="Wake"/> after <paramref name="isStopping"/> was set.
     /// </summary>
     public void Wait(ref bool isStopping)
     {
@@ -129,13 +129,13 @@ internal sealed class ProposalQueue
     {
         lock (_gate)
         {
-            Volatile.Write(ref _wanted, count);
+            Volatile.Write(ref _wakeAtCount, count);
             if (Count < count)
             {
                 Monitor.Wait(_gate, milliseconds);
             }
 
-            Volatile.Write(ref _wanted, 0);
+            Volatile.Write(ref _wakeAtCount, 0);
         }
     }
 

@@ -10,8 +10,8 @@ namespace Rookery.Cluster.Commit;
 /// log, and is written. One frame after the other, by who has the turn of the queue.
 /// </summary>
 /// <remarks>
-/// What waits and <see cref="Callers"/> belong to who has the turn of the <see cref="ProposalQueue"/>. The lock of
-/// <see cref="RaftHost"/> is taken for a place in the log and after the write, never during it.
+/// <c>_waiting</c> and <see cref="Callers"/> belong to the holder of the turn of the <see cref="ProposalQueue"/>. The
+/// lock of <see cref="RaftHost"/> is taken for a place in the log and after the write, never during it.
 /// </remarks>
 internal sealed class WritePipeline(
     RaftHost host,
@@ -35,7 +35,7 @@ internal sealed class WritePipeline(
     // what became of them, or, after a while, that nobody knows. Under the lock.
     private long? _leadershipLostAt;
 
-    /// <summary>Told after each journal write, on the thread that wrote.</summary>
+    /// <summary>Called after each journal write, on the thread that wrote.</summary>
     public Action? FrameWritten { get; set; }
 
     /// <summary>Whether who has the turn has something to do that is not in the queue.</summary>
@@ -203,9 +203,9 @@ internal sealed class WritePipeline(
     }
 
     /// <summary>
-    /// A node that leads, or is about to, keeps what waits until it may propose it, unless it cannot apply. Another
-    /// passes on what its own clients sent, within two election timeouts: it was never in a log. Who forwarded
-    /// something is told so, and sends it to the next leader himself if he still waits for it.
+    /// A node that leads, or is about to, keeps what waits until it may propose it, unless it cannot apply. A follower
+    /// forwards its own clients' commands and refuses forwarded ones, which their senders resend. None of them was in a
+    /// log.
     /// </summary>
     private void PassOnUnlessLeader()
     {

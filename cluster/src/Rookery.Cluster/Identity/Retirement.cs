@@ -1,10 +1,10 @@
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// Why a member's data take no part in their cluster any more, through any number of starts. Noted beside the identity,
-/// until an owner who has looked deletes the note.
+/// A persistent mark that keeps a member out of its cluster. Noted beside the identity, until an owner who has looked
+/// deletes the note.
 /// </summary>
-/// <param name="Cause">What retired them.</param>
+/// <param name="Cause">The kind of cause.</param>
 /// <param name="Why">What was found, in sentences.</param>
 public sealed record Retirement(RetirementCause Cause, string Why)
 {

@@ -40,14 +40,13 @@ internal sealed record RotationRecord
     /// <summary>Its key, sealed for each member, by node id.</summary>
     public required IReadOnlyDictionary<string, byte[]> Keys { get; init; }
 
-    /// <summary>The stage.</summary>
     public required RotationStage Stage { get; init; }
 
     /// <summary>The key under which a member says that it has done its part in a stage.</summary>
     public static string AcknowledgementOf(RotationStage stage, string nodeId) =>
         $"{Acknowledgements}{(int)stage}/{nodeId}";
 
-    /// <summary>Reads one.</summary>
+    /// <summary>Parses a record; null if it is none.</summary>
     public static RotationRecord? Parse(ReadOnlySpan<byte> json) =>
         ClusterJson.TryRead(json, ClusterJson.Default.RotationRecord);
 

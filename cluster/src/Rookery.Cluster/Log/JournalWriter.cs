@@ -8,9 +8,9 @@ namespace Rookery.Cluster.Log;
 
 /// <summary>Writes what the core wants durable to the journal: one write after the other.</summary>
 /// <remarks>
-/// <see cref="BeginIfDue"/> fills the fields under the lock of <see cref="RaftHost"/> while none is due; from then on
-/// they belong to who has the turn of the <see cref="ProposalQueue"/>, who writes without the lock and ends the write
-/// under it.
+/// The fields are filled under the lock of <see cref="RaftHost"/> while no write is due, by <see cref="BeginIfDue"/>.
+/// From then on they belong to the holder of the turn of the <see cref="ProposalQueue"/>, who writes without the lock
+/// and ends the write under it.
 /// </remarks>
 internal sealed class JournalWriter(
     RaftHost host,
@@ -120,8 +120,8 @@ internal sealed class JournalWriter(
     }
 
     /// <summary>
-    /// Tells the journal what is committed, so that a start which finds no majority shows more than the last flush
-    /// knew. Only in the padding of a block that is written anyhow: no byte more goes to the card.
+    /// Tells the journal what is committed, so that a node without a majority can show what was committed after the
+    /// last flush. Only in the padding of a block that is written anyhow: no byte more goes to the card.
     /// </summary>
     private void NoteCommitted(long index)
     {

@@ -63,7 +63,11 @@ internal sealed class Applier : IDisposable
     /// <summary>Whether a database was ever made.</summary>
     public bool HasServed => _node.Record.LastDatabaseNumber > 0;
 
-    /// <summary>The log time of the last frame whose time was not steady; 0 when there was none.</summary>
+    /// <summary>
+    /// The log time of the last frame whose time was not steady; 0 when there was none. A time is steady when the
+    /// leader's clock was sure and had not jumped since the frame before, so that no more lies between the two times
+    /// than passed.
+    /// </summary>
     public long AgesFromTicks => _node.AgesFromTicks;
 
     /// <summary>

@@ -10,7 +10,8 @@ using Rookery.Documents.Stored;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Put, delete and patch of documents, with all rows that go with them. Results depend on the log and the tables alone.
+/// Put, delete and patch of documents, with their rows: the document by id, its id by etag and by collection, its
+/// expiry, its tombstone and its chunks. Results depend on the log and the tables alone.
 /// </summary>
 internal sealed class DocumentOperations : IDisposable
 {
@@ -116,8 +117,8 @@ internal sealed class DocumentOperations : IDisposable
     }
 
     /// <summary>
-    /// The next number without a document; behind many that are taken, one found in steps that double and halve: a
-    /// million of them must not hold up every write.
+    /// The next number without a document. After 64 taken numbers: exponential, then binary search, which may pass over
+    /// free ones. A million taken numbers must not hold up every write.
     /// </summary>
     private long FreeNumber(ApplyContext context, in CommandId id, long last)
     {

@@ -8,7 +8,7 @@ namespace Rookery.Hosting.Machine;
 public static class PeerAddresses
 {
     /// <summary>
-    /// The address that is listened on; where that is any, the addresses of this machine that leave it.
+    /// The address that is listened on; for a wildcard, those of this machine that are reachable from other machines.
     /// </summary>
     public static IReadOnlyList<string> Of(IPEndPoint listen)
     {
@@ -26,12 +26,13 @@ public static class PeerAddresses
         return [.. found];
     }
 
-    /// <summary>The addresses of this machine that leave it.</summary>
+    /// <summary>The addresses of this machine that are reachable from other machines.</summary>
     public static IEnumerable<IPAddress> OfThisMachine() =>
-        from card in NetworkInterface.GetAllNetworkInterfaces()
+        from networkInterface in NetworkInterface.GetAllNetworkInterfaces()
         where
-            card.OperationalStatus == OperationalStatus.Up && card.NetworkInterfaceType != NetworkInterfaceType.Loopback
-        from unicast in card.GetIPProperties().UnicastAddresses
+            networkInterface.OperationalStatus == OperationalStatus.Up
+            && networkInterface.NetworkInterfaceType != NetworkInterfaceType.Loopback
+        from unicast in networkInterface.GetIPProperties().UnicastAddresses
         where !IPAddress.IsLoopback(unicast.Address)
         select unicast.Address;
 }

@@ -9,12 +9,12 @@ namespace Rookery.Indexing.Indexes;
 
 /// <summary>
 /// Feeds the indexes of one database, a small step at a time. New ones walk over all documents first; from then on each
-/// follows the changes. Those that stand at the same etag are fed by one pass; one that is behind is fed no further
-/// than where the next one stands, so that they go on together. One thread at a time.
+/// follows the changes. Indexes at one etag share a pass; a lagging one is fed up to the next one's etag and joins it.
+/// One thread at a time.
 /// </summary>
 public sealed class IndexFeeder(Database database, IndexFeederOptions options, TimeProvider time)
 {
-    // An index that so many steps would bring up to date stays with those that are.
+    // Within this many steps an index counts as nearly up to date.
     private const int NearSteps = 8;
 
     // What somebody waits for, or what has the highest priority, has three turns for each one of the rest: the rest
@@ -118,8 +118,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     }
 
     /// <summary>
-    /// Does the kind of work whose turn it is, or the next kind that has some. Many documents may have loaded one that
-    /// changed, and a build takes long: neither keeps the indexes from following.
+    /// Picks work by weight, so that neither dependents nor builds starve following.
     /// </summary>
     private bool FeedInTurn()
     {
@@ -152,8 +151,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private static int WeightOf(bool isPreferred) => isPreferred ? PreferredWeight : RestWeight;
 
     /// <summary>
-    /// Whose dependents are next: one after the other of those that somebody waits for, else of all; null when there
-    /// are none.
+    /// Next index whose dependents are fed again: round robin, awaited ones first. Null when there is none.
     /// </summary>
     private RunningIndex? NextDependent()
     {
@@ -197,7 +195,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         return true;
     }
 
-    // One that went meanwhile comes as a deletion.
+    // One deleted meanwhile arrives as a tombstone.
     private long FeedAgain(in DatabaseReader reader, byte[] id)
     {
         if (!reader.TryGetDocument(id, out var document))
@@ -245,7 +243,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             return false;
         }
 
-        // In turn: another that walks goes on before this one does again.
+        // Round robin.
         _builds.Remove(next);
         _group.Clear();
         _group.AddRange(next.Indexes);

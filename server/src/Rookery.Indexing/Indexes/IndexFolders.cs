@@ -7,7 +7,7 @@ using Rookery.Platform;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// Where the indexes of a node lie: <c>indexes/DATABASE/NUMBER</c> in its data directory. Nothing in there is needed:
+/// Where the indexes of a node lie: <c>indexes/DATABASE/NUMBER</c> in its data directory. All of it can be rebuilt:
 /// what is missing, damaged or of another history is built again from the documents.
 /// </summary>
 public sealed class IndexFolders(IDisk disk, string root)
@@ -15,7 +15,7 @@ public sealed class IndexFolders(IDisk disk, string root)
     /// <summary>Where the rows of a map/reduce index lie in its folder.</summary>
     public const string Rows = "rows";
 
-    /// <summary>Where it lies which documents an index loaded.</summary>
+    /// <summary>Folder of its loaded-document records.</summary>
     public const string Loads = "loads";
 
     private const string IdentityName = "identity";
@@ -23,8 +23,8 @@ public sealed class IndexFolders(IDisk disk, string root)
     private const int MostIdentityBytes = 256;
 
     /// <summary>
-    /// The folder of an index. Made when it is missing; emptied when what is in it follows other documents than those
-    /// of this history, or other rules.
+    /// The folder of an index. Made when it is missing; emptied when what is in it is of another history or content
+    /// version.
     /// </summary>
     /// <param name="database">The database.</param>
     /// <param name="number">The index.</param>
@@ -79,7 +79,10 @@ public sealed class IndexFolders(IDisk disk, string root)
         return path;
     }
 
-    /// <summary>Whether an index's folder says that its reduce passed its trial.</summary>
+    /// <summary>
+    /// Whether an index's folder says that its reduce passed its trial. A trial runs the reduce on rows that are made
+    /// up, at once and in parts: both ways must give one row. It takes up to two seconds of an opening.
+    /// </summary>
     /// <param name="database">The database.</param>
     /// <param name="number">The index.</param>
     /// <param name="mark">What <see cref="NoteTried"/> noted.</param>
@@ -195,11 +198,11 @@ public sealed class IndexFolders(IDisk disk, string root)
     {
         string version =
             contentVersion == 1 ? "" : string.Create(CultureInfo.InvariantCulture, $", version {contentVersion}");
-        string said = string.Create(
+        string line = string.Create(
             CultureInfo.InvariantCulture,
             $"rookery index {number} of {database.HistoryId}{version}\n"
         );
-        return said + DataDirectory.CheckLine(said);
+        return line + DataDirectory.CheckLine(line);
     }
 
     private string ReadText(string file)

@@ -46,7 +46,7 @@ public sealed class RunningIndex : IDisposable
     /// <summary>Begins where the store ends.</summary>
     /// <param name="record">The definition, and how the index is kept.</param>
     /// <param name="map">What it holds of each document.</param>
-    /// <param name="store">Where it holds it.</param>
+    /// <param name="store">Its store.</param>
     /// <param name="time">The clock.</param>
     public RunningIndex(IndexRecord record, IIndexMap map, IIndexStore store, TimeProvider time)
     {
@@ -73,10 +73,10 @@ public sealed class RunningIndex : IDisposable
     /// <summary>What it holds of each document.</summary>
     public IIndexMap Map { get; }
 
-    /// <summary>Under which number it holds what of a field.</summary>
+    /// <summary>Maps fields to field numbers.</summary>
     public IndexedFields Fields { get; }
 
-    /// <summary>Where it holds it.</summary>
+    /// <summary>Its store.</summary>
     public IIndexStore Store { get; }
 
     /// <summary>The documents it could not take.</summary>

@@ -4,9 +4,8 @@ namespace Rookery.Queries.Answering;
 
 /// <summary>
 /// Reads a database for one answer. All of an answer to a client is of the moment of the first look, however slowly it
-/// is taken; when the node has to give that moment up, reading on fails, and the connection of a client that is waited
-/// for is broken off. An operation that nobody takes at one piece reads what is there after each pause. One thread at a
-/// time.
+/// is taken. When the node has to give that moment up, reading on fails; if the moment is given up while a client is
+/// waited for, its connection is aborted. An operation reads the current state after each pause. One thread at a time.
 /// </summary>
 /// <param name="database">The database.</param>
 /// <param name="client">Who takes the answer; null for an operation, which goes on in a later moment after each

@@ -3,7 +3,7 @@ using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>What one answer that looks into documents, or into what an index holds of them, is made with.</summary>
+/// <summary>The parts of one answer.</summary>
 /// <param name="engine">What answers.</param>
 /// <param name="reader">Reads the documents; outlives the results.</param>
 /// <param name="plan">The query.</param>

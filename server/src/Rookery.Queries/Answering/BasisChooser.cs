@@ -17,8 +17,8 @@ internal static class BasisChooser
     /// <summary>How long a query waits that did not ask to: then it is answered as well as it can be.</summary>
     public static readonly TimeSpan UnaskedWait = TimeSpan.FromSeconds(1.5);
 
-    // A query that only an index answers well has no sooner answer: it waits as long as those do that ask to, and is
-    // then answered by looking at all documents twice.
+    // For a query that needs an index. Only an index answers such a query well, so it waits as long as one that asks
+    // to; then all documents are scanned twice.
     private static readonly TimeSpan BuildWait = QueryRequest.UsualWait;
 
     /// <summary>
@@ -29,8 +29,10 @@ internal static class BasisChooser
     /// <param name="database">Whose documents are asked for.</param>
     /// <param name="plan">What is asked.</param>
     /// <param name="sink">Takes the answer; when its client leaves, it is waited for no longer.</param>
-    /// <exception cref="QueryException">The query was to wait for an index, which did not come so far in time; or it
-    /// needs one that could not be made.</exception>
+    /// <exception cref="QueryException">The query was to wait for an index, which did not come so far in time; it needs
+    /// one that could not be made; or it names one that this node does not keep
+    /// (<see cref="QueryFault.IndexUnavailable"/>), or that lacks what it needs
+    /// (<see cref="QueryFault.Invalid"/>).</exception>
     public static ValueTask<QueryBasis> ChooseAsync(
         QueryEngine engine,
         Database database,
@@ -108,8 +110,8 @@ internal static class BasisChooser
         IAnswerSink sink
     )
     {
-        // What an index holds that is not built yet would be taken for all there is. One that the query names answers
-        // with what it has, as in RavenDB, and is stale.
+        // A half-built index would look complete. One that the query names answers with what it has, as in RavenDB, and
+        // is stale.
         bool mayScan = !choice.IsBuilt && plan.Named is null;
         if (
             choice.ToDefine is { } definition

@@ -63,7 +63,7 @@ internal static class DocumentQueries
 
     private static async ValueTask<IQueryResults> OpenAsync(AnswerScope scope)
     {
-        // Null also where the index was reset meanwhile: putting the documents into groups gives the same.
+        // Null also if the index was reset; grouping documents gives the same.
         if (
             scope is { Scan.IsGrouped: true, Basis.Answering: { } groupIndex }
             && scope.SearchGroups(groupIndex) is { } groups

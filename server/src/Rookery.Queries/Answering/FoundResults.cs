@@ -3,8 +3,8 @@ using Rookery.Queries.Execution;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Looks at what an index found, one after the other, until somebody has seen what he looks for. Others have their
-/// turns meanwhile.
+/// Looks at what an index found, one after the other, until a callback has seen enough. Others have their turns
+/// meanwhile.
 /// </summary>
 internal static class FoundResults
 {

@@ -7,7 +7,8 @@ namespace Rookery.Queries.Answering;
 public interface IAnswerSink
 {
     /// <summary>
-    /// Cancelled when nobody takes the answer any more. Asked only while work goes on: the first look may allocate.
+    /// Cancelled when nobody takes the answer any more. Asked only while work or a wait for an index goes on: the first
+    /// look may allocate.
     /// </summary>
     CancellationToken Left { get; }
 
@@ -16,10 +17,15 @@ public interface IAnswerSink
     /// it again and ask again.</returns>
     bool TryMakeRoom(long bytes);
 
-    /// <summary>Sends what is gathered, if it is much, and waits for room for so many bytes more.</summary>
+    /// <summary>
+    /// Sends what is gathered, if it is much, and waits for room for so many bytes more. May refuse with an exception
+    /// of the sink when there is none in time (HTTP: 429).
+    /// </summary>
     Task WaitForRoomAsync(long bytes);
 
-    /// <summary>Makes room for the document that a walk is at.</summary>
+    /// <summary>
+    /// Makes room for the document that a walk is at. May refuse as <see cref="WaitForRoomAsync"/> does.
+    /// </summary>
     /// <param name="bytes">Its length.</param>
     /// <param name="stepBack">Called when there is none: the walk lets go of its snapshot and meets the document again
     /// with its next move.</param>

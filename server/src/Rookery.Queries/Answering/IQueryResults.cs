@@ -21,7 +21,10 @@ public interface IQueryResults : IDisposable
     /// <summary>Bytes of the document of the result at hand; 0 of a group.</summary>
     long DocumentBytes { get; }
 
-    /// <summary>Goes to the next result, and makes room for writing it.</summary>
+    /// <summary>
+    /// Goes to the next result, and makes room for writing it. The sink may refuse when there is none in time, as
+    /// <see cref="IAnswerSink.WaitForRoomAsync"/> says (HTTP: 429).
+    /// </summary>
     /// <returns>False behind the last of the page.</returns>
     /// <exception cref="QueryException">The query would cost more than one may.</exception>
     ValueTask<bool> MoveNextAsync();

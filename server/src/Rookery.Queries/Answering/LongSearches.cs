@@ -4,8 +4,8 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Bounds how many queries search an index for long at once. A search holds its thread from beginning to end; were all
-/// threads held, nobody would be answered. Who searches for longer than
+/// Bounds how many queries search an index for long at once. A search holds its thread from beginning to end; if all
+/// threads searched, no request would be answered. Who searches for longer than
 /// <see cref="LongAfter"/> takes a place, and gives up where there is none. Thread-safe.
 /// </summary>
 /// <param name="places">How many there are.</param>

@@ -1,6 +1,6 @@
 namespace Rookery.Queries.Answering;
 
-/// <summary>What the answer of a query rests on, after what it has to wait for.</summary>
+/// <summary>What the answer of a query rests on, once waiting is over.</summary>
 /// <param name="IndexName">The index, as the answer names it.</param>
 /// <param name="Answering">The index that answers; null when documents are looked at one by one.</param>
 /// <param name="IsStale">Whether the index does not follow the documents through the moment at which the query

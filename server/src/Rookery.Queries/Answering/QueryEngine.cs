@@ -8,7 +8,7 @@ using Rookery.Queries.Planning;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Answers queries, the one door of this room: <see cref="Plan"/> says how a query is answered,
+/// The door for answers to queries: <see cref="Plan"/> says how a query is answered,
 /// <see cref="ExecuteAsync"/> chooses what the answer rests on, has the index made that it needs, waits for it, and
 /// gives the results to be walked over. Thread-safe.
 /// </summary>
@@ -66,11 +66,13 @@ public sealed class QueryEngine(
 
     /// <summary>What the answer of a query would rest on, and why. Nothing is made, and nothing waited for.</summary>
     /// <param name="database">Whose documents are asked for.</param>
-    /// <param name="plan">The query.</param>
+    /// <param name="plan">The plan.</param>
     /// <param name="sink">Says that the client left.</param>
     /// <returns>The choice, and how many postings of an index that is built are read for the answer; null where none
     /// answers.</returns>
-    /// <exception cref="QueryException">The query would cost more than one may.</exception>
+    /// <exception cref="QueryException">The query would cost more than one may; or it names an index that this node
+    /// does not keep (<see cref="QueryFault.IndexUnavailable"/>), or that lacks what it needs
+    /// (<see cref="QueryFault.Invalid"/>).</exception>
     public (IndexChoice Choice, long? PostingsRead) Explain(Database database, QueryPlan plan, IAnswerSink sink)
     {
         var choice = BasisChooser.Explain(this, database, plan);
@@ -93,16 +95,17 @@ public sealed class QueryEngine(
     /// waited for again.
     /// </summary>
     /// <param name="database">Whose documents are asked for.</param>
-    /// <param name="plan">The query; outlives the answer.</param>
+    /// <param name="plan">The plan; outlives the answer.</param>
     /// <param name="sink">Takes the answer.</param>
     /// <param name="metadataOnly">Whether of whole documents only the metadata is wanted.</param>
-    /// <param name="chosen">Called when the basis is chosen; again when it was gone.</param>
+    /// <param name="chosen">Called after each choice; a reset index causes another.</param>
     /// <returns>The answer before its first result. Those that are sorted or grouped are all found then.</returns>
     /// <exception cref="QueryException">The query would cost more than one may; it was to wait for an index, which did
-    /// not come so far in time; it needs one that could not be made, or is not at work; or only metadata is wanted of
-    /// results that have none.</exception>
+    /// not come so far in time; it needs one that could not be made, or is not at work; it names one that lacks what it
+    /// needs; or only metadata is wanted of results that have none.</exception>
     /// <exception cref="IndexDamagedException">An index cannot be read.</exception>
     /// <exception cref="OperationCanceledException">The client left, or the node stops.</exception>
+    /// <remarks>The sink may refuse with an exception of its own when there is no room in time (HTTP: 429).</remarks>
     public async ValueTask<QueryAnswer> ExecuteAsync(
         Database database,
         QueryPlan plan,

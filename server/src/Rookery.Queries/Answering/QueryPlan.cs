@@ -59,7 +59,7 @@ public sealed class QueryPlan : IDisposable
     /// </summary>
     internal TimeSpan? Wait { get; private init; }
 
-    /// <summary>The name that RavenDB gives to the index that would answer it.</summary>
+    /// <summary>The index name in the answer, as RavenDB would give it.</summary>
     public string IndexName
     {
         get => _indexName ??= Named?.Name ?? AutomaticIndexName.Of(Query);
@@ -67,8 +67,7 @@ public sealed class QueryPlan : IDisposable
     }
 
     /// <summary>
-    /// Whether its results are changed or deleted, behind the answer of its request, as few at once as such operations
-    /// are.
+    /// Whether its results are changed or deleted. Runs after the response, a few at a time.
     /// </summary>
     internal bool IsChange { get; private init; }
 
@@ -135,8 +134,8 @@ public sealed class QueryPlan : IDisposable
     /// <summary>Gives memory back.</summary>
     public void Dispose() => _fullText?.Dispose();
 
-    // A change makes documents the newest of their collection, so its walk must not meet them again: a scan sees to
-    // that, a plain walk does not.
+    // Changing a document moves it to the end of its collection; the walk must not meet it again. A scan sees to that,
+    // a plain walk does not.
     private static QueryPlan Of(
         Query written,
         QueryRequest request,

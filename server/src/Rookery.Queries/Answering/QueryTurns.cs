@@ -40,7 +40,7 @@ internal sealed class QueryTurns(
     /// <summary>Whether it is others' turn: let go of what is being read, and call <see cref="YieldAsync"/>.</summary>
     public bool IsOver => _inTurn + SinceBegun > Turn;
 
-    /// <summary>The same between <see cref="End"/> and <see cref="Begin"/>.</summary>
+    /// <summary>Whether the turn is used up, asked while no work runs.</summary>
     public bool IsTurnOver => _inTurn > Turn;
 
     private TimeSpan SinceBegun => _begun is { } begun ? time.GetElapsedTime(begun) : TimeSpan.Zero;

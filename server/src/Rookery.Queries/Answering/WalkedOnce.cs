@@ -3,9 +3,9 @@ using Rookery.Documents.Ids;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Keeps a walk in the order of writing from giving a document twice. Its snapshots are short: a document that is
-/// written meanwhile is met again behind all that were there at the beginning, and is a result then unless it was one
-/// before. Who writes while the walk nears its end does not lengthen it for ever.
+/// Keeps a walk in the order of writing from giving a document twice. The walk's snapshots are short, so it meets a
+/// document that is written meanwhile again, behind all that were there at the beginning. The document is a result then
+/// unless it was one before. Writes near the end of the walk do not lengthen it for ever.
 /// </summary>
 /// <param name="lastEtag">The last etag when the walk began.</param>
 internal sealed class WalkedOnce(long lastEtag)

@@ -13,20 +13,18 @@ using Rookery.Search.Analysis;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Answers queries from the indexes of a node. Whoever is asked first calls <see cref="ChooseIndex"/>; has the index
-/// made that it names, if it is to be; waits for it as long as the query may; and calls <see cref="TryAnswer"/>. What
-/// that gives are documents by id: the page, or candidates for a scan. Thread-safe.
+/// Answers queries from the indexes of a node. Callers: <see cref="ChooseIndex"/>; define and wait if needed;
+/// <see cref="TryAnswer"/>. What that gives are documents by id: the page, or candidates for a scan. Thread-safe.
 /// </summary>
 /// <param name="indexes">The indexes.</param>
 public sealed class IndexedQueries(IndexHost indexes)
 {
     /// <summary>
-    /// With what the words of automatic indexes are made, and has to be given to <see cref="FullTextConditions"/> when
-    /// a plan is compiled.
+    /// Analyzer of automatic indexes. Pass it to <see cref="FullTextConditions"/> when a plan is compiled.
     /// </summary>
     public static Analyzer Analyzer => AutoIndexMap.Analyzer;
 
-    /// <summary>When a page is found by walking over the terms of its order; null as costs say.</summary>
+    /// <summary>Forces or forbids the order walk; null: by cost.</summary>
     internal OrderWalk? Walk { get; init; }
 
     /// <summary>Chooses the index that answers a query.</summary>

@@ -8,11 +8,11 @@ namespace Rookery.Queries.Planning;
 /// <summary>Chooses the index that answers a query, or that documents are looked at.</summary>
 public static class IndexChooser
 {
-    /// <summary>So few documents are looked at sooner than an index of them is kept.</summary>
+    /// <summary>Up to here a scan beats an index.</summary>
     public const long FewDocuments = 256;
 
     /// <summary>
-    /// Fields that a query may need of an index. One that names more is rare, and is made once: its index would not
+    /// Most fields for which an index is made. A query that names more is rare, and is asked once: its index would not
     /// pay.
     /// </summary>
     public const int MostFields = 32;
@@ -151,7 +151,7 @@ public static class IndexChooser
     }
 
     /// <summary>Whether nothing but an index answers a query.</summary>
-    // How rare a word is a scan knows only when it has seen all documents.
+    // A scan knows a word's rarity only at its end.
     internal static bool NeedsIndex(Query query) => query.GroupBy.Count == 0 && Relevance.IsIn(query.Where);
 
     private static IndexChoice Scan(string? reason) =>

@@ -4,9 +4,9 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Planning;
 
 /// <summary>
-/// The automatic indexes that hold all that one query needs, so that it need not be found out for each time that it is
-/// asked. Which ones there are changes seldom; which of them answers is looked at each time, because it depends on how
-/// far they are. What it remembers are names: it keeps no index open that is gone. Thread-safe.
+/// The automatic indexes that hold all that one query needs: remembered, so that it is not computed again. Which ones
+/// there are changes seldom; which of them answers is looked at each time, because it depends on how far they are. What
+/// it remembers are names: it keeps no index open that is gone. Thread-safe.
 /// </summary>
 internal sealed class KnownIndexes
 {

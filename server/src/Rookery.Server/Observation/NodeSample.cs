@@ -16,10 +16,10 @@ internal sealed record NodeSample(long UnixMilliseconds)
     /// <summary>The board's model; null when it is not known.</summary>
     public string? Model { get; init; }
 
-    /// <summary>Whether the board is no real one.</summary>
+    /// <summary>Whether the board is simulated.</summary>
     public bool IsSimulated { get; init; }
 
-    /// <summary>Which of power and heat the board can report.</summary>
+    /// <summary>Flags that the board can report.</summary>
     public Throttling KnownFlags { get; init; }
 
     /// <summary>What it reports now.</summary>
@@ -55,7 +55,7 @@ internal sealed record NodeSample(long UnixMilliseconds)
         WriteFlags(json, "ThrottledSinceBoot", ThrottledSinceBoot);
         foreach (var figure in Enum.GetValues<Figure>())
         {
-            // What the words above say already is for history only.
+            // These repeat fields above; only the history needs them.
             if (figure is not (Figure.ReadyRatio or Figure.UnderVoltageRatio or Figure.ThrottledRatio))
             {
                 json.WritePropertyName(Figures.NameOf(figure));
@@ -75,7 +75,7 @@ internal sealed record NodeSample(long UnixMilliseconds)
         json.WriteEndObject();
     }
 
-    /// <summary>Writes a value as finely as it is kept; null for NaN.</summary>
+    /// <summary>Writes a value rounded to the figure's step; null for NaN.</summary>
     public static void WriteFigure(Utf8JsonWriter json, Figure figure, double value)
     {
         if (double.IsNaN(value))

@@ -48,13 +48,13 @@ internal static class RavenRoute
 
     /// <summary>
     /// Answers about a database that exists. A node that has just started knows only what it had applied before, and a
-    /// follower may be behind: that there is no such database, which clients take as final, is said only behind the
-    /// read barrier.
+    /// follower may be behind. Says that a database is missing only behind the read barrier, because clients take that
+    /// as final.
     /// </summary>
     public static Task WithDatabase(ServerContext context, HttpContext http, string name, DatabaseHandler handler) =>
         WithDatabase(context, http, name, handler, RavenErrors.WriteDatabaseMissingAsync);
 
-    /// <summary>The same, where that there is none is answered in another way.</summary>
+    /// <summary>The same, with another answer for a missing database.</summary>
     public static Task WithDatabase(
         ServerContext context,
         HttpContext http,
@@ -90,8 +90,7 @@ internal static class RavenRoute
         );
 
     /// <summary>
-    /// As for a read of a database, for what is not in one: waits until this node has all that was acknowledged before,
-    /// unless what it has will do.
+    /// The same outside a database: waits for the read barrier, unless the request asks for what this node has.
     /// </summary>
     /// <returns>False when it cannot say; the request is answered then.</returns>
     public static async ValueTask<bool> IsFreshAsync(ServerContext context, HttpContext http)

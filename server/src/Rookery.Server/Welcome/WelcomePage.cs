@@ -111,7 +111,7 @@ internal sealed class WelcomePage(ServerContext context, int port)
         context.Readiness.Reason is { } reason ? (reason, string.Empty)
         : context.HasOwner
             ? ("Member of its cluster: it serves whoever has a token or a certificate of its owner.", "member")
-        // Only who leads knows all that was acknowledged.
+        // Only the leader knows all acknowledged writes.
         : context.Node.Consensus.IsLeader ? ("It waits for its owner: nobody has claimed it yet.", "unclaimed")
         : ("It does not know yet whether it has an owner: it has not heard from the other members.", string.Empty);
 
@@ -123,7 +123,10 @@ internal sealed class WelcomePage(ServerContext context, int port)
         <p>It prints a token, once, that may do everything: keep it. To let the machine join a cluster that is there already, do not claim it; give it a token of that cluster in <code>rookery.toml</code>, or run <code>rookery cluster join</code>.</p>
         """;
 
-    /// <summary>For whom the name does not work. The certificate holds for addresses of private networks.</summary>
+    /// <summary>
+    /// Link by address, for clients that cannot resolve the name. The certificate holds for addresses of private
+    /// networks.
+    /// </summary>
     private string LinkByAddress(IPAddress? address)
     {
         if (address is null || IPAddress.IsLoopback(address))
@@ -155,7 +158,7 @@ internal sealed class WelcomePage(ServerContext context, int port)
     private static string PortAfter(int port, int usual) =>
         port == usual ? string.Empty : string.Create(CultureInfo.InvariantCulture, $":{port}");
 
-    /// <summary>Whatever body there was is not read.</summary>
+    /// <summary>Leaves the body unread.</summary>
     private static Task RefuseAsync(HttpContext http, int status, string sentence)
     {
         http.Response.StatusCode = status;

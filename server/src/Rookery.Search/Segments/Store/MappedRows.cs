@@ -8,19 +8,19 @@ namespace Rookery.Search.Segments.Store;
 /// </summary>
 public sealed class MappedRows
 {
-    /// <summary>Rows of one document: which groups they are in is one row of the store, of 64 KiB at most.</summary>
+    /// <summary>Most rows per document: their groups fill one store row of at most 64 KiB.</summary>
     public const int MostRows = 2048;
 
     /// <summary>Bytes of a key.</summary>
     public const int LongestKeyBytes = 32 * 1024;
 
-    /// <summary>Bytes of a row, mapped or reduced: two of them are a page of 64 KiB at most.</summary>
+    /// <summary>Bytes of a row, mapped or reduced: two fit in a 64 KiB page.</summary>
     public const int LongestRowBytes = 31 * 1024;
 
     private readonly PooledBytes _bytes = new();
     private readonly List<(int Offset, int KeyLength, int RowLength)> _rows = [];
 
-    /// <summary>How many.</summary>
+    /// <summary>Rows of the document.</summary>
     public int Count => _rows.Count;
 
     /// <summary>Forgets the document before.</summary>

@@ -6,7 +6,7 @@ using Rookery.Search.Segments.Reading;
 
 namespace Rookery.Search.Segments.Store;
 
-/// <summary>A segment as the manifest has it.</summary>
+/// <summary>An entry of the manifest: one segment.</summary>
 /// <param name="Summary">What never changes.</param>
 /// <param name="Live">Its live entries.</param>
 /// <param name="DeadDocuments">Documents of which no entry is live.</param>
@@ -19,12 +19,12 @@ internal readonly record struct ManifestSegment(SegmentSummary Summary, LiveEntr
 /// </summary>
 /// <remarks>
 /// Format version 1: magic "RKRYIXM\n", u32 version, then varints: watermark, next file number, segments; of each its
-/// number, bytes, entries, dead documents, dead entries, and these: 0 and the distances between them, or 1 and their
-/// bits as u64 words, whichever is shorter; at the end u32 CRC-32C of all before.
+/// number, bytes, entries, dead documents, count of dead entries, and unless that is 0 the dead entries as gaps (0) or
+/// a bitmap of u64 words (1), whichever is shorter; at the end u32 CRC-32C of all before.
 /// </remarks>
 internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnlyList<ManifestSegment> Segments)
 {
-    /// <summary>Its file.</summary>
+    /// <summary>File name.</summary>
     public const string Name = "manifest";
 
     private const string FreshName = Name + ".new";
@@ -36,7 +36,7 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
 
     private static ReadOnlySpan<byte> Magic => "RKRYIXM\n"u8;
 
-    /// <summary>Reads the one of a folder.</summary>
+    /// <summary>Reads a folder's manifest.</summary>
     /// <returns>Null when there is none.</returns>
     /// <exception cref="SegmentDamagedException">It is not what was written.</exception>
     public static SegmentManifest? Read(IDisk disk, string folder)
@@ -76,29 +76,29 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
     }
 
     /// <summary>
-    /// Writes it durably beside the one of a folder, which counts until <see cref="Publish"/>. What it names is durable
-    /// before.
+    /// Writes it durably beside a folder's manifest: the old one stays valid until <see cref="Publish"/>. What it names
+    /// is durable before.
     /// </summary>
-    /// <exception cref="DiskException">The disk refused: the one before counts.</exception>
+    /// <exception cref="DiskException">The disk refused: the old one stays valid.</exception>
     public void Write(IDisk disk, string folder, IIoRecorder io)
     {
-        var sink = new GrowableBytes();
-        sink.Append(Magic);
-        BinaryPrimitives.WriteInt32LittleEndian(sink.Take(sizeof(int)), Version);
-        sink.AppendVarint((ulong)Watermark);
-        sink.AppendVarint((ulong)NextFileId);
-        sink.AppendVarint((ulong)Segments.Count);
+        var bytes = new GrowableBytes();
+        bytes.Append(Magic);
+        BinaryPrimitives.WriteInt32LittleEndian(bytes.Take(sizeof(int)), Version);
+        bytes.AppendVarint((ulong)Watermark);
+        bytes.AppendVarint((ulong)NextFileId);
+        bytes.AppendVarint((ulong)Segments.Count);
         foreach (var segment in Segments)
         {
-            sink.AppendVarint((ulong)segment.Summary.FileId);
-            sink.AppendVarint((ulong)segment.Summary.FileBytes);
-            sink.AppendVarint((ulong)segment.Summary.Entries);
-            sink.AppendVarint((ulong)segment.DeadDocuments);
-            WriteDead(sink, segment.Live);
+            bytes.AppendVarint((ulong)segment.Summary.FileId);
+            bytes.AppendVarint((ulong)segment.Summary.FileBytes);
+            bytes.AppendVarint((ulong)segment.Summary.Entries);
+            bytes.AppendVarint((ulong)segment.DeadDocuments);
+            WriteDead(bytes, segment.Live);
         }
 
-        BinaryPrimitives.WriteUInt32LittleEndian(sink.Take(sizeof(uint)), Checksum.Of(sink.Written[..^sizeof(uint)]));
-        WriteFresh(disk, Path.Combine(folder, FreshName), sink.Written, io);
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes.Take(sizeof(uint)), Checksum.Of(bytes.Written[..^sizeof(uint)]));
+        WriteFresh(disk, Path.Combine(folder, FreshName), bytes.Written, io);
     }
 
     /// <summary>Puts what <see cref="Write"/> wrote in the place of the one in a folder, durably.</summary>
@@ -125,29 +125,29 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
         }
     }
 
-    private static void WriteDead(GrowableBytes sink, LiveEntries live)
+    private static void WriteDead(GrowableBytes bytes, LiveEntries live)
     {
-        sink.AppendVarint((ulong)live.DeadCount);
+        bytes.AppendVarint((ulong)live.DeadCount);
         if (live.DeadCount == 0)
         {
             return;
         }
 
-        int start = sink.Length;
-        sink.Append(0);
+        int start = bytes.Length;
+        bytes.Append(0);
         int before = -1;
         int longest = live.DeadWords.Length * sizeof(ulong);
         foreach (int entry in live.Dead())
         {
-            sink.AppendVarint((ulong)(entry - before - 1));
+            bytes.AppendVarint((ulong)(entry - before - 1));
             before = entry;
-            if (sink.Length - start > longest)
+            if (bytes.Length - start > longest)
             {
-                sink.Truncate(start);
-                sink.Append(1);
+                bytes.Truncate(start);
+                bytes.Append(1);
                 foreach (ulong word in live.DeadWords)
                 {
-                    BinaryPrimitives.WriteUInt64LittleEndian(sink.Take(sizeof(ulong)), word);
+                    BinaryPrimitives.WriteUInt64LittleEndian(bytes.Take(sizeof(ulong)), word);
                 }
 
                 return;

@@ -45,7 +45,8 @@ internal sealed class QueryBody(QueryPlan plan, string? tag, LargeRequests.Lease
                 room ??= context.LargeRequests.Begin(http);
                 if (!room.TryGrow(request.HeldBytes))
                 {
-                    // What is held is given back first: two that wait for more than each other's would wait for ever.
+                    // What is held is given back first: otherwise two requests could each wait for what the other
+                    // holds.
                     room.Dispose();
                     await room.GrowAsync(request.HeldBytes);
                 }

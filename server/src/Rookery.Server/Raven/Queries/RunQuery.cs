@@ -14,7 +14,7 @@ using Rookery.Server.Raven.Indexes;
 namespace Rookery.Server.Raven.Queries;
 
 /// <summary>
-/// POST queries. What an index answers says whether it is stale; what comes from the documents themselves never is.
+/// POST queries. An answer from an index says whether it is stale; one from documents never is.
 /// </summary>
 internal sealed class RunQuery(ServerContext context)
 {
