@@ -2,8 +2,8 @@ namespace Rookery.Raft;
 
 /// <summary>The time of an entry.</summary>
 /// <param name="Ticks">UTC ticks, later than that of the entry before.</param>
-/// <param name="IsSteady">Whether since the entry before no more time passed than lies between the two. Else what is
-/// older may be younger than it seems, and must not be forgotten for its age.</param>
+/// <param name="IsSteady">Whether no more lies between the time of the entry before and this one than passed. Else what
+/// is older may be younger than it seems, and must not be forgotten for its age.</param>
 public readonly record struct LogTime(long Ticks, bool IsSteady);
 
 /// <summary>

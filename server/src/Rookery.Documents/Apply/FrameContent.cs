@@ -38,8 +38,8 @@ public ref struct FrameContent
     public long LogTicks { get; }
 
     /// <summary>
-    /// Whether since the frame before no more time passed than lies between the two. Else what is older may be younger
-    /// than it seems.
+    /// Whether no more lies between the time of the frame before and this one than passed. Else what is older may be
+    /// younger than it seems.
     /// </summary>
     public bool IsSteady { get; }
 
