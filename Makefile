@@ -74,7 +74,7 @@ run: build ## one node on http://127.0.0.1:8080 with data under ./data
 cluster: build ## three nodes on http://127.0.0.1:8081 to 8083 with data under ./data-cluster
 	@exec cluster/local data-cluster
 
-check: dashboard ## in five minutes: build, analyzers, all fast tests, a few seeds of each simulation
+check: dashboard ## what a change is checked with: build, analyzers, all fast tests, a few seeds of each simulation
 	server/tests/run check
 
 test: ## everything that CI runs; installs what it needs where it may
