@@ -9,7 +9,7 @@ namespace Rookery.Cluster;
 /// reader at a time. What a member is to be sent is read in the order in which the core wants it sent: a whole window
 /// of messages is asked for at once, and a member has no use for the last of them without those before.
 /// </summary>
-internal sealed class CatchUp(NodeJournal journal, IEntryReceiver receiver, Action<Action> runBeside)
+internal sealed class CatchUp(NodeJournal journal, EntrySender receiver, Action<Action> runBeside)
 {
     private readonly Dictionary<NodeId, Queue<Message>> _asked = [];
 
@@ -184,16 +184,4 @@ internal sealed class CatchUp(NodeJournal journal, IEntryReceiver receiver, Acti
 
         public bool WasUsed { get; set; }
     }
-}
-
-/// <summary>Takes what <see cref="CatchUp"/> read.</summary>
-internal interface IEntryReceiver
-{
-    /// <summary>
-    /// Sends a message's entries, of which the first <paramref name="read"/> were read from the journal.
-    /// </summary>
-    void SendRead(in Message message, Span<JournalFrame> entries, int read);
-
-    /// <summary>The journal cannot give back what a message was to bring.</summary>
-    void CannotRead(in Message message, Exception failure);
 }

@@ -14,7 +14,7 @@ namespace Rookery.Cluster;
 /// The lock of <see cref="RaftHost"/> guards all fields. What is sent under it is copied into the buffers of the
 /// connections.
 /// </remarks>
-internal sealed class EntrySender : IEntryReceiver
+internal sealed class EntrySender
 {
     private readonly RaftHost _host;
     private readonly ReplicatedLog _log;

@@ -1,6 +1,8 @@
 namespace Rookery.Raft.Tests.Simulation;
 
-/// <summary>Sees everything, and holds the cluster to what docs/explanation/consensus.md promises. Constant work for each event.</summary>
+/// <summary>
+/// Sees everything, and holds the cluster to what docs/explanation/consensus.md promises. Constant work for each event.
+/// </summary>
 internal sealed class ClusterOracle
 {
     private readonly Dictionary<long, (long Term, long Payload, long? StateHash)> _committed = [];
