@@ -20,9 +20,6 @@ internal sealed class DocumentAnswer(
     LargeRequests.Lease? room = null
 ) : IAnswerSink, IDisposable
 {
-    // The answer of a part of a multi_get goes out through the request around it.
-    private readonly HttpContext _connection = http.Features.Get<MultiGetPart>()?.Around ?? http;
-
     // What the request holds besides its answer, until its end.
     private readonly long _heldBytes = room?.Bytes ?? 0;
     private LargeRequests.Lease? _room = room;
@@ -56,7 +53,7 @@ internal sealed class DocumentAnswer(
             await SendPartAsync(pause: null);
         }
 
-        // What is held is given back first: two that wait for more than each other's would wait for ever.
+        // What is held is given back first: otherwise two requests could each wait for what the other holds.
         _room!.Dispose();
         await _room.GrowToReadAsync(_heldBytes + Buffer.Length + bytes);
     }
@@ -67,7 +64,8 @@ internal sealed class DocumentAnswer(
         TryMakeRoom(bytes) ? new ValueTask<bool>(true) : StepBackAndWaitAsync(bytes, stepBack);
 
     /// <inheritdoc/>
-    public void BreakOff() => _connection.Abort();
+    // The answer of a part of a multi_get goes out through the request around it.
+    public void BreakOff() => (http.Features.Get<MultiGetPart>()?.Around ?? http).Abort();
 
     /// <summary>Sends what there is when it is much, and gives room back.</summary>
     /// <param name="pause">Called when the client is slow.</param>

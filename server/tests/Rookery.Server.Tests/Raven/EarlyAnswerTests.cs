@@ -72,7 +72,9 @@ public sealed class EarlyAnswerTests(RunningServer server) : IClassFixture<Runni
         await reading.WaitAsync(TimeSpan.FromMinutes(1));
     }
 
-    /// <summary>The server below would wait for the rest of the body for seconds, at a stop until it is cut off.</summary>
+    /// <summary>
+    /// The server below would wait for the rest of the body for seconds, at a stop until it is cut off.
+    /// </summary>
     [Fact]
     public async Task A_connection_whose_client_says_no_more_is_closed()
     {
