@@ -29,7 +29,10 @@ public class TextBenchmarks
                 )
         );
         _document = Encoding.UTF8.GetBytes(
-            $$$"""{"Company":"companies/1","At":"2026-11-28T10:00:00Z","Lines":[{{{lines}}}],"@metadata":{"@collection":"Orders"}}"""
+            $$$"""
+            {"Company":"companies/1","At":"2026-11-28T10:00:00Z","Lines":[{{{lines}}}],
+            "@metadata":{"@collection":"Orders"}}
+            """
         );
         for (int at = 0; at < _block.Length; at++)
         {
