@@ -10,6 +10,11 @@ namespace Rookery.Server;
 /// </summary>
 public sealed class Readiness
 {
+    /// <summary>
+    /// The header of a refusal by a node that takes no part in its cluster: sent again, the request is refused again.
+    /// </summary>
+    public const string TakesNoPart = "Takes-No-Part";
+
     /// <summary>Why a node that stops answers nothing more.</summary>
     internal const string NodeStops = "The node is stopping.";
 

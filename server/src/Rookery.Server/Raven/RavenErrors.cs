@@ -32,6 +32,11 @@ internal static class RavenErrors
             http.Response.Headers.Connection = "close";
         }
 
+        if (rejection.Kind == RejectionKind.Diagnosis && !http.Response.HasStarted)
+        {
+            http.Response.Headers[Readiness.TakesNoPart] = "true";
+        }
+
         // Apply knows a database by its number only; the route has the name.
         if (
             rejection.Kind == RejectionKind.DatabaseMissing

@@ -28,6 +28,9 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
     /// <summary>Where it answers.</summary>
     public Uri Address => _node.Address;
 
+    /// <summary>Whether more nodes than one were named.</summary>
+    public bool HasOthers => named is { Count: > 1 };
+
     /// <summary>The path of a database.</summary>
     public static string PathOf(string database) => $"/databases/{Uri.EscapeDataString(database)}";
 

@@ -28,6 +28,12 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     /// <summary>Whether the command that asks can be told to take what this node has.</summary>
     public bool HasLocalReads { get; init; }
 
+    /// <summary>
+    /// How long a connection may take. Where no machine is, the system goes on for more than two minutes; one that is
+    /// there answers at once, or, over a network that loses packets, when it is asked the third time, after 3 s.
+    /// </summary>
+    public TimeSpan ConnectPatience { get; init; } = TimeSpan.FromSeconds(10);
+
     /// <summary>The running node that wrote down how to reach it.</summary>
     /// <param name="local">What it wrote.</param>
     /// <param name="disk">Where its data directory lies.</param>
@@ -89,10 +95,7 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     /// A node that lost its power says nothing any more: the system asks a silent connection whether somebody is there,
     /// so that a download ends that would wait for ever.
     /// </summary>
-    internal static async ValueTask<Stream> ConnectAsync(
-        SocketsHttpConnectionContext wanted,
-        CancellationToken cancellation
-    )
+    private async ValueTask<Stream> ConnectAsync(SocketsHttpConnectionContext wanted, CancellationToken cancellation)
     {
         var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
         try
@@ -101,8 +104,15 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
             socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveTime, SilentSeconds);
             socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveInterval, AskEverySeconds);
             socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveRetryCount, AskTimes);
-            await socket.ConnectAsync(wanted.DnsEndPoint, cancellation);
+            using var patience = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
+            patience.CancelAfter(ConnectPatience);
+            await socket.ConnectAsync(wanted.DnsEndPoint, patience.Token);
             return new NetworkStream(socket, ownsSocket: true);
+        }
+        catch (OperationCanceledException) when (!cancellation.IsCancellationRequested)
+        {
+            socket.Dispose();
+            throw new SocketException((int)SocketError.TimedOut);
         }
         catch
         {

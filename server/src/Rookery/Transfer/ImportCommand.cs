@@ -71,7 +71,7 @@ internal static class ImportCommand
         using var progress = new Progress("documents", TimeProvider.System);
         var journal = Begin(order, history, out string? journalPath);
         progress.TotalBytes = order.File is "-" ? null : journal.InputBytes;
-        var upload = new ImportUpload(client, order.Database, TimeProvider.System);
+        var upload = new ImportUpload(client, order.Database, TimeProvider.System, progress.Say);
         long identities = 0;
         var import = new Import(upload, journal, journalPath, progress, TakeIdentitiesAsync);
         using var interruption = new Interruption(

@@ -3,6 +3,7 @@ using System.Net.Http.Headers;
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Hosting;
+using Rookery.Server;
 
 namespace Rookery.Transfer;
 
@@ -19,11 +20,15 @@ internal sealed record PartResult(long Stored, long Bad, IReadOnlyList<(int Reco
 /// <param name="client">The node.</param>
 /// <param name="database">Where to.</param>
 /// <param name="time">The clock.</param>
-internal sealed class ImportUpload(NodeClient client, string database, TimeProvider time)
+/// <param name="tell">Told, in a sentence, what it waits for when that takes seconds.</param>
+internal sealed class ImportUpload(NodeClient client, string database, TimeProvider time, Action<string>? tell = null)
 {
     // Also for one attempt: the node may have lost its power in the midst of it, and would never be heard of again.
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
+
+    // Elections end sooner, and so does the sync of a part on all but dying cards.
+    private static readonly TimeSpan QuietWait = TimeSpan.FromSeconds(10);
     private const int IdentitiesAtOnce = 16;
 
     /// <summary>
@@ -103,9 +108,21 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
     private async Task<T> PersistAsync<T>(Func<CancellationToken, Task<(T Result, string? Error)>> attempt)
     {
         bool wasSilent = false;
+        string? reason = null;
+        await using var telling = time.CreateTimer(
+            _ =>
+                tell?.Invoke(
+                    (
+                        Volatile.Read(ref reason)
+                        ?? $"The node at {client.Address} has not answered for {QuietWait.TotalSeconds:0} s."
+                    ).TrimEnd() + $" The import goes on trying, for {Patience.TotalMinutes:0} minutes in all."
+                ),
+            state: null,
+            QuietWait,
+            Timeout.InfiniteTimeSpan
+        );
         for (long begun = time.GetTimestamp(); ; )
         {
-            string reason;
             using var patience = new CancellationTokenSource(Patience, time);
             try
             {
@@ -115,7 +132,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
                     return result;
                 }
 
-                reason = error;
+                Volatile.Write(ref reason, error);
             }
             catch (AdminException unanswered)
             {
@@ -169,9 +186,14 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
         return MayPass(answer) ? refusal.Message : throw new ImportRefusedException(refusal);
     }
 
-    private static bool MayPass(HttpResponseMessage answer) =>
+    // A node that was removed stays so: only another one of those that were named can take it.
+    private bool MayPass(HttpResponseMessage answer) =>
         answer.StatusCode is HttpStatusCode.TooManyRequests or HttpStatusCode.GatewayTimeout
-        || (answer.StatusCode == HttpStatusCode.ServiceUnavailable && !answer.Headers.Contains("Database-Missing"));
+        || (
+            answer.StatusCode == HttpStatusCode.ServiceUnavailable
+            && !answer.Headers.Contains("Database-Missing")
+            && (client.HasOthers || !answer.Headers.Contains(Readiness.TakesNoPart))
+        );
 
     private static (PartResult Result, string? Error) Read(string answer)
     {

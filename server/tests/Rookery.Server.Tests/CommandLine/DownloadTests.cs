@@ -200,6 +200,87 @@ public sealed class DownloadTests
     }
 
     [Fact]
+    public async Task An_import_says_within_seconds_what_it_waits_for()
+    {
+        var time = new SimulatedTimeProvider();
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        var address = new Uri($"http://{listener.LocalEndpoint}");
+        using var client = new NodeClient(new NodeConnection(address, Token: null, Authorities: null));
+        var told = new List<string>();
+        var sending = new ImportUpload(client, "Shop", time, told.Add).SendAsync("{}\n"u8.ToArray());
+        using var silent = await listener.AcceptTcpClientAsync();
+        time.Advance(TimeSpan.FromSeconds(9));
+        Assert.Empty(told);
+        time.Advance(TimeSpan.FromSeconds(1));
+        Assert.StartsWith(
+            $"The node at {address} has not answered for 10 s. The import goes on trying",
+            Assert.Single(told),
+            StringComparison.Ordinal
+        );
+        Assert.False(sending.IsCompleted);
+    }
+
+    [Theory]
+    [InlineData("Takes-No-Part: true\r\n", true)]
+    [InlineData("", false)]
+    public async Task An_import_ends_at_a_node_that_is_no_member_any_more(string header, bool isFinal)
+    {
+        var time = new SimulatedTimeProvider();
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        using var client = new NodeClient(
+            new NodeConnection(new Uri($"http://{listener.LocalEndpoint}"), Token: null, Authorities: null)
+        );
+        var sending = new ImportUpload(client, "Shop", time).SendAsync("{}\n"u8.ToArray());
+        const string Said = "This node is no member of its cluster any more. Stop it.";
+        string body = $$"""{"Message":"{{Said}}"}""";
+        string answer =
+            $"HTTP/1.1 503 Service Unavailable\r\n{header}Connection: close\r\nContent-Length: {body.Length}\r\n\r\n";
+        using (var asking = await listener.AcceptTcpClientAsync())
+        {
+            Assert.NotEqual(0, await asking.GetStream().ReadAsync(new byte[4096]));
+            await asking.GetStream().WriteAsync(Encoding.ASCII.GetBytes(answer + body));
+        }
+
+        if (isFinal)
+        {
+            var refused = await Assert.ThrowsAsync<ImportRefusedException>(() => sending);
+            Assert.Equal((Said, ExitCode.Failure), (refused.Message, refused.Refusal.Code));
+            return;
+        }
+
+        // Any other refusal of that status passes.
+        var again = listener.AcceptTcpClientAsync();
+        while (!again.IsCompleted)
+        {
+            Assert.False(sending.IsCompleted);
+            time.Advance(TimeSpan.FromMilliseconds(10));
+            await Task.Delay(2);
+        }
+
+        (await again).Dispose();
+    }
+
+    [Fact]
+    public async Task Where_no_machine_answers_a_command_says_so_before_the_system_gives_up()
+    {
+        // What comes behind a full queue is dropped without a word.
+        using var listener = new Socket(SocketType.Stream, ProtocolType.Tcp);
+        listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+        listener.Listen(0);
+        using var filling = new Socket(SocketType.Stream, ProtocolType.Tcp);
+        await filling.ConnectAsync(listener.LocalEndPoint!);
+        var node = new NodeConnection(new Uri($"http://{listener.LocalEndPoint}"), Token: null, Authorities: null)
+        {
+            ConnectPatience = TimeSpan.FromMilliseconds(200),
+        };
+        using var client = new NodeClient(node);
+        var refused = await Assert.ThrowsAsync<AdminException>(() => client.GetJsonAsync(HttpMethod.Get, "/livez"));
+        Assert.Contains("No node answers at", refused.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task An_import_goes_on_with_another_of_the_nodes_that_were_named()
     {
         using var first = new TcpListener(IPAddress.Loopback, 0);

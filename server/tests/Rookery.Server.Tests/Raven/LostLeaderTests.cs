@@ -52,10 +52,13 @@ public sealed class LostLeaderTests : IAsyncLifetime
     {
         const string Removed = "This node is no member of its cluster any more.";
         _refuse!(new Rejection(RejectionKind.NoLeader, "No member leads now. Try again in a second."));
-        (await _server.SendAsync(method, "/databases/db/" + route, body)).IsRefusal(503, "ry again in a second");
+        var passing = await _server.SendAsync(method, "/databases/db/" + route, body);
+        passing.IsRefusal(503, "ry again in a second");
+        Assert.False(passing.Headers.Contains("Takes-No-Part"));
         _member!.WhyNoPart = Removed;
         var answer = await _server.SendAsync(method, "/databases/db/" + route, body);
         answer.IsRefusal(503, Removed);
+        Assert.True(answer.Headers.Contains("Takes-No-Part"));
         Assert.DoesNotContain("ry again in a second", answer.Body, StringComparison.Ordinal);
     }
 
@@ -145,7 +148,8 @@ public sealed class LostLeaderTests : IAsyncLifetime
     [InlineData(
         "POST",
         "/databases/db/bulk_docs",
-        """{"Commands":[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","ChangeVector":"","Document":{}}]}""",
+        """{"Commands":[{"Id":"a","Type":"PUT","Document":{}},"""
+            + """{"Id":"b","Type":"PUT","ChangeVector":"","Document":{}}]}""",
         500
     )]
     [InlineData(
