@@ -82,6 +82,15 @@ internal static class FunctionCatalogue
     /// <summary>Finds a function by its whole name.</summary>
     public static bool TryFindFunction(string name, out Entry entry) => Functions.TryGetValue(name, out entry);
 
+    /// <summary>A name of a function of JavaScript.</summary>
+    public static string NameOf(ScriptFunction function) =>
+        Methods
+            .Concat(Functions)
+            .Where(known => known.Value.Function == function)
+            .Select(static known => known.Key)
+            .DefaultIfEmpty(function.ToString())
+            .First();
+
     /// <summary>A function and how many arguments it takes, the receiver not counted.</summary>
     internal readonly record struct Entry(ScriptFunction Function, int Least, int Most);
 }

@@ -67,7 +67,7 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.Sort:
                 return Sort(array, count);
             default:
-                throw new ScriptFailure($"the script calls {function} on an array");
+                throw new ScriptFailure($"the script calls {FunctionNames.Of(function)} on an array");
         }
     }
 

@@ -153,7 +153,7 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.NewSpan:
                 return NewSpan(arguments);
             case ScriptFunction.SpanFrom:
-                return ScriptValue.OfSpan(SpanOf(_heap.Span(arguments[1]), Required(arguments[0], "TimeSpan")).Ticks);
+                return SpanFrom(arguments[0], arguments[1]);
             case ScriptFunction.AddTo:
                 return AddTo(arguments[0], arguments[1], NetText(arguments[2]));
             case ScriptFunction.ParseDate or ScriptFunction.ParseSpan:
@@ -270,6 +270,13 @@ public sealed partial class ScriptInterpreter
 
         return ScriptValue.OfSpan(ticks);
     }
+
+    private ScriptValue SpanFrom(ScriptValue count, ScriptValue unit) =>
+        count.IsNumber
+            ? ScriptValue.OfSpan(SpanOf(_heap.Span(unit), NumeralOf(count)).Ticks)
+            : throw new ScriptFailure(
+                $"the script calls TimeSpan.From{Shown(unit)} on {NameOf(count)}, which is no number"
+            );
 
     private static TimeSpan SpanOf(ReadOnlySpan<byte> unit, CSharpNumber count)
     {

@@ -173,7 +173,7 @@ public sealed partial class ScriptInterpreter
     {
         var number = value.Kind is ValueKind.True or ValueKind.False
             ? new CSharpNumber(value.Kind == ValueKind.True ? 1L : 0L)
-            : Required(value, "Convert");
+            : Required(value, function);
         switch (function)
         {
             case ScriptFunction.ConvertToDouble:
@@ -233,8 +233,11 @@ public sealed partial class ScriptInterpreter
             ? NumeralOf(value)
             : throw new ScriptFailure($"the script uses {user} on {NameOf(value)}, which is no number");
 
-    private CSharpNumber RequiredOrCode(ScriptValue value) =>
-        Required(value.Trait == ValueTrait.Character ? CodeOf(value) : value, "Math");
+    private CSharpNumber Required(ScriptValue value, ScriptFunction user) =>
+        value.IsNumber ? NumeralOf(value) : Required(value, FunctionNames.Of(user));
+
+    private CSharpNumber RequiredOrCode(ScriptFunction function, ScriptValue value) =>
+        Required(value.Trait == ValueTrait.Character ? CodeOf(value) : value, function);
 
     private ScriptValue CalculateAsCSharp(ScriptFunction function, ReadOnlySpan<ScriptValue> arguments)
     {
@@ -252,13 +255,13 @@ public sealed partial class ScriptInterpreter
             return ScriptValue.OfSpan(Math.Abs(span.Span));
         }
 
-        var number = RequiredOrCode(arguments[0]);
+        var number = RequiredOrCode(function, arguments[0]);
         switch (function)
         {
             case ScriptFunction.CSharpRound:
                 return Round(number, arguments[1..]);
             case ScriptFunction.CSharpMinimum or ScriptFunction.CSharpMaximum:
-                var other = RequiredOrCode(arguments[1]);
+                var other = RequiredOrCode(function, arguments[1]);
                 var type = CSharpNumber.Common(number, other);
                 if (type is CSharpNumberType.Single or CSharpNumberType.Real)
                 {
@@ -273,7 +276,7 @@ public sealed partial class ScriptInterpreter
                 return Value((isFirst ? number : other).As(type));
             case ScriptFunction.Power:
                 _heap.Spend(StepsPerPower);
-                return ScriptValue.OfReal(PortablePower.Of(number.Real, RequiredOrCode(arguments[1]).Real));
+                return ScriptValue.OfReal(PortablePower.Of(number.Real, RequiredOrCode(function, arguments[1]).Real));
             case ScriptFunction.SquareRoot:
                 return ScriptValue.OfReal(Math.Sqrt(number.Real));
             case ScriptFunction.CSharpSign:

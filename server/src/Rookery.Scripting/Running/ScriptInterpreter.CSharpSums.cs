@@ -1,5 +1,6 @@
 using System.Globalization;
 using Rookery.Json;
+using Rookery.Scripting.Compiling;
 using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.Running;
@@ -40,7 +41,7 @@ public sealed partial class ScriptInterpreter
             var element = _heap.Element(sequence, index);
             if (!element.IsNothing)
             {
-                var kind = SummedAs(element);
+                var kind = SummedAs(element, isAverage);
                 hasDouble |= kind is Summed.Floats or Summed.Doubles;
                 hasOtherThanFloats |= kind != Summed.Floats;
                 widest = kind > widest ? kind : widest;
@@ -87,14 +88,14 @@ public sealed partial class ScriptInterpreter
                 : throw new OverflowException();
     }
 
-    private Summed SummedAs(ScriptValue element)
+    private Summed SummedAs(ScriptValue element, bool isAverage)
     {
         if (element.Kind == ValueKind.StoredNumber)
         {
             return _heap.Span(element).IndexOfAny(".eE"u8) < 0 ? Summed.StoredWhole : Summed.Stored;
         }
 
-        return Required(element, "Sum").Type switch
+        return Required(element, isAverage ? ScriptFunction.Average : ScriptFunction.Sum).Type switch
         {
             CSharpNumberType.Int => Summed.Ints,
             CSharpNumberType.Whole => Summed.Longs,

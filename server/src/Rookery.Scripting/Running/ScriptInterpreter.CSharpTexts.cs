@@ -91,7 +91,7 @@ public sealed partial class ScriptInterpreter
                     or (>= ScriptFunction.CSharpTrim and <= ScriptFunction.CSharpTrimEnd);
             if (argument.IsNothing && !takesNothing)
             {
-                throw new ScriptFailure($"the script calls {function} with null");
+                throw new ScriptFailure($"the script calls {FunctionNames.Of(function)} with null");
             }
         }
 
@@ -200,8 +200,7 @@ public sealed partial class ScriptInterpreter
         value.IsText
             ? _heap.Plain(value)
             : throw new ScriptFailure(
-                $"the script calls {function.ToString().Replace("CSharp", "", StringComparison.Ordinal)} on "
-                    + $"{NameOf(value)}, which is no string"
+                $"the script calls {FunctionNames.Of(function)} on {NameOf(value)}, which is no string"
             );
 
     private int IndexIn(ScriptValue value, int most) =>

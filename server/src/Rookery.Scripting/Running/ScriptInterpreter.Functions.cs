@@ -40,13 +40,14 @@ public sealed partial class ScriptInterpreter
         value.IsText
             ? value
             : throw new ScriptFailure(
-                $"the script calls {function} on a value that is no text{(IsForBoth(function) ? " and no array" : "")}"
+                $"the script calls {FunctionNames.Of(function)} on a value that is no text"
+                    + (IsForBoth(function) ? " and no array" : "")
             );
 
     private static ScriptValue RequireArray(ScriptValue value, ScriptFunction function) =>
         value.Kind == ValueKind.Array
             ? value
-            : throw new ScriptFailure($"the script calls {function} on a value that is no array");
+            : throw new ScriptFailure($"the script calls {FunctionNames.Of(function)} on a value that is no array");
 
     private static bool IsForBoth(ScriptFunction function) =>
         function
@@ -71,7 +72,7 @@ public sealed partial class ScriptInterpreter
             or ScriptFunction.Splice
             or ScriptFunction.Reverse
             or ScriptFunction.Sort => throw new ScriptFailure(
-                $"the script calls {function} on an array that does not exist"
+                $"the script calls {FunctionNames.Of(function)} on an array that does not exist"
             ),
             _ => ScriptValue.Undefined,
         };

@@ -52,7 +52,7 @@ public sealed partial class ScriptInterpreter
                 int padded = ToInteger(arguments[0], 0, int.MaxValue / 2);
                 return Pad(text, padded, fill, function == ScriptFunction.PadStart);
             default:
-                throw new ScriptFailure($"the script calls {function} on a text");
+                throw new ScriptFailure($"the script calls {FunctionNames.Of(function)} on a text");
         }
     }
 

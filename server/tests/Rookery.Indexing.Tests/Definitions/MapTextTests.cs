@@ -7,8 +7,10 @@ namespace Rookery.Indexing.Tests.Definitions;
 public sealed class MapTextTests
 {
     private const string Document = """
-        {"name":"Ann Lee","age":41,"company":"companies/1","tags":["a","B","a"],"at":"2026-11-24T03:45:07.1230000Z","nothing":null,"price":2.5,"address":{"city":"Ulm","geo":{"lat":48.4}},
-        "lines":[{"p":"x","q":2,"price":1.5},{"p":"y","q":3,"price":2},{"p":"z","q":0,"price":9}],"@metadata":{"@collection":"Users"}}
+        {"name":"Ann Lee","age":41,"company":"companies/1","tags":["a","B","a"],"at":"2026-11-24T03:45:07.1230000Z",
+        "nothing":null,"price":2.5,"address":{"city":"Ulm","geo":{"lat":48.4}},
+        "lines":[{"p":"x","q":2,"price":1.5},{"p":"y","q":3,"price":2},{"p":"z","q":0,"price":9}],
+        "@metadata":{"@collection":"Users"}}
         """;
 
     public static TheoryData<string, string> JavaScript =>
@@ -246,7 +248,7 @@ public sealed class MapTextTests
     public void A_map_that_fails_says_why()
     {
         Assert.Equal(
-            "The map failed: the script calls ToLowerCase on a value that is no text.",
+            "The map failed: the script calls toLowerCase on a value that is no text.",
             DefinitionExample.Map("map('Users', u => ({ n: u.age.toLowerCase() }))", Document)
         );
         Assert.Contains(
