@@ -155,6 +155,11 @@ public sealed class IndexCatalog : IDisposable
                 _factory.Quota.Settle(replacement.Place);
                 replaced = true;
             }
+            else if (slot.Replacement is { HasStopped: true })
+            {
+                // If both stopped, who waits for the one that answers waits for nothing.
+                slot.Serving.SendAwayAtRest();
+            }
         }
 
         return replaced;

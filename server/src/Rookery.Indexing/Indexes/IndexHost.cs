@@ -265,7 +265,10 @@ public sealed class IndexHost : IDisposable
             var left = timeout - _time.GetElapsedTime(begun);
             if (TryGetSlot(database, name, out var slot))
             {
-                bool MayGoOn() => evenAtRest && !slot.StaysStopped(database);
+                bool MayGoOn() =>
+                    evenAtRest
+                    && !slot.StaysStopped(database)
+                    && !(slot.Serving.HasStopped && FindNotKept(database, name) is not null);
                 var waiting = slot.Serving.WaitAsync(etag, left, cancellationToken, MayGoOn);
                 Ask(waiting);
                 bool isReached = await waiting;
@@ -378,8 +381,7 @@ public sealed class IndexHost : IDisposable
     /// <returns>Whether something changed.</returns>
     internal bool Follow()
     {
-        Synchronise();
-        bool changed = false;
+        bool changed = Synchronise();
         foreach (var catalog in Catalogs)
         {
             changed |= UnlessGone(catalog.Follow);
@@ -505,13 +507,13 @@ public sealed class IndexHost : IDisposable
     }
 
     // By the databases that there are. One whose history was renewed is another one under the same number.
-    private void Synchronise()
+    private bool Synchronise()
     {
         uint lastNumber = _databases.LastNumber;
         var databases = _databases.All;
         if (ReferenceEquals(databases, _seen) && _isSwept)
         {
-            return;
+            return false;
         }
 
         var catalogs = new Dictionary<uint, IndexCatalog>();
@@ -525,12 +527,10 @@ public sealed class IndexHost : IDisposable
             );
         }
 
-        foreach (var gone in Catalogs.Where(catalog => !catalogs.ContainsValue(catalog)))
-        {
-            gone.Dispose();
-        }
-
+        // Who is sent away by an index that is closed looks it up again, and must not find the closed one.
+        List<IndexCatalog> gone = [.. Catalogs.Where(catalog => !catalogs.ContainsValue(catalog))];
         Volatile.Write(ref _catalogs, catalogs);
+        gone.ForEach(static catalog => catalog.Dispose());
         foreach (
             uint number in _folders.Databases().Where(number => number <= lastNumber && !catalogs.ContainsKey(number))
         )
@@ -546,5 +546,6 @@ public sealed class IndexHost : IDisposable
         }
 
         (_seen, _isSwept) = (databases, true);
+        return true;
     }
 }

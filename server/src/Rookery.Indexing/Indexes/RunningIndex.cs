@@ -444,6 +444,15 @@ public sealed class RunningIndex : IDisposable
         }
     }
 
+    /// <summary>Ends the waits that it keeps from ending, if it is at rest. From any thread.</summary>
+    internal void SendAwayAtRest()
+    {
+        if (State != IndexState.Normal)
+        {
+            _waiters.SendAway(patientToo: HasStopped);
+        }
+    }
+
     /// <summary>How it is.</summary>
     /// <param name="lastEtag">The etag of the last operation on the database.</param>
     /// <param name="documentsLeft">Documents that it still has to look at, when that is known better than by
@@ -476,14 +485,6 @@ public sealed class RunningIndex : IDisposable
         ForgetDependents();
         Store.Dispose();
         (Map as IDisposable)?.Dispose();
-    }
-
-    private void SendAwayAtRest()
-    {
-        if (State != IndexState.Normal)
-        {
-            _waiters.SendAway(patientToo: HasStopped);
-        }
     }
 
     private byte[]? NextDependent()

@@ -1,11 +1,17 @@
 using System.Collections.Concurrent;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Databases;
 using Rookery.Indexing.Indexes;
+using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
 /// <summary>Whoever waits for an index that is paused and resumed.</summary>
 public sealed class IndexHostWaitTests
 {
+    // A test that would otherwise hang ends; none that passes waits for it.
+    private static readonly TimeSpan Guard = TimeSpan.FromSeconds(60);
+
     private static readonly AutoIndexDefinition ByName = new(
         "Users",
         [new AutoIndexField(["name"], AutoIndexFieldUses.None)]
@@ -36,12 +42,72 @@ public sealed class IndexHostWaitTests
         Assert.True(waiting.IsCompleted && await waiting);
     }
 
+    /// <summary>Who is sent away looks again as soon as he can: while the index is closed.</summary>
+    [Fact]
+    public async Task Who_waits_for_an_index_is_told_at_once_that_its_database_was_deleted()
+    {
+        using var held = new HeldContinuations();
+        Task<bool>? waiting = null;
+        using var node = IndexedNode.New(around: store => new ClosingStore(store, () => held.RunUntil(waiting!)));
+        node.Define(ByName.Name, ByName);
+        node.SettleAll();
+        node.Put("a", "\"name\":1");
+        waiting = held.Within(() => WaitPatiently(node, ByName.Name));
+        node.Run(CommandEncoder.DeleteDatabases(["shop"]));
+        node.Settle();
+        Assert.True(waiting.IsCompleted);
+        await Assert.ThrowsAsync<DatabaseGoneException>(() => waiting);
+    }
+
+    [Fact]
+    public async Task Who_waits_for_an_index_that_stopped_is_told_at_once_that_its_replacement_stopped_too()
+    {
+        using var node = NewStopped();
+        node.Define("""{"Maps":["from u in docs.Users select new { b = 1 / (u.n - u.n) }"]}""", "Failing");
+        node.Host.Follow();
+        var waiting = WaitPatiently(node, "Failing");
+        node.Settle();
+        Assert.False(await waiting.WaitAsync(Guard));
+    }
+
+    [Fact]
+    public async Task Who_waits_for_an_index_that_stopped_is_told_at_once_that_its_next_definition_is_not_kept()
+    {
+        using var node = NewStopped();
+        node.ChangeIndexes(static writer => writer.Put("Failing", "{\"of\":\"another version\"}"u8.ToArray(), default));
+        var waiting = WaitPatiently(node, "Failing");
+        node.Settle();
+        Assert.False(await waiting.WaitAsync(Guard));
+    }
+
+    private static IndexedNode NewStopped()
+    {
+        var node = IndexedNode.New();
+        node.Define("""{"Maps":["from u in docs.Users select new { a = 1 / (u.n - u.n) }"]}""", "Failing");
+        for (int number = 0; number < 150; number++)
+        {
+            node.Put($"users/{number}", "\"n\":1");
+        }
+
+        node.SettleAll();
+        Assert.True(node.Serving("Failing").HasStopped);
+        return node;
+    }
+
+    /// <summary>Also for one that is at rest. The clock stands.</summary>
+    private static Task<bool> WaitPatiently(IndexedNode node, string name) =>
+        node.Host.WaitAsync(
+            node.Database(),
+            name,
+            node.Database().LastEtag,
+            TimeSpan.FromHours(1),
+            CancellationToken.None,
+            evenAtRest: true
+        );
+
     /// <summary>Runs what comes behind an await when the test says so.</summary>
     private sealed class HeldContinuations : SynchronizationContext, IDisposable
     {
-        // A test that would otherwise hang ends; none that passes waits for it.
-        private static readonly TimeSpan Guard = TimeSpan.FromSeconds(60);
-
         private readonly BlockingCollection<(SendOrPostCallback Callback, object? State)> _held = [];
 
         public override void Post(SendOrPostCallback d, object? state) => _held.Add((d, state));
@@ -73,5 +139,35 @@ public sealed class IndexHostWaitTests
         }
 
         public void Dispose() => _held.Dispose();
+    }
+
+    /// <summary>Says when it is closed.</summary>
+    private sealed class ClosingStore(IIndexStore inner, Action closing) : IIndexStore
+    {
+        public long Watermark => inner.Watermark;
+
+        public bool IsEmpty => inner.IsEmpty;
+
+        public long Documents => inner.Documents;
+
+        public long PendingBytes => inner.PendingBytes;
+
+        public void Put(ReadOnlySpan<byte> lowerId, long etag, IndexEntry entry) => inner.Put(lowerId, etag, entry);
+
+        public void Delete(ReadOnlySpan<byte> lowerId) => inner.Delete(lowerId);
+
+        public void Apply(long watermark) => inner.Apply(watermark);
+
+        public IndexSnapshot OpenSnapshot() => inner.OpenSnapshot();
+
+        public bool MergeOnce() => inner.MergeOnce();
+
+        public void TrimIdle() => inner.TrimIdle();
+
+        public void Dispose()
+        {
+            closing();
+            inner.Dispose();
+        }
     }
 }
