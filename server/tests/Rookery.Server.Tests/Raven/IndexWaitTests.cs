@@ -13,6 +13,11 @@ public sealed class IndexWaitTests : IAsyncLifetime
     private const string ByCity =
         """{"Indexes":[{"Name":"ByCity","Maps":["from u in docs.Users select new { u.City }"]}]}""";
 
+    private const string Reducing = """
+        {"Indexes":[{"Name":"ByCity","Maps":["from u in docs.Users select new { u.City, n = 1 }"],
+        "Reduce":"from r in results group r by r.City into g select new { City = g.Key, n = g.Sum(x => x.n) }"}]}
+        """;
+
     private const string OfAUser =
         """{"Commands":[{"Id":"users/1","Type":"PUT","Document":{"City":"Ulm","@metadata":{"@collection":"Users"}}}]}""";
 
@@ -91,6 +96,32 @@ public sealed class IndexWaitTests : IAsyncLifetime
         finally
         {
             await opening.EndAsync();
+        }
+    }
+
+    /// <summary>
+    /// Neither is open while the query waits, so that the one before never answers. Where the query comes late it is
+    /// refused because of what it names.
+    /// </summary>
+    [Fact]
+    public async Task Metadata_alone_is_refused_of_an_index_that_became_a_reducing_one_while_it_was_waited_for()
+    {
+        using var held = new HeldOpening(TimeProvider.System);
+        await held.Server.InitializeAsync();
+        try
+        {
+            string db = await held.DefineAsync(0);
+            Assert.Equal(201, (await held.Server.SendAsync("PUT", db + "/admin/indexes", ByCity)).Status);
+            Assert.Equal(201, (await held.Server.SendAsync("POST", db + "/bulk_docs", OfAUser)).Status);
+            var query = held.Server.SendAsync("POST", db + "/queries?metadataOnly=true", QueryOf("ByCity"));
+            await Task.WhenAny(query, Task.Delay(500));
+            Assert.Equal(201, (await held.Server.SendAsync("PUT", db + "/admin/indexes", Reducing)).Status);
+            held.GoOn();
+            (await query.WaitAsync(Guard)).IsRefusal(501, "'metadataOnly'");
+        }
+        finally
+        {
+            await held.EndAsync();
         }
     }
 
@@ -189,6 +220,11 @@ public sealed class IndexWaitTests : IAsyncLifetime
                     )
             );
             string body = $$"""{"Indexes":[{{definitions}}]}""";
+            if (indexes == 0)
+            {
+                return db;
+            }
+
             Assert.Equal(201, (await Server.SendAsync("PUT", db + "/admin/indexes", body)).Status);
             return db;
         }
