@@ -1,8 +1,13 @@
 using System.Net.WebSockets;
 using System.Text;
 using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents.Changes;
+using Rookery.Indexing.Indexes;
 using Rookery.Platform;
+using Rookery.Server.Access;
 using Rookery.Server.Raven;
+using Rookery.Server.Raven.Changes;
 using Rookery.Server.Raven.LongOperations;
 using Rookery.Server.Raven.SetBased;
 
@@ -203,6 +208,31 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
+    public async Task Who_lost_batches_of_indexes_is_disconnected()
+    {
+        string db = await server.CreateDatabaseAsync();
+        Assert.True(server.Node.Databases.TryGet(db.Split('/')[^1], out var database));
+        var hub = new ChangeHub<IndexBatch>();
+        using var batches = hub.Subscribe();
+        for (int batch = 0; batch <= ChangeSubscription<IndexBatch>.Capacity; batch++)
+        {
+            hub.Publish(new IndexBatch(database.Number, "ByName", batch));
+        }
+
+        using var socket = new ListeningSocket();
+        using var connection = new ChangesConnection(
+            socket,
+            database,
+            new OperationRegistry(TimeProvider.System),
+            batches,
+            new FeedAccess(server.Context, new DefaultHttpContext()),
+            TimeProvider.System
+        );
+        await connection.RunAsync(CancellationToken.None).WaitAsync(TimeSpan.FromSeconds(60));
+        Assert.Equal(WebSocketCloseStatus.InternalServerError, socket.CloseStatus);
+    }
+
+    [Fact]
     public async Task Plain_HTTP_is_told_that_this_is_a_WebSocket() =>
         (await server.SendAsync("GET", await server.CreateDatabaseAsync() + "/changes")).IsRefusal(400, "WebSocket");
 
@@ -240,5 +270,53 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
             CancellationToken.None
         );
         return socket;
+    }
+
+    /// <summary>A client that says nothing but goodbye.</summary>
+    private sealed class ListeningSocket : WebSocket
+    {
+        private readonly TaskCompletionSource<WebSocketReceiveResult> _goodbye = new();
+        private WebSocketCloseStatus? _closed;
+
+        public override WebSocketCloseStatus? CloseStatus => _closed;
+
+        public override string? CloseStatusDescription => null;
+
+        public override WebSocketState State => WebSocketState.Open;
+
+        public override string? SubProtocol => null;
+
+        public override void Abort() { }
+
+        public override Task CloseAsync(
+            WebSocketCloseStatus closeStatus,
+            string? statusDescription,
+            CancellationToken cancellationToken
+        ) => CloseOutputAsync(closeStatus, statusDescription, cancellationToken);
+
+        public override Task CloseOutputAsync(
+            WebSocketCloseStatus closeStatus,
+            string? statusDescription,
+            CancellationToken cancellationToken
+        )
+        {
+            _closed = closeStatus;
+            _goodbye.SetResult(new WebSocketReceiveResult(0, WebSocketMessageType.Close, endOfMessage: true));
+            return Task.CompletedTask;
+        }
+
+        public override Task<WebSocketReceiveResult> ReceiveAsync(
+            ArraySegment<byte> buffer,
+            CancellationToken cancellationToken
+        ) => _goodbye.Task;
+
+        public override Task SendAsync(
+            ArraySegment<byte> buffer,
+            WebSocketMessageType messageType,
+            bool endOfMessage,
+            CancellationToken cancellationToken
+        ) => Task.CompletedTask;
+
+        public override void Dispose() { }
     }
 }

@@ -19,7 +19,7 @@ internal sealed class ChangesConnection(
     WebSocket socket,
     Database database,
     OperationRegistry operations,
-    IndexHost indexes,
+    ChangeSubscription<IndexBatch> batches,
     FeedAccess access,
     TimeProvider time
 ) : IDisposable
@@ -52,7 +52,6 @@ internal sealed class ChangesConnection(
         using var ending = CancellationTokenSource.CreateLinkedTokenSource(stopping);
         using var changes = database.Subscribe();
         using var indexChanges = database.SubscribeToIndexes();
-        using var batches = indexes.SubscribeToBatches();
         operations.Changed += Post;
         try
         {
@@ -62,7 +61,7 @@ internal sealed class ChangesConnection(
                 SendChangesAsync(changes, ending.Token),
                 SendOperationsAsync(ending.Token),
                 SendIndexChangesAsync(indexChanges, ending.Token),
-                SendBatchesAsync(batches, ending.Token)
+                SendBatchesAsync(ending.Token)
             );
             await Task.WhenAny(receiving, sending, refused);
             await (
@@ -223,7 +222,7 @@ internal sealed class ChangesConnection(
         }
     }
 
-    private async Task SendBatchesAsync(ChangeSubscription<IndexBatch> batches, CancellationToken ending)
+    private async Task SendBatchesAsync(CancellationToken ending)
     {
         while (await batches.WaitAsync(ending))
         {

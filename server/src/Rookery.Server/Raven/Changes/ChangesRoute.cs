@@ -19,11 +19,12 @@ internal sealed class ChangesRoute(ServerContext context, OperationRegistry oper
         }
 
         using var socket = await http.WebSockets.AcceptWebSocketAsync();
+        using var batches = context.Indexes.SubscribeToBatches();
         using var connection = new ChangesConnection(
             socket,
             database,
             operations,
-            context.Indexes,
+            batches,
             new FeedAccess(context, http),
             context.Time
         );
