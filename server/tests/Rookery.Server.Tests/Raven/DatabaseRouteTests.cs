@@ -65,6 +65,8 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("""{"LockMode":"PreventDeletesError"}""", "LockMode")]
     [InlineData("""{"Settings":{"Indexing.MapTimeoutInSec":"15"}}""", "Indexing.MapTimeoutInSec")]
     [InlineData("""{"Expiration":{"Disabled":true}}""", "Expiration")]
+    [InlineData("""{"Refresh":{"Disabled":false,"RefreshFrequencyInSec":60}}""", "Refresh")]
+    [InlineData("""{"DataArchival":{"Disabled":false}}""", "DataArchival")]
     [InlineData("""{"Unknown":"x"}""", "Unknown")]
     [InlineData("""{"Revisions":{"Default":{"Disabled":false}}}""", "Revisions")]
     [InlineData("""{"Indexes":{"A":{"Maps":[[{}]]}},"Settings":{}}""", "Indexes")]

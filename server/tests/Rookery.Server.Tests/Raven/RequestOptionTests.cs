@@ -186,12 +186,26 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
         """{"Indexes":[{"Name":"A","Maps":["map('U', u => ({ _: [{ $value: u.a, $name: u.b }] }))"]}]}""",
         "'_'"
     )]
+    [InlineData("GET", "refresh/config", null, "refresh of documents (@refresh is kept and does nothing)")]
+    [InlineData("POST", "admin/refresh/config", """{"Disabled":false}""", "@refresh is kept and does nothing")]
+    [InlineData("GET", "data-archival/config", null, "archival of documents (@archive-at is kept")]
+    [InlineData("POST", "admin/data-archival/config", """{"Disabled":false}""", "@archive-at is kept")]
+    [InlineData("GET", "expiration/config", null, "configuration of expiration")]
+    [InlineData(
+        "PUT",
+        "indexes",
+        """
+            {"Indexes":[{"Name":"A","Maps":["from u in docs.U select new { u.a }"],
+            "ArchivedDataProcessingBehavior":"ArchivedOnly"}]}
+            """,
+        "ArchivedDataProcessingBehavior"
+    )]
     [InlineData("POST", "indexes/set-lock", """{"IndexNames":["A"],"Mode":"Unlock","Surprise":1}""", "Surprise")]
     [InlineData("POST", "indexes/set-priority", """{"IndexNames":["A"],"Priority":"Low","Surprise":1}""", "Surprise")]
-    public async Task Members_of_bodies_that_would_be_passed_over_are_refused_by_name(
+    public async Task What_would_be_passed_over_is_refused_by_name(
         string method,
         string route,
-        string body,
+        string? body,
         string named
     )
     {
