@@ -82,7 +82,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         await server.SendAsync(
             "POST",
             db + "/bulk_docs",
-            $$"""{"Commands":[{{string.Join(',', Enumerable.Range(0, 600).Select(static i => $$"""{"Id":"items/{{i}}","Type":"PUT","Document":{} }"""))}}]}"""
+            $$"""{"Commands":[{{string.Join(',', Enumerable.Range(0, 600).Select(Item))}}]}"""
         );
         using var socket = await ConnectAsync(db);
         await AskAsync(socket, """{"CommandId":1,"Command":"watch-operations","Param":null}""");
@@ -235,6 +235,8 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     [Fact]
     public async Task Plain_HTTP_is_told_that_this_is_a_WebSocket() =>
         (await server.SendAsync("GET", await server.CreateDatabaseAsync() + "/changes")).IsRefusal(400, "WebSocket");
+
+    private static string Item(int number) => $$"""{"Id":"items/{{number}}","Type":"PUT","Document":{} }""";
 
     private static async Task<string> AskAsync(ClientWebSocket socket, string command)
     {

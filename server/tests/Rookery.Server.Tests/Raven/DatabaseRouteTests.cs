@@ -82,7 +82,11 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
         var created = await server.SendAsync(
             "PUT",
             "/admin/databases?name=plain",
-            """{"DatabaseName":"plain","Encrypted":false,"Indexes":{},"RavenEtls":[],"Revisions":null,"Topology":{"Members":[]},"LockMode":"Unlock","DatabaseState":"Normal","EtagForBackup":0,"Client":null,"Settings":{} }"""
+            """
+            {"DatabaseName":"plain","Encrypted":false,"Indexes":{},"RavenEtls":[],"Revisions":null,
+            "Topology":{"Members":[]},"LockMode":"Unlock","DatabaseState":"Normal","EtagForBackup":0,"Client":null,
+            "Settings":{} }
+            """
         );
         Assert.Equal(201, created.Status);
     }
@@ -200,7 +204,8 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
             await server.SendAsync(
                 "GET",
                 db
-                    + $"/hilo/next?lastBatchSize=32&tag=users&lastRangeAt={first.GetProperty("LastRangeAt").GetString()}"
+                    + "/hilo/next?lastBatchSize=32&tag=users&lastRangeAt="
+                    + first.GetProperty("LastRangeAt").GetString()
                     + $"&identityPartsSeparator=/&lastMax=32"
             )
         ).Json;

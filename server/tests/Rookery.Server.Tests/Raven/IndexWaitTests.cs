@@ -18,8 +18,10 @@ public sealed class IndexWaitTests : IAsyncLifetime
         "Reduce":"from r in results group r by r.City into g select new { City = g.Key, n = g.Sum(x => x.n) }"}]}
         """;
 
-    private const string OfAUser =
-        """{"Commands":[{"Id":"users/1","Type":"PUT","Document":{"City":"Ulm","@metadata":{"@collection":"Users"}}}]}""";
+    private const string OfAUser = """
+        {"Commands":[{"Id":"users/1","Type":"PUT",
+        "Document":{"City":"Ulm","@metadata":{"@collection":"Users"}}}]}
+        """;
 
     // A test that would otherwise hang ends; none that passes waits for it.
     private static readonly TimeSpan Guard = TimeSpan.FromSeconds(60);
@@ -152,7 +154,10 @@ public sealed class IndexWaitTests : IAsyncLifetime
             Enumerable
                 .Range(0, 200)
                 .Select(static number =>
-                    $$$"""{"Id":"users/{{{number}}}","Type":"PUT","Document":{"Zero":0,"@metadata":{"@collection":"Users"} } }"""
+                    $$$"""
+                        {"Id":"users/{{{number}}}","Type":"PUT",
+                        "Document":{"Zero":0,"@metadata":{"@collection":"Users"} } }
+                        """
                 )
         );
         string route = $"{db}/bulk_docs?waitForIndexesTimeout={LongWait}";
@@ -171,7 +176,10 @@ public sealed class IndexWaitTests : IAsyncLifetime
     }
 
     private static string QueryOf(string index) =>
-        $$"""{"Query":"from index '{{index}}'","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"{{LongWait}}"}""";
+        $$"""
+            {"Query":"from index '{{index}}'","WaitForNonStaleResults":true,
+            "WaitForNonStaleResultsTimeout":"{{LongWait}}"}
+            """;
 
     /// <summary>A database with indexes, which this node has opened.</summary>
     private Task<Database> DefineAsync(string definitions) => DefineAsync(definitions, _server);

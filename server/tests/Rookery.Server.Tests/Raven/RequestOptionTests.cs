@@ -236,14 +236,18 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
     [InlineData(
         "POST",
         "queries",
-        """{"Query":"from Users","DisableCaching":true,"SkipDuplicateChecking":true,"PageSizeSet":false,"Start":null}""",
+        """
+            {"Query":"from Users","DisableCaching":true,"SkipDuplicateChecking":true,"PageSizeSet":false,
+            "Start":null}
+            """,
         200
     )]
     [InlineData(
         "PUT",
         "indexes",
         """
-            {"Indexes":[{"Name":"A","Maps":["from u in docs.U select new { u.a }"],"IndexSourceType":"Documents","IndexType":"Map","State":null,
+            {"Indexes":[{"Name":"A","Maps":["from u in docs.U select new { u.a }"],"IndexSourceType":"Documents",
+            "IndexType":"Map","State":null,
             "AdditionalSources":{},"DeploymentMode":null,"ReduceOutputIndex":null,"Fields":{},"Configuration":{}}]}
             """,
         201
