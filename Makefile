@@ -12,10 +12,6 @@ dashboard_sources := $(shell find server/dashboard -type f -not -path '*/node_mo
 
 export DOTNET_CLI_TELEMETRY_OPTOUT := 1
 export DOTNET_NOLOGO := 1
-# The analyzers judge in `make lint`, over all projects at once; here they took most of the compiler's time. One compiler
-# serves all projects, even where a build machine turns that off.
-publish := dotnet publish server/src/Rookery -c Release -p:RunAnalyzers=false -p:UseSharedCompilation=true -v quiet
-
 .PHONY: build dashboard package release e2e e2e-long image image-lock image-test run cluster
 .PHONY: chaos check test test-crash test-long simulate simulate-long bench lint clean
 
@@ -29,9 +25,8 @@ server/dashboard/dist/index.html.br: $(dashboard_sources)
 	npm --prefix server/dashboard run build
 
 # What was published of an architecture is the package's and, of this machine's own, the executable's: to publish that again took 60 of the 93 s of the package in a test run.
-artifacts/publish-%/rookery: $(sources) server/dashboard/dist/index.html.br
-	$(publish) -r linux-$(patsubst amd64,x64,$*) -o $(@D)
-	touch $@
+artifacts/publish-%/rookery: server/publish $(sources) server/dashboard/dist/index.html.br
+	server/publish $*
 
 # Under this name it appears all at once.
 artifacts/rookery: artifacts/publish-$(own_arch)/rookery

@@ -5,6 +5,7 @@ qemu-user, each for the processor that it is made for); in the image in QEMU, se
 Needs what image-test needs, gcc and qemu-user; builds into artifacts/levels."""
 
 import http.client
+import os
 import struct
 import subprocess
 import sys
@@ -25,26 +26,28 @@ ROOT = vm.ARTIFACTS / "image/arm64/root"
 
 def instruction_set(names: str) -> tuple[str, ...]:
     # A comma separates properties on MSBuild's command line.
-    return ("-p:PublishReadyToRunCrossgen2ExtraArgs=--instruction-set:" + names.replace(",", "%2C"),)
+    return ("-p:IlcInstructionSet=" + names.replace(",", "%2C"),)
 
 
-# A Cortex-A53 and an A72 of a Pi have the same: no crypto, no large system extensions. The default of the project is composite, for any arm64.
+# A Cortex-A53 and an A72 of a Pi have the same: no crypto, no large system extensions. The default is compiled ahead for any arm64.
 WAYS = {
-    "IL": ("cortex-a72", ("-p:PublishReadyToRun=false",)),
-    "ReadyToRun": ("cortex-a72", ("-p:PublishReadyToRunComposite=false",)),
-    "composite": ("cortex-a72", ()),
-    "composite, A53 and A72": ("cortex-a72", instruction_set("base,crc")),
-    "composite on an A76": ("cortex-a76", ()),
-    "composite, A76": ("cortex-a76", instruction_set("base,crc,aes,sha1,sha2,dotprod,rdma,lse,rcpc")),
+    "IL": ("cortex-a72", ("-p:PublishAot=false", "-p:PublishReadyToRun=false")),
+    "ReadyToRun, composite": ("cortex-a72", ("-p:PublishAot=false",)),
+    "ahead": ("cortex-a72", ()),
+    "ahead, for size": ("cortex-a72", ("-p:OptimizationPreference=Size",)),
+    "ahead, for speed": ("cortex-a72", ("-p:OptimizationPreference=Speed",)),
+    "ahead, A53 and A72": ("cortex-a72", instruction_set("base,crc")),
+    "ahead on an A76": ("cortex-a76", ()),
+    "ahead, A76": ("cortex-a76", instruction_set("base,crc,aes,sha1,sha2,dotprod,rdma,lse,rcpc")),
 }
 
 
 def build(way: str) -> Path:
     directory = LEVELS / way.removesuffix(" on an A76").replace(", ", "-").replace(" ", "-")
     if not (directory / "rookery").exists():
-        subprocess.run(["dotnet", "publish", "server/src/Rookery", "-c", "Release", "-r", "linux-arm64", "-o", directory, "-v", "quiet", "--nologo",
-                        # A compiler's options are no reason for a second compilation, so each way has its own.
-                        "--artifacts-path", LEVELS / "build" / directory.name, *WAYS[way][1]], check=True, cwd=vm.TOP)
+        # A compiler's options are no reason for a second compilation, so each way has its own.
+        subprocess.run(["server/publish", "arm64", "--artifacts-path", LEVELS / "build" / directory.name, *WAYS[way][1]],
+                       check=True, cwd=vm.TOP, env={**os.environ, "OUTPUT": str(directory)})
     return directory / "rookery"
 
 
