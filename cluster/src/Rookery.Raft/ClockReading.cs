@@ -6,6 +6,12 @@ namespace Rookery.Raft;
 /// speaks against it.</param>
 public readonly record struct ClockReading(long UtcTicks, bool IsSure);
 
+/// <summary>The time of an entry.</summary>
+/// <param name="Ticks">UTC ticks, later than that of the entry before.</param>
+/// <param name="IsSteady">Whether no more lies between the time of the entry before and this one than passed. Else what
+/// is older may be younger than it seems, and must not be forgotten for its age.</param>
+public readonly record struct LogTime(long Ticks, bool IsSteady);
+
 /// <summary>What a leader makes of the voters' clocks.</summary>
 public enum ClockVerdict
 {

@@ -49,6 +49,10 @@ internal sealed class ClusterClock(SafetyRules rules)
     /// <summary>How far a clock is from the monotonic time.</summary>
     public static long DifferenceOf(long ticks, long now) => ticks - (now * TicksPerMicrosecond);
 
+    /// <summary>What a clock of a known difference shows; the default of one that is not known.</summary>
+    public static ClockReading ReadingOf((long Difference, bool IsSure)? clock, long now) =>
+        clock is var (difference, isSure) ? new ClockReading(TicksAt(difference, now), isSure) : default;
+
     /// <summary>What it shows.</summary>
     public ClockReading At(long now) => _isKnown ? new ClockReading(TicksAt(_difference, now), IsSure) : default;
 

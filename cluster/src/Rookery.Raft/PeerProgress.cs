@@ -22,30 +22,3 @@ public readonly record struct PeerProgress(
     long? SpareBytes,
     ClockReading Clock
 );
-
-/// <summary>What owners are shown of the other members.</summary>
-public sealed partial class RaftCore
-{
-    /// <summary>The other members, as this node sees them while it leads; none while it does not.</summary>
-    public IReadOnlyList<PeerProgress> ReadPeers() => Role != Role.Leader ? [] : [.. _peers.Select(Read)];
-
-    private PeerProgress Read(Progress peer)
-    {
-        bool hasAnswered = peer.Incarnation > 0;
-        return new PeerProgress(
-            peer.Node,
-            peer.Match > 0 || peer.State == ProgressState.Manifest ? peer.Match : null,
-            hasAnswered && _now - peer.LastContact <= ElectionTimeoutMicroseconds,
-            hasAnswered ? peer.LastContact : null,
-            peer.IsCaughtUp,
-            peer.Health.SyncMicroseconds,
-            hasAnswered ? peer.Health.SpareBytes : null,
-            ClockOf(peer)
-        );
-    }
-
-    private ClockReading ClockOf(Progress peer) =>
-        peer.Clock is var (difference, isSure)
-            ? new ClockReading(ClusterClock.TicksAt(difference, _now), isSure)
-            : default;
-}

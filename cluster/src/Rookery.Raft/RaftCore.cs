@@ -1,40 +1,27 @@
 namespace Rookery.Raft;
 
-/// <summary>The parts a member can play.</summary>
-public enum Role
-{
-    /// <summary>It takes entries from a leader, or waits for one.</summary>
-    Follower,
-
-    /// <summary>It asks who would vote for it.</summary>
-    PreCandidate,
-
-    /// <summary>It asks for votes in a new term.</summary>
-    Candidate,
-
-    /// <summary>It decides the order of entries.</summary>
-    Leader,
-}
-
 /// <summary>
 /// Raft as a state machine: inputs and a clock's readings in, messages and journal writes out. It does no input or
 /// output, starts no thread and waits for nothing. Sources: Ongaro and Ousterhout 2014 ("the paper"), Ongaro's thesis
 /// ("the thesis", by section).
 /// </summary>
-/// <remarks>Not safe for several threads at once.</remarks>
-public sealed partial class RaftCore
+/// <remarks>
+/// <para>Not safe for several threads at once.</para>
+/// <para>The door to the types that do it. <see cref="Member"/> changes roles and hands messages on;
+/// <see cref="MemberState"/> and <see cref="RaftLog"/> are what all parts read; each other part owns its fields and its
+/// share of the paper. docs/explanation/consensus.md has a table of them.</para>
+/// </remarks>
+public sealed class RaftCore
 {
-    private readonly CoreOptions _options;
-    private readonly SafetyRules _rules;
-    private readonly Random _random;
-    private readonly EntryLog _log;
-    private readonly Durability _durability;
-    private readonly long _incarnation;
-    private Output _output = new();
-    private LogPosition _votedBy;
-    private StoreHealth _health;
-    private long _now;
-    private long _appliedThrough;
+    /// <summary>
+    /// So many reads wait at most, for a leader or for its word: hosts give up on reads, and ask again, for as long as
+    /// there is none.
+    /// </summary>
+    public const int MostWaitingReads = 1024;
+
+    private readonly Member _member;
+    private readonly MemberState _state;
+    private readonly RaftLog _log;
     private bool _hasTime;
 
     /// <summary>A core that goes on where its store left off, as a follower.</summary>
@@ -43,63 +30,51 @@ public sealed partial class RaftCore
 
     internal RaftCore(StartingPoint start, CoreOptions options, SafetyRules rules)
     {
-        ConsensusException.Unless(!start.Self.IsNone, "a node has an id");
-        ConsensusException.Unless(
-            start.CommitIndex >= start.Log.Base.Index && start.CommitIndex <= start.Log.LastIndex,
-            "what the manifest holds is in the log, or before it"
-        );
-        ConsensusException.Unless(start.Vote.Term >= start.Log.Last.Term, "the vote record is as new as the log");
-        _options = options;
-        _rules = rules;
-        _random = new Random(start.Seed);
-        (Self, _incarnation, _log) = (start.Self, start.Incarnation, start.Log);
-        (Term, VotedFor, CommitIndex) = (start.Vote.Term, start.Vote.VotedFor, start.CommitIndex);
-        _durability = new Durability(_log.LastIndex, rules);
-        _clusterClock = new ClusterClock(rules);
-        _votedBy = start.VotedBy > _log.Last ? start.VotedBy : default;
-        ElectionTimeoutMicroseconds = options.FirstElectionTimeoutMicroseconds;
-        _wasUnclean = start.WasUnclean;
-
-        // An answer to a question of an earlier start must not answer one of this: a read would see the past.
-        _readRequest = start.Incarnation << 32;
-        _appliedThrough = CommitIndex;
+        _member = new Member(start, options, rules);
+        _state = _member.State;
+        _log = _state.Log;
     }
 
     /// <summary>This node.</summary>
-    public NodeId Self { get; }
+    public NodeId Self => _state.Self;
 
     /// <summary>What it is now.</summary>
-    public Role Role { get; private set; }
+    public Role Role => _state.Role;
 
     /// <summary>The current term.</summary>
-    public long Term { get; private set; }
+    public long Term => _state.Term;
 
     /// <summary>Who has this node's vote in <see cref="Term"/>.</summary>
-    public NodeId VotedFor { get; private set; }
+    public NodeId VotedFor => _state.VotedFor;
 
     /// <summary>Who leads in <see cref="Term"/>, if that is known.</summary>
-    public NodeId Leader { get; private set; }
+    public NodeId Leader => _state.Leader;
 
     /// <summary>How often this node's store was started.</summary>
-    public long Incarnation => _incarnation;
+    public long Incarnation => _state.Incarnation;
 
     /// <summary>Whether it is handing leadership over: proposals are refused until that is done or given up.</summary>
-    public bool IsTransferring => !_transferTo.IsNone;
+    public bool IsTransferring => _member.Transfer.IsUnderWay;
+
+    /// <summary>
+    /// Who would lead if this node, which leads, went now; none when it does not lead, or nobody could.
+    /// </summary>
+    public NodeId Successor => _member.Successor;
 
     /// <summary>Entries through here are committed, as far as this node knows.</summary>
-    public long CommitIndex { get; private set; }
+    public long CommitIndex => _log.CommitIndex;
 
     /// <summary>Entries through here may be applied: committed, and durable here.</summary>
-    public long ApplyThrough => Math.Min(CommitIndex, _durability.DurableIndex);
+    public long ApplyThrough => _log.ApplyThrough;
 
     /// <summary>The end of the log, durable or not.</summary>
-    public LogPosition Last => _log.Last;
+    public LogPosition Last => _log.Entries.Last;
 
     /// <summary>Entries through here are durable here.</summary>
-    public long DurableIndex => _durability.DurableIndex;
+    public long DurableIndex => _log.Durability.DurableIndex;
 
     /// <summary>Who belongs to the cluster.</summary>
-    public Configuration Configuration => _rules.InForce(_log);
+    public Configuration Configuration => _log.Configuration;
 
     /// <summary>
     /// Whether the newest configuration took this node out, as far as the log reaches back. A configuration without it
@@ -107,28 +82,76 @@ public sealed partial class RaftCore
     /// damaged log ends with.
     /// </summary>
     public bool WasRemoved =>
-        !IsDamaged && !_log.Configuration.IsMember(Self) && _log.PreviousConfiguration.IsMember(Self);
+        !IsDamaged && !_log.Entries.Configuration.IsMember(Self) && _log.Entries.PreviousConfiguration.IsMember(Self);
 
     /// <summary>The index of the entry that <see cref="Configuration"/> came with.</summary>
-    public long ConfigurationIndex => _log.ConfigurationIndex;
+    public long ConfigurationIndex => _log.Entries.ConfigurationIndex;
 
     /// <summary>Whether the last change of members is not committed yet.</summary>
-    public bool ChangeIsPending => _log.ConfigurationIndex > CommitIndex;
+    public bool ChangeIsPending => _log.ChangeIsPending;
 
     /// <summary>The election timeout in force, one for the whole cluster.</summary>
-    public long ElectionTimeoutMicroseconds { get; private set; }
+    public long ElectionTimeoutMicroseconds => _state.ElectionTimeoutMicroseconds;
 
     /// <summary>
     /// Whether this store lost entries that it may have acknowledged, and the leader has not replaced them yet: it
     /// neither campaigns nor votes for older logs.
     /// </summary>
-    public bool IsDamaged => _votedBy != default;
+    public bool IsDamaged => _log.IsDamaged;
 
     /// <summary>Whether the journal failed, or the state differs from that of a majority: the node must stop.</summary>
     public bool HasFailed { get; private set; }
 
+    /// <summary>What this node makes of the voters' clocks while it leads.</summary>
+    public ClockVerdict ClockVerdict => _member.Clocks.Verdict;
+
     /// <summary>The term of the entry at <paramref name="index"/>; 0 when the log does not have it singly.</summary>
-    public long TermAt(long index) => _log.TermAt(index);
+    public long TermAt(long index) => _log.Entries.TermAt(index);
+
+    /// <summary>The cluster's time, as far as this node knows it.</summary>
+    /// <param name="nowMicroseconds">The time that inputs carry.</param>
+    public ClockReading ReadClock(long nowMicroseconds) => _member.Clocks.Read(nowMicroseconds);
+
+    /// <summary>
+    /// The time of an entry that follows one of <paramref name="lastTicks"/>: it never falls, whatever clocks do.
+    /// </summary>
+    /// <param name="nowMicroseconds">The time that inputs carry.</param>
+    /// <param name="lastTicks">The time of the last entry that has one.</param>
+    public LogTime TimeAfter(long nowMicroseconds, long lastTicks) =>
+        _member.Clocks.TimeAfter(nowMicroseconds, lastTicks);
+
+    /// <summary>The other members, as this node sees them while it leads; none while it does not.</summary>
+    public IReadOnlyList<PeerProgress> ReadPeers() => _member.ReadPeers();
+
+    /// <summary>
+    /// Whether a fetched manifest may be put in place now: the host asks just before it does, takes no other step until
+    /// <see cref="Input.ManifestInstalled"/>, and answers <see cref="Input.ManifestFailed"/> when entries have
+    /// overtaken the manifest meanwhile, or it is of a later term than this node has heard of; while the journal
+    /// writes, it asks again later.
+    /// </summary>
+    /// <param name="position">What it ends with.</param>
+    /// <param name="committedBy">The term that its giver was in when it gave it: what it holds was committed by
+    /// then.</param>
+    public bool MayInstall(LogPosition position, long committedBy) =>
+        _member.Snapshots.MayInstall(position, committedBy);
+
+    /// <summary>
+    /// Whether a fetched manifest may take the place of tables that cannot be applied to any more, whatever is
+    /// committed here: when its entry is in the log, durably, so that the log stays as it is. Then it holds what this
+    /// log does through there (paper 5.3, log matching). The host sees that it is not behind what it has applied, and
+    /// does as for <see cref="MayInstall"/>, but need not wait for the journal to rest: only, as with whatever is
+    /// committed here, until the term is on the disk.
+    /// </summary>
+    /// <param name="position">What it ends with.</param>
+    /// <param name="committedBy">As for <see cref="MayInstall"/>.</param>
+    public bool MayReplaceTables(LogPosition position, long committedBy) =>
+        _member.Snapshots.MayReplaceTables(position, committedBy);
+
+    /// <summary>
+    /// Whether a manifest at <paramref name="position"/> leaves the journal as it is: its entry is in the log, durably.
+    /// Else the journal begins anew behind it.
+    /// </summary>
+    public bool KeepsTailBehind(LogPosition position) => _log.KeepsTailBehind(position);
 
     /// <summary>Takes one event in.</summary>
     /// <param name="input">What happened.</param>
@@ -136,8 +159,7 @@ public sealed partial class RaftCore
     /// <exception cref="ConsensusException">A rule was found broken, here or at a peer. The node must stop.</exception>
     public void Step(in Input input, Output into)
     {
-        _output = into;
-        _output.Clear();
+        _member.BeginStep(into);
         if (HasFailed)
         {
             return;
@@ -145,172 +167,92 @@ public sealed partial class RaftCore
 
         var before = (Role, Term, Leader);
         PassTime(input.NowMicroseconds);
-        Take(input);
-        CheckRules(before.Term);
-        _output.Write = HasFailed
+        Take(input, into);
+        if (_member.Outcomes.HasDiverged)
+        {
+            Fail();
+        }
+
+        _member.CheckRules(before.Term);
+        into.Write = HasFailed
             ? null
-            : _durability.Next(
+            : _log.Durability.Next(
                 new VoteRecord(Term, VotedFor),
-                _log.LastIndex,
-                _rules.MayBeNoted(CommitIndex, _log.LastIndex)
+                Last.Index,
+                _state.Rules.MayBeNoted(CommitIndex, Last.Index)
             );
-        _output.RoleChanged = before != (Role, Term, Leader);
+        into.RoleChanged = before != (Role, Term, Leader);
     }
 
-    private void Take(in Input input)
+    private void Take(in Input input, Output into)
     {
         switch (input.Kind)
         {
             case InputKind.Tick:
-                OnTick();
+                _member.Tick();
                 break;
             case InputKind.Message:
-                OnMessage(input.Message, input.Entries.Span);
+                _member.Take(input.Message, input.Entries.Span);
                 break;
             case InputKind.JournalDurable:
-                OnJournalDurable(input.Number);
+                _member.JournalDurable(input.Number);
                 break;
             case InputKind.JournalFailed:
-                BecomeFollower(Term, NodeId.None);
-                HasFailed = true;
+                Fail();
                 break;
             case InputKind.Applied:
-                OnApplied(input.Outcome);
+                _member.Outcomes.Applied(input.Outcome);
                 break;
             case InputKind.Released:
                 ConsensusException.Unless(input.Number <= ApplyThrough, "only what is applied is given back");
-                _log.ReleaseThrough(input.Number);
+                _log.Entries.ReleaseThrough(input.Number);
                 break;
             case InputKind.Unreadable:
-                OnUnreadable(input.Node, input.Number);
+                _member.Replication.Unreadable(input.Node, input.Number);
                 break;
             case InputKind.ManifestDurable:
-                _manifest = input.Position;
+                _member.Replication.Manifest = input.Position;
                 break;
             case InputKind.ManifestInstalled:
-                OnManifestInstalled(input.Position, input.CommittedBy, input.Configuration!, input.Number);
+                _member.ManifestInstalled(
+                    input.Position,
+                    input.CommittedBy,
+                    input.Configuration!,
+                    configurationIndex: input.Number
+                );
                 break;
             case InputKind.ManifestFailed:
-                Coverage.Took(RareBranch.FetchedForNothing);
-                _fetching = default;
+                _member.Snapshots.Failed();
                 break;
             case InputKind.Propose:
-                OnPropose(input.Entry);
+                _member.Propose(input.Entry);
                 break;
             case InputKind.Read:
-                OnRead(input.Number);
+                _member.Reads.Take(input.Number);
                 break;
             case InputKind.ChangeMember:
-                _output.ChangeAnswer = OnChangeMember(input.Change, input.Node);
+                into.ChangeAnswer = _member.Changes.Take(input.Change, input.Node);
                 break;
             case InputKind.Transfer:
-                OnTransfer(input.Node);
+                _member.Transfer.To(input.Node);
                 break;
             case InputKind.PeerUnreachable:
-                OnPeerUnreachable(input.Node);
+                _member.Replication.Unreachable(input.Node);
                 break;
             case InputKind.Health:
-                OnHealth(input.Health);
+                _member.TakeHealth(input.Health);
                 break;
             case InputKind.Clock:
-                OnClock(input.Clock);
+                _member.Clocks.TakeOwn(input.Clock);
                 break;
             case InputKind.LogTime:
-                OnLogTime(input.Number);
+                _member.Clocks.TakeLogTime(input.Number);
                 break;
             case InputKind.ConfirmClock:
-                _output.ClockAnswer = OnConfirmClock();
+                into.ClockAnswer = _member.Clocks.Confirm();
                 break;
             default:
                 throw new ConsensusException("an input has a kind");
-        }
-    }
-
-    private void OnMessage(in Message message, ReadOnlySpan<Entry> entries)
-    {
-        ConsensusException.Unless(message.To == Self, "a message comes to whom it is for");
-        switch (message.Kind)
-        {
-            case MessageKind.PreVote:
-                OnPreVote(message);
-                return;
-            case MessageKind.PreVoteReply:
-                OnPreVoteReply(message);
-                return;
-            case MessageKind.Vote:
-                OnVote(message);
-                return;
-            default:
-                break;
-        }
-
-        if (message.Term < Term)
-        {
-            RefuseOldTerm(message);
-            return;
-        }
-
-        bool fromLeader =
-            message.Kind
-            is MessageKind.Append
-                or MessageKind.Heartbeat
-                or MessageKind.Commit
-                or MessageKind.SnapshotOffer;
-        if (message.Term > Term || (fromLeader && Leader.IsNone))
-        {
-            BecomeFollower(message.Term, fromLeader ? message.From : NodeId.None);
-        }
-
-        if (fromLeader)
-        {
-            ConsensusException.Unless(Role == Role.Follower && Leader == message.From, "a term has one leader");
-            HearLeader();
-        }
-
-        switch (message.Kind)
-        {
-            case MessageKind.VoteReply:
-                OnVoteReply(message);
-                break;
-            case MessageKind.Append:
-                OnAppend(message, entries);
-                break;
-            case MessageKind.AppendReply:
-                OnAppendReply(message);
-                break;
-            case MessageKind.Heartbeat:
-                OnHeartbeat(message);
-                break;
-            case MessageKind.HeartbeatReply:
-                OnHeartbeatReply(message);
-                break;
-            case MessageKind.Commit:
-                CommitAsFollower(message.Commit);
-                break;
-            case MessageKind.Read:
-                OnRemoteRead(message);
-                break;
-            case MessageKind.ReadReply:
-                OnReadReply(message);
-                break;
-            case MessageKind.TimeoutNow:
-                OnTimeoutNow();
-                break;
-            case MessageKind.SnapshotOffer:
-                OnSnapshotOffer(message);
-                break;
-            default:
-                throw new ConsensusException("a message has a kind");
-        }
-    }
-
-    /// <summary>A leader of an old term learns of the new one; other old messages are dropped.</summary>
-    private void RefuseOldTerm(in Message message)
-    {
-        if (message.Kind is MessageKind.Append or MessageKind.Heartbeat or MessageKind.SnapshotOffer)
-        {
-            Coverage.Took(RareBranch.RefusedOldTerm);
-            Send(Reply(message, MessageKind.HeartbeatReply) with { Refused = true });
         }
     }
 
@@ -320,120 +262,24 @@ public sealed partial class RaftCore
     /// </summary>
     private void PassTime(long time)
     {
-        ConsensusException.Unless(!_hasTime || time >= _now, "the clock never runs back");
-        bool jumped = _hasTime && time - _now > ElectionTimeoutMicroseconds;
-        _now = time;
+        ConsensusException.Unless(!_hasTime || time >= _state.Now, "the clock never runs back");
+        bool jumped = _hasTime && time - _state.Now > ElectionTimeoutMicroseconds;
+        _state.Now = time;
         if (!_hasTime)
         {
             _hasTime = true;
-            Begin();
+            _member.Begin();
         }
         else if (jumped && Role == Role.Leader && Configuration.Majority > 1)
         {
             Coverage.Took(RareBranch.JumpOfClock);
-            StepDown(CoreEvent.QuorumLost);
+            _member.LoseQuorum();
         }
     }
 
-    private void OnJournalDurable(long write)
+    private void Fail()
     {
-        _durability.Completed(write);
-        CountGoodSync();
-        if (_durability.VoteIsDurable)
-        {
-            SendHeld();
-            CountOwnVote();
-            CommitAsFollower(_toldCommit);
-        }
-
-        HealDamage();
-        AcknowledgeAsFollower();
-        AdvanceCommit();
-        FinishTransfer();
-    }
-
-    private Message Make(MessageKind kind, NodeId to) =>
-        new()
-        {
-            Kind = kind,
-            From = Self,
-            To = to,
-            Term = Term,
-            Incarnation = _incarnation,
-        };
-
-    private Message Reply(in Message to, MessageKind kind) =>
-        Make(kind, to.From) with
-        {
-            Sequence = to.Sequence,
-            SentAtMicroseconds = to.SentAtMicroseconds,
-        };
-
-    /// <summary>Follows <paramref name="leader"/> in <paramref name="term"/>, or nobody yet.</summary>
-    private void BecomeFollower(long term, NodeId leader)
-    {
-        ConsensusException.Unless(term >= Term, "terms never fall");
-        if (term > Term)
-        {
-            (Term, VotedFor) = (term, NodeId.None);
-            _durability.VoteChanged();
-        }
-
-        LeaveLeadership();
-        (Role, Leader) = (Role.Follower, leader);
-        if (term != _verifiedTerm)
-        {
-            // A term has one leader: who finds it again after a while of silence has what it verified. It would not be
-            // told again of what was committed meanwhile, when nothing is written.
-            (_verifiedTerm, _verified, _toldCommit) = (term, 0, 0);
-        }
-
-        (_acknowledged, _isAskedToAcknowledge) = (0, false);
-        _votes.Clear();
-        DrawElectionDeadline();
-        WithdrawQuestion();
-        AskForReads();
-    }
-
-    /// <summary>
-    /// What this store had acknowledged and lost is made good when the log is as new again as it was.
-    /// </summary>
-    private void HealDamage()
-    {
-        var durable = new LogPosition(_log.TermAt(_durability.DurableIndex), _durability.DurableIndex);
-        if (IsDamaged && durable >= _votedBy)
-        {
-            Coverage.Took(RareBranch.DamageHealed);
-            _votedBy = default;
-            _output.Tell(CoreEvent.DamageHealed, Self);
-        }
-    }
-
-    /// <summary>
-    /// Checked after each step, in the program too: a wrong value must stop the node before its disk or its peers
-    /// believe it.
-    /// </summary>
-    private void CheckRules(long termBefore)
-    {
-        ConsensusException.Unless(Term >= termBefore, "terms never fall");
-        ConsensusException.Unless(Term >= _log.Last.Term, "no entry is of a later term than the node");
-        ConsensusException.Unless(CommitIndex <= _log.LastIndex, "what is committed is in the log");
-        ConsensusException.Unless(
-            _durability.DurableIndex <= _durability.WrittenIndex && _durability.WrittenIndex <= _log.LastIndex,
-            "what is durable was written, and what was written is in the log"
-        );
-        ConsensusException.Unless(ApplyThrough >= _appliedThrough, "what was applied stays committed and durable");
-        _appliedThrough = ApplyThrough;
-        if (Role == Role.Leader)
-        {
-            ConsensusException.Unless(Leader == Self && _durability.VoteIsDurable, "a leader's own vote is durable");
-            foreach (var peer in _peers)
-            {
-                ConsensusException.Unless(
-                    peer.Match < peer.Next && peer.Match <= _log.LastIndex,
-                    "a peer has what was sent to it"
-                );
-            }
-        }
+        _member.StepDown();
+        HasFailed = true;
     }
 }

@@ -4,184 +4,173 @@ namespace Rookery.Raft;
 /// Reads that see every write acknowledged before they began, without a write (thesis 6.4): reads that arrive during a
 /// round of heartbeats share the next one. No leases: a pause breaks them.
 /// </summary>
-public sealed partial class RaftCore
+internal sealed class ReadIndex(
+    MemberState state,
+    ProgressTracker tracker,
+    Heartbeats heartbeats,
+    Follower follower,
+    Outbox outbox
+)
 {
-    private readonly List<(NodeId From, long Number)> _waitingReads = [];
-    private readonly List<(NodeId From, long Number)> _readsOfRound = [];
-    private readonly List<long> _readsOfRequest = [];
-    private long _readRound;
-    private long _readRoundIndex;
-    private long _readRequest;
-    private long _readRequestedAt;
+    private readonly List<(NodeId From, long Number)> _waiting = [];
+    private readonly List<(NodeId From, long Number)> _ofRound = [];
+    private readonly List<long> _ofRequest = [];
+    private long _roundIndex;
+    private long _requestedAt;
 
-    /// <summary>
-    /// So many reads wait at most, for a leader or for its word: hosts give up on reads, and ask again, for as long as
-    /// there is none.
-    /// </summary>
-    public const int MostWaitingReads = 1024;
+    // An answer to a question of an earlier start must not answer one of this: a read would see the past.
+    private long _request = state.Incarnation << 32;
 
-    private bool MayWaitForRead => _waitingReads.Count + _readsOfRound.Count + _readsOfRequest.Count < MostWaitingReads;
+    private bool HasRoom => _waiting.Count + _ofRound.Count + _ofRequest.Count < RaftCore.MostWaitingReads;
 
-    private void OnRead(long number)
+    /// <summary>A read of this node's host.</summary>
+    public void Take(long number)
     {
-        if (!MayWaitForRead)
+        if (!HasRoom)
         {
-            _output.RefuseRead(number);
+            outbox.Output.RefuseRead(number);
             return;
         }
 
-        _waitingReads.Add((Self, number));
-        BeginReadRound();
-        AskForReads();
+        _waiting.Add((state.Self, number));
+        BeginRound();
+        AskLeader();
     }
 
-    private void OnRemoteRead(in Message message)
+    /// <summary>A follower asks for reads of its own. Who is not heard asks again.</summary>
+    public void TakeOfFollower(in Message message)
     {
-        // Who is not heard asks again.
-        if (Role == Role.Leader && MayWaitForRead)
+        if (state.IsLeader && HasRoom)
         {
-            _waitingReads.Add((message.From, message.Sequence));
-            BeginReadRound();
+            _waiting.Add((message.From, message.Sequence));
+            BeginRound();
         }
     }
 
-    private void BeginReadRound()
+    /// <summary>A leader begins a round for the reads that wait, one round at a time.</summary>
+    public void BeginRound()
     {
         if (
-            Role != Role.Leader
-            || _readsOfRound.Count > 0
-            || _waitingReads.Count == 0
-            || !_rules.MayBeginReads(OwnTermIsCommitted)
+            !state.IsLeader
+            || _ofRound.Count > 0
+            || _waiting.Count == 0
+            || !state.Rules.MayBeginReads(state.OwnTermIsCommitted)
         )
         {
             return;
         }
 
-        _readsOfRound.AddRange(_waitingReads);
-        _waitingReads.Clear();
-        _readRoundIndex = CommitIndex;
-        _readRound++;
-        if (_peers.Count > 0)
-        {
-            SendHeartbeats();
-        }
-
-        FinishReadRound();
+        _ofRound.AddRange(_waiting);
+        _waiting.Clear();
+        _roundIndex = state.Log.CommitIndex;
+        heartbeats.BeginRound();
+        FinishRound();
     }
 
-    private void FinishReadRound()
+    /// <summary>Serves the reads of the round when a majority confirmed it.</summary>
+    public void FinishRound()
     {
-        if (_readsOfRound.Count == 0 || !_rules.MayServeReads(RoundIsConfirmed()))
+        if (_ofRound.Count == 0 || !state.Rules.MayServeReads(tracker.MajorityConfirmed(heartbeats.Round)))
         {
             return;
         }
 
-        foreach (var (from, number) in _readsOfRound)
+        foreach (var (from, number) in _ofRound)
         {
-            if (from == Self)
+            if (from == state.Self)
             {
-                _output.Serve(number, _readRoundIndex);
+                outbox.Output.Serve(number, _roundIndex);
             }
             else
             {
-                Send(
-                    Make(MessageKind.ReadReply, from) with
+                outbox.Send(
+                    outbox.Make(MessageKind.ReadReply, from) with
                     {
                         Sequence = number,
-                        LastIndex = _readRoundIndex,
-                        Commit = _readRoundIndex,
+                        LastIndex = _roundIndex,
+                        Commit = _roundIndex,
                     }
                 );
             }
         }
 
-        _readsOfRound.Clear();
-        BeginReadRound();
-    }
-
-    private bool RoundIsConfirmed()
-    {
-        int confirmed = 0;
-        foreach (var voter in Configuration.Voters)
-        {
-            confirmed += voter == Self || Find(voter)?.Sequence >= _readRound ? 1 : 0;
-        }
-
-        return confirmed >= _rules.MajorityOf(Configuration);
+        _ofRound.Clear();
+        BeginRound();
     }
 
     /// <summary>
     /// Own reads of a leader that lost its leadership are asked of the next one; others' were theirs to ask again.
     /// </summary>
-    private void TakeReadsBack()
+    public void EndLeading()
     {
-        _waitingReads.AddRange(_readsOfRound);
-        _readsOfRound.Clear();
-        _waitingReads.RemoveAll(read => read.From != Self);
-        if (_waitingReads.Count > 0)
+        _waiting.AddRange(_ofRound);
+        _ofRound.Clear();
+        _waiting.RemoveAll(read => read.From != state.Self);
+        if (_waiting.Count > 0)
         {
             Coverage.Took(RareBranch.ReadsTakenBack);
         }
     }
 
-    /// <summary>A follower asks the leader for all reads that wait, one question at a time.</summary>
-    private void AskForReads()
+    /// <summary>The leader may be another: what it was asked waits again.</summary>
+    public void WithdrawQuestion()
     {
-        if (Role != Role.Follower || Leader.IsNone || _readsOfRequest.Count > 0 || _waitingReads.Count == 0)
+        foreach (long number in _ofRequest)
+        {
+            _waiting.Add((state.Self, number));
+        }
+
+        _ofRequest.Clear();
+    }
+
+    /// <summary>A follower asks the leader for all reads that wait, one question at a time.</summary>
+    public void AskLeader()
+    {
+        if (state.Role != Role.Follower || state.Leader.IsNone || _ofRequest.Count > 0 || _waiting.Count == 0)
         {
             return;
         }
 
-        foreach (var (_, number) in _waitingReads)
+        foreach (var (_, number) in _waiting)
         {
-            _readsOfRequest.Add(number);
+            _ofRequest.Add(number);
         }
 
-        _waitingReads.Clear();
-        _readRequest++;
-        _readRequestedAt = _now;
-        Send(Make(MessageKind.Read, Leader) with { Sequence = _readRequest });
+        _waiting.Clear();
+        _request++;
+        _requestedAt = state.Now;
+        outbox.Send(outbox.Make(MessageKind.Read, state.Leader) with { Sequence = _request });
     }
 
     /// <summary>
     /// A question whose answer stays out is asked again under another number: the old answer may not serve reads that
     /// came after it.
     /// </summary>
-    private void AskAgainForReads()
+    public void AskAgainIfLate()
     {
-        if (_readsOfRequest.Count > 0 && _now - _readRequestedAt > ElectionTimeoutMicroseconds / 3)
+        if (_ofRequest.Count > 0 && state.Now - _requestedAt > state.ElectionTimeoutMicroseconds / 3)
         {
             Coverage.Took(RareBranch.AskedAgain);
             WithdrawQuestion();
-            AskForReads();
+            AskLeader();
         }
     }
 
-    private void WithdrawQuestion()
+    public void TakeAnswer(in Message message)
     {
-        foreach (long number in _readsOfRequest)
-        {
-            _waitingReads.Add((Self, number));
-        }
-
-        _readsOfRequest.Clear();
-    }
-
-    private void OnReadReply(in Message message)
-    {
-        if (Role != Role.Follower || message.From != Leader || message.Sequence != _readRequest)
+        if (state.Role != Role.Follower || message.From != state.Leader || message.Sequence != _request)
         {
             Coverage.Took(RareBranch.LateReadReply);
             return;
         }
 
-        CommitAsFollower(message.Commit);
-        foreach (long number in _readsOfRequest)
+        follower.Commit(message.Commit);
+        foreach (long number in _ofRequest)
         {
-            _output.Serve(number, message.LastIndex);
+            outbox.Output.Serve(number, message.LastIndex);
         }
 
-        _readsOfRequest.Clear();
-        AskForReads();
+        _ofRequest.Clear();
+        AskLeader();
     }
 }

@@ -4,64 +4,82 @@ namespace Rookery.Raft;
 /// A leader's replication: its log goes out beside its own sync (thesis 10.2.1), ahead of the answers, bounded for each
 /// peer.
 /// </summary>
-public sealed partial class RaftCore
+internal sealed class Replication(
+    MemberState state,
+    ProgressTracker tracker,
+    ReadIndex reads,
+    LeadershipTransfer transfer,
+    Outbox outbox
+)
 {
-    private LogPosition _manifest;
+    private readonly RaftLog _log = state.Log;
 
-    private void OnPropose(in Entry entry)
+    /// <summary>
+    /// What the local manifest durably holds: offered to who misses entries that are gone. The manifest behind the
+    /// released entries is always at least as new as they are; until the host has said so, who needs it waits.
+    /// </summary>
+    public LogPosition Manifest { get; set; }
+
+    /// <summary>Appends an entry of the host.</summary>
+    /// <returns>Where it went.</returns>
+    public LogPosition Append(in Entry entry)
     {
-        if (!_rules.MayPropose(Role == Role.Leader, !_transferTo.IsNone) || _outcomesDiffer)
-        {
-            return;
-        }
-
-        _output.Proposed = AppendToLog(entry);
+        var position = _log.AppendNew(entry, state.Term);
         ReplicateToAll();
+        return position;
     }
 
     /// <summary>Appends an entry that the core makes itself.</summary>
-    private void AppendOwn(EntryType type, Configuration? configuration)
+    public void AppendOwn(EntryType type, Configuration? configuration)
     {
-        var position = AppendToLog(new Entry(0, 0, type, 0, configuration));
-        _output.Make(new Entry(position.Index, position.Term, type, 0, configuration));
+        var position = _log.AppendNew(new Entry(0, 0, type, 0, configuration), state.Term);
+        outbox.Output.Make(new Entry(position.Index, position.Term, type, 0, configuration));
         if (configuration is not null)
         {
-            RefreshPeers();
+            tracker.Refresh();
         }
 
         ReplicateToAll();
         AdvanceCommit();
     }
 
-    private LogPosition AppendToLog(in Entry entry)
+    /// <summary>Commits what a majority of the voters has durably, if it is of this term (paper 5.4.2).</summary>
+    public void AdvanceCommit()
     {
-        _log.Append(entry with { Index = _log.LastIndex + 1, Term = Term });
-        return _log.Last;
-    }
-
-    private void ReplicateToAll()
-    {
-        foreach (var peer in _peers)
+        if (!state.IsLeader)
         {
-            Replicate(peer);
+            return;
+        }
+
+        long index = tracker.MajorityMatch();
+        if (index > _log.CommitIndex && state.Rules.MayCommitByCounting(_log.Entries.TermAt(index), state.Term))
+        {
+            _log.CommitThrough(index);
+            reads.BeginRound();
+            ReplicateToAll();
+        }
+        else if (index > _log.CommitIndex)
+        {
+            Coverage.Took(RareBranch.OldTermNotCounted);
         }
     }
 
-    private void Replicate(Progress peer)
+    /// <summary>Sends a peer what it lacks, as far as its window is open.</summary>
+    public void Replicate(Progress peer)
     {
         while (peer.HasRoom)
         {
-            if (peer.Next <= _log.Base.Index)
+            if (peer.Next <= _log.Entries.Base.Index)
             {
-                OfferManifest(peer);
+                OfferManifestIfNew(peer);
                 return;
             }
 
             long through = Math.Min(
-                _log.LastIndex,
-                CommitIndex >= peer.HoldBackFrom ? long.MaxValue : peer.HoldBackFrom - 1
+                _log.Entries.LastIndex,
+                _log.CommitIndex >= peer.HoldBackFrom ? long.MaxValue : peer.HoldBackFrom - 1
             );
-            if (through < _log.LastIndex)
+            if (through < _log.Entries.LastIndex)
             {
                 Coverage.Took(RareBranch.HeldBackEntries);
             }
@@ -74,17 +92,11 @@ public sealed partial class RaftCore
             }
 
             long before = peer.Next - 1;
-            long last = probes ? before : _log.LastThatFits(peer.Next, through, _options.MostMessageBytes);
-            peer.CommitSent = Math.Max(peer.CommitSent, Math.Min(CommitIndex, last));
-            Send(
-                Make(MessageKind.Append, peer.Node) with
-                {
-                    Position = new LogPosition(_log.TermAt(before), before),
-                    LastIndex = last,
-                    Commit = Math.Min(CommitIndex, last),
-                }
+            SendEntries(
+                peer,
+                before,
+                last: probes ? before : _log.Entries.LastThatFits(peer.Next, through, state.Options.MostMessageBytes)
             );
-            peer.Sent(last, _log.BytesBetween(before + 1, last), _now);
             if (!probes && !peer.HasRoom)
             {
                 Coverage.Took(RareBranch.WindowFull);
@@ -92,59 +104,30 @@ public sealed partial class RaftCore
         }
     }
 
-    /// <summary>With no entries on the way a follower would learn of a commit only with the next heartbeat.</summary>
-    private void TellCommit(Progress peer)
-    {
-        long commit = Math.Min(CommitIndex, peer.Match);
-        if (commit > peer.CommitSent)
-        {
-            peer.CommitSent = commit;
-            Send(Make(MessageKind.Commit, peer.Node) with { Commit = commit });
-        }
-    }
-
-    private void OfferManifest(Progress peer)
-    {
-        if (_manifest.Index < _log.Base.Index)
-        {
-            Coverage.Took(RareBranch.ManifestAwaited);
-            // The manifest behind the released entries is always at least as new; until the host has said so, wait.
-            return;
-        }
-
-        peer.OfferManifest(_now);
-        Send(Make(MessageKind.SnapshotOffer, peer.Node) with { Position = _manifest });
-    }
-
     /// <summary>What a peer misses cannot be read here any more: the manifest has it, or another leader.</summary>
-    private void OnUnreadable(NodeId node, long index)
+    public void Unreadable(NodeId node, long index)
     {
-        if (Role != Role.Leader || Find(node) is not { } peer || peer.Match >= index)
+        if (!state.IsLeader || tracker.Find(node) is not { } peer || peer.Match >= index)
         {
             return;
         }
 
-        if (_manifest.Index >= index)
+        if (Manifest.Index >= index)
         {
             Coverage.Took(RareBranch.ManifestForUnreadable);
-            OfferManifest(peer);
+            OfferManifestIfNew(peer);
             peer.FetchesThrough = index;
         }
         else
         {
             Coverage.Took(RareBranch.HandedOverUnreadable);
-            OnTransfer(NodeId.None);
+            transfer.To(NodeId.None);
         }
     }
 
-    private void OnAppendReply(in Message message)
+    public void TakeAnswer(in Message message)
     {
-        if (Role != Role.Leader)
-        {
-            return;
-        }
-
-        if (Hear(message) is not { } peer)
+        if (!state.IsLeader || tracker.Hear(message) is not { } peer)
         {
             return;
         }
@@ -153,7 +136,7 @@ public sealed partial class RaftCore
         {
             LookBack(peer, message);
         }
-        else if (message.Position.Index <= _log.LastIndex)
+        else if (message.Position.Index <= _log.Entries.LastIndex)
         {
             // Only what was sent in this term is answered in it, so that the index alone names the entries.
             TakeMatch(peer, message.Position.Index);
@@ -166,23 +149,96 @@ public sealed partial class RaftCore
         Replicate(peer);
     }
 
+    /// <summary>The connection to a peer broke.</summary>
+    public void Unreachable(NodeId node)
+    {
+        if (state.IsLeader && tracker.Find(node) is { State: not ProgressState.Manifest } peer)
+        {
+            Coverage.Took(RareBranch.PeerUnreachable);
+            peer.ProbeFrom(peer.Match + 1, state.Now);
+        }
+    }
+
+    /// <summary>An answer that stays out for an election timeout was lost, or its question was.</summary>
+    public void RetryLost()
+    {
+        foreach (var peer in tracker)
+        {
+            if (
+                peer.IsWaiting
+                && state.Rules.AnswerIsLost(state.Now - peer.WaitingSince, state.ElectionTimeoutMicroseconds)
+            )
+            {
+                Coverage.Took(RareBranch.AnswerLost);
+                peer.ProbeFrom(peer.State == ProgressState.Probe ? peer.Next : peer.Match + 1, state.Now);
+                Replicate(peer);
+            }
+        }
+    }
+
+    private void ReplicateToAll()
+    {
+        foreach (var peer in tracker)
+        {
+            Replicate(peer);
+        }
+    }
+
+    private void SendEntries(Progress peer, long before, long last)
+    {
+        long commit = Math.Min(_log.CommitIndex, last);
+        peer.CommitSent = Math.Max(peer.CommitSent, commit);
+        outbox.Send(
+            outbox.Make(MessageKind.Append, peer.Node) with
+            {
+                Position = new LogPosition(_log.Entries.TermAt(before), before),
+                LastIndex = last,
+                Commit = commit,
+            }
+        );
+        peer.Sent(last, _log.Entries.BytesBetween(before + 1, last), state.Now);
+    }
+
+    /// <summary>With no entries on the way a follower would learn of a commit only with the next heartbeat.</summary>
+    private void TellCommit(Progress peer)
+    {
+        long commit = Math.Min(_log.CommitIndex, peer.Match);
+        if (commit > peer.CommitSent)
+        {
+            peer.CommitSent = commit;
+            outbox.Send(outbox.Make(MessageKind.Commit, peer.Node) with { Commit = commit });
+        }
+    }
+
+    private void OfferManifestIfNew(Progress peer)
+    {
+        if (Manifest.Index < _log.Entries.Base.Index)
+        {
+            Coverage.Took(RareBranch.ManifestAwaited);
+            return;
+        }
+
+        peer.OfferManifest(state.Now);
+        outbox.Send(outbox.Make(MessageKind.SnapshotOffer, peer.Node) with { Position = Manifest });
+    }
+
     private void TakeMatch(Progress peer, long match)
     {
-        if (peer.State == ProgressState.Manifest && match < Math.Max(_log.Base.Index, peer.FetchesThrough))
+        if (peer.State == ProgressState.Manifest && match < Math.Max(_log.Entries.Base.Index, peer.FetchesThrough))
         {
             return;
         }
 
         if (peer.State == ProgressState.Manifest)
         {
-            peer.ProbeFrom(match + 1, _now);
+            peer.ProbeFrom(match + 1, state.Now);
         }
 
-        if (peer.Acknowledged(match, _now))
+        if (peer.Acknowledged(match, state.Now))
         {
-            peer.CountRound(_log.LastIndex, _now, ElectionTimeoutMicroseconds);
+            peer.CountRound(_log.Entries.LastIndex, state.Now, state.ElectionTimeoutMicroseconds);
             AdvanceCommit();
-            FinishTransfer();
+            transfer.Finish();
         }
     }
 
@@ -209,8 +265,8 @@ public sealed partial class RaftCore
         )
         {
             Coverage.Took(RareBranch.PeerLostEntries);
-            _output.Tell(CoreEvent.PeerLostEntries, peer.Node);
-            peer.Lost(CommonEnd(message) + 1, _now);
+            outbox.Output.Tell(CoreEvent.PeerLostEntries, peer.Node);
+            peer.Lost(CommonEnd(message) + 1, state.Now);
         }
         else if (isOld)
         {
@@ -224,7 +280,7 @@ public sealed partial class RaftCore
                 Coverage.Took(RareBranch.LookedBackFar);
             }
 
-            peer.ProbeFrom(Math.Min(message.Position.Index, end + 1), _now);
+            peer.ProbeFrom(Math.Min(message.Position.Index, end + 1), state.Now);
         }
     }
 
@@ -233,82 +289,5 @@ public sealed partial class RaftCore
     /// offered.
     /// </summary>
     private long CommonEnd(in Message message) =>
-        Math.Min(message.Hint.Index, _log.LastAtMost(message.Hint.Index, message.Hint.Term).Index);
-
-    private void OnPeerUnreachable(NodeId node)
-    {
-        if (Role == Role.Leader && Find(node) is { State: not ProgressState.Manifest } peer)
-        {
-            Coverage.Took(RareBranch.PeerUnreachable);
-            peer.ProbeFrom(peer.Match + 1, _now);
-        }
-    }
-
-    /// <summary>An answer that stays out for an election timeout was lost, or its question was.</summary>
-    private void RetryIfLost(Progress peer)
-    {
-        if (peer.IsWaiting && _rules.AnswerIsLost(_now - peer.WaitingSince, ElectionTimeoutMicroseconds))
-        {
-            Coverage.Took(RareBranch.AnswerLost);
-            peer.ProbeFrom(peer.State == ProgressState.Probe ? peer.Next : peer.Match + 1, _now);
-            Replicate(peer);
-        }
-    }
-
-    /// <summary>Commits what a majority of the voters has durably, if it is of this term (paper 5.4.2).</summary>
-    private void AdvanceCommit()
-    {
-        if (Role != Role.Leader)
-        {
-            return;
-        }
-
-        long index = MajorityMatch();
-        if (index > CommitIndex && _rules.MayCommitByCounting(_log.TermAt(index), Term))
-        {
-            CommitIndex = index;
-            BeginReadRound();
-            ReplicateToAll();
-        }
-        else if (index > CommitIndex)
-        {
-            Coverage.Took(RareBranch.OldTermNotCounted);
-        }
-    }
-
-    /// <summary>The highest index that a majority of the voters has on stable storage.</summary>
-    private long MajorityMatch()
-    {
-        var voters = Configuration.Voters;
-        if (voters.IsEmpty)
-        {
-            return 0;
-        }
-
-        Span<long> matches = stackalloc long[Configuration.MostVoters];
-        for (int voter = 0; voter < voters.Length; voter++)
-        {
-            matches[voter] =
-                voters[voter] == Self
-                    ? _rules.OwnMatch(_durability.DurableIndex, _log.LastIndex)
-                    : Find(voters[voter])?.Match ?? 0;
-        }
-
-        matches = matches[..voters.Length];
-        matches.Sort();
-        return matches[^_rules.MajorityOf(Configuration)];
-    }
-
-    private Progress? Find(NodeId node)
-    {
-        foreach (var peer in _peers)
-        {
-            if (peer.Node == node)
-            {
-                return peer;
-            }
-        }
-
-        return null;
-    }
+        Math.Min(message.Hint.Index, _log.Entries.LastAtMost(message.Hint.Index, message.Hint.Term).Index);
 }

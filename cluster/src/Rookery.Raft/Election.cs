@@ -1,0 +1,270 @@
+namespace Rookery.Raft;
+
+/// <summary>
+/// Elections: PreVote (thesis 9.6), CheckQuorum (6.2) and stickiness (4.2.3), which only work together. Counts votes
+/// and says when they are enough; <see cref="Member"/> makes a leader of who has them.
+/// </summary>
+internal sealed class Election(MemberState state, Outbox outbox, StartingPoint start)
+{
+    /// <summary>After a stall a node does not campaign for so long, or until its store finished some syncs.</summary>
+    public const long BanMicroseconds = 60_000_000;
+
+    private const int SyncsAfterStall = 20;
+
+    private readonly Random _random = new(start.Seed);
+    private readonly bool _wasUnclean = start.WasUnclean;
+    private readonly List<NodeId> _votes = [];
+    private long _cautionEnds;
+    private long _deadline;
+    private long _leaderHeardAt = long.MinValue / 2;
+    private int _syncsUntilCampaign;
+    private long _banEnds;
+
+    /// <summary>Whether no leader was heard for so long that it is time to campaign.</summary>
+    public bool IsDue => state.Now >= _deadline;
+
+    /// <summary>Whether this candidate has the votes of a majority, its own among them.</summary>
+    public bool IsWon => state.Role == Role.Candidate && _votes.Count >= state.Majority && _votes.Contains(state.Self);
+
+    private bool HasLeaderContact =>
+        state.IsLeader || (!state.Leader.IsNone && state.Now - _leaderHeardAt < state.ElectionTimeoutMicroseconds);
+
+    private bool IsOverStall => _syncsUntilCampaign == 0 || state.Now >= _banEnds;
+
+    private bool MayStand => state.Rules.MayStand(state.IsVoter);
+
+    private bool MayCampaign =>
+        MayStand
+        && !state.Log.IsDamaged
+        && state.Rules.MayStandAfterStall(IsOverStall, state.Now - _leaderHeardAt, state.ElectionTimeoutMicroseconds);
+
+    /// <summary>Time begins. A node that is a majority alone waits for nobody.</summary>
+    public void Begin()
+    {
+        _cautionEnds = _wasUnclean ? state.Now + state.Options.CautionMicroseconds : state.Now;
+        DrawDeadline();
+        if (state.Configuration.Majority == 1 && state.IsVoter)
+        {
+            _deadline = state.Now;
+        }
+    }
+
+    /// <summary>This node follows, and waits a full timeout before it campaigns.</summary>
+    public void BeginToFollow()
+    {
+        ForgetVotes();
+        DrawDeadline();
+    }
+
+    public void ForgetVotes() => _votes.Clear();
+
+    public void HearLeader()
+    {
+        _leaderHeardAt = state.Now;
+        _cautionEnds = state.Now;
+        DrawDeadline();
+    }
+
+    /// <summary>This node led until now, so a leader was heard until now.</summary>
+    public void LeadershipEnded() => _leaderHeardAt = state.Now;
+
+    /// <summary>The own store stalled: others shall lead, until it has done well for a while.</summary>
+    public void KeepAwayAfterStall() =>
+        (_banEnds, _syncsUntilCampaign) = (state.Now + BanMicroseconds, SyncsAfterStall);
+
+    public void CountGoodSync()
+    {
+        if (_syncsUntilCampaign > 0 && state.Health.StallMicroseconds == 0)
+        {
+            _syncsUntilCampaign--;
+        }
+    }
+
+    /// <summary>Asks who would vote for this node, if it may stand.</summary>
+    public void Campaign()
+    {
+        DrawDeadline();
+        if (!MayCampaign)
+        {
+            // Learners, strangers and those who were removed never do.
+            if (MayStand)
+            {
+                Coverage.Took(state.Log.IsDamaged ? RareBranch.NoCampaignWhenDamaged : RareBranch.NoCampaignAfterStall);
+            }
+
+            return;
+        }
+
+        if (!IsOverStall)
+        {
+            Coverage.Took(RareBranch.CampaignSoonAfterStall);
+        }
+
+        state.Role = Role.PreCandidate;
+        _votes.Clear();
+        _votes.Add(state.Self);
+        AskForVotes(outbox.Make(MessageKind.PreVote, state.Self) with { Term = state.Term + 1 });
+        CountPreVotes();
+    }
+
+    /// <summary>The leader hands over to this node: it waits for nobody's silence.</summary>
+    public void CampaignByTransfer()
+    {
+        if (MayStand && !state.Log.IsDamaged)
+        {
+            Coverage.Took(RareBranch.CampaignByTransfer);
+            StandForElection(isTransfer: true);
+        }
+    }
+
+    public void AnswerPreVote(in Message message)
+    {
+        bool granted = message.Term > state.Term && !HasLeaderContact && IsNewEnough(message.Position);
+        outbox.Send(
+            outbox.Make(MessageKind.PreVoteReply, message.From) with
+            {
+                Term = granted ? message.Term : state.Term,
+                Refused = !granted,
+                Position = state.Log.Entries.Last,
+            }
+        );
+    }
+
+    /// <summary>A pre-vote was granted.</summary>
+    public void TakePreVote(in Message message)
+    {
+        if (state.Role == Role.PreCandidate && message.Term == state.Term + 1)
+        {
+            CountVoteOf(message.From);
+            CountPreVotes();
+        }
+    }
+
+    /// <summary>Stickiness: who hears a leader lets nobody disturb it.</summary>
+    public bool Ignores(in Message vote)
+    {
+        bool ignores = vote.Term > state.Term && HasLeaderContact && !vote.IsTransfer;
+        if (ignores)
+        {
+            Coverage.Took(RareBranch.IgnoredVote);
+        }
+
+        return ignores;
+    }
+
+    /// <summary>
+    /// Everybody with our cluster's id votes, learners too: a voter may not know yet that it is one. Only voters are
+    /// counted.
+    /// </summary>
+    public void AnswerVote(in Message message)
+    {
+        bool granted =
+            message.Term == state.Term
+            && state.Role is Role.Follower or Role.PreCandidate
+            && (state.VotedFor == message.From || (state.VotedFor.IsNone && state.Leader.IsNone))
+            && state.Rules.MayVote(state.IsVoter)
+            && IsNewEnough(message.Position);
+        if (granted && state.VotedFor != message.From)
+        {
+            state.SetVote(state.Term, message.From);
+        }
+
+        if (granted)
+        {
+            DrawDeadline();
+        }
+
+        outbox.Send(outbox.Make(MessageKind.VoteReply, message.From) with { Refused = !granted });
+    }
+
+    public void TakeVote(in Message message)
+    {
+        if (state.Role == Role.Candidate && !message.Refused)
+        {
+            CountVoteOf(message.From);
+        }
+    }
+
+    /// <summary>Counts the own vote as soon as it is durable.</summary>
+    public void CountOwnVote()
+    {
+        if (state.Role == Role.Candidate && state.Rules.HasOwnVote(state.Log.Durability.VoteIsDurable))
+        {
+            CountVoteOf(state.Self);
+        }
+    }
+
+    /// <summary>
+    /// A draw between one and two election timeouts (paper 5.2). Worse boards draw half a timeout later; nobody is
+    /// refused for it.
+    /// </summary>
+    private void DrawDeadline()
+    {
+        long timeout = state.ElectionTimeoutMicroseconds;
+        long later = 0;
+        if (state.Health.BoardPenalty > 0)
+        {
+            Coverage.Took(RareBranch.LaterDrawOfWorseBoard);
+            later = timeout / 2;
+        }
+
+        _deadline = state.Now + later + timeout + _random.NextInt64(timeout);
+    }
+
+    private void AskForVotes(Message question)
+    {
+        foreach (var voter in state.Configuration.Voters)
+        {
+            if (voter != state.Self)
+            {
+                outbox.Send(question with { To = voter, Position = state.Log.Entries.Last });
+            }
+        }
+    }
+
+    private void CountPreVotes()
+    {
+        // After an unclean stop every voter must say that its log is no longer: our card may have lied about its last
+        // sync, and another may hold what we lost.
+        bool isCautious = state.Now < _cautionEnds;
+        int needed = state.Rules.PreVotesNeeded(state.Majority, state.Configuration.Voters.Length, isCautious);
+        if (isCautious)
+        {
+            Coverage.Took(RareBranch.CautiousCampaign);
+        }
+
+        if (_votes.Count >= needed)
+        {
+            StandForElection(isTransfer: false);
+        }
+    }
+
+    private void StandForElection(bool isTransfer)
+    {
+        (state.Role, state.Leader) = (Role.Candidate, NodeId.None);
+        state.SetVote(state.Term + 1, state.Self);
+        _votes.Clear();
+        DrawDeadline();
+        AskForVotes(outbox.Make(MessageKind.Vote, state.Self) with { IsTransfer = isTransfer });
+        CountOwnVote();
+    }
+
+    private bool IsNewEnough(LogPosition candidate)
+    {
+        var last = state.Log.Entries.Last;
+        if (candidate >= last && candidate < state.Log.VotedBy)
+        {
+            Coverage.Took(RareBranch.RefusedForLostTail);
+        }
+
+        return state.Rules.IsNewEnough(candidate, last, state.Log.VotedBy);
+    }
+
+    private void CountVoteOf(NodeId node)
+    {
+        if (state.Configuration.IsVoter(node) && !_votes.Contains(node))
+        {
+            _votes.Add(node);
+        }
+    }
+}

@@ -1,0 +1,405 @@
+namespace Rookery.Raft;
+
+/// <summary>
+/// A member in its roles: it becomes follower, candidate and leader, and hands each message to the part of the core
+/// that it is for.
+/// </summary>
+/// <remarks>
+/// The parts know those below them, and none of them this one: what ends a role they return, and it is carried out
+/// here.
+/// </remarks>
+internal sealed class Member
+{
+    private readonly Outbox _outbox;
+    private readonly ProgressTracker _tracker;
+    private readonly Heartbeats _heartbeats;
+    private readonly Election _election;
+    private readonly Follower _follower;
+    private readonly StoreWatch _storeWatch;
+
+    public Member(StartingPoint start, CoreOptions options, SafetyRules rules)
+    {
+        State = new MemberState(start, options, rules);
+        _outbox = new Outbox(State);
+        _tracker = new ProgressTracker(State, _outbox);
+        Outcomes = new OutcomeComparison(State, _tracker, _outbox);
+        Clocks = new VoterClocks(State, _tracker, _outbox);
+        _heartbeats = new Heartbeats(State, _tracker, Outcomes, Clocks, _outbox);
+        _election = new Election(State, _outbox, start);
+        _follower = new Follower(State, _outbox);
+        Snapshots = new SnapshotReceiver(State, _follower, _outbox);
+        Reads = new ReadIndex(State, _tracker, _heartbeats, _follower, _outbox);
+        Transfer = new LeadershipTransfer(State, _tracker, _outbox);
+        _storeWatch = new StoreWatch(State, _tracker, Transfer, _election, _outbox);
+        Replication = new Replication(State, _tracker, Reads, Transfer, _outbox);
+        Changes = new MemberChanges(State, _tracker, Replication);
+    }
+
+    public MemberState State { get; }
+
+    public OutcomeComparison Outcomes { get; }
+
+    public VoterClocks Clocks { get; }
+
+    public SnapshotReceiver Snapshots { get; }
+
+    public ReadIndex Reads { get; }
+
+    public LeadershipTransfer Transfer { get; }
+
+    public Replication Replication { get; }
+
+    public MemberChanges Changes { get; }
+
+    /// <summary>Who would lead if this node, which leads, went now.</summary>
+    public NodeId Successor => State.IsLeader ? _tracker.BestSuccessor() : NodeId.None;
+
+    /// <summary>A step begins, at a time that is set.</summary>
+    public void BeginStep(Output output) => _outbox.Begin(output);
+
+    /// <summary>The first step begins: before it there was no time.</summary>
+    public void Begin() => _election.Begin();
+
+    /// <summary>Time went on.</summary>
+    public void Tick()
+    {
+        if (State.IsLeader)
+        {
+            LeadOn();
+        }
+        else if (_election.IsDue)
+        {
+            State.Leader = NodeId.None;
+            _election.Campaign();
+            LeadIfElected();
+        }
+        else
+        {
+            Reads.AskAgainIfLate();
+        }
+    }
+
+    public void Take(in Message message, ReadOnlySpan<Entry> entries)
+    {
+        ConsensusException.Unless(message.To == State.Self, "a message comes to whom it is for");
+        switch (message.Kind)
+        {
+            // Those that are told of a later term need not follow who asks in it.
+            case MessageKind.PreVote:
+                _election.AnswerPreVote(message);
+                break;
+            case MessageKind.PreVoteReply:
+                TakePreVote(message);
+                break;
+            case MessageKind.Vote:
+                TakeVoteRequest(message);
+                break;
+            default:
+                if (message.Term < State.Term)
+                {
+                    RefuseOldTerm(message);
+                }
+                else
+                {
+                    EnterTermOf(message);
+                    TakeOfTerm(message, entries);
+                }
+
+                break;
+        }
+    }
+
+    /// <summary>The journal has made a write durable.</summary>
+    public void JournalDurable(long write)
+    {
+        State.Log.Durability.Completed(write);
+        _election.CountGoodSync();
+        if (State.Log.Durability.VoteIsDurable)
+        {
+            _outbox.SendHeld();
+            _election.CountOwnVote();
+            LeadIfElected();
+            _follower.CommitTold();
+        }
+
+        HealDamage();
+        _follower.Acknowledge();
+        Replication.AdvanceCommit();
+        Transfer.Finish();
+    }
+
+    /// <summary>A fetched manifest is in place.</summary>
+    public void ManifestInstalled(
+        LogPosition position,
+        long committedBy,
+        Configuration configuration,
+        long configurationIndex
+    )
+    {
+        Snapshots.Installed(position, committedBy, configuration, configurationIndex);
+
+        // Should it lead next, it has this to offer. The host's next word of a manifest comes with its next flush,
+        // which an idle cluster never makes.
+        Replication.Manifest = position;
+        Outcomes.ForgetHistory();
+        HealDamage();
+        _follower.Acknowledge();
+    }
+
+    /// <summary>The host wants an entry appended.</summary>
+    public void Propose(in Entry entry)
+    {
+        if (State.Rules.MayPropose(State.IsLeader, Transfer.IsUnderWay) && !Outcomes.VotersDiffer)
+        {
+            _outbox.Output.Proposed = Replication.Append(entry);
+        }
+    }
+
+    /// <summary>The host measured how the own store and board do.</summary>
+    public void TakeHealth(StoreHealth measured)
+    {
+        if (_storeWatch.Take(measured))
+        {
+            StepDown();
+        }
+    }
+
+    /// <summary>What owners are shown of the other members.</summary>
+    public IReadOnlyList<PeerProgress> ReadPeers() => State.IsLeader ? _tracker.Read() : [];
+
+    /// <summary>Whatever it was, it follows nobody in the same term.</summary>
+    public void StepDown() => Follow(State.Term, NodeId.None);
+
+    /// <summary>A majority was lost, or may have been: who leads leads no more, and its owner hears of it.</summary>
+    public void LoseQuorum()
+    {
+        _outbox.Output.Tell(CoreEvent.QuorumLost, State.Self);
+        StepDown();
+    }
+
+    /// <summary>
+    /// Checked after each step, in the program too: a wrong value must stop the node before its disk or its peers
+    /// believe it.
+    /// </summary>
+    public void CheckRules(long termBefore)
+    {
+        ConsensusException.Unless(State.Term >= termBefore, "terms never fall");
+        ConsensusException.Unless(
+            State.Term >= State.Log.Entries.Last.Term,
+            "no entry is of a later term than the node"
+        );
+        State.Log.CheckRules();
+        if (State.IsLeader)
+        {
+            ConsensusException.Unless(
+                State.Leader == State.Self && State.Log.Durability.VoteIsDurable,
+                "a leader's own vote is durable"
+            );
+            _tracker.CheckRules();
+        }
+    }
+
+    /// <summary>
+    /// A refusal's higher term is adopted, else a long log at an old term and a short log at a new one would refuse
+    /// each other for ever.
+    /// </summary>
+    private void TakePreVote(in Message message)
+    {
+        if (!message.Refused)
+        {
+            _election.TakePreVote(message);
+            LeadIfElected();
+        }
+        else if (message.Term > State.Term)
+        {
+            Coverage.Took(RareBranch.AdoptedTermOfRefusal);
+            Follow(message.Term, NodeId.None);
+        }
+    }
+
+    private void TakeVoteRequest(in Message message)
+    {
+        if (_election.Ignores(message))
+        {
+            return;
+        }
+
+        if (message.Term > State.Term)
+        {
+            Follow(message.Term, NodeId.None);
+        }
+
+        _election.AnswerVote(message);
+    }
+
+    /// <summary>A leader of an old term learns of the new one; other old messages are dropped.</summary>
+    private void RefuseOldTerm(in Message message)
+    {
+        if (message.Kind is MessageKind.Append or MessageKind.Heartbeat or MessageKind.SnapshotOffer)
+        {
+            Coverage.Took(RareBranch.RefusedOldTerm);
+            _outbox.Send(_outbox.Reply(message, MessageKind.HeartbeatReply) with { Refused = true });
+        }
+    }
+
+    private void EnterTermOf(in Message message)
+    {
+        bool fromLeader =
+            message.Kind
+            is MessageKind.Append
+                or MessageKind.Heartbeat
+                or MessageKind.Commit
+                or MessageKind.SnapshotOffer;
+        if (message.Term > State.Term || (fromLeader && State.Leader.IsNone))
+        {
+            Follow(message.Term, fromLeader ? message.From : NodeId.None);
+        }
+
+        if (fromLeader)
+        {
+            ConsensusException.Unless(
+                State.Role == Role.Follower && State.Leader == message.From,
+                "a term has one leader"
+            );
+            _election.HearLeader();
+        }
+    }
+
+    private void TakeOfTerm(in Message message, ReadOnlySpan<Entry> entries)
+    {
+        switch (message.Kind)
+        {
+            case MessageKind.VoteReply:
+                _election.TakeVote(message);
+                LeadIfElected();
+                break;
+            case MessageKind.Append:
+                _follower.TakeEntries(message, entries);
+                break;
+            case MessageKind.AppendReply:
+                Replication.TakeAnswer(message);
+                break;
+            case MessageKind.Heartbeat:
+                State.ElectionTimeoutMicroseconds = message.ElectionTimeoutMicroseconds;
+                _follower.Commit(message.Commit);
+                _heartbeats.Answer(message);
+                break;
+            case MessageKind.HeartbeatReply:
+                TakeHeartbeatReply(message);
+                break;
+            case MessageKind.Commit:
+                _follower.Commit(message.Commit);
+                break;
+            case MessageKind.Read:
+                Reads.TakeOfFollower(message);
+                break;
+            case MessageKind.ReadReply:
+                Reads.TakeAnswer(message);
+                break;
+            case MessageKind.TimeoutNow:
+                _election.CampaignByTransfer();
+                LeadIfElected();
+                break;
+            case MessageKind.SnapshotOffer:
+                Snapshots.TakeOffer(message);
+                break;
+            default:
+                throw new ConsensusException("a message has a kind");
+        }
+    }
+
+    private void TakeHeartbeatReply(in Message message)
+    {
+        if (!State.IsLeader || _tracker.Hear(message) is not { } peer)
+        {
+            return;
+        }
+
+        _heartbeats.TakeAnswer(peer, message);
+        peer.CountRound(State.Log.Entries.LastIndex, State.Now, State.ElectionTimeoutMicroseconds);
+        Reads.FinishRound();
+        Replication.Replicate(peer);
+        Outcomes.TakeOf(peer, message.Outcome);
+    }
+
+    /// <summary>Follows <paramref name="leader"/> in <paramref name="term"/>, or nobody yet.</summary>
+    private void Follow(long term, NodeId leader)
+    {
+        ConsensusException.Unless(term >= State.Term, "terms never fall");
+        if (term > State.Term)
+        {
+            State.SetVote(term, NodeId.None);
+        }
+
+        if (State.IsLeader)
+        {
+            EndLeading();
+        }
+
+        (State.Role, State.Leader) = (Role.Follower, leader);
+        _follower.Begin();
+        _election.BeginToFollow();
+        Reads.WithdrawQuestion();
+        Reads.AskLeader();
+    }
+
+    private void LeadIfElected()
+    {
+        if (!_election.IsWon)
+        {
+            return;
+        }
+
+        (State.Role, State.Leader) = (Role.Leader, State.Self);
+        _election.ForgetVotes();
+        Reads.WithdrawQuestion();
+        _heartbeats.Begin();
+        _storeWatch.Begin();
+        Clocks.BeginLeading();
+        _tracker.Clear();
+        _tracker.Refresh();
+        _tracker.HoldBackInherited();
+        Replication.AppendOwn(EntryType.NoOp, configuration: null);
+        LeadOn();
+    }
+
+    /// <summary>What a leader does as time goes on.</summary>
+    private void LeadOn()
+    {
+        if (!State.Rules.MayStayLeader(_tracker.HearsMajority()))
+        {
+            Coverage.Took(RareBranch.LostQuorum);
+            LoseQuorum();
+            return;
+        }
+
+        if (Transfer.GiveUpIfLate())
+        {
+            Coverage.Took(RareBranch.SteppedDownWithoutTransfer);
+            StepDown();
+            return;
+        }
+
+        _storeWatch.MindBoards();
+        _tracker.ForgetRemoved();
+        _heartbeats.SendIfDue();
+        Replication.RetryLost();
+    }
+
+    private void EndLeading()
+    {
+        _election.LeadershipEnded();
+        _tracker.Clear();
+        Transfer.EndLeading();
+        Outcomes.EndLeading();
+        Reads.EndLeading();
+    }
+
+    private void HealDamage()
+    {
+        if (State.Log.TryHeal())
+        {
+            _outbox.Output.Tell(CoreEvent.DamageHealed, State.Self);
+        }
+    }
+}

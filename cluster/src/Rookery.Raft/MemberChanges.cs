@@ -1,0 +1,77 @@
+namespace Rookery.Raft;
+
+/// <summary>Changes of members, one voter at a time and in force from their append (thesis 4.1 to 4.3).</summary>
+internal sealed class MemberChanges(MemberState state, ProgressTracker tracker, Replication replication)
+{
+    /// <summary>Gives <paramref name="node"/> another part, if that is safe now.</summary>
+    public ChangeAnswer Take(MemberChange change, NodeId node)
+    {
+        if (!state.IsLeader)
+        {
+            return ChangeAnswer.NotLeader;
+        }
+
+        var answer = Judge(change, node);
+        if (answer == ChangeAnswer.Accepted)
+        {
+            replication.AppendOwn(EntryType.Configuration, After(change, node));
+        }
+
+        return answer;
+    }
+
+    private Configuration After(MemberChange change, NodeId node) =>
+        change switch
+        {
+            MemberChange.Voter => state.Configuration.WithVoter(node),
+            MemberChange.Learner => state.Configuration.WithLearner(node),
+            _ => state.Configuration.Without(node),
+        };
+
+    private ChangeAnswer Judge(MemberChange change, NodeId node)
+    {
+        var configuration = state.Configuration;
+        bool isVoter = configuration.IsVoter(node);
+        bool isThere = change switch
+        {
+            MemberChange.Voter => isVoter,
+            MemberChange.Learner => configuration.IsLearner(node),
+            _ => !configuration.IsMember(node),
+        };
+        if (isThere)
+        {
+            return change == MemberChange.Removed ? ChangeAnswer.NoSuchMember : ChangeAnswer.NothingToDo;
+        }
+
+        if (!state.Rules.MayChangeMembers(state.OwnTermIsCommitted, state.Log.ChangeIsPending))
+        {
+            return ChangeAnswer.ChangePending;
+        }
+
+        return change switch
+        {
+            MemberChange.Voter => JudgePromotion(node),
+            _ when node == state.Self => ChangeAnswer.LeaderItself,
+            _ when isVoter && !tracker.MajorityFollows(After(change, node)) => ChangeAnswer.NoMajority,
+            _ => ChangeAnswer.Accepted,
+        };
+    }
+
+    private ChangeAnswer JudgePromotion(NodeId node)
+    {
+        if (!state.Configuration.IsLearner(node))
+        {
+            return ChangeAnswer.NoSuchMember;
+        }
+
+        if (state.Configuration.Voters.Length == Configuration.MostVoters)
+        {
+            return ChangeAnswer.TooManyVoters;
+        }
+
+        return tracker.Find(node) is not { IsCaughtUp: true } learner || !tracker.Answers(learner)
+                ? ChangeAnswer.NotCaughtUp
+            : tracker.MajorityFollows(After(MemberChange.Voter, node)) ? ChangeAnswer.Accepted
+            : ChangeAnswer.NoMajority;
+    }
+}

@@ -1,0 +1,132 @@
+namespace Rookery.Raft;
+
+/// <summary>
+/// Whether members that applied the same entries came to the same state. The leader names an index in its heartbeats,
+/// each member answers with its chain there, and the next heartbeats carry what a majority of the voters has: who has
+/// another halts, the leader too. While there is no majority, nothing is proposed. Not part of Raft, whose argument
+/// takes for granted that apply is deterministic.
+/// </summary>
+internal sealed class OutcomeComparison(MemberState state, ProgressTracker tracker, Outbox outbox)
+{
+    private readonly OutcomeHistory _history = new();
+    private OutcomeHash _toCompare;
+    private long _askedIndex;
+    private long _askedAt;
+
+    /// <summary>What a majority of the voters came to, as far as this leader knows.</summary>
+    public OutcomeHash Agreed { get; private set; }
+
+    /// <summary>Whether voters differ, and no majority of them agrees yet.</summary>
+    public bool VotersDiffer { get; private set; }
+
+    /// <summary>Whether this node's state differs from that of a majority: it must stop.</summary>
+    public bool HasDiverged { get; private set; }
+
+    /// <summary>What this node came to at <paramref name="index"/>; all zeros when it is not known.</summary>
+    public OutcomeHash At(long index) => _history.At(index);
+
+    public void Applied(OutcomeHash outcome)
+    {
+        ConsensusException.Unless(
+            outcome.Index <= state.Log.ApplyThrough,
+            "only what is committed and durable is applied"
+        );
+        _history.Add(outcome);
+        if (outcome.Index == _toCompare.Index)
+        {
+            Coverage.Took(RareBranch.OutcomeComparedLater);
+            Compare(_toCompare);
+        }
+    }
+
+    /// <summary>The state is another's now.</summary>
+    public void ForgetHistory() => _history.Clear();
+
+    /// <summary>This node leads no more: who leads next asks for itself.</summary>
+    public void EndLeading() => (Agreed, _askedIndex, VotersDiffer) = (default, 0, false);
+
+    /// <summary>
+    /// As a leader: the index at which members shall be compared; a new one when the last is settled, or was not for an
+    /// election timeout.
+    /// </summary>
+    public long IndexToAskFor()
+    {
+        bool isOpen = _askedIndex > Agreed.Index && state.Now - _askedAt <= state.ElectionTimeoutMicroseconds;
+        if (!isOpen && _history.Last.Index > Agreed.Index)
+        {
+            (_askedIndex, _askedAt) = (_history.Last.Index, state.Now);
+        }
+
+        return _askedIndex;
+    }
+
+    /// <summary>As a leader: a peer says what it came to.</summary>
+    public void TakeOf(Progress peer, OutcomeHash outcome)
+    {
+        if (outcome.Index == 0 || outcome.Index != _askedIndex || _askedIndex <= Agreed.Index)
+        {
+            return;
+        }
+
+        peer.Outcome = outcome;
+        Span<long> hashes = stackalloc long[Configuration.MostVoters];
+        int count = CollectOfVoters(hashes);
+        hashes = hashes[..count];
+        hashes.Sort();
+        bool differedBefore = VotersDiffer;
+        VotersDiffer = count > 0 && hashes[0] != hashes[^1];
+        int majority = state.Configuration.Majority;
+        for (int last = majority - 1; last < count; last++)
+        {
+            if (hashes[last] == hashes[last - majority + 1])
+            {
+                (Agreed, VotersDiffer) = (new OutcomeHash(_askedIndex, hashes[last]), false);
+                Compare(Agreed);
+                return;
+            }
+        }
+
+        // Once, not with each answer to a heartbeat.
+        if (VotersDiffer && !differedBefore)
+        {
+            Coverage.Took(RareBranch.OutcomesDiffer);
+            outbox.Output.Tell(CoreEvent.OutcomesDiffer, peer.Node);
+        }
+    }
+
+    /// <summary>What a majority has, compared as soon as the own state has come there.</summary>
+    public void HearAgreed(OutcomeHash agreed)
+    {
+        if (_toCompare.Index <= _history.Last.Index)
+        {
+            _toCompare = agreed;
+            Compare(agreed);
+        }
+    }
+
+    private int CollectOfVoters(Span<long> hashes)
+    {
+        int count = 0;
+        foreach (var voter in state.Configuration.Voters)
+        {
+            var outcome = voter == state.Self ? _history.At(_askedIndex) : tracker.Find(voter)?.Outcome ?? default;
+            if (outcome.Index == _askedIndex)
+            {
+                hashes[count++] = outcome.Hash;
+            }
+        }
+
+        return count;
+    }
+
+    private void Compare(OutcomeHash agreed)
+    {
+        var own = _history.At(agreed.Index);
+        if (own.Index > 0 && !state.Rules.IsSameOutcome(own, agreed))
+        {
+            Coverage.Took(RareBranch.Diverged);
+            outbox.Output.Tell(CoreEvent.Diverged, state.Self);
+            HasDiverged = true;
+        }
+    }
+}

@@ -1,0 +1,70 @@
+namespace Rookery.Raft;
+
+/// <summary>
+/// A follower that misses entries which are gone takes a state in their place (InstallSnapshot, the paper's section 7):
+/// one fetch at a time, and installed only where it loses nothing.
+/// </summary>
+internal sealed class SnapshotReceiver(MemberState state, Follower follower, Outbox outbox)
+{
+    private readonly RaftLog _log = state.Log;
+    private LogPosition _fetching;
+
+    public void TakeOffer(in Message message)
+    {
+        follower.AcknowledgeCommitted();
+
+        // Install only above what is committed here.
+        if (message.Position.Index <= _log.CommitIndex)
+        {
+            Coverage.Took(RareBranch.OfferOfOldManifest);
+        }
+        else if (_fetching == default)
+        {
+            _fetching = message.Position;
+            outbox.Output.Fetch = (message.From, message.Position);
+        }
+        else
+        {
+            Coverage.Took(RareBranch.OfferWhileFetching);
+        }
+    }
+
+    /// <summary>The fetch failed, or what it brought may not be installed.</summary>
+    public void Failed()
+    {
+        Coverage.Took(RareBranch.FetchedForNothing);
+        _fetching = default;
+    }
+
+    /// <inheritdoc cref="RaftCore.MayInstall"/>
+    public bool MayInstall(LogPosition position, long committedBy) =>
+        position.Index > _log.CommitIndex
+        && _log.Durability.IsIdle
+        && state.Rules.MayInstall(position, committedBy, state.Term);
+
+    /// <inheritdoc cref="RaftCore.MayReplaceTables"/>
+    public bool MayReplaceTables(LogPosition position, long committedBy) =>
+        !state.IsLeader
+        && _log.KeepsTailBehind(position)
+        && state.Rules.MayInstall(position, committedBy, state.Term)
+        && state.Rules.MayCommitAsFollower(_log.Durability.VoteIsDurable);
+
+    /// <summary>The host has put a manifest in place.</summary>
+    public void Installed(LogPosition position, long committedBy, Configuration configuration, long configurationIndex)
+    {
+        _fetching = default;
+        ConsensusException.Unless(
+            MayInstall(position, committedBy) || MayReplaceTables(position, committedBy),
+            "a manifest is installed only above what is committed, when the journal rests, or where the log "
+                + "has its entry, and of a term that is known"
+        );
+        bool tailIsKept = _log.KeepsTailBehind(position);
+        if (!tailIsKept)
+        {
+            outbox.Output.DroppedAfter = _log.Entries.Base.Index;
+        }
+
+        _log.Install(position, configuration, configurationIndex, tailIsKept);
+        follower.Installed(position.Index, tailIsKept);
+    }
+}

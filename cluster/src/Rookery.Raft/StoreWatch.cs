@@ -1,0 +1,108 @@
+namespace Rookery.Raft;
+
+/// <summary>
+/// A leader whose store stalls makes way, and one whose board does worse than another's for long hands over.
+/// </summary>
+internal sealed class StoreWatch(
+    MemberState state,
+    ProgressTracker tracker,
+    LeadershipTransfer transfer,
+    Election election,
+    Outbox outbox
+)
+{
+    private long _betterBoardSince;
+    private long _stallHandledAt = long.MinValue / 2;
+
+    /// <summary>This node begins to lead.</summary>
+    public void Begin() => _betterBoardSince = state.Now;
+
+    /// <summary>The host measured how the own store and board do.</summary>
+    /// <returns>Whether this node, which leads, has to step down at once.</returns>
+    public bool Take(StoreHealth measured)
+    {
+        state.Health = measured;
+        if (
+            !state.IsLeader
+            || !state.IsStalled(measured)
+            || state.Now - _stallHandledAt < Election.BanMicroseconds
+            || EveryVoterStalls()
+        )
+        {
+            return false;
+        }
+
+        _stallHandledAt = state.Now;
+        election.KeepAwayAfterStall();
+        outbox.Output.Tell(CoreEvent.LeaderStoreStalled, state.Self);
+        var successor = tracker.BestSuccessor();
+        if (successor.IsNone)
+        {
+            Coverage.Took(RareBranch.StallStepsDown);
+            return true;
+        }
+
+        Coverage.Took(RareBranch.StallHandsOver);
+        transfer.Begin(successor, stepsDownUnlessDone: true);
+        return false;
+    }
+
+    /// <summary>
+    /// Hands over to a board that has been clearly better for some minutes; at once, when this store cannot apply. A
+    /// preference never refuses a vote.
+    /// </summary>
+    public void MindBoards()
+    {
+        int ownPenalty = state.Health.BoardPenalty;
+        bool betterExists = false;
+        foreach (var peer in tracker)
+        {
+            betterExists |=
+                state.Configuration.IsVoter(peer.Node)
+                && peer.HasToldHealth
+                && peer.Health.BoardPenalty < ownPenalty
+                && state.Now - peer.LastContact < state.ElectionTimeoutMicroseconds;
+        }
+
+        if (!betterExists)
+        {
+            _betterBoardSince = state.Now;
+        }
+        else if (
+            (
+                ownPenalty == StoreHealth.CannotApply
+                || state.Now - _betterBoardSince >= state.Options.PreferenceMicroseconds
+            )
+            && tracker.BestSuccessor(mustHaveToldHealth: true) is { IsNone: false } successor
+            && tracker.Find(successor)!.Health.BoardPenalty < ownPenalty
+        )
+        {
+            Coverage.Took(RareBranch.HandedToBetterBoard);
+            _betterBoardSince = state.Now;
+            transfer.Begin(successor);
+        }
+    }
+
+    private bool EveryVoterStalls()
+    {
+        bool isAlone = true;
+        foreach (var peer in tracker)
+        {
+            if (state.Configuration.IsVoter(peer.Node))
+            {
+                isAlone = false;
+                if (!state.IsStalled(peer.Health))
+                {
+                    return false;
+                }
+            }
+        }
+
+        if (!isAlone)
+        {
+            Coverage.Took(RareBranch.StallOfAll);
+        }
+
+        return true;
+    }
+}
