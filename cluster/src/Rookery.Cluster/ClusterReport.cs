@@ -11,39 +11,34 @@ internal sealed class ClusterReport(
     RaftHost host,
     NodeStore store,
     MemberRoster roster,
-    Leadership leadership,
-    ApplyProgress progress,
     ReadIndexService reads,
-    ClusterTimeSource clusterTime,
-    VoterSpace space,
-    StoreHealthMeter health,
-    MemberDiagnosis diagnosis,
-    Func<NodeId, string> tagOf
+    NodeMeasures measures,
+    MemberDiagnosis diagnosis
 )
 {
     private Tuple<(long, long), ClusterView>? _view;
 
     /// <summary>Whether this node leads and takes writes.</summary>
-    public bool IsLeader => host.Refusal is null && leadership.IsReady;
+    public bool IsLeader => host.Refusal is null && host.Leadership.IsReady;
 
     /// <summary>The tag of the node that leads as far as this one knows; null for none.</summary>
-    public string? LeaderTag => IsLeader ? tagOf(host.Self) : roster.Of(leadership.Leader)?.Record.Tag;
+    public string? LeaderTag => IsLeader ? roster.TagOf(host.Self) : roster.Of(host.Leadership.Leader)?.Record.Tag;
 
     /// <summary>
     /// Whether this node has applied all that was committed when it first asked the leader of this term.
     /// </summary>
-    public bool HasCaughtUp => !leadership.Leader.IsNone && reads.CaughtUpIn == host.Core.Term;
+    public bool HasCaughtUp => !host.Leadership.Leader.IsNone && reads.CaughtUpIn == host.Core.Term;
 
     /// <summary>The members of the cluster as clients see them. Made anew when something of it changed.</summary>
     public ClusterView View
     {
         get
         {
-            var stamp = (leadership.Stamp, store.ClusterRecords.Revision);
+            var stamp = (host.Leadership.Stamp, store.ClusterRecords.Revision);
             var known = Volatile.Read(ref _view);
             if (known is null || known.Item1 != stamp)
             {
-                known = Tuple.Create(stamp, roster.View(ReadState(), store));
+                known = Tuple.Create(stamp, roster.View(ReadState()));
                 Volatile.Write(ref _view, known);
             }
 
@@ -68,9 +63,9 @@ internal sealed class ClusterReport(
                 host.Core.Last.Index,
                 host.Core.DurableIndex,
                 host.Core.CommitIndex,
-                progress.Applied,
+                host.Progress.Applied,
                 host.Core.ElectionTimeoutMicroseconds,
-                health.SlowWriteMicroseconds
+                measures.Health.SlowWriteMicroseconds
             );
         }
     }
@@ -89,7 +84,7 @@ internal sealed class ClusterReport(
             peers = host.Core.ReadPeers();
             successor = host.Core.Successor;
             lastTerm = host.Core.Last.Term;
-            clock = clusterTime.ReadStatistics();
+            clock = measures.Time.ReadStatistics();
         }
 
         bool takesPart = diagnosis.WhyNoPart(state) is null;
@@ -119,7 +114,7 @@ internal sealed class ClusterReport(
             MeasuredIn(state.SyncMicroseconds),
             state.ElectionTimeoutMicroseconds,
             diagnosis.TroubleIn(state),
-            [.. roster.Listed(state, store).Select(member => StatisticsOf(member, state, peers, clock, takesPart))]
+            [.. roster.Listed(state).Select(member => StatisticsOf(member, state, peers, clock, takesPart))]
         )
         {
             Unready = diagnosis.WhyUnready(state),
@@ -129,7 +124,7 @@ internal sealed class ClusterReport(
                     : [],
             Clock = clock,
             SuccessorTag = successor.IsNone ? null : roster.Of(successor)?.Record.Tag,
-            Capacity = space.Capacity,
+            Capacity = measures.Space.Capacity,
         };
     }
 

@@ -6,7 +6,7 @@ namespace Rookery.Cluster;
 
 /// <summary>The node's clock for the core, the cluster's time from it, and the times of the entries.</summary>
 /// <remarks>The lock of <see cref="RaftHost"/> guards all fields but the last reading.</remarks>
-internal sealed class ClusterTimeSource(RaftHost host, NodeStore store, Func<bool> isClockSynchronised)
+internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
 {
     // A clock may be set at any time. Between two readings the monotonic time goes on from the last.
     private const long ClockIntervalMicroseconds = 1_000_000;
@@ -105,7 +105,12 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store, Func<boo
         if (now - _clockReadAt >= ClockIntervalMicroseconds)
         {
             _clockReadAt = now;
-            host.Step(Input.ReadClock(now, new ClockReading(store.Time.GetUtcNow().UtcTicks, isClockSynchronised())));
+            host.Step(
+                Input.ReadClock(
+                    now,
+                    new ClockReading(store.Time.GetUtcNow().UtcTicks, host.Options.IsClockSynchronised())
+                )
+            );
             KeepTime(now);
         }
     }
@@ -118,7 +123,7 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store, Func<boo
             time,
             ClockStatus.Doubt(host.Core, host.Now),
             AheadSeconds(store.Time.GetUtcNow().UtcTicks, time),
-            isClockSynchronised()
+            host.Options.IsClockSynchronised()
         );
     }
 

@@ -14,15 +14,10 @@ namespace Rookery.Cluster;
 internal sealed class ConsensusTicker(
     RaftHost host,
     NodeStore store,
-    ApplyProgress progress,
     ReadIndexService reads,
-    ClusterTimeSource clusterTime,
-    VoterSpace space,
-    StoreHealthMeter health,
-    ReplicatedLog log,
-    EntrySender sender,
-    ProposalForwarder? forwarder,
-    WritePipeline writes,
+    NodeMeasures measures,
+    LogReplication log,
+    Proposals proposals,
     SnapshotInstaller installer
 ) : IDisposable
 {
@@ -38,7 +33,7 @@ internal sealed class ConsensusTicker(
     /// <summary>Begins to tick by itself where there is a network. A node alone needs no clock.</summary>
     public void Start()
     {
-        if (_clock is null && forwarder is not null)
+        if (_clock is null && host.Options.Network is not null)
         {
             _clock = store.Time.CreateTimer(_ => TickUnlessOneWaits(), null, TickInterval, TickInterval);
         }
@@ -54,23 +49,22 @@ internal sealed class ConsensusTicker(
         {
             if (_ticks++ % TicksBetweenMeasures == 0)
             {
-                sender.CloseIdleReaders();
-                log.ReleaseIdle(progress.Applied);
+                log.Members.CloseIdleReaders();
+                log.Memory.ReleaseIdle(host.Progress.Applied);
 
                 // A segment that a reader kept is given back after the manifest that released it was told of.
                 host.Step(Input.Released(host.Now, store.Journal.FirstIndex - 1));
-                health.Measure();
-                space.Measure();
+                measures.TakeUnderLock();
                 reads.AskWhetherCaughtUp();
                 installer.SeekStateIfNeeded();
             }
 
-            clusterTime.ReadIfDue();
+            measures.Time.ReadIfDue();
             host.Step(Input.Tick(host.Now));
             reads.GiveUpLate();
-            writes.GiveUpUncommitted();
-            forwarder?.GiveUpSilent();
-            forwarder?.WakeLeaderWaiters();
+            log.Memory.GiveUpUncommitted();
+            proposals.Forwarder?.GiveUpSilent();
+            proposals.Forwarder?.WakeLeaderWaiters();
             host.EndStep();
         }
     }

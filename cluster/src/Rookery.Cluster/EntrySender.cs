@@ -20,20 +20,18 @@ internal sealed class EntrySender
     private readonly ReplicatedLog _log;
     private readonly NodeStore _store;
     private readonly IPeerNetwork? _network;
-    private readonly Action<string>? _troubleFound;
     private readonly CatchUp _catchUp;
     private JournalFrame[] _outgoing = new JournalFrame[64];
     private bool _saidWhatIsUnreadable;
 
     /// <summary>Sends for a host, by the network of its options.</summary>
-    public EntrySender(RaftHost host, ReplicatedLog log, NodeStore store, ConsensusOptions options)
+    public EntrySender(RaftHost host, ReplicatedLog log, NodeStore store)
     {
         _host = host;
         _log = log;
         _store = store;
-        _network = options.Network;
-        _troubleFound = options.TroubleFound;
-        _catchUp = new CatchUp(store.Journal, this, options.RunBeside);
+        _network = host.Options.Network;
+        _catchUp = new CatchUp(store.Journal, this, host.Options.RunBeside);
     }
 
     /// <summary>Sends what the core wants sent. Under the lock.</summary>
@@ -83,7 +81,7 @@ internal sealed class EntrySender
             if (!_saidWhatIsUnreadable)
             {
                 _saidWhatIsUnreadable = true;
-                _troubleFound?.Invoke(
+                _host.Options.TroubleFound?.Invoke(
                     $"A part of this node's journal that another member misses cannot be read: "
                         + $"{failure.Message} The member gets the state instead, or another member takes the lead. "
                         + $"Look after this node's card."

@@ -7,7 +7,7 @@ namespace Rookery.Cluster;
 /// and each connection asks.
 /// </summary>
 /// <remarks><see cref="See"/> is called under the lock of <see cref="RaftHost"/>; all else from any thread.</remarks>
-internal sealed class Leadership(RaftHost host, ApplyProgress progress, bool hasNetwork)
+internal sealed class Leadership(RaftHost host)
 {
     private Configuration _configuration = host.Core.Configuration;
     private long _leader;
@@ -38,7 +38,7 @@ internal sealed class Leadership(RaftHost host, ApplyProgress progress, bool has
     /// Whether this node leads and has applied the first entry of its term: it knows everything that was committed
     /// before.
     /// </summary>
-    public bool IsReady => progress.Applied >= ReadyIndex && !progress.IsBlocked;
+    public bool IsReady => host.Progress.Applied >= ReadyIndex && !host.Progress.IsBlocked;
 
     /// <summary>Whether this node may propose: it is ready, and hands leadership to nobody.</summary>
     public bool MayPropose => IsReady && !Volatile.Read(ref _isTransferring);
@@ -57,7 +57,16 @@ internal sealed class Leadership(RaftHost host, ApplyProgress progress, bool has
     /// Whether members may ask for entries. Who joins a node alone begins with its state: until then its journal's
     /// segments are used again at once, because fresh ones cost each write its bytes twice. Under the lock.
     /// </summary>
-    public bool MayBeAskedForEntries => hasNetwork && !IsAlone;
+    public bool MayBeAskedForEntries => host.Options.Network is not null && !IsAlone;
+
+    /// <summary>
+    /// When this node lost a leadership whose last frames may not be committed, unless it leads again or gave them up;
+    /// null else. Under the lock.
+    /// </summary>
+    public long? LostAt { get; private set; }
+
+    /// <summary>The frames of the lost leadership are given up. Under the lock.</summary>
+    public void ForgetLoss() => LostAt = null;
 
     /// <summary>Publishes what the last step changed. Under the lock.</summary>
     public LeadershipChange See()
@@ -105,7 +114,11 @@ internal sealed class Leadership(RaftHost host, ApplyProgress progress, bool has
         }
 
         Volatile.Write(ref _isLeader, isLeader);
-        return LeadershipChange.Role | (wasLeader && !isLeader ? LeadershipChange.Lost : LeadershipChange.None);
+        LostAt =
+            wasLeader && !isLeader ? host.Now
+            : isLeader ? null
+            : LostAt;
+        return LeadershipChange.Role;
     }
 }
 
@@ -127,7 +140,4 @@ internal enum LeadershipChange
 
     /// <summary>Leader or term may have changed.</summary>
     Role = 8,
-
-    /// <summary>This node led and does not any more.</summary>
-    Lost = 16,
 }

@@ -12,7 +12,6 @@ namespace Rookery.Cluster;
 internal sealed class MemberDiagnosis(
     RaftHost host,
     MemberRoster roster,
-    IPeerNetwork? network,
     ReadIndexService reads,
     ApplyPipeline applies,
     SnapshotInstaller installer
@@ -59,7 +58,7 @@ internal sealed class MemberDiagnosis(
 
     private bool SaysMostNoMember(Configuration configuration)
     {
-        var answers = network?.Answers ?? [];
+        var answers = host.Options.Network?.Answers ?? [];
         NodeId[] others = [.. configuration.Voters.ToArray().Where(voter => voter != host.Self)];
         return others.Length > 1
             && answers.All(static answer => !answer.LetsIn)
@@ -70,7 +69,7 @@ internal sealed class MemberDiagnosis(
 
     private string WhyNoLeader(ConsensusState state)
     {
-        var answers = network?.Answers ?? [];
+        var answers = host.Options.Network?.Answers ?? [];
         string[] saying = [.. answers.Where(IsNoMember).Select(answer => roster.NameAndTagOf(answer.Node))];
         return saying.Length > 0
                 ? $"No leader is known here, and {NameList.Of(saying)} {(saying.Length == 1 ? "says" : "say")} "
@@ -152,7 +151,7 @@ internal sealed class MemberDiagnosis(
     /// <summary>The other voters to which this node has no connection.</summary>
     public IReadOnlyList<NodeId> UnreachedIn(Configuration configuration)
     {
-        var answers = network?.Answers ?? [];
+        var answers = host.Options.Network?.Answers ?? [];
         return
         [
             .. configuration
@@ -172,7 +171,7 @@ internal sealed class MemberDiagnosis(
 
     private static string DescribeAttempt(FailedAttempt attempt) => $"{attempt.Address} ({attempt.Why.TrimEnd('.')})";
 
-    private IReadOnlyList<FailedAttempt> AttemptsAt(NodeId member) => network?.AttemptsAt(member) ?? [];
+    private IReadOnlyList<FailedAttempt> AttemptsAt(NodeId member) => host.Options.Network?.AttemptsAt(member) ?? [];
 
     private string WhyOnlyVoterDoesNotLead(NodeId voter, bool isDamaged) =>
         voter == host.Self && isDamaged

@@ -31,14 +31,10 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     private readonly NodeStore _store;
     private readonly IPeerNetwork? _network;
     private readonly RaftHost _host;
-    private readonly ApplyProgress _progress;
     private readonly ReadIndexService _reads;
-    private readonly Leadership _leadership;
-    private readonly ClusterTimeSource _clusterTime;
-    private readonly ProposalAnswers _answers;
-    private readonly ReplicatedLog _log;
-    private readonly ProposalForwarder? _forwarder;
-    private readonly ProposalQueue _queue;
+    private readonly NodeMeasures _measures;
+    private readonly LogReplication _log;
+    private readonly Proposals _proposals;
     private readonly ProposalIntake _intake;
     private readonly WritePipeline _writes;
     private readonly ApplyPipeline _applies;
@@ -54,120 +50,51 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         _store = store;
         _network = options.Network;
         _store.KeepsDeletions = _network is not null;
-        Roster = new MemberRoster(store.ClusterRecords);
+        Roster = new MemberRoster(store);
         int seed = options.Seed ?? System.Security.Cryptography.RandomNumberGenerator.GetInt32(int.MaxValue);
         var start = LogStart.Of(store, Members.IdOf(store.NodeId), options.MayBegin, seed);
-        _host = new RaftHost(start, options, store.Time);
-        _progress = new ApplyProgress(store.AppliedIndex);
-        _reads = new ReadIndexService(_host, _progress);
-        _leadership = new Leadership(_host, _progress, hasNetwork: _network is not null);
-        _clusterTime = new ClusterTimeSource(_host, store, options.IsClockSynchronised);
-        var space = new VoterSpace(_host, store, Roster, TagOf, options.TroubleFound);
-        var health = new StoreHealthMeter(_host, store, _progress, options.BoardPenalty);
-        _answers = new ProposalAnswers(store.Admission, options.AnswersInline);
-        _log = new ReplicatedLog(_host, _answers, store.Journal.OperationsBeforeNext);
-        var sender = new EntrySender(_host, _log, store, options);
-        var receipts = new ReceiptKeeper(Self, TagOf);
-        _forwarder = _network is null ? null : new ProposalForwarder(_host, _leadership, _network, options.RunBeside);
-        _queue = new ProposalQueue { HasOtherWork = () => HasWork };
-        _intake = new ProposalIntake(_host, store, _leadership, space, _reads, _forwarder, _queue, _answers);
-        var writer = new JournalWriter(_host, _log, store.Journal, health, _answers, options);
-        _writes = new WritePipeline(
-            _host,
-            _leadership,
-            _progress,
-            _reads,
-            _clusterTime,
-            _log,
-            writer,
-            receipts,
-            _queue,
-            _intake,
-            _answers,
-            options
+        _host = new RaftHost(start, store.AppliedIndex, options, store.Time);
+        _reads = new ReadIndexService(_host);
+        _measures = new NodeMeasures(
+            new ClusterTimeSource(_host, store),
+            new StoreHealthMeter(_host, store),
+            new VoterSpace(_host, store, Roster)
         );
-        _applies = new ApplyPipeline(
-            _host,
-            store,
-            _leadership,
-            _progress,
-            _reads,
-            _clusterTime,
-            health,
-            _log,
-            _queue,
-            _answers,
-            _forwarder,
-            options
+        _proposals = new Proposals(
+            new ProposalQueue { HasOtherWork = () => HasWork },
+            _network is null ? null : new ProposalForwarder(_host, _network),
+            new ProposalAnswers(store.Admission, options.AnswersInline),
+            new ReceiptKeeper(Roster)
         );
-        _threads = new CommitThreads(_host, _queue, _writes, _applies, store.Time);
+        var memory = new ReplicatedLog(_host, _proposals.Answers, store.Journal.OperationsBeforeNext);
+        _log = new LogReplication(
+            memory,
+            new JournalWriter(_host, memory, store.Journal, _measures.Health, _proposals.Answers),
+            new EntrySender(_host, memory, store)
+        );
+        _intake = new ProposalIntake(_host, store, _measures.Space, _reads, _proposals);
+        _writes = new WritePipeline(_host, _reads, _measures.Time, _log, _proposals, _intake);
+        _applies = new ApplyPipeline(_host, store, _reads, _measures, memory, _proposals);
+        _threads = new CommitThreads(_host, _proposals.Queue, _writes, _applies, store.Time);
         _intake.CommitHere = _threads.CommitHere;
-        _installer = new SnapshotInstaller(
-            _host,
-            store,
-            Roster,
-            _leadership,
-            _progress,
-            _reads,
-            _log,
-            writer,
-            _applies,
-            _queue,
-            _threads,
-            options
-        );
+        _installer = new SnapshotInstaller(_host, store, Roster, _reads, _log, _applies, _threads);
         _applies.Blocked = _installer.SeekStateIfNeeded;
-        _provider = new SnapshotProvider(_host, store, _leadership, _progress, options.RunBeside);
-        var diagnosis = new MemberDiagnosis(_host, Roster, _network, _reads, _applies, _installer);
-        _report = new ClusterReport(
-            _host,
-            store,
-            Roster,
-            _leadership,
-            _progress,
-            _reads,
-            _clusterTime,
-            space,
-            health,
-            diagnosis,
-            TagOf
-        );
-        _ticker = new ConsensusTicker(
-            _host,
-            store,
-            _progress,
-            _reads,
-            _clusterTime,
-            space,
-            health,
-            _log,
-            sender,
-            _forwarder,
-            _writes,
-            _installer
-        );
+        _provider = new SnapshotProvider(_host, store);
+        var diagnosis = new MemberDiagnosis(_host, Roster, _reads, _applies, _installer);
+        _report = new ClusterReport(_host, store, Roster, _reads, _measures, diagnosis);
+        _ticker = new ConsensusTicker(_host, store, _reads, _measures, _log, _proposals, _installer);
         _handler = new StepHandler(
             _host,
-            store,
-            Roster,
-            _leadership,
-            _progress,
             _reads,
             _log,
-            sender,
-            receipts,
-            _forwarder,
-            _queue,
-            writer,
-            _writes,
-            _applies,
+            _proposals,
             _threads,
             _installer,
             _ticker,
-            options
+            new CoreEventTeller(_host, Roster)
         );
         _host.Handler = _handler;
-        _handler.KeepEntries();
+        _log.Journal.KeepEntries();
         store.ManifestDurable = OnManifestDurable;
     }
 
@@ -208,7 +135,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     public bool IsLeader => _report.IsLeader;
 
     /// <inheritdoc/>
-    public string NodeTag => Roster.Of(Self)?.Record.Tag ?? _store.Options.NodeTag;
+    public string NodeTag => Roster.TagOf(Self);
 
     /// <inheritdoc/>
     public string? LeaderTag => _report.LeaderTag;
@@ -232,18 +159,18 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         }
 
         // Alone, answered means applied here, so any snapshot taken now sees every acknowledged write.
-        return _network is null && _leadership.IsReady ? ValueTask.FromResult(true) : _reads.AskAsync();
+        return _network is null && _host.Leadership.IsReady ? ValueTask.FromResult(true) : _reads.AskAsync();
     }
 
     /// <inheritdoc/>
     public void EndWaitingReads() => _reads.EndWaiting();
 
     /// <inheritdoc/>
-    public ClusterTime Time => _clusterTime.Now;
+    public ClusterTime Time => _measures.Time.Now;
 
     /// <summary>An operator says that the clocks of the voters are right. On the leader.</summary>
     /// <returns>What came of it, and a sentence that says so.</returns>
-    public (ClockAnswer Answer, string Sentence) ConfirmClock() => _clusterTime.Confirm();
+    public (ClockAnswer Answer, string Sentence) ConfirmClock() => _measures.Time.Confirm();
 
     /// <summary>
     /// Whether this node has applied all that was committed when it first asked the leader of this term.
@@ -251,11 +178,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     internal bool HasCaughtUp => _report.HasCaughtUp;
 
     /// <inheritdoc/>
-    public long AppliedIndex => _progress.Applied;
-
-    /// <summary>The letter of a member; its number when that is not known.</summary>
-    internal string TagOf(NodeId member) =>
-        member == Self ? NodeTag : Roster.Of(member)?.Record.Tag ?? member.ToString();
+    public long AppliedIndex => _host.Progress.Applied;
 
     private static bool IsOneOfSeveral(NodeStore store)
     {
@@ -304,13 +227,13 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         {
             // Whoever comes later would wait for a clock that stands.
             _host.End();
-            _forwarder?.WakeLeaderWaiters();
+            _proposals.Forwarder?.WakeLeaderWaiters();
             _reads.End();
         }
     }
 
     /// <inheritdoc/>
-    public CommitStatistics ReadStatistics() => new(_applies.Frames, _applies.Commands, _answers.Queued);
+    public CommitStatistics ReadStatistics() => new(_applies.Frames, _applies.Commands, _proposals.Answers.Queued);
 
     /// <summary>
     /// Commits and applies what is queued, here and now: for tests that drive consensus step by step.
@@ -324,7 +247,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     internal bool HasWork => _writes.HasWork;
 
     /// <summary>What waits to be written.</summary>
-    internal ProposalQueue Queue => _queue;
+    internal ProposalQueue Queue => _proposals.Queue;
 
     /// <summary>Writes the next frame.</summary>
     /// <returns>Whether there was one.</returns>
@@ -362,10 +285,10 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     internal string? FetchTrouble => _installer.Trouble;
 
     /// <summary>Whether what is committed needs what this node cannot read, and another member has to help.</summary>
-    internal bool CannotApply => _progress.IsBlocked;
+    internal bool CannotApply => _host.Progress.IsBlocked;
 
     /// <summary>Who leads, as far as this node knows.</summary>
-    public NodeId Leader => _leadership.Leader;
+    public NodeId Leader => _host.Leadership.Leader;
 
     /// <summary>Told under the lock, so to return at once, when leader or term may have changed.</summary>
     internal Action? RoleSeen
@@ -384,7 +307,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     /// Who belongs to the cluster, as of the last step. Each connection asks each second: without the lock, which is
     /// held for seconds while a state is put in place on a slow card.
     /// </summary>
-    internal Configuration Configuration => _leadership.Configuration;
+    internal Configuration Configuration => _host.Leadership.Configuration;
 
     /// <summary>How consensus stands now.</summary>
     public ConsensusState ReadState() => _report.ReadState();
@@ -408,8 +331,8 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         {
             if (message.To == Self)
             {
-                _forwarder?.Hear(message.From);
-                _host.Step(Input.Received(_host.Now, message, _log.EntriesOf(frames)), proposed: null, frames);
+                _proposals.Forwarder?.Hear(message.From);
+                _host.Step(Input.Received(_host.Now, message, _log.Memory.EntriesOf(frames)), proposed: null, frames);
                 _host.EndStep();
             }
         }
@@ -420,7 +343,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     {
         lock (_host.Gate)
         {
-            _forwarder?.Lose(node);
+            _proposals.Forwarder?.Lose(node);
             _host.Step(Input.PeerUnreachable(_host.Now, node));
             _host.EndStep();
         }
@@ -462,7 +385,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         // Else who lacks what the journal has given back would not be offered the state before the next flush.
         OnManifestDurable(_store.Durable);
         Tick();
-        while (_leadership.IsAlone && !_leadership.IsReady)
+        while (_host.Leadership.IsAlone && !_host.Leadership.IsReady)
         {
             Tick();
             bool works = WriteOnce() | _applies.ApplyOrThrow();
@@ -471,7 +394,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
                 throw new DataFormatException(refusal.Message);
             }
 
-            Invariant.Holds(works || _leadership.IsReady, "a node alone becomes leader by itself");
+            Invariant.Holds(works || _host.Leadership.IsReady, "a node alone becomes leader by itself");
         }
     }
 

@@ -23,23 +23,28 @@ internal sealed class RaftHost
 
     private const string KeepForReport = "Keep its data for a report: others may not have all of it.";
 
-    private readonly ConsensusOptions _options;
     private readonly TimeProvider _time;
     private readonly long _begun;
     private Rejection? _refusal;
 
     /// <summary>Runs a core from where a store's log begins.</summary>
     /// <param name="start">Where it begins.</param>
+    /// <param name="applied">Entries through here are in the tables.</param>
     /// <param name="options">How consensus runs on the store.</param>
     /// <param name="time">The clock of the steps.</param>
-    public RaftHost(StartingPoint start, ConsensusOptions options, TimeProvider time)
+    public RaftHost(StartingPoint start, long applied, ConsensusOptions options, TimeProvider time)
     {
-        _options = options;
         _time = time;
         _begun = time.GetTimestamp();
+        Options = options;
         Self = start.Self;
         Core = new RaftCore(start, options.Core);
+        Progress = new ApplyProgress(applied);
+        Leadership = new Leadership(this);
     }
+
+    /// <summary>How consensus runs on the store.</summary>
+    public ConsensusOptions Options { get; }
 
     /// <summary>Carries out what the core says. Set once, before the first step.</summary>
     public StepHandler Handler { private get; set; } = null!;
@@ -52,6 +57,12 @@ internal sealed class RaftHost
 
     /// <summary>What the last step said. Under the lock.</summary>
     public Output Output { get; } = new();
+
+    /// <summary>Who leads and who belongs to the cluster, for reading without the lock.</summary>
+    public Leadership Leadership { get; }
+
+    /// <summary>How far the log is applied here, and may be, for reading without the lock.</summary>
+    public ApplyProgress Progress { get; }
 
     /// <summary>This node, as the core knows it.</summary>
     public NodeId Self { get; }
@@ -103,7 +114,7 @@ internal sealed class RaftHost
         {
             // On whose thread it may be, nobody may go on with half a step: a connection's would close the connection,
             // a request's answer 500.
-            _options.Broken(failure);
+            Options.Broken(failure);
             throw;
         }
     }
@@ -128,7 +139,7 @@ internal sealed class RaftHost
     public void Halt(string found)
     {
         IsHalted = true;
-        Latch(_options.Halted(found));
+        Latch(Options.Halted(found));
     }
 
     /// <summary>

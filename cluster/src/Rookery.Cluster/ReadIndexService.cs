@@ -10,7 +10,7 @@ namespace Rookery.Cluster;
 /// The lock of <see cref="RaftHost"/> guards all fields. Methods that begin or end waits for callers take it
 /// themselves; those that serve a step are called under it, and say so.
 /// </remarks>
-internal sealed class ReadIndexService(RaftHost host, ApplyProgress progress)
+internal sealed class ReadIndexService(RaftHost host)
 {
     /// <summary>
     /// So many election timeouts a read, or a write for the leader, waits for one before it says that there is none.
@@ -124,7 +124,7 @@ internal sealed class ReadIndexService(RaftHost host, ApplyProgress progress)
 
         if (isAnswered)
         {
-            EndThrough(progress.Applied);
+            EndThrough(host.Progress.Applied);
             _isNextReadDue = true;
         }
     }
@@ -180,7 +180,7 @@ internal sealed class ReadIndexService(RaftHost host, ApplyProgress progress)
     /// <summary>Waits until an entry is applied, or nobody can say when it will be.</summary>
     public async ValueTask AppliedAsync(long index)
     {
-        if (progress.Applied >= index)
+        if (host.Progress.Applied >= index)
         {
             return;
         }
@@ -188,7 +188,7 @@ internal sealed class ReadIndexService(RaftHost host, ApplyProgress progress)
         ReadRound round;
         lock (host.Gate)
         {
-            if (progress.Applied >= index || host.IsHalted || progress.IsBlocked)
+            if (host.Progress.Applied >= index || host.IsHalted || host.Progress.IsBlocked)
             {
                 return;
             }

@@ -1,10 +1,7 @@
 using Rookery.Cluster.Commit;
 using Rookery.Cluster.Log;
-using Rookery.Cluster.Membership;
 using Rookery.Cluster.Transfer;
-using Rookery.Documents.Nodes;
 using Rookery.Journal;
-using Rookery.Raft;
 
 namespace Rookery.Cluster;
 
@@ -15,29 +12,15 @@ namespace Rookery.Cluster;
 /// <remarks>Called under the lock of <see cref="RaftHost"/>, but for <see cref="EndLatched"/>.</remarks>
 internal sealed class StepHandler(
     RaftHost host,
-    NodeStore store,
-    MemberRoster roster,
-    Leadership leadership,
-    ApplyProgress progress,
     ReadIndexService reads,
-    ReplicatedLog log,
-    EntrySender sender,
-    ReceiptKeeper receipts,
-    ProposalForwarder? forwarder,
-    ProposalQueue queue,
-    JournalWriter writer,
-    WritePipeline writes,
-    ApplyPipeline applies,
+    LogReplication log,
+    Proposals proposals,
     CommitThreads threads,
     SnapshotInstaller installer,
     ConsensusTicker ticker,
-    ConsensusOptions options
+    CoreEventTeller events
 )
 {
-    private const string Diverged =
-        "This node came to other results than a majority by applying the same writes, so it stopped taking "
-        + "part. Keep its data for a report, and let another, empty card join in its place.";
-
     /// <summary>Told under the lock, so to return at once, when leader or term may have changed.</summary>
     public Action? RoleSeen { get; set; }
 
@@ -47,23 +30,23 @@ internal sealed class StepHandler(
     /// </summary>
     public void CarryOut(LogFrame? proposed, ReadOnlySpan<JournalFrame> received)
     {
-        log.TakeIn(proposed, received);
-        if (!receipts.IsIdle)
+        log.Memory.TakeIn(proposed, received);
+        if (!proposals.Receipts.IsIdle)
         {
-            receipts.See(host.Core, host.Now);
+            proposals.Receipts.See(host.Core, host.Now);
         }
 
         installer.BeginIfOffered();
-        if (writer.BeginIfDue())
+        if (log.Journal.BeginIfDue())
         {
-            queue.Wake();
+            proposals.Queue.Wake();
         }
 
-        sender.Send();
+        log.Members.Send();
         reads.Serve();
         SeeRole();
-        progress.MayApplyThrough(host.Core.ApplyThrough);
-        TellEvents();
+        host.Progress.MayApplyThrough(host.Core.ApplyThrough);
+        events.Tell();
     }
 
     /// <summary>
@@ -72,10 +55,7 @@ internal sealed class StepHandler(
     public void EndStep()
     {
         reads.AskForNextIfDue();
-        if (applies.HasToApply)
-        {
-            threads.WakeToApply();
-        }
+        threads.WakeToApplyIfDue();
     }
 
     /// <summary>
@@ -84,14 +64,8 @@ internal sealed class StepHandler(
     public void EndLatched()
     {
         reads.End();
-        applies.RefuseNext();
-        queue.Wake();
-        threads.WakeToApply();
+        threads.RefuseNext();
     }
-
-    /// <summary>Keeps so much of the journal as members may ask for. Under the lock.</summary>
-    public void KeepEntries() =>
-        store.Journal.KeptBytes = leadership.MayBeAskedForEntries ? options.KeptJournalBytes : 0;
 
     /// <summary>
     /// Publishes who leads and who belongs to the cluster, and answers who waits for a majority that this node does not
@@ -99,7 +73,7 @@ internal sealed class StepHandler(
     /// </summary>
     private void SeeRole()
     {
-        var change = leadership.See();
+        var change = host.Leadership.See();
         if (change.HasFlag(LeadershipChange.ConfigurationMade))
         {
             ticker.Start();
@@ -107,12 +81,12 @@ internal sealed class StepHandler(
 
         if (change.HasFlag(LeadershipChange.TransferEnded))
         {
-            queue.Wake();
+            proposals.Queue.Wake();
         }
 
         if (change.HasFlag(LeadershipChange.RoleOrMembers))
         {
-            KeepEntries();
+            log.Journal.KeepEntries();
         }
 
         if (!change.HasFlag(LeadershipChange.Role))
@@ -120,45 +94,9 @@ internal sealed class StepHandler(
             return;
         }
 
-        forwarder?.GiveUpSilent();
-        writes.SeeRole(change);
-        queue.Wake();
-        forwarder?.WakeLeaderWaiters();
+        proposals.Forwarder?.GiveUpSilent();
+        proposals.Queue.Wake();
+        proposals.Forwarder?.WakeLeaderWaiters();
         RoleSeen?.Invoke();
-    }
-
-    private void TellEvents()
-    {
-        foreach (var (what, node) in host.Output.Events)
-        {
-            options.TroubleFound?.Invoke(
-                what switch
-                {
-                    CoreEvent.PeerLostEntries =>
-                        $"{roster.NameAndTagOf(node)} has fewer entries than it once confirmed: its card lost them. "
-                            + $"They are sent again; replace the card.",
-                    CoreEvent.LeaderStoreStalled =>
-                        "This node's disk did not answer for some seconds, so it hands leadership over.",
-                    CoreEvent.QuorumLost =>
-                        "This node led and does not hear from a majority of the members any more, so it stepped down.",
-                    CoreEvent.OldIncarnation =>
-                        $"Messages of an earlier start of {roster.NameAndTagOf(node)} came in: when this goes on, "
-                            + $"an old card or a copy of it is running.",
-                    CoreEvent.OutcomesDiffer =>
-                        $"{roster.NameAndTagOf(node)} and others came to different results by applying the same "
-                            + $"writes. Nothing is written until a majority agrees.",
-                    CoreEvent.Diverged => Diverged,
-                    CoreEvent.DamageHealed =>
-                        "What this node's disk had lost of its journal was given back by the leader.",
-                    CoreEvent.ClockDoubted => ClockStatus.Doubt(host.Core, host.Now) ?? string.Empty,
-                    CoreEvent.ClockTrusted => "The cluster's time is not in doubt any more.",
-                    _ => throw new System.Diagnostics.UnreachableException(),
-                }
-            );
-            if (what == CoreEvent.Diverged)
-            {
-                host.Halt(Diverged);
-            }
-        }
     }
 }

@@ -10,7 +10,7 @@ namespace Rookery.Cluster;
 /// <see cref="BeginWrite"/> and <see cref="EndWrite"/> are called by who writes the journal, <see cref="Measure"/>
 /// under the lock of <see cref="RaftHost"/>.
 /// </remarks>
-internal sealed class StoreHealthMeter(RaftHost host, NodeStore store, ApplyProgress progress, Func<int> boardPenalty)
+internal sealed class StoreHealthMeter(RaftHost host, NodeStore store)
 {
     private readonly SyncTimes _syncs = new();
     private long _writeBegun;
@@ -38,7 +38,7 @@ internal sealed class StoreHealthMeter(RaftHost host, NodeStore store, ApplyProg
                 new StoreHealth(
                     _syncs.Slow(),
                     StallMicroseconds(),
-                    BoardPenalty: progress.IsBlocked ? StoreHealth.CannotApply : boardPenalty(),
+                    BoardPenalty: host.Progress.IsBlocked ? StoreHealth.CannotApply : host.Options.BoardPenalty(),
                     store.SpareBytes
                 )
             )

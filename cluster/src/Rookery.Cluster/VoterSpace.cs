@@ -11,13 +11,7 @@ namespace Rookery.Cluster;
 /// Room on the disks of the voters: the leader refuses growth before a voter of the majority that it needs is full.
 /// </summary>
 /// <remarks>The lock of <see cref="RaftHost"/> guards the fields; <see cref="Capacity"/> is read without it.</remarks>
-internal sealed class VoterSpace(
-    RaftHost host,
-    NodeStore store,
-    MemberRoster roster,
-    Func<NodeId, string> tagOf,
-    Action<string>? troubleFound
-)
+internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster roster)
 {
     // A leader without room goes at once; if nobody takes over, proposals must not stop again and again for it.
     private const int MeasuresBetweenHandOvers = 60;
@@ -88,7 +82,7 @@ internal sealed class VoterSpace(
                         + $"writes that grow the data are refused. Deletes go on; free some space there, or "
                         + $"replace its card by a larger one."
                 );
-        return new ClusterCapacity(tagOf(limiting.Node), limiting.SpareBytes, refusal);
+        return new ClusterCapacity(roster.TagOf(limiting.Node), limiting.SpareBytes, refusal);
     }
 
     /// <summary>
@@ -103,7 +97,9 @@ internal sealed class VoterSpace(
         }
 
         _measuresUntilHandOver = MeasuresBetweenHandOvers;
-        troubleFound?.Invoke("This node has less room than it keeps in reserve, so it hands leadership over.");
+        host.Options.TroubleFound?.Invoke(
+            "This node has less room than it keeps in reserve, so it hands leadership over."
+        );
         host.Step(Input.Transfer(host.Now, roomiest));
     }
 }

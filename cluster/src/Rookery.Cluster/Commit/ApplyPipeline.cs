@@ -16,16 +16,10 @@ namespace Rookery.Cluster.Commit;
 internal sealed class ApplyPipeline(
     RaftHost host,
     NodeStore store,
-    Leadership leadership,
-    ApplyProgress progress,
     ReadIndexService reads,
-    ClusterTimeSource clusterTime,
-    StoreHealthMeter health,
+    NodeMeasures measures,
     ReplicatedLog log,
-    ProposalQueue queue,
-    ProposalAnswers answers,
-    ProposalForwarder? forwarder,
-    ConsensusOptions options
+    Proposals proposals
 ) : IDisposable
 {
     private JournalReader? _replay;
@@ -45,7 +39,7 @@ internal sealed class ApplyPipeline(
     /// <summary>
     /// Whether there is an entry to apply, or callers to refuse after an error.
     /// </summary>
-    public bool HasToApply => host.IsLatched ? Volatile.Read(ref _hasToRefuse) : progress.HasNext;
+    public bool HasToApply => host.IsLatched ? Volatile.Read(ref _hasToRefuse) : host.Progress.HasNext;
 
     /// <summary>Whether to apply may mean to wait for a flush.</summary>
     public bool ApplyMayWait => store.Storage.IsFlushBehind;
@@ -76,13 +70,13 @@ internal sealed class ApplyPipeline(
             store.AbandonFrame();
             lock (host.Gate)
             {
-                progress.BlockAt((IOException)damage);
-                health.Measure();
+                host.Progress.BlockAt((IOException)damage);
+                measures.Health.Measure();
                 Blocked?.Invoke();
                 host.EndStep();
             }
 
-            options.TroubleFound?.Invoke($"{WhyBlocked} {CauseOf(damage)}");
+            host.Options.TroubleFound?.Invoke($"{WhyBlocked} {CauseOf(damage)}");
             return false;
         }
         catch (Exception failure) when (failure is not (InvariantViolationException or OutOfMemoryException))
@@ -107,7 +101,7 @@ internal sealed class ApplyPipeline(
     /// the log says. Null when it can.
     /// </summary>
     public string? WhyBlocked =>
-        !progress.IsBlocked
+        !host.Progress.IsBlocked
             ? null
             : "This node cannot go on applying, because a part of its data cannot be read, and takes the state "
                 + "of a member that can, as soon as that leads. Until it has it, what it had can be read here, and "
@@ -115,7 +109,8 @@ internal sealed class ApplyPipeline(
 
     /// <summary>Whether there is another member that can lead, and give this one its state.</summary>
     public bool MayBeGivenState =>
-        options.FetchState is not null && leadership.Configuration.Voters.ToArray().Any(voter => voter != host.Self);
+        host.Options.FetchState is not null
+        && host.Leadership.Configuration.Voters.ToArray().Any(voter => voter != host.Self);
 
     private static string CauseOf(Exception failure) =>
         (failure is UnappliedDamageException { InnerException: { } damage } ? damage : failure).Message;
@@ -123,7 +118,7 @@ internal sealed class ApplyPipeline(
     private string NextStepAfter(Exception failure) =>
         failure is not (DamagedException or UnappliedDamageException)
             ? "The node applies it when it is restarted and the cause is removed."
-        : leadership.Configuration.Learners.IsEmpty
+        : host.Leadership.Configuration.Learners.IsEmpty
             ? "Restore a backup, or stop the node, take what can be read with `rookery export`, and import it "
                 + "into a new node."
         : "No other member votes: stop this node and its standby, and run `rookery cluster recover` on the "
@@ -137,7 +132,7 @@ internal sealed class ApplyPipeline(
             return false;
         }
 
-        long index = progress.Applied + 1;
+        long index = host.Progress.Applied + 1;
         LogFrame? frame;
         lock (host.Gate)
         {
@@ -163,36 +158,36 @@ internal sealed class ApplyPipeline(
         int count = frame?.Count ?? 0;
         Volatile.Write(ref _frames, _frames + (frame is { Type: FrameType.Batch } ? 1 : 0));
         Volatile.Write(ref _commands, _commands + count);
-        if (index == leadership.ReadyIndex)
+        if (index == host.Leadership.ReadyIndex)
         {
-            clusterTime.TellLogTime();
+            measures.Time.TellLogTime();
         }
 
-        progress.AppliedThrough(index);
+        host.Progress.AppliedThrough(index);
         if (count > 0)
         {
-            answers.Answer(frame!);
+            proposals.Answers.Answer(frame!);
         }
 
         lock (host.Gate)
         {
-            log.Frames.ReleaseThrough(index, leadership.MayBeAskedForEntries ? options.CachedBytes : 0);
+            log.Frames.ReleaseThrough(index, host.Leadership.MayBeAskedForEntries ? host.Options.CachedBytes : 0);
             reads.EndThrough(index);
-            if (index == leadership.ReadyIndex)
+            if (index == host.Leadership.ReadyIndex)
             {
-                forwarder?.WakeLeaderWaiters();
+                proposals.Forwarder?.WakeLeaderWaiters();
             }
 
             // A node alone has nobody to compare with.
-            if (options.Network is not null && store.OutcomeChain != 0)
+            if (host.Options.Network is not null && store.OutcomeChain != 0)
             {
                 host.Step(Input.Applied(host.Now, new OutcomeHash(index, store.OutcomeChain)));
             }
         }
 
-        if (index == leadership.ReadyIndex)
+        if (index == host.Leadership.ReadyIndex)
         {
-            queue.Wake();
+            proposals.Queue.Wake();
         }
     }
 
@@ -219,7 +214,7 @@ internal sealed class ApplyPipeline(
             "entries are applied in their order"
         );
         store.ApplyStored(entry);
-        if (index == progress.Through)
+        if (index == host.Progress.Through)
         {
             EndReplay();
         }
@@ -238,8 +233,12 @@ internal sealed class ApplyPipeline(
     /// </summary>
     public void RefuseUnapplied(long through)
     {
-        long durable = Math.Max(progress.Through, progress.Applied);
-        log.RefuseBetween(progress.Applied + 1, Math.Min(durable, through), ProposalRejections.DurableButUnapplied);
+        long durable = Math.Max(host.Progress.Through, host.Progress.Applied);
+        log.RefuseBetween(
+            host.Progress.Applied + 1,
+            Math.Min(durable, through),
+            ProposalRejections.DurableButUnapplied
+        );
         log.RefuseBetween(durable + 1, through, ProposalRejections.Abandoned);
     }
 

@@ -64,8 +64,27 @@ internal sealed class CommitThreads
         _writer.Start();
     }
 
-    /// <summary>There is something to apply.</summary>
-    public void WakeToApply()
+    /// <summary>There may be something to write that is not in the queue, or to refuse.</summary>
+    public void WakeToWrite() => _queue.Wake();
+
+    /// <summary>Has applied what there is to apply.</summary>
+    public void WakeToApplyIfDue()
+    {
+        if (_applies.HasToApply)
+        {
+            WakeToApply();
+        }
+    }
+
+    /// <summary>Has both threads refuse what waits: the node is latched.</summary>
+    public void RefuseNext()
+    {
+        _applies.RefuseNext();
+        _queue.Wake();
+        WakeToApply();
+    }
+
+    private void WakeToApply()
     {
         lock (_gate)
         {

@@ -10,12 +10,7 @@ namespace Rookery.Cluster.Commit;
 /// The lock of <see cref="RaftHost"/> guards all fields. Nothing is sent under it. Callers of abandoned forwards
 /// continue on another thread.
 /// </remarks>
-internal sealed class ProposalForwarder(
-    RaftHost host,
-    Leadership leadership,
-    IPeerNetwork network,
-    Action<Action> runBeside
-)
+internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
 {
     // How often a command is sent. Resent only if the first leader reports that it is in no log.
     private const int MostSendings = 2;
@@ -41,7 +36,7 @@ internal sealed class ProposalForwarder(
     }
 
     /// <summary>The connection to a member broke. Under the lock.</summary>
-    public void Lose(NodeId member) => _lostLeader = member == leadership.Leader ? member : _lostLeader;
+    public void Lose(NodeId member) => _lostLeader = member == host.Leadership.Leader ? member : _lostLeader;
 
     /// <summary>
     /// Sends a command to the leader, and once more to the leader of a later term if the first reports that it is in no
@@ -141,7 +136,7 @@ internal sealed class ProposalForwarder(
         {
             _forwards.ExceptWith(givenUp);
             // it may go on at once, and not under the lock
-            runBeside(() => givenUp.ForEach(static forward => forward.GiveUp()));
+            host.Options.RunBeside(() => givenUp.ForEach(static forward => forward.GiveUp()));
         }
     }
 
@@ -159,11 +154,11 @@ internal sealed class ProposalForwarder(
             Task looked;
             lock (host.Gate)
             {
-                var leader = host.Core.Term > laterThan ? leadership.Leader : NodeId.None;
+                var leader = host.Core.Term > laterThan ? host.Leadership.Leader : NodeId.None;
                 bool isLate = host.Now >= deadline;
                 if (
                     leader == host.Self
-                        ? leadership.IsReady
+                        ? host.Leadership.IsReady
                         : !leader.IsNone && leader != _lostLeader && (isLate || network.Reaches(leader))
                 )
                 {

@@ -15,12 +15,9 @@ namespace Rookery.Cluster.Commit;
 internal sealed class ProposalIntake(
     RaftHost host,
     NodeStore store,
-    Leadership leadership,
     VoterSpace space,
     ReadIndexService reads,
-    ProposalForwarder? forwarder,
-    ProposalQueue queue,
-    ProposalAnswers answers
+    Proposals proposals
 )
 {
     // Callers with more do not write themselves: bulk insert goes on reading.
@@ -40,7 +37,7 @@ internal sealed class ProposalIntake(
 
     /// <summary>Proposes a command of a client of this node, here or at the leader.</summary>
     public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) =>
-        host.Refusal is null && !leadership.IsReady && forwarder is not null
+        host.Refusal is null && !host.Leadership.IsReady && proposals.Forwarder is not null
             ? ProposeElsewhereAsync(command, cancellationToken)
             : ProposeHereAsync(command, LargestCommandToCommitHere, cancellationToken);
 
@@ -87,7 +84,7 @@ internal sealed class ProposalIntake(
         CommandOutcome? sent;
         try
         {
-            sent = await forwarder!.SendToLeaderAsync(command, cancellationToken);
+            sent = await proposals.Forwarder!.SendToLeaderAsync(command, cancellationToken);
         }
         catch
         {
@@ -121,7 +118,7 @@ internal sealed class ProposalIntake(
     )
     {
         var reader = new CommandReader(command.Written.Span);
-        if ((host.Refusal ?? space.GrowthRefusal(command.Written.Span, leadership.Configuration)) is { } refusal)
+        if ((host.Refusal ?? space.GrowthRefusal(command.Written.Span, host.Leadership.Configuration)) is { } refusal)
         {
             command.Dispose();
             return ValueTask.FromResult(new CommandOutcome(refusal));
@@ -151,11 +148,11 @@ internal sealed class ProposalIntake(
 
         var proposal = Proposal.Rent(command, reader.OperationCount, previous);
         var outcome = proposal.Task;
-        answers.Expect();
-        if (!queue.TryPut(proposal, mayTakeTurn: command.Length <= toCommitHere, out bool hasTurn))
+        proposals.Answers.Expect();
+        if (!proposals.Queue.TryPut(proposal, mayTakeTurn: command.Length <= toCommitHere, out bool hasTurn))
         {
             // The node stopped while this looked ahead: nobody is left to commit it.
-            answers.Refuse(proposal, host.Refusal ?? RaftHost.Stopping);
+            proposals.Answers.Refuse(proposal, host.Refusal ?? RaftHost.Stopping);
         }
         else if (hasTurn)
         {

@@ -1,4 +1,5 @@
 using Rookery.Cluster.Log;
+using Rookery.Cluster.Membership;
 using Rookery.Documents.Consensus;
 using Rookery.Journal;
 using Rookery.Raft;
@@ -9,9 +10,7 @@ namespace Rookery.Cluster.Commit;
 /// Watches who has made which entry durable, for the entries of clients that asked for it; does nothing for the others.
 /// Under the consensus lock.
 /// </summary>
-/// <param name="self">This node.</param>
-/// <param name="tagOf">A member's letter.</param>
-internal sealed class ReceiptKeeper(NodeId self, Func<NodeId, string> tagOf)
+internal sealed class ReceiptKeeper(MemberRoster roster)
 {
     private readonly List<Watched> _watched = [];
 
@@ -39,14 +38,14 @@ internal sealed class ReceiptKeeper(NodeId self, Func<NodeId, string> tagOf)
         {
             if (core.DurableIndex >= watched.Index)
             {
-                watched.Note(self, tagOf, now);
+                watched.Note(core.Self, roster, now);
             }
 
             foreach (var peer in peers)
             {
                 if (peer.Match >= watched.Index)
                 {
-                    watched.Note(peer.Node, tagOf, now);
+                    watched.Note(peer.Node, roster, now);
                 }
             }
         }
@@ -70,11 +69,11 @@ internal sealed class ReceiptKeeper(NodeId self, Func<NodeId, string> tagOf)
         List<(NodeId Node, SyncedMember Member)> Synced
     )
     {
-        public void Note(NodeId node, Func<NodeId, string> tagOf, long now)
+        public void Note(NodeId node, MemberRoster roster, long now)
         {
             if (!Synced.Exists(synced => synced.Node == node))
             {
-                Synced.Add((node, new SyncedMember(tagOf(node), now - Begun)));
+                Synced.Add((node, new SyncedMember(roster.TagOf(node), now - Begun)));
             }
         }
 

@@ -15,35 +15,25 @@ namespace Rookery.Cluster.Commit;
 /// </remarks>
 internal sealed class WritePipeline(
     RaftHost host,
-    Leadership leadership,
-    ApplyProgress progress,
     ReadIndexService reads,
     ClusterTimeSource clusterTime,
-    ReplicatedLog log,
-    JournalWriter writer,
-    ReceiptKeeper receipts,
-    ProposalQueue queue,
-    ProposalIntake intake,
-    ProposalAnswers answers,
-    ConsensusOptions options
+    LogReplication log,
+    Proposals proposals,
+    ProposalIntake intake
 )
 {
     // Taken from the queue, not yet in a frame.
     private readonly Queue<Proposal> _waiting = new();
-
-    // When this node lost a leadership whose last frames may not be committed. Their callers learn from the next leader
-    // what became of them, or, after a while, that nobody knows. Under the lock.
-    private long? _leadershipLostAt;
 
     /// <summary>Called after each journal write, on the thread that wrote.</summary>
     public Action? FrameWritten { get; set; }
 
     /// <summary>Whether who has the turn has something to do that is not in the queue.</summary>
     public bool HasWork =>
-        writer.IsDue
+        log.Journal.IsDue
         || (
             _waiting.Count > 0
-            && (leadership.MayPropose || !leadership.IsLeader || progress.IsBlocked || host.IsLatched)
+            && (host.Leadership.MayPropose || !host.Leadership.IsLeader || host.Progress.IsBlocked || host.IsLatched)
         );
 
     /// <summary>
@@ -52,28 +42,28 @@ internal sealed class WritePipeline(
     public int Callers { get; private set; }
 
     /// <summary>Whether what is written here waits for other members.</summary>
-    public bool AwaitsOthers => progress.Through < writer.WrittenThrough;
+    public bool AwaitsOthers => host.Progress.Through < log.Journal.WrittenThrough;
 
     /// <summary>Puts what waits into the log, and makes durable what is not. By who has the turn.</summary>
     /// <returns>Whether there was something to do.</returns>
     public bool WriteOnce()
     {
         int proposed = Propose();
-        if (!writer.IsDue)
+        if (!log.Journal.IsDue)
         {
             Callers = 0;
             return false;
         }
 
-        if (!writer.TryWrite())
+        if (!log.Journal.TryWrite())
         {
             return false;
         }
 
-        Callers = proposed + queue.Count;
+        Callers = proposed + proposals.Queue.Count;
         lock (host.Gate)
         {
-            writer.EndWrite();
+            log.Journal.EndWrite();
             reads.AskForNextIfDue();
         }
 
@@ -87,40 +77,15 @@ internal sealed class WritePipeline(
     /// </summary>
     public void Close()
     {
-        queue.Close(_waiting);
-        answers.RefuseAll(_waiting, host.Refusal ?? RaftHost.Stopping);
-    }
-
-    /// <summary>Notes whether this node lost its leadership. Under the lock.</summary>
-    public void SeeRole(LeadershipChange change) =>
-        _leadershipLostAt =
-            change.HasFlag(LeadershipChange.Lost) ? host.Now
-            : leadership.IsLeader ? null
-            : _leadershipLostAt;
-
-    /// <summary>
-    /// The next leader commits a frame or puts another in its place, mostly at once: after a hand-over it has them all.
-    /// Who waits longer is answered as unknown. Under the lock.
-    /// </summary>
-    public void GiveUpUncommitted()
-    {
-        if (
-            _leadershipLostAt is not { } lost
-            || host.Now - lost <= (ReadIndexService.PatienceInTimeouts + 1) * host.Core.ElectionTimeoutMicroseconds
-        )
-        {
-            return;
-        }
-
-        _leadershipLostAt = null;
-        log.RefuseBetween(host.Core.ApplyThrough + 1, long.MaxValue, ProposalRejections.Overtaken);
+        proposals.Queue.Close(_waiting);
+        proposals.Answers.RefuseAll(_waiting, host.Refusal ?? RaftHost.Stopping);
     }
 
     /// <summary>Takes what waits into a frame and gives it a place in the log. By who has the turn.</summary>
     /// <returns>The commands in the frame; 0 when there is none.</returns>
     private int Propose()
     {
-        queue.TakeAll(_waiting);
+        proposals.Queue.TakeAll(_waiting);
         if (_waiting.Count == 0)
         {
             return 0;
@@ -128,11 +93,11 @@ internal sealed class WritePipeline(
 
         if (host.Refusal is { Kind: RejectionKind.Diagnosis } refusal)
         {
-            answers.RefuseAll(_waiting, refusal);
+            proposals.Answers.RefuseAll(_waiting, refusal);
             return 0;
         }
 
-        if (!leadership.MayPropose)
+        if (!host.Leadership.MayPropose)
         {
             PassOnUnlessLeader();
             return 0;
@@ -149,7 +114,7 @@ internal sealed class WritePipeline(
         LogTime time;
         lock (host.Gate)
         {
-            frame = log.Frames.Rent();
+            frame = log.Memory.Frames.Rent();
             time = clusterTime.NextLogTime();
         }
 
@@ -159,7 +124,7 @@ internal sealed class WritePipeline(
         }
         catch (OutOfMemoryException)
         {
-            answers.Refuse(frame, ProposalRejections.NoMemory);
+            proposals.Answers.Refuse(frame, ProposalRejections.NoMemory);
             return 0;
         }
 
@@ -179,7 +144,7 @@ internal sealed class WritePipeline(
                 {
                     if (frame.WantsReceipt)
                     {
-                        receipts.Watch(frame, host.Now);
+                        proposals.Receipts.Watch(frame, host.Now);
                     }
 
                     return count;
@@ -193,11 +158,11 @@ internal sealed class WritePipeline(
             }
             else
             {
-                answers.Refuse(frame, host.Refusal ?? ProposalRejections.MembersDiffer);
+                proposals.Answers.Refuse(frame, host.Refusal ?? ProposalRejections.MembersDiffer);
             }
 
             frame.Retain();
-            log.Frames.Release(frame);
+            log.Memory.Frames.Release(frame);
             return 0;
         }
     }
@@ -211,15 +176,15 @@ internal sealed class WritePipeline(
     {
         lock (host.Gate)
         {
-            if (host.Core.Role == Role.Leader && !host.IsHalted && !progress.IsBlocked)
+            if (host.Core.Role == Role.Leader && !host.IsHalted && !host.Progress.IsBlocked)
             {
                 return;
             }
         }
 
-        if (options.Network is null || host.Refusal is not null)
+        if (host.Options.Network is null || host.Refusal is not null)
         {
-            answers.RefuseAll(_waiting, host.Refusal ?? ProposalRejections.NoLeader);
+            proposals.Answers.RefuseAll(_waiting, host.Refusal ?? ProposalRejections.NoLeader);
             return;
         }
 
@@ -233,7 +198,7 @@ internal sealed class WritePipeline(
 
     private async Task PassOnAsync(Proposal proposal)
     {
-        answers.GiveRoomBack(proposal);
+        proposals.Answers.GiveRoomBack(proposal);
         CommandOutcome outcome;
         try
         {
@@ -243,7 +208,7 @@ internal sealed class WritePipeline(
         {
             if (failure is InvariantViolationException)
             {
-                options.Broken(failure);
+                host.Options.Broken(failure);
             }
 
             // Nobody awaits this: its caller would wait for ever.
@@ -256,7 +221,7 @@ internal sealed class WritePipeline(
             );
         }
 
-        answers.AnswerElsewhere(proposal, outcome);
+        proposals.Answers.AnswerElsewhere(proposal, outcome);
     }
 
     private void RefuseForwarded(long exceptIn)
@@ -270,7 +235,7 @@ internal sealed class WritePipeline(
             }
             else
             {
-                answers.Refuse(proposal, ProposalRejections.NoLeader);
+                proposals.Answers.Refuse(proposal, ProposalRejections.NoLeader);
             }
         }
     }

@@ -17,8 +17,7 @@ internal sealed class JournalWriter(
     ReplicatedLog log,
     NodeJournal journal,
     StoreHealthMeter health,
-    ProposalAnswers answers,
-    ConsensusOptions options
+    ProposalAnswers answers
 )
 {
     private readonly List<LogFrame> _writing = [];
@@ -85,6 +84,10 @@ internal sealed class JournalWriter(
         return true;
     }
 
+    /// <summary>Keeps so much of the journal as members may ask for. Under the lock.</summary>
+    public void KeepEntries() =>
+        journal.KeptBytes = host.Leadership.MayBeAskedForEntries ? host.Options.KeptJournalBytes : 0;
+
     /// <summary>Writes what is due and syncs it. By who has the turn.</summary>
     /// <returns>False when that failed: the node takes no part any more.</returns>
     public bool TryWrite()
@@ -111,11 +114,11 @@ internal sealed class JournalWriter(
         Release();
         host.Step(Input.JournalDurable(host.Now, _writeNumber));
         Volatile.Write(ref _writtenThrough, host.Core.DurableIndex);
-        if (options.Network is not null)
+        if (host.Options.Network is not null)
         {
             // What is durable can be read again. A follower whose apply lags, because its card does, gets entries
             // as fast as its journal takes them.
-            log.Frames.ReleaseUnawaitedThrough(host.Core.DurableIndex, options.CachedBytes);
+            log.Frames.ReleaseUnawaitedThrough(host.Core.DurableIndex, host.Options.CachedBytes);
         }
     }
 
@@ -146,7 +149,7 @@ internal sealed class JournalWriter(
     {
         foreach (var frame in _writing)
         {
-            if (options.Network is null)
+            if (host.Options.Network is null)
             {
                 log.Frames.DropPayload(frame);
             }

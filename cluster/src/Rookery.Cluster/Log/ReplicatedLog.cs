@@ -133,6 +133,24 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     }
 
     /// <summary>
+    /// The next leader commits a frame of a lost leadership or puts another in its place, mostly at once: after a
+    /// hand-over it has them all. Who waits longer is answered as unknown.
+    /// </summary>
+    public void GiveUpUncommitted()
+    {
+        if (
+            host.Leadership.LostAt is not { } lost
+            || host.Now - lost <= (ReadIndexService.PatienceInTimeouts + 1) * host.Core.ElectionTimeoutMicroseconds
+        )
+        {
+            return;
+        }
+
+        host.Leadership.ForgetLoss();
+        RefuseBetween(host.Core.ApplyThrough + 1, long.MaxValue, ProposalRejections.Overtaken);
+    }
+
+    /// <summary>
     /// Called once a second. When nothing came for a while, members have what there is, and who was away is served from
     /// the journal: a leader that had loaded documents kept 10 MiB for nobody.
     /// </summary>

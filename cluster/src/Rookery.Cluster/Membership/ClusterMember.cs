@@ -161,7 +161,7 @@ public sealed class ClusterMember : IAsyncDisposable
         _network = new PeerNetwork(
             hello,
             () => Volatile.Read(ref _trust),
-            AdmissionBy(new MemberRoster(store.ClusterRecords)),
+            AdmissionBy(new MemberRoster(store)),
             _time,
             _options.Log,
             _options.Memory,

@@ -8,8 +8,9 @@ using Rookery.Storage;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>The members' records, read anew when one changed. From any thread.</summary>
-internal sealed class MemberRoster(ClusterRecords records)
+internal sealed class MemberRoster(NodeStore store)
 {
+    private readonly ClusterRecords _records = store.ClusterRecords;
     private Snapshot _snapshot = new(-1, [], null);
 
     /// <summary>All members, by node id.</summary>
@@ -38,8 +39,12 @@ internal sealed class MemberRoster(ClusterRecords records)
     public string NameAndTagOf(NodeId member) =>
         Of(member)?.Record is { Name.Length: > 0 } record ? $"{record.Name} ({record.Tag})" : NameOf(member);
 
+    /// <summary>The letter of a member; its number when that is not known.</summary>
+    public string TagOf(NodeId member) =>
+        Of(member)?.Record.Tag ?? (member == Members.IdOf(store.NodeId) ? store.Options.NodeTag : member.ToString());
+
     /// <summary>The members as clients see them: as the leader wrote that down.</summary>
-    public ClusterView View(ConsensusState state, NodeStore store)
+    public ClusterView View(ConsensusState state)
     {
         var told = Current().Topology;
         bool isAlone =
@@ -53,11 +58,11 @@ internal sealed class MemberRoster(ClusterRecords records)
 
         // Terms and configurations only grow while it is alone. Who joins knows nothing that clients should go by.
         long etag = isAlone ? Math.Max((told?.Etag ?? 0) + 1, state.Term + state.ConfigurationIndex) : 0;
-        return new ClusterView(etag, [Alone(state, store)]);
+        return new ClusterView(etag, [Alone(state)]);
     }
 
     /// <summary>The members as this node sees them now, the leader first.</summary>
-    public IReadOnlyList<ClusterViewMember> Listed(ConsensusState state, NodeStore store)
+    public IReadOnlyList<ClusterViewMember> Listed(ConsensusState state)
     {
         var self = Members.IdOf(store.NodeId);
         var members = Entries
@@ -75,10 +80,10 @@ internal sealed class MemberRoster(ClusterRecords records)
             .OrderByDescending(static member => member.IsLeader)
             .ThenBy(static member => member.Tag, StringComparer.Ordinal)
             .ToList();
-        return members.Count == 0 ? [Alone(state, store)] : members;
+        return members.Count == 0 ? [Alone(state)] : members;
     }
 
-    private static ClusterViewMember Alone(ConsensusState state, NodeStore store) =>
+    private ClusterViewMember Alone(ConsensusState state) =>
         new(
             store.Options.NodeTag,
             store.NodeId,
@@ -92,7 +97,7 @@ internal sealed class MemberRoster(ClusterRecords records)
 
     private Snapshot Current()
     {
-        long revision = records.Revision;
+        long revision = _records.Revision;
         var snapshot = Volatile.Read(ref _snapshot);
         if (snapshot.Revision != revision)
         {
@@ -113,11 +118,11 @@ internal sealed class MemberRoster(ClusterRecords records)
     private Snapshot Read(long revision)
     {
         var entries =
-            from record in records.List(ClusterRecordPrefix.Member)
+            from record in _records.List(ClusterRecordPrefix.Member)
             let member = MemberRecord.Parse(record.Value.Span)
             where member is not null
             select new RosterEntry(record.Key[ClusterRecordPrefix.Member.Length..], member, record.Version);
-        var topology = records.TryGet(TopologyRecord.Key, out var told) ? TopologyRecord.Parse(told.Value.Span) : null;
+        var topology = _records.TryGet(TopologyRecord.Key, out var told) ? TopologyRecord.Parse(told.Value.Span) : null;
         return new Snapshot(revision, [.. entries], topology);
     }
 

@@ -112,7 +112,7 @@ public static class UpgradeEnd
             [
                 .. NewestOf(consensus)
                     .Select(member => new MemberLevel(
-                        consensus.TagOf(member.Key),
+                        consensus.Roster.TagOf(member.Key),
                         consensus.Roster.NameOf(member.Key),
                         member.Value == 0 ? null : member.Value
                     ))

@@ -22,15 +22,10 @@ internal sealed class SnapshotInstaller(
     RaftHost host,
     NodeStore store,
     MemberRoster roster,
-    Leadership leadership,
-    ApplyProgress progress,
     ReadIndexService reads,
-    ReplicatedLog log,
-    JournalWriter writer,
+    LogReplication log,
     ApplyPipeline applies,
-    ProposalQueue queue,
-    CommitThreads threads,
-    ConsensusOptions options
+    CommitThreads threads
 ) : IDisposable
 {
     private static readonly TimeSpan FetchTroubleInterval = TimeSpan.FromMinutes(1);
@@ -49,7 +44,7 @@ internal sealed class SnapshotInstaller(
     /// when one succeeded since, and when what it was for came by entries.
     /// </summary>
     public string? Trouble =>
-        progress.Applied < Volatile.Read(ref _fetchedThrough) ? Volatile.Read(ref _trouble) : null;
+        host.Progress.Applied < Volatile.Read(ref _fetchedThrough) ? Volatile.Read(ref _trouble) : null;
 
     /// <summary>Begins to fetch a state if the core's last step asked for one. Under the lock.</summary>
     public void BeginIfOffered()
@@ -59,13 +54,13 @@ internal sealed class SnapshotInstaller(
             return;
         }
 
-        if (options.FetchState is not null)
+        if (host.Options.FetchState is not null)
         {
             BeginFetch(offer.From, offer.Position.Index);
         }
         else
         {
-            options.TroubleFound?.Invoke(
+            host.Options.TroubleFound?.Invoke(
                 "This node misses entries that the leader does not have any more, and has no way to fetch its state."
             );
         }
@@ -82,7 +77,7 @@ internal sealed class SnapshotInstaller(
             Volatile.Write(ref _trouble, Trouble);
             _isFetching = true;
             Volatile.Write(ref _fetchedThrough, through);
-            options.RunBeside(() => _ = FetchAsync(options.FetchState!, from));
+            host.Options.RunBeside(() => _ = FetchAsync(host.Options.FetchState!, from));
         }
     }
 
@@ -93,20 +88,20 @@ internal sealed class SnapshotInstaller(
     /// </summary>
     public void SeekStateIfNeeded()
     {
-        if (!progress.IsBlocked || host.IsHalted)
+        if (!host.Progress.IsBlocked || host.IsHalted)
         {
             return;
         }
 
-        applies.RefuseUnapplied(through: progress.Through);
-        queue.Wake();
+        applies.RefuseUnapplied(through: host.Progress.Through);
+        threads.WakeToWrite();
         if (!applies.MayBeGivenState)
         {
-            applies.StopBecause(progress.Damage!);
+            applies.StopBecause(host.Progress.Damage!);
         }
-        else if (!leadership.Leader.IsNone && leadership.Leader != host.Self)
+        else if (!host.Leadership.Leader.IsNone && host.Leadership.Leader != host.Self)
         {
-            BeginFetch(leadership.Leader, progress.Applied + 1);
+            BeginFetch(host.Leadership.Leader, host.Progress.Applied + 1);
         }
     }
 
@@ -122,7 +117,7 @@ internal sealed class SnapshotInstaller(
                 await Task.Delay(ApplyInterval, _time, _stopping.Token);
             }
 
-            if (isInstalled == false && progress.IsBlocked && !host.IsHalted)
+            if (isInstalled == false && host.Progress.IsBlocked && !host.IsHalted)
             {
                 TellTrouble(from, "it does not fit to what this node knows by now of its log and of the terms.");
             }
@@ -161,7 +156,7 @@ internal sealed class SnapshotInstaller(
         string member = roster.NameAndTagOf(from);
         lock (host.Gate)
         {
-            if (progress.Applied >= _fetchedThrough)
+            if (host.Progress.Applied >= _fetchedThrough)
             {
                 // It came by entries meanwhile.
                 return;
@@ -177,7 +172,9 @@ internal sealed class SnapshotInstaller(
         if (before is null || _time.GetElapsedTime(_troubleTold) >= FetchTroubleInterval)
         {
             _troubleTold = _time.GetTimestamp();
-            options.TroubleFound?.Invoke($"The state of {member} could not be taken: {why} It is asked for again.");
+            host.Options.TroubleFound?.Invoke(
+                $"The state of {member} could not be taken: {why} It is asked for again."
+            );
         }
     }
 
@@ -189,7 +186,7 @@ internal sealed class SnapshotInstaller(
     {
         for (
             long before = -1;
-            applies.HasToApply && progress.Applied is var applied && applied > before;
+            applies.HasToApply && host.Progress.Applied is var applied && applied > before;
             before = applied
         )
         {
@@ -231,12 +228,12 @@ internal sealed class SnapshotInstaller(
     {
         var offer = fetched.Offer;
         var position = new LogPosition(offer.Term, offer.Index);
-        bool isAhead = !writer.IsDue && host.Core.MayInstall(position, offer.CommittedBy);
+        bool isAhead = !log.Journal.IsDue && host.Core.MayInstall(position, offer.CommittedBy);
         bool helps =
-            progress.IsBlocked
-            && offer.Index >= progress.Applied
+            host.Progress.IsBlocked
+            && offer.Index >= host.Progress.Applied
             && host.Core.MayReplaceTables(position, offer.CommittedBy);
-        if (writer.IsDue && !helps && !host.IsHalted && offer.Index > host.Core.CommitIndex)
+        if (log.Journal.IsDue && !helps && !host.IsHalted && offer.Index > host.Core.CommitIndex)
         {
             // Another leader has just been voted for, say: it would have to send everything that is here already.
             return null;
@@ -275,18 +272,18 @@ internal sealed class SnapshotInstaller(
         applies.EndReplay();
         var (configuration, index) = ConfigurationEncoding.Read(offer.Configuration);
         // A former leader's: it knows no outcomes of them.
-        log.RefuseBetween(progress.Applied + 1, offer.Index, ProposalRejections.Overtaken);
-        bool wasBlocked = progress.Install(offer.Index);
+        log.Memory.RefuseBetween(host.Progress.Applied + 1, offer.Index, ProposalRejections.Overtaken);
+        bool wasBlocked = host.Progress.Install(offer.Index);
         if (wasBlocked)
         {
-            options.TroubleFound?.Invoke(
+            host.Options.TroubleFound?.Invoke(
                 "The state of another member has taken the place of what could not be read here. Look after "
                     + "this node's card."
             );
         }
 
         _isFetching = false;
-        log.StepInstalled(
+        log.Memory.StepInstalled(
             Input.ManifestInstalled(host.Now, position, offer.CommittedBy, configuration, index),
             tailIsKept ? null : offer
         );

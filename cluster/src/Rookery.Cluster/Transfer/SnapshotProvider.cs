@@ -4,13 +4,7 @@ using Rookery.Documents.Transfer;
 namespace Rookery.Cluster.Transfer;
 
 /// <summary>Gives this node's state to members that fell behind. From any thread, without the lock.</summary>
-internal sealed class SnapshotProvider(
-    RaftHost host,
-    NodeStore store,
-    Leadership leadership,
-    ApplyProgress progress,
-    Action<Action> runBeside
-)
+internal sealed class SnapshotProvider(RaftHost host, NodeStore store)
 {
     /// <summary>
     /// This node's state for a member that fell behind: what changed since an etag, when that is much less, or
@@ -24,7 +18,7 @@ internal sealed class SnapshotProvider(
     /// <exception cref="IOException">There is none to be had; the message says why.</exception>
     public async Task<StateOffer?> OfferAsync(long? since, long through)
     {
-        if (progress.IsBlocked || (store.Durable.Index < through && leadership.Leader != host.Self))
+        if (host.Progress.IsBlocked || (store.Durable.Index < through && host.Leadership.Leader != host.Self))
         {
             throw new StateTransferException(
                 "This node does not offer its state, because it cannot apply what is committed, or does not "
@@ -45,7 +39,7 @@ internal sealed class SnapshotProvider(
         );
         if (write is not null)
         {
-            runBeside(write);
+            host.Options.RunBeside(write);
         }
 
         // After it was made: all that it holds was committed in this term or before.

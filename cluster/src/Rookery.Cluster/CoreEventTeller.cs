@@ -1,0 +1,50 @@
+using Rookery.Cluster.Membership;
+using Rookery.Raft;
+
+namespace Rookery.Cluster;
+
+/// <summary>
+/// Says in sentences what an owner should hear of a step, and halts the node when its state diverged.
+/// </summary>
+internal sealed class CoreEventTeller(RaftHost host, MemberRoster roster)
+{
+    private const string Diverged =
+        "This node came to other results than a majority by applying the same writes, so it stopped taking "
+        + "part. Keep its data for a report, and let another, empty card join in its place.";
+
+    /// <summary>Tells of the events of the last step. Under the lock.</summary>
+    public void Tell()
+    {
+        foreach (var (what, node) in host.Output.Events)
+        {
+            host.Options.TroubleFound?.Invoke(
+                what switch
+                {
+                    CoreEvent.PeerLostEntries =>
+                        $"{roster.NameAndTagOf(node)} has fewer entries than it once confirmed: its card lost them. "
+                            + $"They are sent again; replace the card.",
+                    CoreEvent.LeaderStoreStalled =>
+                        "This node's disk did not answer for some seconds, so it hands leadership over.",
+                    CoreEvent.QuorumLost =>
+                        "This node led and does not hear from a majority of the members any more, so it stepped down.",
+                    CoreEvent.OldIncarnation =>
+                        $"Messages of an earlier start of {roster.NameAndTagOf(node)} came in: when this goes on, "
+                            + $"an old card or a copy of it is running.",
+                    CoreEvent.OutcomesDiffer =>
+                        $"{roster.NameAndTagOf(node)} and others came to different results by applying the same "
+                            + $"writes. Nothing is written until a majority agrees.",
+                    CoreEvent.Diverged => Diverged,
+                    CoreEvent.DamageHealed =>
+                        "What this node's disk had lost of its journal was given back by the leader.",
+                    CoreEvent.ClockDoubted => ClockStatus.Doubt(host.Core, host.Now) ?? string.Empty,
+                    CoreEvent.ClockTrusted => "The cluster's time is not in doubt any more.",
+                    _ => throw new System.Diagnostics.UnreachableException(),
+                }
+            );
+            if (what == CoreEvent.Diverged)
+            {
+                host.Halt(Diverged);
+            }
+        }
+    }
+}
