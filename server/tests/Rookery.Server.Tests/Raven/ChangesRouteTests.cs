@@ -16,6 +16,9 @@ namespace Rookery.Server.Tests.Raven;
 /// <summary>changes, the WebSocket.</summary>
 public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<RunningServer>
 {
+    // An eighth of 256 MiB, at 256 KiB each.
+    private const int Listeners = 128;
+
     [Fact]
     public async Task Commands_are_confirmed_and_changes_told_in_order()
     {
@@ -230,6 +233,28 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         );
         await connection.RunAsync(CancellationToken.None).WaitAsync(TimeSpan.FromSeconds(60));
         Assert.Equal(WebSocketCloseStatus.InternalServerError, socket.CloseStatus);
+    }
+
+    [Fact]
+    public async Task No_more_clients_listen_than_the_memory_allows()
+    {
+        string db = await server.CreateDatabaseAsync();
+        var sockets = new List<ClientWebSocket>();
+        try
+        {
+            for (int listener = 0; listener < Listeners; listener++)
+            {
+                sockets.Add(await ConnectAsync(db));
+            }
+
+            var refused = await Assert.ThrowsAsync<WebSocketException>(() => ConnectAsync(db));
+            Assert.Contains("429", refused.Message, StringComparison.Ordinal);
+        }
+        finally
+        {
+            sockets.ForEach(static socket => socket.Abort());
+            sockets.ForEach(static socket => socket.Dispose());
+        }
     }
 
     [Fact]

@@ -8,6 +8,12 @@ namespace Rookery.Server.Raven.Changes;
 /// <summary>GET changes, a WebSocket.</summary>
 internal sealed class ChangesRoute(ServerContext context, OperationRegistry operations)
 {
+    // What waits for one that takes nothing, before it is disconnected: 4,096 changes, and as many batches of indexes.
+    private const int BytesPerListener = 256 << 10;
+
+    private readonly int _most = (int)Math.Clamp(context.Memory.TotalBytes / 8 / BytesPerListener, 64, 4096);
+    private int _listeners;
+
     public async Task HandleAsync(HttpContext http, Database database)
     {
         if (!http.WebSockets.IsWebSocketRequest)
@@ -18,6 +24,29 @@ internal sealed class ChangesRoute(ServerContext context, OperationRegistry oper
             );
         }
 
+        try
+        {
+            if (Interlocked.Increment(ref _listeners) > _most)
+            {
+                http.Response.Headers.RetryAfter = "10";
+                throw new RefusedException(
+                    StatusCodes.Status429TooManyRequests,
+                    RavenType.RavenException,
+                    $"{_most} clients listen to changes on this node already, which is the most that its memory "
+                        + $"allows. Listen on another node, or share one connection."
+                );
+            }
+
+            await ListenAsync(http, database);
+        }
+        finally
+        {
+            Interlocked.Decrement(ref _listeners);
+        }
+    }
+
+    private async Task ListenAsync(HttpContext http, Database database)
+    {
         using var socket = await http.WebSockets.AcceptWebSocketAsync();
         using var batches = context.Indexes.SubscribeToBatches();
         using var connection = new ChangesConnection(
