@@ -13,9 +13,10 @@ public sealed class ChangeHub<TChange>
     public bool HasSubscribers => Volatile.Read(ref _subscribers).Length > 0;
 
     /// <summary>A new subscriber, that sees the changes published from now on.</summary>
-    public ChangeSubscription<TChange> Subscribe()
+    /// <param name="capacity">How many wait for it before further ones are lost.</param>
+    public ChangeSubscription<TChange> Subscribe(int capacity = ChangeSubscription<TChange>.Capacity)
     {
-        var subscription = new ChangeSubscription<TChange>(this);
+        var subscription = new ChangeSubscription<TChange>(this, capacity);
         lock (_gate)
         {
             if (_completed)

@@ -11,24 +11,24 @@ namespace Rookery.Documents.Changes;
 public sealed class ChangeSubscription<TChange> : IDisposable
     where TChange : struct
 {
-    /// <summary>How many changes wait for a subscriber before it counts as too slow.</summary>
+    /// <summary>How many changes usually wait for a subscriber before it counts as too slow.</summary>
     public const int Capacity = 4096;
 
-    private readonly Channel<TChange> _channel = Channel.CreateBounded<TChange>(
-        new BoundedChannelOptions(Capacity)
-        {
-            SingleReader = true,
-            FullMode = BoundedChannelFullMode.Wait,
-            AllowSynchronousContinuations = false,
-        }
-    );
-
+    private readonly Channel<TChange> _channel;
     private readonly ChangeHub<TChange> _hub;
     private int _lagged;
 
-    internal ChangeSubscription(ChangeHub<TChange> hub)
+    internal ChangeSubscription(ChangeHub<TChange> hub, int capacity)
     {
         _hub = hub;
+        _channel = Channel.CreateBounded<TChange>(
+            new BoundedChannelOptions(capacity)
+            {
+                SingleReader = true,
+                FullMode = BoundedChannelFullMode.Wait,
+                AllowSynchronousContinuations = false,
+            }
+        );
     }
 
     /// <summary>Waits for a change, or for the end.</summary>

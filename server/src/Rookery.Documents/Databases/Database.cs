@@ -71,7 +71,9 @@ public sealed class Database
     }
 
     /// <summary>A stream of the changes that are applied from now on. It ends when the database is deleted.</summary>
-    public ChangeSubscription<DocumentChange> Subscribe() => Changes.Subscribe();
+    /// <param name="capacity">How many wait for the subscriber before further ones are lost.</param>
+    public ChangeSubscription<DocumentChange> Subscribe(int capacity = ChangeSubscription<DocumentChange>.Capacity) =>
+        Changes.Subscribe(capacity);
 
     /// <summary>
     /// A stream of the changes of indexes that are applied from now on. It ends when the database is deleted.

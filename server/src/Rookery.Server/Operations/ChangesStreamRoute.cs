@@ -42,8 +42,8 @@ internal static class ChangesStreamRoute
         var since = ReadSince(http);
 
         // Subscribed before the first read, so that nothing falls between both. What it brings is only a sign to read
-        // on: the etag says from where.
-        using var subscription = database.Subscribe();
+        // on: the etag says from where. So one is enough, and a client that stands still piles up none.
+        using var subscription = database.Subscribe(capacity: 1);
         using var stopping = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
         http.Response.Headers.CacheControl = "no-store";
         using var answer = AnswerBuffer.Rent();
@@ -61,6 +61,7 @@ internal static class ChangesStreamRoute
                     return;
                 }
 
+                answer.Trim();
                 if (!await WaitAsync(subscription, answer, context.Time, stopping.Token))
                 {
                     stopping.Token.ThrowIfCancellationRequested();

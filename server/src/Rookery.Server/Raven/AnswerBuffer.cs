@@ -18,29 +18,36 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     public const int PartBytes = 64 << 10;
 
     private const int InitialBytes = 4 << 10;
+    private const int CrowdedPartBytes = 4 << 10;
 
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
 
     [ThreadStatic]
     private static AnswerBuffer? _kept;
 
+    private readonly AnswerMemory _all;
     private PooledMemory _memory = PooledMemory.Rent(InitialBytes);
     private int _length;
     private bool _isRented;
 
-    private AnswerBuffer() { }
+    /// <summary>A buffer that counts in this memory.</summary>
+    internal AnswerBuffer(AnswerMemory all)
+    {
+        (_all, _isRented) = (all, true);
+        _all.Add(_memory.Length);
+    }
 
     /// <inheritdoc/>
     public int Length => _length;
 
-    public bool IsPartDue => _length >= PartBytes;
+    public bool IsPartDue => _length >= PartBytes || (_length >= CrowdedPartBytes && _all.IsCrowded);
 
     /// <summary>What was written and not yet sent.</summary>
     public ReadOnlyMemory<byte> Written => _memory.Memory[.._length];
 
     public static AnswerBuffer Rent()
     {
-        var buffer = _kept ?? new AnswerBuffer();
+        var buffer = _kept ?? new AnswerBuffer(AnswerMemory.Shared);
         _kept = null;
         buffer._isRented = true;
         return buffer;
@@ -96,7 +103,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         var sending = http.Response.BodyWriter.WriteAsync(Written);
         if (!sending.IsCompletedSuccessfully)
         {
-            return sending.AsTask();
+            return UntilTakenAsync(http, _length, sending, pause: null).AsTask();
         }
 
         sending.GetAwaiter().GetResult();
@@ -138,6 +145,22 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
 
         await SendInSlicesAsync(http, pause);
         _length = 0;
+        if (_all.IsCrowded)
+        {
+            Trim();
+        }
+    }
+
+    /// <summary>Gives back what it grew to, if it is empty: for who keeps it while there is nothing to say.</summary>
+    public void Trim()
+    {
+        if (_length == 0 && _memory.Length > InitialBytes)
+        {
+            _all.Add(-_memory.Length);
+            _memory.Return();
+            _memory = PooledMemory.Rent(InitialBytes);
+            _all.Add(_memory.Length);
+        }
     }
 
     /// <summary>Gives the buffer back, once: twice would hand it to two requests.</summary>
@@ -146,12 +169,13 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         Invariant.Holds(_isRented, "an answer's buffer is given back once");
         _isRented = false;
         _length = 0;
-        if (_kept is null && _memory.Length <= 2 * PartBytes)
+        if (_kept is null && _all == AnswerMemory.Shared && _memory.Length <= 2 * PartBytes)
         {
             _kept = this;
             return;
         }
 
+        _all.Add(-_memory.Length);
         _memory.Return();
     }
 
@@ -160,14 +184,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     {
         for (int at = 0; at < _length; at += PartBytes)
         {
-            var sending = http.Response.BodyWriter.WriteAsync(
-                _memory.Memory.Slice(at, Math.Min(PartBytes, _length - at)),
-                http.RequestAborted
-            );
-            var sent =
-                sending.IsCompletedSuccessfully || pause is null
-                    ? await sending
-                    : await WaitAsync(sending.AsTask(), pause);
+            var sent = await HandOverAsync(http, at, Math.Min(PartBytes, _length - at), pause);
             if (sent.IsCompleted || sent.IsCanceled)
             {
                 throw new OperationCanceledException(
@@ -178,16 +195,35 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         }
     }
 
-    private static async Task<FlushResult> WaitAsync(Task<FlushResult> sending, Action pause)
+    private ValueTask<FlushResult> HandOverAsync(HttpContext http, int at, int length, Action? pause)
     {
+        var sending = http.Response.BodyWriter.WriteAsync(_memory.Memory.Slice(at, length), http.RequestAborted);
+        return sending.IsCompletedSuccessfully ? sending : UntilTakenAsync(http, length, sending, pause);
+    }
+
+    private async ValueTask<FlushResult> UntilTakenAsync(
+        HttpContext http,
+        int length,
+        ValueTask<FlushResult> sending,
+        Action? pause
+    )
+    {
+        var taking = SlowReaders.Of(http) is { } readers
+            ? readers.WaitAsync(http, _memory.Length + length, sending).AsTask()
+            : sending.AsTask();
+        if (pause is null)
+        {
+            return await taking;
+        }
+
         try
         {
-            return await sending.WaitAsync(Patience);
+            return await taking.WaitAsync(Patience);
         }
         catch (TimeoutException)
         {
             pause();
-            return await sending;
+            return await taking;
         }
     }
 
@@ -204,7 +240,9 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         int wanted = Math.Max(count, 1);
         if (_memory.Length - _length < wanted)
         {
-            _memory.Grow(_length, Math.Max(_length + wanted, _memory.Length + Math.Min(_memory.Length, 1 << 20)));
+            int before = _memory.Length;
+            _memory.Grow(_length, Math.Max(_length + wanted, before + Math.Min(before, 1 << 20)));
+            _all.Add(_memory.Length - before);
         }
     }
 }

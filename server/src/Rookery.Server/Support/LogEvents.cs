@@ -165,6 +165,10 @@ public static class LogEvents
     public static EventId StopUnnoted { get; } =
         Add(1510, "stop_unnoted", LogLevel.Warning, "The disk did not take the note of a clean stop.");
 
+    /// <summary>An answer that its client did not take was broken off.</summary>
+    public static EventId SlowReader { get; } =
+        Add(1511, "slow_reader", LogLevel.Warning, "An answer that its client did not take was broken off.");
+
     /// <summary>An alert began.</summary>
     public static EventId AlertBegan { get; } =
         Add(1601, "alert_began", LogLevel.Warning, "An alert holds, with its name and what to do.");

@@ -1,0 +1,51 @@
+using Rookery.Server.Raven;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>What the buffers of many answers hold together.</summary>
+public sealed class AnswerMemoryTests
+{
+    [Fact]
+    public void Long_answers_go_out_in_small_parts_while_all_buffers_hold_much()
+    {
+        var memory = new AnswerMemory(400 << 10);
+        var buffers = new List<AnswerBuffer>();
+        while (!memory.IsCrowded)
+        {
+            var buffer = new AnswerBuffer(memory);
+            buffers.Add(buffer);
+            for (int piece = 0; !buffer.IsPartDue; piece++)
+            {
+                Assert.True(piece < 1000);
+                buffer.Write(new byte[100]);
+            }
+        }
+
+        Assert.InRange(buffers.Count, 3, 6);
+        using (var late = new AnswerBuffer(memory))
+        {
+            late.Write(new byte[4000]);
+            Assert.False(late.IsPartDue);
+            late.Write(new byte[100]);
+            Assert.True(late.IsPartDue);
+        }
+
+        buffers.ForEach(static buffer => buffer.Dispose());
+        Assert.Equal(0, memory.HeldBytes);
+    }
+
+    [Fact]
+    public void What_a_buffer_grew_to_is_given_back_while_nothing_is_in_it()
+    {
+        var memory = new AnswerMemory(1 << 20);
+        using var buffer = new AnswerBuffer(memory);
+        long before = memory.HeldBytes;
+        buffer.Write(new byte[100_000]);
+        buffer.Trim();
+        Assert.True(memory.HeldBytes >= 100_000);
+        Assert.Equal(100_000, buffer.Length);
+        buffer.Truncate(0);
+        buffer.Trim();
+        Assert.Equal(before, memory.HeldBytes);
+    }
+}
