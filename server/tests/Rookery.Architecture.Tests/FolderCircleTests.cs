@@ -8,6 +8,7 @@ namespace Rookery.Architecture.Tests;
 public sealed partial class FolderCircleTests
 {
     [Theory]
+    [InlineData("Rookery.Indexing")]
     [InlineData("Rookery.Queries")]
     [InlineData("Rookery.Search")]
     public void No_folders_of_a_room_refer_to_each_other(string room)

@@ -1,4 +1,4 @@
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
 using Rookery.Platform;
 using Rookery.Scripting.Running;

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Text.Json;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Automatic;
+using Rookery.Indexing.Mapping;
 using Rookery.Scripting.Syntax;
 using Rookery.Search.Analysis;
 

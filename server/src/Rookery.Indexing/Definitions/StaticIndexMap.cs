@@ -1,5 +1,5 @@
 using Rookery.Documents.Databases;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Reducing;
 using Rookery.Indexing.Values;
 using Rookery.Search.Segments.Store;

@@ -1,6 +1,6 @@
 using System.Text.Json;
 using Rookery.Documents.Indexes;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Mapping;
 using Rookery.Platform;
 
 namespace Rookery.Indexing.Definitions;

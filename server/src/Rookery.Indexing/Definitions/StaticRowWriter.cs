@@ -1,6 +1,6 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Reducing;
 using Rookery.Indexing.Values;
 using Rookery.Json;

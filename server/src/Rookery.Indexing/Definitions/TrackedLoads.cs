@@ -1,6 +1,6 @@
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Mapping;
 using Rookery.Scripting.Running;
 using Rookery.Search.Segments.Store;
 

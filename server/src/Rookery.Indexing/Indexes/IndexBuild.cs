@@ -1,5 +1,6 @@
 using System.Text;
 using Rookery.Documents.Databases;
+using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Indexes;

@@ -4,6 +4,7 @@ using System.Diagnostics.CodeAnalysis;
 using Rookery.Documents.Changes;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
+using Rookery.Indexing.Mapping;
 using Rookery.Platform;
 
 namespace Rookery.Indexing.Indexes;

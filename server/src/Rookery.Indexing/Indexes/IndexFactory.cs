@@ -1,6 +1,8 @@
 using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Reducing;
 using Rookery.Platform;
 using Rookery.Search.Segments.Store;

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
+using Rookery.Indexing.Mapping;
 using Rookery.Platform;
 
 namespace Rookery.Indexing.Indexes;

@@ -3,6 +3,8 @@ using Rookery.Documents.Changes;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
 using Rookery.Documents.Nodes;
+using Rookery.Indexing.Automatic;
+using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Reducing;
 using Rookery.Platform;
 using Rookery.Search.Segments.Reading;

@@ -1,6 +1,8 @@
 using System.Globalization;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
+using Rookery.Indexing.Automatic;
+using Rookery.Indexing.Mapping;
 
 namespace Rookery.Indexing.Indexes;
 

@@ -1,22 +1,7 @@
 using Rookery.Documents.Indexes;
+using Rookery.Indexing.Mapping;
 
 namespace Rookery.Indexing.Indexes;
-
-/// <summary>What an index does on this node.</summary>
-public enum IndexState
-{
-    /// <summary>It follows the documents.</summary>
-    Normal,
-
-    /// <summary>It was paused on this node until it is resumed, or the node starts again.</summary>
-    Paused,
-
-    /// <summary>It was disabled on all members.</summary>
-    Disabled,
-
-    /// <summary>It cannot take the documents; <see cref="IndexStatus.Trouble"/> says why.</summary>
-    Error,
-}
 
 /// <summary>How an index of this node is at one moment.</summary>
 public sealed record IndexStatus

@@ -1,3 +1,4 @@
+using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Indexes;

@@ -1,6 +1,7 @@
 using System.Text;
 using Rookery.Documents.Indexes;
 using Rookery.Documents.Stored;
+using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
 using Rookery.Platform;
 using Rookery.Search.Analysis;

@@ -15,7 +15,7 @@ public static class ReducedGroup
     public static ReadOnlySpan<byte> UnheldRow => "{\"unheld\":1}"u8;
 
     /// <summary>
-    /// The term under <see cref="Indexes.MappedField.PresenceOf"/> of the field behind the last: of
+    /// The term under <see cref="Mapping.MappedField.PresenceOf"/> of the field behind the last: of
     /// <see cref="UnheldKey"/>.
     /// </summary>
     public static ReadOnlySpan<byte> UnheldTerm => [1];

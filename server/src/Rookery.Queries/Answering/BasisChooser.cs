@@ -1,5 +1,5 @@
 using Rookery.Documents.Databases;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Automatic;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
 using Rookery.Queries.Planning;

@@ -1,6 +1,6 @@
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Automatic;
 
 namespace Rookery.Queries.Answering;
 

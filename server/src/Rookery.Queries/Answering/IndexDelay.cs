@@ -1,5 +1,6 @@
 using Rookery.Documents.Databases;
 using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Mapping;
 
 namespace Rookery.Queries.Answering;
 

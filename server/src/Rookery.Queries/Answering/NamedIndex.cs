@@ -1,6 +1,7 @@
 using Rookery.Documents.Databases;
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Definitions;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Mapping;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;

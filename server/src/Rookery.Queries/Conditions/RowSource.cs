@@ -1,5 +1,5 @@
 using Rookery.Indexing.Definitions;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
 using Rookery.Queries.Language;
 using Rookery.Search.Analysis;

@@ -1,3 +1,4 @@
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Reducing;
 using Rookery.Indexing.Values;

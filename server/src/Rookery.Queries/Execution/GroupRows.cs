@@ -1,5 +1,5 @@
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Grouping;
-using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Reducing;
 using Rookery.Platform;
 

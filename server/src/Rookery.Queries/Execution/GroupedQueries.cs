@@ -1,4 +1,5 @@
 using Rookery.Documents.Databases;
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Values;
 using Rookery.Platform;

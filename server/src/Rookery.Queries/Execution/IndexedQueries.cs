@@ -1,6 +1,8 @@
 using Rookery.Documents.Databases;
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
 using Rookery.Platform;
 using Rookery.Queries.Conditions;

@@ -1,4 +1,5 @@
 using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.FullText;

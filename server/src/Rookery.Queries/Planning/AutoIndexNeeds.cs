@@ -1,4 +1,4 @@
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Automatic;
 using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Planning;

@@ -1,5 +1,6 @@
 using System.Globalization;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Automatic;
+using Rookery.Indexing.Mapping;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
 

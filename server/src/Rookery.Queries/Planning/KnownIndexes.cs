@@ -1,4 +1,6 @@
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Mapping;
 using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Planning;

@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Rookery.Documents.Nodes;
 using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Mapping;
 
 namespace Rookery.Server.Operations;
 

@@ -1,7 +1,7 @@
 using System.Text;
 using System.Text.Json;
 using Rookery.Documents.Stored;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Tests.Execution;
 using Rookery.Indexing.Tests.Values;
 using Rookery.Indexing.Values;

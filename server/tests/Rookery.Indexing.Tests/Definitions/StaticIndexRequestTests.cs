@@ -2,7 +2,7 @@ using System.Text;
 using System.Text.Json;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Definitions;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Mapping;
 
 namespace Rookery.Indexing.Tests.Definitions;
 

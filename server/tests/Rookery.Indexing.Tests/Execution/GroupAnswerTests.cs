@@ -1,5 +1,5 @@
 using System.Globalization;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Tests.Indexes;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;

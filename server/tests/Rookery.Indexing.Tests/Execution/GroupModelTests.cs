@@ -1,6 +1,6 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Tests.Indexes;
 using Rookery.Indexing.Tests.Scanning;
 using Rookery.Indexing.Values;

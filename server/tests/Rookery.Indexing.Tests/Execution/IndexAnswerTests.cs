@@ -1,5 +1,5 @@
 using System.Text;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Values;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;

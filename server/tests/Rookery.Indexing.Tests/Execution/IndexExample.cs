@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Text;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Stored;
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Tests.Scanning;
 using Rookery.Indexing.Tests.Segments;

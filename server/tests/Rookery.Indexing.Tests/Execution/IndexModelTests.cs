@@ -1,5 +1,5 @@
 using System.Globalization;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Tests.Language;
 using Rookery.Indexing.Tests.Scanning;
 using Rookery.Queries.Language;

@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Runtime.CompilerServices;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Indexes;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Tests.Indexes;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;

@@ -1,6 +1,6 @@
 using System.Globalization;
 using System.Text;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Automatic;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;

@@ -1,4 +1,4 @@
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Values;
 using Rookery.Platform;
 using Rookery.Queries.Conditions;

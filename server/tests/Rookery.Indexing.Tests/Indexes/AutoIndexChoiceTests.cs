@@ -1,4 +1,5 @@
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Automatic;
+using Rookery.Indexing.Mapping;
 using Rookery.Queries.Language;
 using Rookery.Queries.Planning;
 

@@ -1,6 +1,7 @@
 using System.Text;
 using Rookery.Documents.Indexes;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Automatic;
+using Rookery.Indexing.Mapping;
 
 namespace Rookery.Indexing.Tests.Indexes;
 

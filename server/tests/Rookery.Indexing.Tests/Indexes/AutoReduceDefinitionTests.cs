@@ -1,6 +1,7 @@
 using System.Text;
 using Rookery.Documents.Indexes;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Automatic;
+using Rookery.Indexing.Mapping;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 using Rookery.Queries.Planning;

@@ -1,5 +1,5 @@
 using System.Text;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Values;
 using Rookery.Queries.Execution;
 using Rookery.Search.Segments.Store;

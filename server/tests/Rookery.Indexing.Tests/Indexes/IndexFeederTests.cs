@@ -1,5 +1,6 @@
 using Rookery.Documents.Commands;
 using Rookery.Documents.Indexes;
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Tests.Segments;
 using Rookery.Platform;

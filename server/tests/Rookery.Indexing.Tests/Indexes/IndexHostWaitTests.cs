@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Automatic;
 using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Tests.Indexes;

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Rookery.Documents.Commands;
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
 using Rookery.Queries.Conditions;

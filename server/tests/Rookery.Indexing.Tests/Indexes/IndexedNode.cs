@@ -5,6 +5,7 @@ using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Parsing;
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Tests.Segments;

@@ -1,3 +1,4 @@
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Indexes;
 
 namespace Rookery.Indexing.Tests.Indexes;

@@ -1,6 +1,7 @@
 using System.Globalization;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Tests.Segments;
 using Rookery.Indexing.Values;
 using Rookery.Search.Segments.Store;

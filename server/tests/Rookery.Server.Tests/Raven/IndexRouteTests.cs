@@ -1,6 +1,6 @@
 using System.Text.Json;
 using Rookery.Documents.Commands;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Automatic;
 
 namespace Rookery.Server.Tests.Raven;
 

@@ -1,7 +1,9 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Mapping;
 using Rookery.Queries.Answering;
 using Rookery.Server.Raven.Indexes;
 

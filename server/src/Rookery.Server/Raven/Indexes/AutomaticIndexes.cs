@@ -2,7 +2,7 @@ using System.Collections.Concurrent;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Automatic;
 using Rookery.Queries.Answering;
 
 namespace Rookery.Server.Raven.Indexes;

@@ -3,7 +3,7 @@ using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Definitions;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Mapping;
 
 namespace Rookery.Server.Raven.Indexes;
 

@@ -1,6 +1,7 @@
 using System.Text.Json;
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Definitions;
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Mapping;
 
 namespace Rookery.Server.Raven.Indexes;
 

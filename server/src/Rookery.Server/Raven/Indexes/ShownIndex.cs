@@ -1,7 +1,9 @@
 using System.Text.Json;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Mapping;
 
 namespace Rookery.Server.Raven.Indexes;
 

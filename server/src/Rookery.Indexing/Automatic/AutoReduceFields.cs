@@ -1,6 +1,6 @@
 using Rookery.Indexing.Grouping;
 
-namespace Rookery.Indexing.Indexes;
+namespace Rookery.Indexing.Automatic;
 
 /// <summary>A key by which an automatic map/reduce index puts entries together.</summary>
 /// <param name="Path">Names of members from the document's top.</param>

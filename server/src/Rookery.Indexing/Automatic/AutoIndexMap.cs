@@ -1,8 +1,9 @@
+using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
 using Rookery.Search.Analysis;
 using Rookery.Search.Segments.Store;
 
-namespace Rookery.Indexing.Indexes;
+namespace Rookery.Indexing.Automatic;
 
 /// <summary>What an automatic index holds of a document: the values of its fields.</summary>
 public sealed class AutoIndexMap : IIndexMap

@@ -1,6 +1,7 @@
 using System.Text.Json;
+using Rookery.Indexing.Mapping;
 
-namespace Rookery.Indexing.Indexes;
+namespace Rookery.Indexing.Automatic;
 
 /// <summary>
 /// An index that a query made: the values of some fields of a collection. Its name follows from what it holds, so all
@@ -116,13 +117,4 @@ public sealed record AutoIndexDefinition : IAutoDefinition
             _ => $"Exact(Search({name}))",
         };
     }
-}
-
-/// <summary>A definition of an index cannot be carried out.</summary>
-/// <param name="message">What is wrong, in a sentence.</param>
-/// <param name="isNotSupported">Whether it makes sense, and only this program does not carry it out.</param>
-public sealed class IndexDefinitionException(string message, bool isNotSupported = false) : Exception(message)
-{
-    /// <summary>Whether it makes sense, and only this program does not carry it out: 501.</summary>
-    public bool IsNotSupported => isNotSupported;
 }

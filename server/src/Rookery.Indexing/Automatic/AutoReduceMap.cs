@@ -1,11 +1,12 @@
 using Rookery.Indexing.Grouping;
+using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Reducing;
 using Rookery.Indexing.Values;
 using Rookery.Platform;
 using Rookery.Search.Segments.Store;
 using Rookery.Search.Values;
 
-namespace Rookery.Indexing.Indexes;
+namespace Rookery.Indexing.Automatic;
 
 /// <summary>
 /// What an automatic map/reduce index holds of a document: a row for each group that it has entries in, in which these

@@ -1,8 +1,9 @@
 using System.Text.Json;
 using Rookery.Indexing.Grouping;
+using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
 
-namespace Rookery.Indexing.Indexes;
+namespace Rookery.Indexing.Automatic;
 
 /// <summary>
 /// A map/reduce index that a query made: the documents of a collection, or the elements of an array in them, put

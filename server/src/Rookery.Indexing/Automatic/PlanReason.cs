@@ -1,4 +1,4 @@
-namespace Rookery.Indexing.Indexes;
+namespace Rookery.Indexing.Automatic;
 
 /// <summary>Why a query is answered by an index, or not by it.</summary>
 /// <param name="Index">The index; null for looking at documents.</param>

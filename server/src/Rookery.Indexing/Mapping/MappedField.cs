@@ -1,6 +1,6 @@
 using Rookery.Search.Analysis;
 
-namespace Rookery.Indexing.Indexes;
+namespace Rookery.Indexing.Mapping;
 
 /// <summary>
 /// A field of an index, and what is held of it. Each field of an index has <see cref="Numbers"/> numbers, one after the

@@ -1,10 +1,11 @@
 using Rookery.Indexing.Grouping;
+using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Reducing;
 using Rookery.Indexing.Values;
 using Rookery.Platform;
 using Rookery.Search.Segments.Store;
 
-namespace Rookery.Indexing.Indexes;
+namespace Rookery.Indexing.Automatic;
 
 /// <summary>
 /// Writes the reduced rows of an automatic map/reduce index as entries: the row as a scan makes it of a group, whose

@@ -3,8 +3,9 @@ using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
 using Rookery.Documents.Indexes;
+using Rookery.Indexing.Mapping;
 
-namespace Rookery.Indexing.Indexes;
+namespace Rookery.Indexing.Automatic;
 
 /// <summary>
 /// What the definitions of all kinds of automatic indexes have in common: the frame of their JSON, and how their names

@@ -1,4 +1,4 @@
-namespace Rookery.Indexing.Indexes;
+namespace Rookery.Indexing.Automatic;
 
 /// <summary>
 /// What an index holds that a query made. Its name follows from that, so all members that need the same one define the

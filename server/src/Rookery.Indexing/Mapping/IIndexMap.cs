@@ -1,7 +1,7 @@
 using Rookery.Indexing.Values;
 using Rookery.Search.Segments.Store;
 
-namespace Rookery.Indexing.Indexes;
+namespace Rookery.Indexing.Mapping;
 
 /// <summary>Says which documents an index is of, and what it holds of each. Used by one thread at a time.</summary>
 public interface IIndexMap

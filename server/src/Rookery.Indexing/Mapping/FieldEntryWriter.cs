@@ -3,7 +3,7 @@ using Rookery.Search.Analysis;
 using Rookery.Search.Segments.Store;
 using Rookery.Search.Values;
 
-namespace Rookery.Indexing.Indexes;
+namespace Rookery.Indexing.Mapping;
 
 /// <summary>Writes what an index holds of the fields of a document or a row. One thread at a time.</summary>
 internal sealed class FieldEntryWriter

@@ -1,4 +1,4 @@
-namespace Rookery.Indexing.Indexes;
+namespace Rookery.Indexing.Automatic;
 
 /// <summary>
 /// How the values of a field are looked for beside equality and order without case, which every field of an automatic

@@ -3,7 +3,7 @@ using Rookery.Documents.Apply;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Indexes;
 
-namespace Rookery.Indexing.Indexes;
+namespace Rookery.Indexing.Mapping;
 
 /// <summary>Names as they are compared.</summary>
 internal static class LowerNames

@@ -1,6 +1,7 @@
 using System.Globalization;
+using Rookery.Indexing.Mapping;
 
-namespace Rookery.Indexing.Indexes;
+namespace Rookery.Indexing.Automatic;
 
 /// <summary>An automatic map/reduce index that there is, as whoever chooses sees it.</summary>
 /// <param name="Name">Its name.</param>
