@@ -13,10 +13,13 @@ namespace Rookery.Scripting.Running;
 /// <remarks>Spans into the heap die with the next text that is made: take positions instead.</remarks>
 internal sealed partial class ScriptHeap
 {
+    /// <summary>Bytes of work that count as a step.</summary>
+    public const int BytesPerStep = 16;
+
     private const int BytesPerSlot = 16;
     private const int BytesPerContainer = 32;
     private const int IdleBytes = 64 * 1024;
-    private const int BytesPerStep = 16;
+
     private const int FreeBytes = 64 * 1024;
     private const int BytesPerTake = 64 * 1024;
 
@@ -38,6 +41,9 @@ internal sealed partial class ScriptHeap
 
     /// <summary>Bytes in use.</summary>
     public int Length => _bytes.Length;
+
+    /// <summary>Bytes that the run may take for its values.</summary>
+    public int MemoryLimit => _memoryLimit;
 
     /// <summary>Steps that were taken.</summary>
     public long Steps => _stepsGiven - Math.Max(_stepsLeft, 0);

@@ -47,15 +47,15 @@ public sealed partial class ScriptInterpreter
 
                 return joined;
             case ScriptFunction.Includes or ScriptFunction.IndexOf or ScriptFunction.LastIndexOf:
-                int index = Find(array, count, arguments[0], function);
+                int index = FindIn(array, count, arguments[0], function);
                 return function == ScriptFunction.Includes ? ScriptValue.Of(index >= 0) : ScriptValue.Of(index);
             case ScriptFunction.Join:
                 var separator =
                     arguments.IsEmpty || arguments[0].Kind == ValueKind.Undefined
                         ? _heap.NewText(","u8)
-                        : ToText(arguments[0]);
+                        : _heap.ToText(arguments[0]);
                 int start = _heap.Length;
-                AddJoined(array, separator, default, 0);
+                _heap.AddJoined(array, separator, default, 0);
                 return _heap.TextFrom(start);
             case ScriptFunction.Reverse:
                 _heap.RequireChangeable(array);
@@ -74,7 +74,7 @@ public sealed partial class ScriptInterpreter
     /// <summary>An index as slices take it: from the end when it is negative.</summary>
     private int Position(ScriptValue value, int count)
     {
-        int index = ToInteger(value, -count, count);
+        int index = _heap.ToInteger(value, -count, count);
         return index < 0 ? count + index : index;
     }
 
@@ -120,7 +120,7 @@ public sealed partial class ScriptInterpreter
     private ScriptValue Splice(ScriptValue array, int count, ReadOnlySpan<ScriptValue> arguments)
     {
         int from = Position(arguments[0], count);
-        int removed = arguments.Length < 2 ? count - from : ToInteger(arguments[1], 0, count - from);
+        int removed = arguments.Length < 2 ? count - from : _heap.ToInteger(arguments[1], 0, count - from);
         var taken = Copy(array, from, removed);
         _heap.RemoveElements(array, from, removed);
         Insert(array, from, arguments.Length > 2 ? arguments[2..] : default);
@@ -128,7 +128,7 @@ public sealed partial class ScriptInterpreter
     }
 
     /// <summary>The index of a value; <c>includes</c> alone finds NaN.</summary>
-    private int Find(ScriptValue array, int count, ScriptValue wanted, ScriptFunction function)
+    private int FindIn(ScriptValue array, int count, ScriptValue wanted, ScriptFunction function)
     {
         bool isBackwards = function == ScriptFunction.LastIndexOf;
         bool isNaN = function == ScriptFunction.Includes && wanted.IsNumber && double.IsNaN(_heap.NumberOf(wanted));

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Rookery.Json;
 using Rookery.Scripting.Compiling;
+using Rookery.Scripting.CSharp;
 using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.Running;
@@ -22,9 +23,9 @@ public sealed partial class ScriptInterpreter
                     arguments[0].IsText ? LengthOf(_heap.Plain(arguments[0])) : _heap.Count(ToSequence(arguments[0]))
                 ),
                 < ScriptFunction.Property => Aggregate(function, ToSequence(arguments[0])),
-                < ScriptFunction.Negated => Operate(function, arguments[0], arguments[1]),
-                < ScriptFunction.CSharpRound => Convert(function, arguments[0], arguments[1..]),
-                < ScriptFunction.CSharpToLower => CalculateAsCSharp(function, arguments),
+                < ScriptFunction.Negated => OperateAsCSharp(function, arguments[0], arguments[1]),
+                < ScriptFunction.CSharpRound => _heap.Convert(function, arguments[0], arguments[1..]),
+                < ScriptFunction.CSharpToLower => _heap.CalculateAsCSharp(function, arguments),
                 < ScriptFunction.NewDate => InvokeOnCSharpText(function, arguments),
                 < ScriptFunction.ToSequence => InvokeOnDate(function, arguments),
                 _ => InvokeOnSequence(function, arguments),
@@ -48,7 +49,7 @@ public sealed partial class ScriptInterpreter
         }
     }
 
-    private ScriptValue Operate(ScriptFunction function, ScriptValue first, ScriptValue second)
+    private ScriptValue OperateAsCSharp(ScriptFunction function, ScriptValue first, ScriptValue second)
     {
         if (function == ScriptFunction.Property)
         {
@@ -61,8 +62,8 @@ public sealed partial class ScriptInterpreter
             || (second.Trait == ValueTrait.Character && first.IsNumber)
         )
         {
-            first = first.IsNumber ? first : CodeOf(first);
-            second = second.IsNumber ? second : CodeOf(second);
+            first = first.IsNumber ? first : _heap.CodeOf(first);
+            second = second.IsNumber ? second : _heap.CodeOf(second);
         }
 
         switch (function)
@@ -77,7 +78,7 @@ public sealed partial class ScriptInterpreter
                     !first.IsNothing && !second.IsNothing && IsInOrder(function, Compare(first, second))
                 );
             case ScriptFunction.Plus:
-                (first, second) = (AsRead(first), AsRead(second));
+                (first, second) = (_heap.AsRead(first), _heap.AsRead(second));
                 if (first.IsText || second.IsText)
                 {
                     return JoinAsCSharp(first, second);
@@ -96,18 +97,18 @@ public sealed partial class ScriptInterpreter
         if (first.IsNumber && second.IsNumber)
         {
             RequireNoMix(first, second);
-            return Value(
+            return _heap.ValueOf(
                 first.Kind == ValueKind.Decimal || second.Kind == ValueKind.Decimal
                     ? CSharpNumber.Calculate(
                         function,
-                        new CSharpNumber(DecimalOf(first)),
-                        new CSharpNumber(DecimalOf(second))
+                        new CSharpNumber(_heap.DecimalOf(first)),
+                        new CSharpNumber(_heap.DecimalOf(second))
                     )
-                    : Calculate(function, NumeralOf(first), NumeralOf(second))
+                    : CalculateNumbers(function, _heap.NumeralOf(first), _heap.NumeralOf(second))
             );
         }
 
-        return OperateOnDates(function, Temporal(first), Temporal(second));
+        return OperateOnDates(function, _heap.Temporal(first), _heap.Temporal(second));
     }
 
     /// <summary>C# has no operator for a decimal and a double. A number of a document becomes either.</summary>
@@ -125,7 +126,7 @@ public sealed partial class ScriptInterpreter
     private static ScriptFailure Mixed() =>
         new("the script calculates with a decimal and a double, for which C# asks a cast");
 
-    private CSharpNumber Calculate(ScriptFunction function, CSharpNumber left, CSharpNumber right)
+    private CSharpNumber CalculateNumbers(ScriptFunction function, CSharpNumber left, CSharpNumber right)
     {
         var type = CSharpNumber.Common(left, right);
         if (function == ScriptFunction.Modulo && type is (CSharpNumberType.Single or CSharpNumberType.Real))
@@ -134,7 +135,7 @@ public sealed partial class ScriptInterpreter
         }
 
         return function == ScriptFunction.Plus && type == CSharpNumberType.Real
-            ? new CSharpNumber(AddReals(left.Real, right.Real))
+            ? new CSharpNumber(_context.AddReals(left.Real, right.Real))
             : CSharpNumber.Calculate(function, left, right);
     }
 
@@ -155,14 +156,16 @@ public sealed partial class ScriptInterpreter
         {
             RequireNoMix(left, right);
             return left.Kind == ValueKind.Decimal || right.Kind == ValueKind.Decimal
-                ? DecimalOf(left).CompareTo(DecimalOf(right))
-                : CSharpNumber.Compare(NumeralOf(left), NumeralOf(right));
+                ? _heap.DecimalOf(left).CompareTo(_heap.DecimalOf(right))
+                : CSharpNumber.Compare(_heap.NumeralOf(left), _heap.NumeralOf(right));
         }
 
-        var (first, second) = (TimeOf(left), TimeOf(right));
+        var (first, second) = (_heap.TimeOf(left), _heap.TimeOf(right));
         return first.IsOfOneType(second) ? first.OrderTo(second)
             : left.IsText && right.IsText && !first.IsTime && !second.IsTime ? CompareTexts(left, right)
-            : throw new ScriptFailure($"the script compares {NameOf(left)} with {NameOf(right)}");
+            : throw new ScriptFailure(
+                $"the script compares {CSharpStrings.NameOf(left)} with {CSharpStrings.NameOf(right)}"
+            );
     }
 
     /// <summary>Whether two values are equal as in C#; containers are by what they hold.</summary>
@@ -188,7 +191,7 @@ public sealed partial class ScriptInterpreter
             return true;
         }
 
-        var (first, second) = (TimeOf(left), TimeOf(right));
+        var (first, second) = (_heap.TimeOf(left), _heap.TimeOf(right));
         if (first.IsOfOneType(second))
         {
             return first.OrderTo(second) == 0;
@@ -200,7 +203,9 @@ public sealed partial class ScriptInterpreter
             ? left.IsContainer && left.Kind == right.Kind
                 ? left.Start == right.Start || HaveSameMembers(left, right, level + 1)
                 : left.Kind == right.Kind && left.IsBoolean
-            : throw new ScriptFailure($"the script compares {NameOf(left)} with {NameOf(right)}");
+            : throw new ScriptFailure(
+                $"the script compares {CSharpStrings.NameOf(left)} with {CSharpStrings.NameOf(right)}"
+            );
     }
 
     private bool HaveSameMembers(ScriptValue left, ScriptValue right, int level)
@@ -237,77 +242,13 @@ public sealed partial class ScriptInterpreter
     {
         if (left.Kind == ValueKind.Text && left.Start + left.Length == _heap.Length && !_heap.HasHalves)
         {
-            AddCSharpText(right);
+            _heap.AddCSharpText(right);
             return _heap.TextFrom(left.Start);
         }
 
         int start = _heap.Length;
-        AddCSharpText(left);
-        AddCSharpText(right);
-        return _heap.TextFrom(start);
-    }
-
-    /// <summary>Adds what <c>ToString()</c> of a value says in the invariant culture; of nothing nothing.</summary>
-    private void AddCSharpText(ScriptValue value)
-    {
-        switch (value.Kind)
-        {
-            case ValueKind.Undefined or ValueKind.Null:
-                break;
-            case ValueKind.True:
-                _heap.Add("True"u8);
-                break;
-            case ValueKind.False:
-                _heap.Add("False"u8);
-                break;
-            case var _ when TimeOf(value) is { IsTime: true } time && !(value.IsText && time.IsDay):
-                Add(time.Format(null));
-                break;
-            case ValueKind.Text or ValueKind.EscapedText:
-                AddText(value, 0);
-                break;
-            case ValueKind.Decimal:
-                _heap.AddCopy(value.Start, value.Length);
-                break;
-            case var _ when value.IsNumber:
-                Add(Format(NumeralOf(value), null));
-                break;
-            default:
-                throw new ScriptFailure($"the script makes a text of {NameOf(value)}");
-        }
-    }
-
-    private void Add(string text)
-    {
-        for (int at = 0; at < text.Length; at++)
-        {
-            if (char.IsSurrogate(text[at]) && !(at + 1 < text.Length && char.IsSurrogatePair(text[at], text[++at])))
-            {
-                throw new ScriptFailure("the script cuts a text inside a surrogate pair");
-            }
-        }
-
-        var room = _heap.Reserve(Encoding.UTF8.GetByteCount(text));
-        _heap.Advance(Encoding.UTF8.GetBytes(text, room));
-    }
-
-    private ScriptValue NewText(string text)
-    {
-        _heap.SpendOnBytes(text.Length);
-        int start = _heap.Length;
-        Add(text);
-        return _heap.TextFrom(start);
-    }
-
-    private ScriptValue CSharpTextOf(ScriptValue value)
-    {
-        if (value.IsText && TimeOf(value) is not { IsTime: true, IsDay: false })
-        {
-            return _heap.Plain(value).With(ValueTrait.None);
-        }
-
-        int start = _heap.Length;
-        AddCSharpText(value);
+        _heap.AddCSharpText(left);
+        _heap.AddCSharpText(right);
         return _heap.TextFrom(start);
     }
 
@@ -328,7 +269,10 @@ public sealed partial class ScriptInterpreter
                 // A float is written with the digits that it has.
                 double real =
                     value.Trait == ValueTrait.Single
-                        ? double.Parse(Format(NumeralOf(value), null), CultureInfo.InvariantCulture)
+                        ? double.Parse(
+                            CSharpStrings.FormatNumber(_heap.NumeralOf(value), null),
+                            CultureInfo.InvariantCulture
+                        )
                         : value.Double;
                 length = JsonNumber.Format(real, room);
                 Write(room[..length]);
@@ -345,7 +289,7 @@ public sealed partial class ScriptInterpreter
                 }
                 else
                 {
-                    length = DateOf(value).Write(room);
+                    length = _heap.DateOf(value).Write(room);
                 }
 
                 Write(room[..length]);
@@ -353,19 +297,4 @@ public sealed partial class ScriptInterpreter
                 break;
         }
     }
-
-    /// <summary>What a failure calls a value.</summary>
-    private static string NameOf(ScriptValue value) =>
-        value.Kind switch
-        {
-            ValueKind.Undefined or ValueKind.Null => "null",
-            ValueKind.True or ValueKind.False => "a bool",
-            ValueKind.Text when value.Trait == ValueTrait.Character => "a char",
-            ValueKind.Text or ValueKind.EscapedText => "a string",
-            ValueKind.Array => "an array",
-            ValueKind.Object => "an object",
-            ValueKind.Date or ValueKind.OffsetDate => "a date",
-            ValueKind.Span => "a time span",
-            _ => "a number",
-        };
 }

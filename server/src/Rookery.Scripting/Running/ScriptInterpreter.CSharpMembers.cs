@@ -1,4 +1,5 @@
 using Rookery.Scripting.Compiling;
+using Rookery.Scripting.CSharp;
 
 namespace Rookery.Scripting.Running;
 
@@ -14,7 +15,7 @@ public sealed partial class ScriptInterpreter
         {
             bool isKnown = _heap.Find(target, text) >= 0;
             return asksWhether && !isKnown ? throw HasNoMember(target, name)
-                : text.SequenceEqual("Id"u8) && !isKnown ? IdOf(target)
+                : text.SequenceEqual("Id"u8) && !isKnown ? _context.Documents.IdOf(target)
                 : GetMember(target, name);
         }
 
@@ -36,10 +37,10 @@ public sealed partial class ScriptInterpreter
                 : throw HasNoMember(target, name);
         }
 
-        var time = TimeOf(target);
+        var time = _heap.TimeOf(target);
         var part =
-            time.IsDate ? PartOfDate(time.Date, _heap.Span(name))
-            : time.IsSpan ? PartOfSpan(TimeSpan.FromTicks(time.Span), _heap.Span(name))
+            time.IsDate ? _heap.PartOfDate(time.Date, _heap.Span(name))
+            : time.IsSpan ? CSharpTimes.PartOfSpan(TimeSpan.FromTicks(time.Span), _heap.Span(name))
             : ScriptValue.Undefined;
         return part.Kind == ValueKind.Undefined ? throw HasNoMember(target, name) : part;
     }
@@ -75,11 +76,13 @@ public sealed partial class ScriptInterpreter
 
         if (
             !key.IsNumber
-            || NumeralOf(key) is not { IsWhole: true } index
+            || _heap.NumeralOf(key) is not { IsWhole: true } index
             || !(target.IsText || target.Kind == ValueKind.Array)
         )
         {
-            throw new ScriptFailure($"the script asks {NameOf(target)} for what stands at {NameOf(key)}");
+            throw new ScriptFailure(
+                $"the script asks {CSharpStrings.NameOf(target)} for what stands at {CSharpStrings.NameOf(key)}"
+            );
         }
 
         int count = target.IsText ? LengthOf(_heap.Plain(target)) : _heap.Count(target);
@@ -87,7 +90,7 @@ public sealed partial class ScriptInterpreter
         {
             return isRequired
                 ? throw new ScriptFailure(
-                    $"the script asks {NameOf(target)} of {count} for the element at {index.Whole}"
+                    $"the script asks {CSharpStrings.NameOf(target)} of {count} for the element at {index.Whole}"
                 )
                 : ScriptValue.Null;
         }
@@ -99,5 +102,5 @@ public sealed partial class ScriptInterpreter
     }
 
     private ScriptFailure HasNoMember(ScriptValue target, ScriptValue name) =>
-        new($"the script asks {NameOf(target)} for its member '{Shown(name)}', which it has not");
+        new($"the script asks {CSharpStrings.NameOf(target)} for its member '{_heap.Shown(name)}', which it has not");
 }

@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Rookery.Platform;
 using Rookery.Scripting.Compiling;
+using Rookery.Scripting.CSharp;
 
 namespace Rookery.Scripting.Running;
 
@@ -14,7 +15,7 @@ public sealed partial class ScriptInterpreter
         {
             return value.Kind == ValueKind.Array ? value
                 : value.IsNothing ? _heap.NewArray()
-                : throw new ScriptFailure($"the script walks over {NameOf(value)}");
+                : throw new ScriptFailure($"the script walks over {CSharpStrings.NameOf(value)}");
         }
 
         var entries = _heap.NewArray();
@@ -45,7 +46,8 @@ public sealed partial class ScriptInterpreter
                 return ElementAt(first, arguments[1], function == ScriptFunction.ElementAt);
             case ScriptFunction.ContainsKey:
                 return ScriptValue.Of(
-                    first.Kind == ValueKind.Object && _heap.Find(first, _heap.Span(TextOf(arguments[1], function))) >= 0
+                    first.Kind == ValueKind.Object
+                        && _heap.Find(first, _heap.Span(_heap.TextOf(arguments[1], function))) >= 0
                 );
         }
 
@@ -55,7 +57,7 @@ public sealed partial class ScriptInterpreter
         switch (function)
         {
             case ScriptFunction.CSharpSkip or ScriptFunction.CSharpTake:
-                long asked = Required(arguments[1], "an index").Cut;
+                long asked = _heap.Required(arguments[1], "an index").Cut;
                 int kept = (int)Math.Clamp(asked, 0, count);
                 return function == ScriptFunction.CSharpSkip
                     ? Copy(sequence, kept, count - kept)
@@ -206,7 +208,7 @@ public sealed partial class ScriptInterpreter
     private ScriptValue SortByKeys(ScriptValue pairs, int count, ScriptValue directions)
     {
         _heap.Spend(1 + (2 * count));
-        string letters = NetText(directions);
+        string letters = _heap.NetText(directions);
         long held = (long)count * 2 * sizeof(int);
         _heap.Hold(held);
         var memory = PooledMemory.Rent((int)held);
@@ -235,7 +237,7 @@ public sealed partial class ScriptInterpreter
         }
     }
 
-    private int CompareKeys(ScriptValue left, ScriptValue right, string directions)
+    private int CompareSortKeys(ScriptValue left, ScriptValue right, string directions)
     {
         for (int key = 0; key < directions.Length; key++)
         {
@@ -264,6 +266,6 @@ public sealed partial class ScriptInterpreter
     private readonly struct KeyOrder(ScriptInterpreter owner, ScriptValue pairs, string directions) : ISortOrder
     {
         public int Compare(int left, int right) =>
-            owner.CompareKeys(owner._heap.Element(pairs, left), owner._heap.Element(pairs, right), directions);
+            owner.CompareSortKeys(owner._heap.Element(pairs, left), owner._heap.Element(pairs, right), directions);
     }
 }

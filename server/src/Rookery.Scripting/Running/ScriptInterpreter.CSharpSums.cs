@@ -1,6 +1,7 @@
 using System.Globalization;
 using Rookery.Json;
 using Rookery.Scripting.Compiling;
+using Rookery.Scripting.CSharp;
 using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.Running;
@@ -60,7 +61,7 @@ public sealed partial class ScriptInterpreter
                 throw Mixed();
             case Summed.Decimals:
                 decimal exact = SumOfDecimals(sequence, count);
-                return Value(new CSharpNumber(isAverage ? exact / numbers : exact));
+                return _heap.ValueOf(new CSharpNumber(isAverage ? exact / numbers : exact));
             case Summed.Floats or Summed.Doubles:
                 double real = SumOfReals(sequence, count);
                 real = isAverage ? real / numbers : real;
@@ -95,7 +96,7 @@ public sealed partial class ScriptInterpreter
             return _heap.Span(element).IndexOfAny(".eE"u8) < 0 ? Summed.StoredWhole : Summed.Stored;
         }
 
-        return Required(element, isAverage ? ScriptFunction.Average : ScriptFunction.Sum).Type switch
+        return _heap.Required(element, isAverage ? ScriptFunction.Average : ScriptFunction.Sum).Type switch
         {
             CSharpNumberType.Int => Summed.Ints,
             CSharpNumberType.Whole => Summed.Longs,
@@ -121,7 +122,7 @@ public sealed partial class ScriptInterpreter
                     sum.Add(_heap.Span(element));
                     break;
                 default:
-                    sum.Add(DigitsOf(element, room));
+                    sum.Add(_heap.DigitsOf(element, room));
                     break;
             }
         }
@@ -139,7 +140,7 @@ public sealed partial class ScriptInterpreter
             var element = _heap.Element(sequence, index);
             if (!element.IsNothing)
             {
-                double real = NumeralOf(element).Real;
+                double real = _heap.NumeralOf(element).Real;
                 hasDigits &= double.IsFinite(real);
                 sum += real;
             }
@@ -159,7 +160,7 @@ public sealed partial class ScriptInterpreter
             var element = _heap.Element(sequence, index);
             if (!element.IsNothing)
             {
-                decimal number = DecimalOf(element);
+                decimal number = _heap.DecimalOf(element);
                 number.TryFormat(room, out int length, default, CultureInfo.InvariantCulture);
                 sum.Add(room[..length]);
                 scale = Math.Max(scale, number.Scale);
@@ -175,6 +176,6 @@ public sealed partial class ScriptInterpreter
     {
         var room = _heap.Reserve(ExactSum.MostBytes);
         int length = isReal ? sum.WriteReal(room) : sum.WriteWhole(room);
-        return TakeDigits(length);
+        return _heap.TakeDigits(length);
     }
 }

@@ -1,6 +1,7 @@
-using System.Globalization;
 using System.Text;
 using Rookery.Scripting.Compiling;
+using Rookery.Scripting.CSharp;
+using Rookery.Scripting.Functions;
 using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.Running;
@@ -9,29 +10,9 @@ namespace Rookery.Scripting.Running;
 public sealed partial class ScriptInterpreter
 {
     private const int MostPadding = 64 * 1024;
-    private const int BytesPerString = 32;
 
     // In a builder, a string and an array.
     private const int CopiesOfCharacters = 4;
-
-    /// <summary>
-    /// Counts the memory of a string of the runtime before it is made; until the function of C# that is at work has
-    /// its value.
-    /// </summary>
-    private void HoldString(long length) => _heap.Hold(BytesPerString + (sizeof(char) * length));
-
-    private string NetText(ScriptValue text)
-    {
-        text = _heap.Plain(text);
-        _heap.SpendOnBytes(text.Length);
-        HoldString(text.Length);
-        if (_heap.HasHalves && Utf16Text.IndexOfHalf(_heap.Span(text)) >= 0)
-        {
-            throw new ScriptFailure("the script goes on with a text that was cut inside a surrogate pair");
-        }
-
-        return Encoding.UTF8.GetString(_heap.Span(text));
-    }
 
     private ScriptValue InvokeOnCSharpText(ScriptFunction function, ReadOnlySpan<ScriptValue> arguments)
     {
@@ -43,28 +24,30 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.IsEqual:
                 return ScriptValue.Of(IsEqual(first, arguments[1]));
             case ScriptFunction.IsNullOrEmpty:
-                return ScriptValue.Of(first.IsNothing || TextOf(first, function).Length == 0);
+                return ScriptValue.Of(first.IsNothing || _heap.TextOf(first, function).Length == 0);
             case ScriptFunction.IsNullOrWhiteSpace:
-                return ScriptValue.Of(first.IsNothing || NetText(TextOf(first, function)).AsSpan().Trim().IsEmpty);
+                return ScriptValue.Of(
+                    first.IsNothing || _heap.NetText(_heap.TextOf(first, function)).AsSpan().Trim().IsEmpty
+                );
             case ScriptFunction.JoinWith:
                 return JoinWith(first, arguments[1]);
             case ScriptFunction.JoinAll:
                 return JoinWith(_heap.NewText(default), first);
             case ScriptFunction.FormatText:
-                return FormatText(NetText(TextOf(first, function)), arguments[1]);
+                return _heap.FormatText(_heap.NetText(_heap.TextOf(first, function)), arguments[1]);
             case ScriptFunction.CompareOrdinal:
                 return ScriptValue.OfInt(
                     first.IsNothing || arguments[1].IsNothing
                         ? first.IsNothing.CompareTo(arguments[1].IsNothing) * -1
-                        : Math.Sign(CompareTexts(TextOf(first, function), TextOf(arguments[1], function)))
+                        : Math.Sign(CompareTexts(_heap.TextOf(first, function), _heap.TextOf(arguments[1], function)))
                 );
             case ScriptFunction.IsSameText:
                 return ScriptValue.Of(
                     first.IsNothing || arguments[1].IsNothing
                         ? first.IsNothing && arguments[1].IsNothing
                         : string.Equals(
-                            NetText(TextOf(first, function)),
-                            NetText(TextOf(arguments[1], function)),
+                            _heap.NetText(_heap.TextOf(first, function)),
+                            _heap.NetText(_heap.TextOf(arguments[1], function)),
                             ComparisonOf(arguments)
                         )
                 );
@@ -95,7 +78,7 @@ public sealed partial class ScriptInterpreter
             }
         }
 
-        return InvokeOnCSharpText(function, TextOf(first, function), arguments);
+        return InvokeOnCSharpText(function, _heap.TextOf(first, function), arguments);
     }
 
     private ScriptValue InvokeOnCSharpText(
@@ -111,7 +94,7 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.CSharpToUpper:
                 return InSimpleCase(text, isUpper: true);
             case ScriptFunction.CSharpTrim or ScriptFunction.CSharpTrimStart or ScriptFunction.CSharpTrimEnd:
-                return TrimAsCSharp(function, NetText(text), arguments[1..]);
+                return TrimAsCSharp(function, _heap.NetText(text), arguments[1..]);
             case ScriptFunction.CSharpSubstring:
                 int length = LengthOf(text);
                 int from = IndexIn(arguments[1], length);
@@ -121,30 +104,34 @@ public sealed partial class ScriptInterpreter
             or ScriptFunction.CSharpEndsWith
             or ScriptFunction.CSharpIndexOf
             or ScriptFunction.CSharpLastIndexOf:
-                return SearchAsCSharp(function, text, TextOf(arguments[1], function), arguments);
+                return SearchAsCSharp(function, text, _heap.TextOf(arguments[1], function), arguments);
             case ScriptFunction.CSharpReplace:
-                return ReplaceAsCSharp(NetText(text), NetText(TextOf(arguments[1], function)), arguments);
+                return ReplaceAsCSharp(
+                    _heap.NetText(text),
+                    _heap.NetText(_heap.TextOf(arguments[1], function)),
+                    arguments
+                );
             case ScriptFunction.CSharpSplit:
-                return SplitAsCSharp(NetText(text), arguments[1], arguments[2..]);
+                return SplitAsCSharp(_heap.NetText(text), arguments[1], arguments[2..]);
             case ScriptFunction.CSharpPadLeft or ScriptFunction.CSharpPadRight:
                 int width = IndexIn(arguments[1], MostPadding);
                 char fill = arguments.Length > 2 ? CharacterOf(arguments[2]) : ' ';
-                HoldString(width);
-                return NewText(
+                _heap.HoldString(width);
+                return _heap.NewString(
                     function == ScriptFunction.CSharpPadLeft
-                        ? NetText(text).PadLeft(width, fill)
-                        : NetText(text).PadRight(width, fill)
+                        ? _heap.NetText(text).PadLeft(width, fill)
+                        : _heap.NetText(text).PadRight(width, fill)
                 );
             case ScriptFunction.CSharpInsert:
-                string whole = NetText(text);
-                string inserted = NetText(TextOf(arguments[2], function));
-                HoldString(whole.Length + inserted.Length);
-                return NewText(whole.Insert(IndexIn(arguments[1], whole.Length), inserted));
+                string whole = _heap.NetText(text);
+                string inserted = _heap.NetText(_heap.TextOf(arguments[2], function));
+                _heap.HoldString(whole.Length + inserted.Length);
+                return _heap.NewString(whole.Insert(IndexIn(arguments[1], whole.Length), inserted));
             case ScriptFunction.CSharpRemove:
-                whole = NetText(text);
-                HoldString(whole.Length);
+                whole = _heap.NetText(text);
+                _heap.HoldString(whole.Length);
                 from = IndexIn(arguments[1], whole.Length);
-                return NewText(
+                return _heap.NewString(
                     arguments.Length > 2
                         ? whole.Remove(from, IndexIn(arguments[2], whole.Length - from))
                         : whole[..from]
@@ -183,35 +170,30 @@ public sealed partial class ScriptInterpreter
             throw new ScriptFailure("the script replaces an empty string");
         }
 
-        string replacement = arguments[2].IsNothing ? "" : NetText(TextOf(arguments[2], ScriptFunction.CSharpReplace));
+        string replacement = arguments[2].IsNothing
+            ? ""
+            : _heap.NetText(_heap.TextOf(arguments[2], ScriptFunction.CSharpReplace));
         var comparison = ComparisonOf(arguments);
-        SpendOnSearch(text.Length, wanted.Length);
+        _heap.SpendOnSearch(text.Length, wanted.Length);
         long length = text.Length;
         for (int at = 0; (at = text.IndexOf(wanted, at, comparison)) >= 0; at += wanted.Length)
         {
             length += replacement.Length - wanted.Length;
         }
 
-        HoldString(length);
-        return NewText(text.Replace(wanted, replacement, comparison));
+        _heap.HoldString(length);
+        return _heap.NewString(text.Replace(wanted, replacement, comparison));
     }
 
-    private ScriptValue TextOf(ScriptValue value, ScriptFunction function) =>
-        value.IsText
-            ? _heap.Plain(value)
-            : throw new ScriptFailure(
-                $"the script calls {FunctionNames.Of(function)} on {NameOf(value)}, which is no string"
-            );
-
     private int IndexIn(ScriptValue value, int most) =>
-        Required(value, "an index") is { IsWhole: true } index && index.Whole >= 0 && index.Whole <= most
+        _heap.Required(value, "an index") is { IsWhole: true } index && index.Whole >= 0 && index.Whole <= most
             ? (int)index.Whole
             : throw new ScriptFailure($"an index or length is not between 0 and {most}");
 
     private char CharacterOf(ScriptValue value) =>
-        NetText(value) is [var only]
+        _heap.NetText(value) is [var only]
             ? only
-            : throw new ScriptFailure($"'{Shown(_heap.Plain(value))}' is no single character");
+            : throw new ScriptFailure($"'{_heap.Shown(_heap.Plain(value))}' is no single character");
 
     /// <summary>
     /// The comparison that the last argument names, as the definition was told to put it there; without one by the
@@ -229,8 +211,8 @@ public sealed partial class ScriptInterpreter
         ReadOnlySpan<ScriptValue> arguments
     )
     {
-        RequireWholeCharacters(wanted);
-        SpendOnSearch(text.Length, wanted.Length);
+        _heap.RequireWholeCharacters(wanted);
+        _heap.SpendOnSearch(text.Length, wanted.Length);
         if (
             arguments.Length == 2
             && function
@@ -248,7 +230,7 @@ public sealed partial class ScriptInterpreter
             );
         }
 
-        var (whole, searched, comparison) = (NetText(text), NetText(wanted), ComparisonOf(arguments));
+        var (whole, searched, comparison) = (_heap.NetText(text), _heap.NetText(wanted), ComparisonOf(arguments));
         int from = arguments.Length > 2 && arguments[2].IsNumber ? IndexIn(arguments[2], whole.Length) : -1;
         return function switch
         {
@@ -272,17 +254,17 @@ public sealed partial class ScriptInterpreter
             {
                 string some =
                     argument.Kind == ValueKind.Array
-                        ? NetText(JoinWith(_heap.NewText(default), argument))
-                        : CharacterOf(TextOf(argument, function)).ToString();
-                HoldString(CopiesOfCharacters * some.Length);
+                        ? _heap.NetText(JoinWith(_heap.NewText(default), argument))
+                        : CharacterOf(_heap.TextOf(argument, function)).ToString();
+                _heap.HoldString(CopiesOfCharacters * some.Length);
                 trimmed.Append(some);
             }
         }
 
-        SpendOnSearch(text.Length, trimmed.Length);
-        HoldString(text.Length);
+        _heap.SpendOnSearch(text.Length, trimmed.Length);
+        _heap.HoldString(text.Length);
         char[]? set = trimmed.Length == 0 ? null : trimmed.ToString().ToCharArray();
-        return NewText(
+        return _heap.NewString(
             function switch
             {
                 ScriptFunction.CSharpTrimStart => text.TrimStart(set),
@@ -313,12 +295,12 @@ public sealed partial class ScriptInterpreter
     /// </summary>
     private ScriptValue SplitAsCSharp(string text, ScriptValue separators, ReadOnlySpan<ScriptValue> options)
     {
-        _heap.Hold(BytesPerString + ((long)_heap.Count(separators) * IntPtr.Size));
+        _heap.Hold(CSharpStrings.BytesPerString + ((long)_heap.Count(separators) * IntPtr.Size));
         var parts = new string[_heap.Count(separators)];
         for (int index = 0; index < parts.Length; index++)
         {
             var part = _heap.Element(separators, index);
-            parts[index] = part.IsNothing ? "" : NetText(TextOf(part, ScriptFunction.CSharpSplit));
+            parts[index] = part.IsNothing ? "" : _heap.NetText(_heap.TextOf(part, ScriptFunction.CSharpSplit));
         }
 
         int most = int.MaxValue;
@@ -329,18 +311,18 @@ public sealed partial class ScriptInterpreter
             {
                 most = IndexIn(option, int.MaxValue);
             }
-            else if (Enum.TryParse(NetText(option), out StringSplitOptions choice))
+            else if (Enum.TryParse(_heap.NetText(option), out StringSplitOptions choice))
             {
                 choices |= choice;
             }
         }
 
-        SpendOnSearch(text.Length, parts.Length);
+        _heap.SpendOnSearch(text.Length, parts.Length);
         _heap.Hold(BytesOfSplit(text, parts));
         var array = _heap.NewArray();
         foreach (string part in text.Split(parts, most, choices))
         {
-            _heap.Append(array, NewText(part));
+            _heap.Append(array, _heap.NewString(part));
         }
 
         return array;
@@ -356,90 +338,13 @@ public sealed partial class ScriptInterpreter
             _heap.Spend(1);
             if (index > 0)
             {
-                AddCSharpText(between);
+                _heap.AddCSharpText(between);
             }
 
-            AddCSharpText(_heap.Element(values, index));
+            _heap.AddCSharpText(_heap.Element(values, index));
         }
 
         return _heap.TextFrom(start);
-    }
-
-    /// <summary><c>string.Format</c>: <c>{index,width:format}</c> stands for a value, <c>{{</c> for a brace.</summary>
-    private ScriptValue FormatText(string format, ScriptValue values)
-    {
-        int start = _heap.Length;
-        for (int at = 0; at < format.Length; at++)
-        {
-            char next = format[at];
-            if (next is '{' or '}' && at + 1 < format.Length && format[at + 1] == next)
-            {
-                Add(next.ToString());
-                at++;
-            }
-            else if (next is '{')
-            {
-                int end = format.IndexOf('}', at);
-                bool isItem = end >= 0 && !format.AsSpan(at + 1, end - at - 1).Contains('{');
-                AddFormatted(isItem ? format[(at + 1)..end] : throw InvalidFormat(), values);
-                at = end;
-            }
-            else
-            {
-                int end = format.AsSpan(at).IndexOfAny('{', '}');
-                Add(
-                    end == 0 ? throw InvalidFormat()
-                    : end < 0 ? format[at..]
-                    : format[at..(at + end)]
-                );
-                at = end < 0 ? format.Length : at + end - 1;
-            }
-        }
-
-        return _heap.TextFrom(start);
-    }
-
-    private void AddFormatted(string item, ScriptValue values)
-    {
-        _heap.Spend(4);
-        int colon = item.IndexOf(':', StringComparison.Ordinal);
-        string head = colon < 0 ? item : item[..colon];
-        int comma = head.IndexOf(',', StringComparison.Ordinal);
-        int width = 0;
-        if (
-            !int.TryParse(
-                comma < 0 ? head : head[..comma],
-                NumberStyles.AllowTrailingWhite,
-                CultureInfo.InvariantCulture,
-                out int index
-            )
-            || index >= _heap.Count(values)
-            || (
-                comma >= 0
-                && (
-                    !int.TryParse(head[(comma + 1)..], NumberStyles.Integer, CultureInfo.InvariantCulture, out width)
-                    || Math.Abs((long)width) > MostPadding
-                )
-            )
-        )
-        {
-            throw InvalidFormat();
-        }
-
-        var value = _heap.Element(values, index);
-        int before = _heap.Length;
-        bool isFormatted = colon >= 0 && (value.IsNumber || TimeOf(value) is { IsTime: true });
-        if (isFormatted || width != 0)
-        {
-            string text = isFormatted ? Format(value, item[(colon + 1)..]) : NetText(CSharpTextOf(value));
-            _heap.Truncate(before);
-            Add(width < 0 ? text.PadRight(-width) : text.PadLeft(width));
-        }
-        else
-        {
-            _heap.Truncate(before);
-            AddCSharpText(value);
-        }
     }
 
     /// <summary><c>left.Equals(right)</c>.</summary>
@@ -450,7 +355,7 @@ public sealed partial class ScriptInterpreter
             return IsSame(left, right);
         }
 
-        var (first, second) = (NumeralOf(left), NumeralOf(right));
+        var (first, second) = (_heap.NumeralOf(left), _heap.NumeralOf(right));
         bool isStored = left.Kind == ValueKind.StoredNumber || right.Kind == ValueKind.StoredNumber;
         bool isTaken =
             second.IsWhole
@@ -459,7 +364,4 @@ public sealed partial class ScriptInterpreter
             || (second.IsReal && isStored && first.Type == CSharpNumberType.Decimal);
         return isTaken && Compare(left, right) == 0;
     }
-
-    private static ScriptFailure InvalidFormat() =>
-        new("a format of string.Format is not written as formats are, or asks for more values than there are");
 }

@@ -66,20 +66,20 @@ public sealed partial class ScriptInterpreter
                     at = Target(code, at);
                     break;
                 case Opcode.JumpIfFalse:
-                    at = IsTrue(Pop()) ? at + sizeof(int) : Target(code, at);
+                    at = _heap.IsTrue(Pop()) ? at + sizeof(int) : Target(code, at);
                     break;
                 case Opcode.JumpKeepingFalse:
-                    at = Keep(!IsTrue(_stack[_top - 1]), code, at);
+                    at = Keep(!_heap.IsTrue(_stack[_top - 1]), code, at);
                     break;
                 case Opcode.JumpKeepingTrue:
-                    at = Keep(IsTrue(_stack[_top - 1]), code, at);
+                    at = Keep(_heap.IsTrue(_stack[_top - 1]), code, at);
                     break;
                 case Opcode.JumpKeepingValue:
                     at = Keep(!_stack[_top - 1].IsNothing, code, at);
                     break;
                 case Opcode.BeginIteration:
                     int iteration = localsAt + Operand(code, ref at);
-                    _stack[iteration] = ToArray(Pop());
+                    _stack[iteration] = _heap.ToArray(Pop());
                     _stack[iteration + 1] = ScriptValue.Of(0);
                     break;
                 case Opcode.NextElement:
@@ -151,19 +151,19 @@ public sealed partial class ScriptInterpreter
         switch (opcode)
         {
             case Opcode.Not:
-                _stack[_top - 1] = ScriptValue.Of(!IsTrue(_stack[_top - 1]));
+                _stack[_top - 1] = ScriptValue.Of(!_heap.IsTrue(_stack[_top - 1]));
                 return;
             case Opcode.Negate:
-                _stack[_top - 1] = ScriptValue.Of(-ToNumber(_stack[_top - 1]));
+                _stack[_top - 1] = ScriptValue.Of(-_heap.ToNumber(_stack[_top - 1]));
                 return;
             case Opcode.ToNumber:
-                _stack[_top - 1] = ScriptValue.Of(ToNumber(_stack[_top - 1]));
+                _stack[_top - 1] = ScriptValue.Of(_heap.ToNumber(_stack[_top - 1]));
                 return;
             case Opcode.TypeOf:
-                _stack[_top - 1] = _heap.NewText(TypeOf(_stack[_top - 1]));
+                _stack[_top - 1] = _heap.NewText(Conversions.TypeOf(_stack[_top - 1]));
                 return;
             case Opcode.ToArray:
-                _stack[_top - 1] = ToArray(_stack[_top - 1]);
+                _stack[_top - 1] = _heap.ToArray(_stack[_top - 1]);
                 return;
         }
 
@@ -174,7 +174,7 @@ public sealed partial class ScriptInterpreter
                 _heap.Append(_stack[_top - 1], right);
                 return;
             case Opcode.AppendAll:
-                AppendAll(_stack[_top - 1], ToArray(right));
+                AppendAll(_stack[_top - 1], _heap.ToArray(right));
                 return;
             case Opcode.AppendFlat when right.Kind == ValueKind.Array:
                 AppendAll(_stack[_top - 1], right);
@@ -186,7 +186,7 @@ public sealed partial class ScriptInterpreter
                 AddAll(_stack[_top - 1], right);
                 return;
             case Opcode.AddElement:
-                var key = ToText(Pop());
+                var key = _heap.ToText(Pop());
                 _heap.Set(_stack[_top - 1], key, right);
                 return;
             case Opcode.GetElement:
@@ -198,7 +198,7 @@ public sealed partial class ScriptInterpreter
                 _stack[_top - 1] = right;
                 return;
             case Opcode.DeleteElement:
-                _stack[_top - 1] = Delete(_stack[_top - 1], ToText(right));
+                _stack[_top - 1] = Delete(_stack[_top - 1], _heap.ToText(right));
                 return;
             default:
                 _stack[_top - 1] = Calculate(opcode, _stack[_top - 1], right);

@@ -1,5 +1,5 @@
 using Rookery.Scripting.Compiling;
-using Rookery.Scripting.Values;
+using Rookery.Scripting.Functions;
 
 namespace Rookery.Scripting.Running;
 
@@ -16,19 +16,19 @@ public sealed partial class ScriptInterpreter
         {
             <= ScriptFunction.PadEnd when first.Kind != ValueKind.Array => first.IsNothing
                 ? OfNothing(function, rest)
-                : InvokeOnText(function, ToText(RequireText(first, function)), rest),
-            ScriptFunction.ToText => first.IsNothing ? ScriptValue.Undefined : ToText(first),
+                : InvokeOnText(function, _heap.ToText(RequireText(first, function)), rest),
+            ScriptFunction.ToText => first.IsNothing ? ScriptValue.Undefined : _heap.ToText(first),
             ScriptFunction.ToFixed => first.IsNothing
                 ? ScriptValue.Undefined
-                : ToFixed(ToNumber(first), rest.IsEmpty ? 0 : ToInteger(rest[0], 0, 100)),
+                : _heap.ToFixed(_heap.ToNumber(first), rest.IsEmpty ? 0 : _heap.ToInteger(rest[0], 0, 100)),
             <= ScriptFunction.Sort => first.IsNothing
                 ? OfNothing(function, rest)
                 : InvokeOnArray(function, RequireArray(first, function), rest),
-            < ScriptFunction.Keys => InvokeOnNumber(function, first, arguments),
+            < ScriptFunction.Keys => _heap.InvokeOnNumber(function, first, arguments),
             ScriptFunction.Keys or ScriptFunction.Values or ScriptFunction.Entries => MembersOf(function, first),
-            ScriptFunction.Id => IdOf(first),
-            ScriptFunction.Load => Load(first),
-            ScriptFunction.Metadata => MetadataOf(first),
+            ScriptFunction.Id => _context.Documents.IdOf(first),
+            ScriptFunction.Load => _context.Documents.Load(first),
+            ScriptFunction.Metadata => _context.Documents.MetadataOf(first),
             _ => InvokeAsCSharp(function, arguments),
         };
     }
@@ -77,119 +77,6 @@ public sealed partial class ScriptInterpreter
             _ => ScriptValue.Undefined,
         };
 
-    private ScriptValue InvokeOnNumber(ScriptFunction function, ScriptValue first, ReadOnlySpan<ScriptValue> arguments)
-    {
-        switch (function)
-        {
-            case ScriptFunction.Round:
-                return ScriptValue.Of(Round(ToNumber(first)));
-            case ScriptFunction.Floor:
-                return ScriptValue.Of(Math.Floor(ToNumber(first)));
-            case ScriptFunction.Ceiling:
-                return ScriptValue.Of(Math.Ceiling(ToNumber(first)));
-            case ScriptFunction.Absolute:
-                return ScriptValue.Of(Math.Abs(ToNumber(first)));
-            case ScriptFunction.Truncate:
-                return ScriptValue.Of(Math.Truncate(ToNumber(first)));
-            case ScriptFunction.Sign:
-                double sign = ToNumber(first);
-                return ScriptValue.Of(
-                    sign > 0 ? 1
-                    : sign < 0 ? -1
-                    : sign
-                );
-            case ScriptFunction.Minimum or ScriptFunction.Maximum:
-                return ScriptValue.Of(Extreme(function == ScriptFunction.Minimum, arguments));
-            case ScriptFunction.ToNumber:
-                return first.IsNumber ? first : ScriptValue.Of(ToNumber(first));
-            case ScriptFunction.ToTextOf:
-                return ToText(first);
-            case ScriptFunction.ToBoolean:
-                return ScriptValue.Of(IsTrue(first));
-            case ScriptFunction.ParseInteger:
-                return ParseInteger(first, arguments);
-            case ScriptFunction.ParseFloat:
-                var text = ToText(first);
-                _heap.SpendOnDigits(text.Length);
-                return ScriptValue.Of(NumberText.ParsePrefix(_heap.Span(text)));
-            case ScriptFunction.IsNaN:
-                return ScriptValue.Of(double.IsNaN(ToNumber(first)));
-            case ScriptFunction.IsInteger:
-                return ScriptValue.Of(
-                    first.IsNumber
-                        && _heap.NumberOf(first) is var number
-                        && double.IsFinite(number)
-                        && number == Math.Truncate(number)
-                );
-            case ScriptFunction.IsFinite:
-                return ScriptValue.Of(double.IsFinite(ToNumber(first)));
-            case ScriptFunction.IsArray:
-                return ScriptValue.Of(first.Kind == ValueKind.Array);
-            default:
-                throw ScriptProgram.Broken();
-        }
-    }
-
-    private ScriptValue ParseInteger(ScriptValue first, ReadOnlySpan<ScriptValue> arguments)
-    {
-        int radix = arguments.Length > 1 ? ToInt32(ToNumber(arguments[1])) : 0;
-        if (radix is < 0 or 1 or > 36)
-        {
-            return ScriptValue.Of(double.NaN);
-        }
-
-        var text = ToText(first);
-        _heap.SpendOnDigits(text.Length);
-        return ScriptValue.Of(NumberText.ParseInteger(_heap.Span(text), radix));
-    }
-
-    /// <summary>The number's whole part, modulo 2³², as ECMA-262's ToInt32.</summary>
-    private static int ToInt32(double number)
-    {
-        const double Modulus = 4294967296;
-        return double.IsFinite(number) ? unchecked((int)(long)(Math.Truncate(number) % Modulus)) : 0;
-    }
-
-    private double Extreme(bool isLeast, ReadOnlySpan<ScriptValue> arguments)
-    {
-        double extreme = isLeast ? double.PositiveInfinity : double.NegativeInfinity;
-        foreach (var argument in arguments)
-        {
-            double number = ToNumber(argument);
-            extreme = isLeast ? Math.Min(extreme, number) : Math.Max(extreme, number);
-        }
-
-        return extreme;
-    }
-
-    /// <summary>Half goes up, as JavaScript has it; the largest number below a half goes down.</summary>
-    private static double Round(double number)
-    {
-        double floor = Math.Floor(number);
-        double rounded = number - floor >= 0.5 ? floor + 1 : floor;
-        return rounded == 0 ? Math.CopySign(0, number) : rounded;
-    }
-
-    private ScriptValue ToFixed(double number, int digits)
-    {
-        if (!double.IsFinite(number) || Math.Abs(number) >= 1e21)
-        {
-            return ToText(ScriptValue.Of(number));
-        }
-
-        if (digits > NumberText.MostFixedDigits)
-        {
-            throw new ScriptFailure($"toFixed is asked for more than {NumberText.MostFixedDigits} digits");
-        }
-
-        // All digits of a double, up to seventy, are worked out with long arithmetic.
-        const int StepsPerFixed = 64;
-        _heap.Spend(StepsPerFixed);
-        int start = _heap.Length;
-        _heap.Advance(NumberText.FormatFixed(number, digits, _heap.Reserve(NumberText.MostFixedBytes)));
-        return _heap.TextFrom(start);
-    }
-
     private ScriptValue MembersOf(ScriptFunction function, ScriptValue value)
     {
         value = value.IsText ? Split(_heap.Plain(value), _heap.NewText(default)) : value;
@@ -198,7 +85,7 @@ public sealed partial class ScriptInterpreter
         for (int index = 0; index < count; index++)
         {
             _heap.Spend(1);
-            var name = value.Kind == ValueKind.Array ? ToText(ScriptValue.Of(index)) : _heap.Name(value, index);
+            var name = value.Kind == ValueKind.Array ? _heap.ToText(ScriptValue.Of(index)) : _heap.Name(value, index);
             var member = value.Kind == ValueKind.Array ? _heap.Element(value, index) : _heap.Member(value, index);
             if (function == ScriptFunction.Entries)
             {

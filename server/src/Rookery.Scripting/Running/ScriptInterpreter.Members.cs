@@ -14,14 +14,14 @@ public sealed partial class ScriptInterpreter
                 int index = _heap.Find(target, _heap.Span(name));
                 return index >= 0 ? _heap.Member(target, index)
                     : _heap.DocumentOf(target) >= 0 && _heap.Span(name).SequenceEqual("@metadata"u8)
-                        ? MetadataOf(target)
+                        ? _context.Documents.MetadataOf(target)
                     : ScriptValue.Undefined;
             case ValueKind.Array when _heap.Span(name).SequenceEqual("length"u8):
                 return ScriptValue.Of(_heap.Count(target));
             case ValueKind.Text or ValueKind.EscapedText when _heap.Span(name).SequenceEqual("length"u8):
                 return ScriptValue.Of(LengthOf(_heap.Plain(target)));
             default:
-                return GetAt(target, IndexOf(_heap.Span(name)));
+                return GetAt(target, IndexNamed(_heap.Span(name)));
         }
     }
 
@@ -40,7 +40,7 @@ public sealed partial class ScriptInterpreter
 
         return key.IsNumber && target.Kind != ValueKind.Object
             ? GetAt(target, _heap.NumberOf(key))
-            : GetMember(target, ToText(key));
+            : GetMember(target, _heap.ToText(key));
     }
 
     /// <summary>The element of an array, or the unit of a text, at an index; undefined where there is none.</summary>
@@ -64,7 +64,7 @@ public sealed partial class ScriptInterpreter
         number >= 0 && number < count && number == Math.Truncate(number);
 
     /// <summary>The index that a name is, as <c>'1'</c> but not <c>'01'</c>; NaN where it is none.</summary>
-    private static double IndexOf(ReadOnlySpan<byte> name)
+    private static double IndexNamed(ReadOnlySpan<byte> name)
     {
         const int MostDigits = 10;
         bool isIndex =
@@ -76,7 +76,7 @@ public sealed partial class ScriptInterpreter
 
     private void SetMember(ScriptValue target, ScriptValue name, ScriptValue value)
     {
-        if (target.Kind == ValueKind.Array && !double.IsNaN(IndexOf(_heap.Span(name))))
+        if (target.Kind == ValueKind.Array && !double.IsNaN(IndexNamed(_heap.Span(name))))
         {
             SetElement(target, name, value);
             return;
@@ -99,16 +99,16 @@ public sealed partial class ScriptInterpreter
     {
         if (target.Kind != ValueKind.Array)
         {
-            SetMember(target, ToText(key), value);
+            SetMember(target, _heap.ToText(key), value);
             return;
         }
 
         int count = _heap.Count(target);
-        double index = key.IsNumber ? _heap.NumberOf(key) : IndexOf(_heap.Span(ToText(key)));
+        double index = key.IsNumber ? _heap.NumberOf(key) : IndexNamed(_heap.Span(_heap.ToText(key)));
         if (!IsIndex(index, count + 1))
         {
             throw new ScriptFailure(
-                $"an element of an array of {count} cannot be set at '{Shown(ToText(key))}': it is no index, "
+                $"an element of an array of {count} cannot be set at '{_heap.Shown(_heap.ToText(key))}': it is no index, "
                     + $"or would leave a gap"
             );
         }
@@ -150,24 +150,9 @@ public sealed partial class ScriptInterpreter
     private ScriptFailure CannotSet(ScriptValue target, ScriptValue name) =>
         new(
             target.IsNothing
-                ? $"'{Shown(name)}' cannot be set, because the object it would belong to does not exist"
-                : $"'{Shown(name)}' cannot be set, because what it would belong to is no object"
+                ? $"'{_heap.Shown(name)}' cannot be set, because the object it would belong to does not exist"
+                : $"'{_heap.Shown(name)}' cannot be set, because what it would belong to is no object"
         );
-
-    private string Shown(ScriptValue text)
-    {
-        const int MostBytes = 60;
-        var bytes = _heap.Span(text);
-        return System.Text.Encoding.UTF8.GetString(bytes.Length <= MostBytes ? bytes : bytes[..MostBytes]);
-    }
-
-    private ScriptValue ToArray(ScriptValue value) =>
-        value.Kind switch
-        {
-            ValueKind.Array => value,
-            ValueKind.Undefined or ValueKind.Null => _heap.NewArray(),
-            _ => throw new ScriptFailure("the script walks over a value that is no array"),
-        };
 
     private void AppendAll(ScriptValue array, ScriptValue source)
     {
@@ -192,7 +177,7 @@ public sealed partial class ScriptInterpreter
         for (int index = 0; index < count; index++)
         {
             _heap.Spend(1);
-            var name = isArray ? ToText(ScriptValue.Of(index)) : _heap.Plain(_heap.Name(source, index));
+            var name = isArray ? _heap.ToText(ScriptValue.Of(index)) : _heap.Plain(_heap.Name(source, index));
             _heap.Set(target, name, isArray ? _heap.Element(source, index) : _heap.Member(source, index));
         }
     }

@@ -47,7 +47,7 @@ public sealed partial class ScriptInterpreter
         for (int index = 0; index < source.Length; index++)
         {
             order[index] = index;
-            keys[index] = source[index].Kind == ValueKind.Undefined ? default : ToText(source[index]);
+            keys[index] = source[index].Kind == ValueKind.Undefined ? default : _heap.ToText(source[index]);
         }
 
         MergeSort(new TextOrder(this, keys), order, room);

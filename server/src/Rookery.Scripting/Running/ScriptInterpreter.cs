@@ -21,7 +21,8 @@ public sealed partial class ScriptInterpreter : IDisposable
     private const int BytesPerStep = 16;
 
     private readonly ScriptLimits _limits;
-    private readonly ScriptHeap _heap = new();
+    private readonly ScriptContext _context;
+    private readonly ScriptHeap _heap;
     private readonly PooledBytes _output = new();
     private readonly List<ScriptValue> _parameters = [];
     private readonly Frame[] _frames = new Frame[MostFrames];
@@ -39,11 +40,16 @@ public sealed partial class ScriptInterpreter : IDisposable
     public ScriptInterpreter(ScriptLimits? limits = null)
     {
         _limits = limits ?? ScriptLimits.Default;
-        _receive = Receive;
+        _context = new ScriptContext(_limits);
+        _heap = _context.Heap;
     }
 
     /// <summary>Where <c>load</c> finds documents; without one, it finds none.</summary>
-    public IScriptDocuments? Documents { get; set; }
+    public IScriptDocuments? Documents
+    {
+        get => _context.Documents.Source;
+        set => _context.Documents.Source = value;
+    }
 
     /// <summary>
     /// Asked for so many bytes before a run holds more than 64 KiB; where it says no, the run fails. The bytes are for
@@ -68,7 +74,11 @@ public sealed partial class ScriptInterpreter : IDisposable
     /// Whether doubles are added by the digits that they are written with, as <see cref="DecimalSum"/> does: the
     /// reduces of indexes add parts in any order, and 0.1 three times is 0.3 in each.
     /// </summary>
-    public bool AddsDecimals { get; set; }
+    public bool AddsDecimals
+    {
+        get => _context.AddsDecimals;
+        set => _context.AddsDecimals = value;
+    }
 
     /// <summary>
     /// Whether a run fails whose result holds NaN or an infinity, which JSON has not: otherwise they are null, and a
@@ -97,8 +107,7 @@ public sealed partial class ScriptInterpreter : IDisposable
     {
         _heap.Reset(_constantBytes, _limits.MemoryBytes);
         _parameters.Clear();
-        _documents.Clear();
-        _loads.Clear();
+        _context.Documents.Clear();
         Failure = null;
         _result = ScriptValue.Undefined;
     }
@@ -132,7 +141,7 @@ public sealed partial class ScriptInterpreter : IDisposable
     {
         try
         {
-            _parameters.Add(Keep(document));
+            _parameters.Add(_context.Documents.Keep(document));
         }
         catch (ScriptFailure failure)
         {
@@ -144,7 +153,7 @@ public sealed partial class ScriptInterpreter : IDisposable
     /// Adds a document that the run is to make as the next parameter: it has no members, and its metadata cannot be
     /// set.
     /// </summary>
-    public void AddNewDocument() => _parameters.Add(KeepNew());
+    public void AddNewDocument() => _parameters.Add(_context.Documents.KeepNew());
 
     /// <summary>Runs the program.</summary>
     /// <returns>False when it failed, or its parameters take more memory than it may: see

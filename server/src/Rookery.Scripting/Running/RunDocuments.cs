@@ -3,18 +3,40 @@ using Rookery.Json;
 
 namespace Rookery.Scripting.Running;
 
-/// <content>Documents: parameters and those that a script loads.</content>
-public sealed partial class ScriptInterpreter
+/// <summary>The documents of a run: those that it is given, and those that it loads.</summary>
+internal sealed class RunDocuments
 {
+    private readonly ScriptHeap _heap;
+    private readonly ScriptLimits _limits;
     private readonly List<DocumentEntry> _documents = [];
     private readonly List<LoadEntry> _loads = [];
     private readonly ScriptDocumentReceiver _receive;
     private ScriptValue _received;
 
+    /// <summary>Makes one.</summary>
+    /// <param name="heap">Where documents are copied to.</param>
+    /// <param name="limits">How many may be loaded, and the steps that they give.</param>
+    public RunDocuments(ScriptHeap heap, ScriptLimits limits)
+    {
+        _heap = heap;
+        _limits = limits;
+        _receive = Receive;
+    }
+
+    /// <summary>Where <see cref="Load"/> finds documents; without one, it finds none.</summary>
+    public IScriptDocuments? Source { get; set; }
+
+    /// <summary>Forgets all documents.</summary>
+    public void Clear()
+    {
+        _documents.Clear();
+        _loads.Clear();
+    }
+
     /// <summary>
     /// Copies a document into the heap: its metadata as the member of documents shows them, and its body.
     /// </summary>
-    private ScriptValue Keep(in ScriptDocument document)
+    public ScriptValue Keep(in ScriptDocument document)
     {
         var id = _heap.NewText(document.Id);
         int metadata = _heap.Length;
@@ -50,7 +72,7 @@ public sealed partial class ScriptInterpreter
     }
 
     /// <summary>A document that is to be made: it has no id yet, and metadata without members.</summary>
-    private ScriptValue KeepNew()
+    public ScriptValue KeepNew()
     {
         int metadata = _heap.Length;
         _heap.Add("{}"u8);
@@ -68,13 +90,15 @@ public sealed partial class ScriptInterpreter
         _heap.Add("\","u8);
     }
 
-    private ScriptValue IdOf(ScriptValue value)
+    /// <summary>The id of a value that is a document; null of others.</summary>
+    public ScriptValue IdOf(ScriptValue value)
     {
         int document = _heap.DocumentOf(value);
         return document < 0 ? ScriptValue.Null : _documents[document].Id;
     }
 
-    private ScriptValue MetadataOf(ScriptValue value)
+    /// <summary>The metadata of a value that is a document; of others their member of that name.</summary>
+    public ScriptValue MetadataOf(ScriptValue value)
     {
         int number = _heap.DocumentOf(value);
         if (number < 0)
@@ -97,7 +121,7 @@ public sealed partial class ScriptInterpreter
     /// <summary>
     /// Loads a document by its id, or each of an array of ids. What was loaded once is the same the next time.
     /// </summary>
-    private ScriptValue Load(ScriptValue id)
+    public ScriptValue Load(ScriptValue id)
     {
         if (id.Kind == ValueKind.Array)
         {
@@ -126,7 +150,7 @@ public sealed partial class ScriptInterpreter
 
         foreach (var known in _loads)
         {
-            _heap.Spend(known.Id.Length == id.Length ? 1 + (id.Length / BytesPerStep) : 1);
+            _heap.Spend(known.Id.Length == id.Length ? 1 + (id.Length / ScriptHeap.BytesPerStep) : 1);
             if (_heap.Span(known.Id).SequenceEqual(_heap.Span(id)))
             {
                 return known.Document;
@@ -141,10 +165,10 @@ public sealed partial class ScriptInterpreter
 
         _heap.Spend(StepsPerLoad);
         _received = ScriptValue.Null;
-        if (Documents is not null)
+        if (Source is not null)
         {
             // The id is copied, because what is received moves the heap.
-            Documents.Load(_heap.Span(id).ToArray(), _receive);
+            Source.Load(_heap.Span(id).ToArray(), _receive);
         }
 
         _loads.Add(new LoadEntry(id, _received));

@@ -1,0 +1,169 @@
+using System.Globalization;
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Running;
+using Rookery.Scripting.Values;
+
+namespace Rookery.Scripting.CSharp;
+
+/// <summary>Casts and conversions of C#.</summary>
+internal static class CSharpConversions
+{
+    public static ScriptValue Convert(
+        this ScriptHeap heap,
+        ScriptFunction function,
+        ScriptValue value,
+        ReadOnlySpan<ScriptValue> rest
+    )
+    {
+        if (function == ScriptFunction.Condition)
+        {
+            return value.Kind is ValueKind.True || value.IsNothing || value.Kind is ValueKind.False
+                ? ScriptValue.Of(value.Kind == ValueKind.True)
+                : throw new ScriptFailure($"a condition is {CSharpStrings.NameOf(value)}");
+        }
+
+        if (value.IsNothing)
+        {
+            return ScriptValue.Null;
+        }
+
+        if (
+            function is ScriptFunction.CastToInt or ScriptFunction.CastToLong
+            && value.IsText
+            && heap.NetText(value) is [>= 'A' and <= 'Z', ..] name
+            && Enum.TryParse<DayOfWeek>(name, out var day)
+        )
+        {
+            return ScriptValue.OfInt((int)day);
+        }
+
+        if (value.Trait == ValueTrait.Character && IsOfNumbers(function))
+        {
+            value = heap.CodeOf(value);
+        }
+
+        switch (function)
+        {
+            case ScriptFunction.Negated when heap.TimeOf(value) is { IsSpan: true } span:
+                return ScriptValue.OfSpan(checked(-span.Span));
+            case ScriptFunction.Negated:
+                var operand = heap.Required(value, "-");
+                return heap.ValueOf(
+                    operand.Type switch
+                    {
+                        CSharpNumberType.Real => new CSharpNumber(-operand.Real),
+                        CSharpNumberType.Single => new CSharpNumber(-(float)operand.Real),
+                        _ => CSharpNumber.Calculate(ScriptFunction.Minus, new CSharpNumber(0), operand),
+                    }
+                );
+            case ScriptFunction.CastToDouble:
+                return ScriptValue.OfReal(heap.Required(value, "a cast").Real);
+            case ScriptFunction.CastToFloat:
+                return ScriptValue.OfSingle((float)heap.Required(value, "a cast").Real);
+            case ScriptFunction.CastToDecimal:
+                heap.Required(value, "a cast");
+                return heap.ValueOf(new CSharpNumber(heap.DecimalOf(value)));
+            case ScriptFunction.CastToLong:
+                return ScriptValue.OfWhole(heap.Required(value, "a cast").Cut);
+            case ScriptFunction.CastToInt:
+                var cut = heap.Required(value, "a cast");
+                return ScriptValue.OfInt(
+                    cut.IsWhole ? unchecked((int)cut.Whole)
+                    : cut.IsReal ? (int)cut.Real
+                    : (int)cut.Decimal
+                );
+            case ScriptFunction.CSharpText:
+                return rest.IsEmpty || rest[0].IsNothing
+                    ? heap.CSharpTextOf(value)
+                    : heap.NewString(heap.Format(value, heap.NetText(rest[0])));
+            case ScriptFunction.CastToText:
+                return value.IsText
+                    ? heap.Plain(value).With(ValueTrait.None)
+                    : throw new ScriptFailure(
+                        $"the script casts {CSharpStrings.NameOf(value)} to a string: ToString() makes one of it"
+                    );
+            case >= ScriptFunction.ParseLong and <= ScriptFunction.ParseBoolean:
+                return Parse(
+                    heap,
+                    function,
+                    value.IsText
+                        ? value
+                        : throw new ScriptFailure(
+                            $"the script parses {CSharpStrings.NameOf(value)}, which is no string"
+                        )
+                );
+            default:
+                return value.IsText
+                    ? Parse(heap, function - ScriptFunction.ConvertToLong + ScriptFunction.ParseLong, value)
+                    : ConvertNumber(heap, function, value);
+        }
+    }
+
+    /// <summary><c>Convert.To…</c> of what is no text: halves go to the even number.</summary>
+    private static ScriptValue ConvertNumber(ScriptHeap heap, ScriptFunction function, ScriptValue value)
+    {
+        var number = value.Kind is ValueKind.True or ValueKind.False
+            ? new CSharpNumber(value.Kind == ValueKind.True ? 1L : 0L)
+            : heap.Required(value, function);
+        switch (function)
+        {
+            case ScriptFunction.ConvertToDouble:
+                return ScriptValue.OfReal(number.Real);
+            case ScriptFunction.ConvertToDecimal:
+                return heap.ValueOf(new CSharpNumber(value.IsNumber ? heap.DecimalOf(value) : number.Decimal));
+            case ScriptFunction.ConvertToBoolean:
+                return ScriptValue.Of(number.Real != 0);
+            default:
+                // A decimal of a double has 15 digits of it.
+                long rounded =
+                    number.IsWhole ? number.Whole
+                    : number.IsReal ? checked((long)Math.Round(number.Real, MidpointRounding.ToEven))
+                    : (long)decimal.Round(number.Decimal, MidpointRounding.ToEven);
+                return function == ScriptFunction.ConvertToInt
+                    ? ScriptValue.OfInt(checked((int)rounded))
+                    : ScriptValue.OfWhole(rounded);
+        }
+    }
+
+    private static ScriptValue Parse(ScriptHeap heap, ScriptFunction function, ScriptValue value)
+    {
+        var text = heap.Plain(value);
+        heap.SpendOnDigits(text.Length);
+        var bytes = heap.Span(text);
+        switch (function)
+        {
+            case ScriptFunction.ParseInt
+                when int.TryParse(bytes, NumberStyles.Integer, CultureInfo.InvariantCulture, out int small):
+                return ScriptValue.OfInt(small);
+            case ScriptFunction.ParseLong
+                when long.TryParse(bytes, NumberStyles.Integer, CultureInfo.InvariantCulture, out long whole):
+                return ScriptValue.OfWhole(whole);
+            case ScriptFunction.ParseDouble
+                when double.TryParse(
+                    bytes,
+                    NumberStyles.Float | NumberStyles.AllowThousands,
+                    CultureInfo.InvariantCulture,
+                    out double real
+                ):
+                return ScriptValue.OfReal(real);
+            case ScriptFunction.ParseDecimal
+                when decimal.TryParse(bytes, NumberStyles.Number, CultureInfo.InvariantCulture, out decimal exact):
+                return heap.ValueOf(new CSharpNumber(exact));
+            case ScriptFunction.ParseBoolean when bool.TryParse(heap.NetText(text), out bool truth):
+                return ScriptValue.Of(truth);
+            default:
+                throw new ScriptFailure(
+                    $"'{heap.Shown(text)}' cannot be parsed as "
+                        + $"{(function == ScriptFunction.ParseBoolean ? "a bool" : "a number of this type")}"
+                );
+        }
+    }
+
+    /// <summary>Whether a conversion takes a <c>char</c> for its number.</summary>
+    private static bool IsOfNumbers(ScriptFunction function) =>
+        function
+            is ScriptFunction.Negated
+                or (>= ScriptFunction.CastToLong and <= ScriptFunction.CastToDecimal)
+                or ScriptFunction.ConvertToLong
+                or ScriptFunction.ConvertToInt;
+}

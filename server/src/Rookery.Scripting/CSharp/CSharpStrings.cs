@@ -1,0 +1,160 @@
+using System.Globalization;
+using System.Text;
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Running;
+using Rookery.Scripting.Values;
+
+namespace Rookery.Scripting.CSharp;
+
+/// <summary>What <c>ToString()</c> says of values, and strings of the runtime.</summary>
+internal static class CSharpStrings
+{
+    public const int BytesPerString = 32;
+
+    /// <summary>
+    /// Counts the memory of a string of the runtime before it is made; until the function of C# that is at work has
+    /// its value.
+    /// </summary>
+    public static void HoldString(this ScriptHeap heap, long length) =>
+        heap.Hold(BytesPerString + (sizeof(char) * length));
+
+    public static string NetText(this ScriptHeap heap, ScriptValue text)
+    {
+        text = heap.Plain(text);
+        heap.SpendOnBytes(text.Length);
+        heap.HoldString(text.Length);
+        if (heap.HasHalves && Utf16Text.IndexOfHalf(heap.Span(text)) >= 0)
+        {
+            throw new ScriptFailure("the script goes on with a text that was cut inside a surrogate pair");
+        }
+
+        return Encoding.UTF8.GetString(heap.Span(text));
+    }
+
+    public static ScriptValue TextOf(this ScriptHeap heap, ScriptValue value, ScriptFunction function) =>
+        value.IsText
+            ? heap.Plain(value)
+            : throw new ScriptFailure(
+                $"the script calls {FunctionNames.Of(function)} on {NameOf(value)}, which is no string"
+            );
+
+    public static ScriptValue CSharpTextOf(this ScriptHeap heap, ScriptValue value)
+    {
+        if (value.IsText && heap.TimeOf(value) is not { IsTime: true, IsDay: false })
+        {
+            return heap.Plain(value).With(ValueTrait.None);
+        }
+
+        int start = heap.Length;
+        heap.AddCSharpText(value);
+        return heap.TextFrom(start);
+    }
+
+    /// <summary>Adds what <c>ToString()</c> of a value says in the invariant culture; of nothing nothing.</summary>
+    public static void AddCSharpText(this ScriptHeap heap, ScriptValue value)
+    {
+        switch (value.Kind)
+        {
+            case ValueKind.Undefined or ValueKind.Null:
+                break;
+            case ValueKind.True:
+                heap.Add("True"u8);
+                break;
+            case ValueKind.False:
+                heap.Add("False"u8);
+                break;
+            case var _ when heap.TimeOf(value) is { IsTime: true } time && !(value.IsText && time.IsDay):
+                heap.AddString(time.Format(null));
+                break;
+            case ValueKind.Text or ValueKind.EscapedText:
+                heap.AddText(value, 0);
+                break;
+            case ValueKind.Decimal:
+                heap.AddCopy(value.Start, value.Length);
+                break;
+            case var _ when value.IsNumber:
+                heap.AddString(FormatNumber(heap.NumeralOf(value), null));
+                break;
+            default:
+                throw new ScriptFailure($"the script makes a text of {NameOf(value)}");
+        }
+    }
+
+    public static void AddString(this ScriptHeap heap, string text)
+    {
+        for (int at = 0; at < text.Length; at++)
+        {
+            if (char.IsSurrogate(text[at]) && !(at + 1 < text.Length && char.IsSurrogatePair(text[at], text[++at])))
+            {
+                throw new ScriptFailure("the script cuts a text inside a surrogate pair");
+            }
+        }
+
+        var room = heap.Reserve(Encoding.UTF8.GetByteCount(text));
+        heap.Advance(Encoding.UTF8.GetBytes(text, room));
+    }
+
+    public static ScriptValue NewString(this ScriptHeap heap, string text)
+    {
+        heap.SpendOnBytes(text.Length);
+        int start = heap.Length;
+        heap.AddString(text);
+        return heap.TextFrom(start);
+    }
+
+    public static string Format(this ScriptHeap heap, ScriptValue value, string format)
+    {
+        const int MostFormat = 64;
+        if (
+            format.Length > MostFormat
+            || (
+                format.Length > 3
+                && char.IsAsciiLetter(format[0])
+                && format.AsSpan(1).IndexOfAnyExceptInRange('0', '9') < 0
+            )
+        )
+        {
+            throw new ScriptFailure("a format is longer than this server runs");
+        }
+
+        try
+        {
+            return value switch
+            {
+                _ when heap.TimeOf(value) is { IsTime: true } time => time.Format(format),
+                _ when value.IsNumber => FormatNumber(heap.NumeralOf(value), format),
+                _ when value.IsNothing => "",
+                _ => throw new ScriptFailure($"the script formats {NameOf(value)} as '{format}'"),
+            };
+        }
+        catch (FormatException)
+        {
+            throw new ScriptFailure($"'{format}' is no format of {NameOf(value)}");
+        }
+    }
+
+    public static string FormatNumber(CSharpNumber number, string? format) =>
+        number.Type switch
+        {
+            CSharpNumberType.Int => ((int)number.Whole).ToString(format, CultureInfo.InvariantCulture),
+            CSharpNumberType.Whole => number.Whole.ToString(format, CultureInfo.InvariantCulture),
+            CSharpNumberType.Single => ((float)number.Real).ToString(format, CultureInfo.InvariantCulture),
+            CSharpNumberType.Real => number.Real.ToString(format, CultureInfo.InvariantCulture),
+            _ => number.Decimal.ToString(format, CultureInfo.InvariantCulture),
+        };
+
+    /// <summary>What a failure calls a value.</summary>
+    public static string NameOf(ScriptValue value) =>
+        value.Kind switch
+        {
+            ValueKind.Undefined or ValueKind.Null => "null",
+            ValueKind.True or ValueKind.False => "a bool",
+            ValueKind.Text when value.Trait == ValueTrait.Character => "a char",
+            ValueKind.Text or ValueKind.EscapedText => "a string",
+            ValueKind.Array => "an array",
+            ValueKind.Object => "an object",
+            ValueKind.Date or ValueKind.OffsetDate => "a date",
+            ValueKind.Span => "a time span",
+            _ => "a number",
+        };
+}

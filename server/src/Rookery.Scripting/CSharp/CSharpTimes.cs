@@ -1,0 +1,139 @@
+using System.Buffers.Binary;
+using Rookery.Json;
+using Rookery.Scripting.Running;
+using Rookery.Scripting.Values;
+
+namespace Rookery.Scripting.CSharp;
+
+/// <summary>
+/// Dates and time spans of C#. A text of a document that is written as one is one, where a date or time span is asked
+/// for.
+/// </summary>
+internal static class CSharpTimes
+{
+    /// <summary>A text of a document as the date or time span that it is; everything else as it is.</summary>
+    public static ScriptValue Temporal(this ScriptHeap heap, ScriptValue value) =>
+        value.IsText && heap.TimeOf(value) is { IsTime: true } time ? heap.ValueOf(time) : value;
+
+    /// <summary>As <see cref="Temporal"/>, but a day, which RavenDB reads as a string, stays one.</summary>
+    public static ScriptValue AsRead(this ScriptHeap heap, ScriptValue value) =>
+        value.IsText && heap.TimeOf(value) is { IsTime: true, IsDay: false } time ? heap.ValueOf(time) : value;
+
+    /// <summary>
+    /// The date or time span that a value is, or that a text of a document is written as. It leaves nothing in the
+    /// heap.
+    /// </summary>
+    public static CSharpTime TimeOf(this ScriptHeap heap, ScriptValue value)
+    {
+        // Each byte of a text may be written as an escape of six.
+        const int MostBytes = 6 * CSharpDate.MostBytes;
+        if (!value.IsText)
+        {
+            return value.Kind == ValueKind.Span ? new CSharpTime(value.Whole)
+                : heap.TryGetDate(value, out var date) ? new CSharpTime(date)
+                : default;
+        }
+
+        if (value.Trait != ValueTrait.Stored || value.Length > MostBytes)
+        {
+            return default;
+        }
+
+        if (value.Kind == ValueKind.Text)
+        {
+            return CSharpTime.Read(heap.Span(value));
+        }
+
+        Span<byte> room = stackalloc byte[MostBytes];
+        return CSharpTime.Read(room[..JsonText.Unescape(heap.Span(value), room)]);
+    }
+
+    public static CSharpDate DateOf(this ScriptHeap heap, ScriptValue value)
+    {
+        if (value.Kind == ValueKind.Date)
+        {
+            return CSharpDate.Unpack(value.Whole);
+        }
+
+        var bytes = heap.Span(value);
+        return new CSharpDate(
+            BinaryPrimitives.ReadInt64LittleEndian(bytes),
+            DateForm.Offset,
+            BinaryPrimitives.ReadInt64LittleEndian(bytes[sizeof(long)..])
+        );
+    }
+
+    public static bool TryGetDate(this ScriptHeap heap, ScriptValue value, out CSharpDate date)
+    {
+        bool isDate = value.Kind is ValueKind.Date or ValueKind.OffsetDate;
+        date = isDate ? DateOf(heap, value) : default;
+        return isDate;
+    }
+
+    public static ScriptValue ValueOf(this ScriptHeap heap, CSharpTime time) =>
+        time.IsDate ? heap.ValueOf(time.Date) : ScriptValue.OfSpan(time.Span);
+
+    public static ScriptValue ValueOf(this ScriptHeap heap, CSharpDate date)
+    {
+        if (date.Form != DateForm.Offset)
+        {
+            return ScriptValue.OfDate(date.Packed);
+        }
+
+        int start = heap.Length;
+        var room = heap.Reserve(2 * sizeof(long));
+        BinaryPrimitives.WriteInt64LittleEndian(room, date.Ticks);
+        BinaryPrimitives.WriteInt64LittleEndian(room[sizeof(long)..], date.Offset);
+        heap.Advance(2 * sizeof(long));
+        return ScriptValue.InHeap(ValueKind.OffsetDate, start, 2 * sizeof(long));
+    }
+
+    /// <summary>A member of a date; undefined where dates have none of that name.</summary>
+    public static ScriptValue PartOfDate(this ScriptHeap heap, CSharpDate date, ReadOnlySpan<byte> name)
+    {
+        var value = date.Value;
+        return System.Text.Encoding.UTF8.GetString(name) switch
+        {
+            "Year" => ScriptValue.OfInt(value.Year),
+            "Month" => ScriptValue.OfInt(value.Month),
+            "Day" => ScriptValue.OfInt(value.Day),
+            "Hour" => ScriptValue.OfInt(value.Hour),
+            "Minute" => ScriptValue.OfInt(value.Minute),
+            "Second" => ScriptValue.OfInt(value.Second),
+            "Millisecond" => ScriptValue.OfInt(value.Millisecond),
+            "Microsecond" => ScriptValue.OfInt(value.Microsecond),
+            "Nanosecond" => ScriptValue.OfInt(value.Nanosecond),
+            "Ticks" => ScriptValue.OfWhole(date.Ticks),
+            "UtcTicks" => ScriptValue.OfWhole(date.Moment),
+            "DayOfYear" => ScriptValue.OfInt(value.DayOfYear),
+            "DayNumber" => ScriptValue.OfInt((int)(date.Ticks / TimeSpan.TicksPerDay)),
+            "DayOfWeek" => heap.NewString(value.DayOfWeek.ToString()),
+            "Date" => heap.ValueOf(
+                new CSharpDate(value.Date.Ticks, date.Form == DateForm.Utc ? DateForm.Utc : DateForm.Unspecified)
+            ),
+            "TimeOfDay" => ScriptValue.OfSpan(value.TimeOfDay.Ticks),
+            "DateTime" => heap.ValueOf(new CSharpDate(date.Ticks, DateForm.Unspecified)),
+            "UtcDateTime" => heap.ValueOf(new CSharpDate(0, DateForm.Utc).At(date.Moment)),
+            "Offset" => ScriptValue.OfSpan(date.Offset),
+            _ => ScriptValue.Undefined,
+        };
+    }
+
+    /// <summary>A member of a time span, or of a time of a day; undefined where they have none of that name.</summary>
+    public static ScriptValue PartOfSpan(TimeSpan span, ReadOnlySpan<byte> name) =>
+        System.Text.Encoding.UTF8.GetString(name) switch
+        {
+            "Days" => ScriptValue.OfInt(span.Days),
+            "Hours" or "Hour" => ScriptValue.OfInt(span.Hours),
+            "Minutes" or "Minute" => ScriptValue.OfInt(span.Minutes),
+            "Seconds" or "Second" => ScriptValue.OfInt(span.Seconds),
+            "Milliseconds" or "Millisecond" => ScriptValue.OfInt(span.Milliseconds),
+            "Ticks" => ScriptValue.OfWhole(span.Ticks),
+            "TotalDays" => ScriptValue.OfReal(span.TotalDays),
+            "TotalHours" => ScriptValue.OfReal(span.TotalHours),
+            "TotalMinutes" => ScriptValue.OfReal(span.TotalMinutes),
+            "TotalSeconds" => ScriptValue.OfReal(span.TotalSeconds),
+            "TotalMilliseconds" => ScriptValue.OfReal(span.TotalMilliseconds),
+            _ => ScriptValue.Undefined,
+        };
+}

@@ -1,0 +1,198 @@
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Running;
+using Rookery.Scripting.Values;
+
+namespace Rookery.Scripting.Functions;
+
+/// <summary>Finds and replaces texts in texts.</summary>
+internal static class TextSearch
+{
+    public static ScriptValue Search(
+        this ScriptHeap heap,
+        ScriptFunction function,
+        ScriptValue text,
+        ScriptValue wanted
+    )
+    {
+        heap.RequireWholeCharacters(wanted);
+        var bytes = heap.Span(text);
+        var part = heap.Span(wanted);
+        switch (function)
+        {
+            case ScriptFunction.StartsWith:
+                return ScriptValue.Of(bytes.StartsWith(part));
+            case ScriptFunction.EndsWith:
+                return ScriptValue.Of(bytes.EndsWith(part));
+        }
+
+        int offset;
+        if (function == ScriptFunction.LastIndexOf)
+        {
+            heap.SpendOnSearch(text.Length, wanted.Length);
+            offset = bytes.LastIndexOf(part);
+        }
+        else
+        {
+            offset = heap.IndexOf(text, 0, wanted);
+        }
+
+        return function == ScriptFunction.Includes
+            ? ScriptValue.Of(offset >= 0)
+            : ScriptValue.Of(offset < 0 ? -1 : Utf16Text.Length(bytes[..offset]));
+    }
+
+    /// <summary>Where a text stands in another one, counted from a place; -1 where it does not.</summary>
+    public static int IndexOf(this ScriptHeap heap, ScriptValue text, int from, ScriptValue wanted)
+    {
+        const int LongBytes = 256;
+        var rest = heap.Span(text)[from..];
+        if (wanted.Length > LongBytes)
+        {
+            heap.SpendOnSearch(rest.Length, wanted.Length);
+            return rest.IndexOf(heap.Span(wanted));
+        }
+
+        int found = rest.IndexOf(heap.Span(wanted));
+        heap.SpendOnSearch(found < 0 ? rest.Length : found, wanted.Length);
+        return found;
+    }
+
+    /// <summary>Half of a pair is not found by its bytes inside the other text's pairs.</summary>
+    public static void RequireWholeCharacters(this ScriptHeap heap, ScriptValue wanted)
+    {
+        if (heap.HasHalves && Utf16Text.IsCutAtAnEnd(heap.Span(wanted)))
+        {
+            throw new ScriptFailure("the script searches for a text that was cut inside a surrogate pair");
+        }
+    }
+
+    /// <summary>A search compares the whole wanted text at each place in the worst case.</summary>
+    public static void SpendOnSearch(this ScriptHeap heap, int length, int wanted)
+    {
+        heap.Spend(
+            (int)
+                Math.Min(
+                    1 + ((long)length / ScriptHeap.BytesPerStep * (1 + (wanted / ScriptHeap.BytesPerStep))),
+                    int.MaxValue
+                )
+        );
+    }
+
+    public static ScriptValue Replace(
+        this ScriptHeap heap,
+        ScriptValue text,
+        ScriptValue wanted,
+        ScriptValue replacement,
+        bool isAll
+    )
+    {
+        heap.RequireWholeCharacters(wanted);
+        int start = heap.Length;
+        int at = 0;
+        while (true)
+        {
+            int found = at > text.Length ? -1 : heap.IndexOf(text, at, wanted);
+            if (found < 0)
+            {
+                break;
+            }
+
+            heap.AddCopy(text.Start + at, found);
+            AddReplacement(heap, text, wanted, replacement, at + found);
+            at += found + wanted.Length;
+            if (wanted.Length == 0)
+            {
+                int length = at < text.Length ? Utf16Text.BytesAt(heap.Span(text)[at]) : 0;
+                AddUnits(heap, text, wanted, isAll ? replacement : default, at, length);
+                at += Math.Max(length, 1);
+            }
+
+            if (!isAll)
+            {
+                break;
+            }
+        }
+
+        if (at < text.Length)
+        {
+            heap.AddCopy(text.Start + at, text.Length - at);
+        }
+
+        return heap.TextFrom(start);
+    }
+
+    /// <summary>Adds the character at a place, with a replacement between the halves of a pair.</summary>
+    private static void AddUnits(
+        ScriptHeap heap,
+        ScriptValue text,
+        ScriptValue wanted,
+        ScriptValue replacement,
+        int at,
+        int length
+    )
+    {
+        if (length < Utf16Text.PairBytes || !replacement.IsText || replacement.Length == 0)
+        {
+            heap.AddCopy(text.Start + Math.Min(at, text.Length), length);
+            return;
+        }
+
+        RefuseAroundHalf(heap, replacement);
+        heap.AddHalf(text.Start + at, isSecond: false);
+        AddReplacement(heap, text, wanted, replacement, at);
+        heap.AddHalf(text.Start + at, isSecond: true);
+    }
+
+    /// <summary>What stands before and behind half of a pair is no part of the text's bytes.</summary>
+    private static void RefuseAroundHalf(ScriptHeap heap, ScriptValue replacement)
+    {
+        var bytes = heap.Span(replacement);
+        if (bytes.IndexOf("$`"u8) >= 0 || bytes.IndexOf("$'"u8) >= 0)
+        {
+            throw new ScriptFailure("the script replaces inside a surrogate pair by what stands before or behind it");
+        }
+    }
+
+    /// <summary>
+    /// Adds the replacement, in which <c>$$</c> is a dollar, <c>$&amp;</c> what was found, and <c>$`</c> and <c>$'</c>
+    /// what stands before and behind it.
+    /// </summary>
+    private static void AddReplacement(
+        ScriptHeap heap,
+        ScriptValue text,
+        ScriptValue wanted,
+        ScriptValue replacement,
+        int found
+    )
+    {
+        for (int at = 0; at < replacement.Length; )
+        {
+            int dollar = heap.Span(replacement)[at..].IndexOf((byte)'$');
+            int plain = dollar < 0 ? replacement.Length - at : dollar;
+            heap.AddCopy(replacement.Start + at, plain);
+            at += plain;
+            if (at == replacement.Length)
+            {
+                return;
+            }
+
+            byte kind = at + 1 < replacement.Length ? heap.Span(replacement)[at + 1] : (byte)0;
+            at += kind is (byte)'$' or (byte)'&' or (byte)'`' or (byte)'\'' ? 2 : 1;
+            switch (kind)
+            {
+                case (byte)'&':
+                    heap.AddCopy(wanted.Start, wanted.Length);
+                    break;
+                case (byte)'`':
+                    heap.AddCopy(text.Start, found);
+                    break;
+                case (byte)'\'':
+                    heap.AddCopy(text.Start + found + wanted.Length, text.Length - found - wanted.Length);
+                    break;
+                default:
+                    heap.Add((byte)'$');
+                    break;
+            }
+        }
+    }
+}

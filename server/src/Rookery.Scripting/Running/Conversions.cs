@@ -1,0 +1,160 @@
+using Rookery.Json;
+using Rookery.Scripting.CSharp;
+using Rookery.Scripting.Values;
+
+namespace Rookery.Scripting.Running;
+
+/// <summary>What values are as conditions, numbers and texts: JavaScript's rules.</summary>
+internal static class Conversions
+{
+    public static bool IsTrue(this ScriptHeap heap, ScriptValue value) =>
+        value.Kind switch
+        {
+            ValueKind.Undefined or ValueKind.Null or ValueKind.False => false,
+            _ when value.IsNumber => heap.NumberOf(value) is var number && number != 0 && !double.IsNaN(number),
+            ValueKind.Text or ValueKind.EscapedText => value.Length > 0,
+            _ => true,
+        };
+
+    public static double ToNumber(this ScriptHeap heap, ScriptValue value)
+    {
+        switch (value.Kind)
+        {
+            case ValueKind.Undefined:
+                return double.NaN;
+            case ValueKind.Null or ValueKind.False:
+                return 0;
+            case ValueKind.True:
+                return 1;
+            case var _ when value.IsNumber:
+                return heap.NumberOf(value);
+            default:
+                var text = heap.ToText(value);
+                heap.SpendOnDigits(text.Length);
+                return NumberText.Parse(heap.Span(text));
+        }
+    }
+
+    /// <summary>A whole number within the bounds, as the indexes of methods are read.</summary>
+    public static int ToInteger(this ScriptHeap heap, ScriptValue value, int least, int most)
+    {
+        double number = heap.ToNumber(value);
+        return double.IsNaN(number) ? Math.Clamp(0, least, most) : (int)Math.Clamp(Math.Truncate(number), least, most);
+    }
+
+    public static ScriptValue AsNumber(this ScriptHeap heap, ScriptValue value) =>
+        value.IsNumber ? value : ScriptValue.Of(heap.ToNumber(value));
+
+    public static ScriptValue ToArray(this ScriptHeap heap, ScriptValue value) =>
+        value.Kind switch
+        {
+            ValueKind.Array => value,
+            ValueKind.Undefined or ValueKind.Null => heap.NewArray(),
+            _ => throw new ScriptFailure("the script walks over a value that is no array"),
+        };
+
+    /// <summary>The value's text, without escapes.</summary>
+    public static ScriptValue ToText(this ScriptHeap heap, ScriptValue value)
+    {
+        if (value.IsText)
+        {
+            return heap.Plain(value);
+        }
+
+        int start = heap.Length;
+        heap.AddText(value, 0);
+        return heap.TextFrom(start);
+    }
+
+    /// <summary>Adds the value's text to the end of the heap.</summary>
+    public static void AddText(this ScriptHeap heap, ScriptValue value, int level)
+    {
+        switch (value.Kind)
+        {
+            case ValueKind.Text:
+                heap.AddCopy(value.Start, value.Length);
+                break;
+            case ValueKind.EscapedText:
+                heap.SpendOnBytes(value.Length);
+                var room = heap.Reserve(value.Length);
+                heap.Advance(JsonText.Unescape(heap.Span(value), room));
+                break;
+            case ValueKind.Number or ValueKind.StoredNumber:
+                double number = heap.NumberOf(value);
+                heap.Advance(JsonNumber.Format(number, heap.Reserve(JsonNumber.MostBytes)));
+                break;
+            case >= ValueKind.Whole:
+                heap.AddCSharpText(value);
+                break;
+            case ValueKind.Array:
+                heap.AddJoined(value, default, ","u8, level);
+                break;
+            default:
+                heap.Add(
+                    value.Kind switch
+                    {
+                        ValueKind.Undefined => "undefined"u8,
+                        ValueKind.Null => "null"u8,
+                        ValueKind.True => "true"u8,
+                        ValueKind.False => "false"u8,
+                        _ => "[object Object]"u8,
+                    }
+                );
+                break;
+        }
+    }
+
+    /// <summary>Adds the texts of elements; nothing is an empty text.</summary>
+    public static void AddJoined(
+        this ScriptHeap heap,
+        ScriptValue array,
+        ScriptValue separator,
+        ReadOnlySpan<byte> literal,
+        int level
+    )
+    {
+        if (level > JsonLimits.MaxDepth)
+        {
+            throw new ScriptFailure($"a value is nested deeper than {JsonLimits.MaxDepth} levels");
+        }
+
+        for (int index = 0; index < heap.Count(array); index++)
+        {
+            heap.Spend(1);
+            if (index > 0)
+            {
+                if (separator.IsText)
+                {
+                    heap.AddCopy(separator.Start, separator.Length);
+                }
+                else
+                {
+                    heap.Add(literal);
+                }
+            }
+
+            var element = heap.Element(array, index);
+            if (!element.IsNothing)
+            {
+                heap.AddText(element, level + 1);
+            }
+        }
+    }
+
+    public static ReadOnlySpan<byte> TypeOf(ScriptValue value) =>
+        value.Kind switch
+        {
+            ValueKind.Undefined => "undefined"u8,
+            ValueKind.False or ValueKind.True => "boolean"u8,
+            _ when value.IsNumber => "number"u8,
+            ValueKind.Text or ValueKind.EscapedText => "string"u8,
+            _ => "object"u8,
+        };
+
+    public static string Shown(this ScriptHeap heap, ScriptValue text)
+    {
+        const int MostBytes = 60;
+        var bytes = heap.Span(text);
+        return System.Text.Encoding.UTF8.GetString(bytes.Length <= MostBytes ? bytes : bytes[..MostBytes]);
+    }
+}

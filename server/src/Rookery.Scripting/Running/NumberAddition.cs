@@ -1,0 +1,104 @@
+using System.Globalization;
+using Rookery.Json;
+using Rookery.Scripting.Values;
+
+namespace Rookery.Scripting.Running;
+
+/// <summary>Adds numbers: in reduces by their digits, so that sums are the same in any order.</summary>
+internal static class NumberAddition
+{
+    /// <summary>
+    /// Adds a number, or takes it away. In a reduce the sum has the digits that it needs, also those that a double has
+    /// not: it is added to others again.
+    /// </summary>
+    public static ScriptValue AddNumbers(
+        this ScriptContext context,
+        ScriptValue left,
+        ScriptValue right,
+        bool isMinus = false
+    )
+    {
+        var heap = context.Heap;
+        if (
+            context.AddsDecimals
+            && TryReadDecimal(heap, left, out decimal first)
+            && TryReadDecimal(heap, right, out decimal second)
+        )
+        {
+            if (DecimalSum.TryAdd(first, isMinus ? -second : second, out decimal sum))
+            {
+                return DecimalSum.IsShortWhole(sum) ? ScriptValue.Of((long)sum) : heap.WithDigitsOf(sum);
+            }
+        }
+        else if (!context.AddsDecimals || !HasDigits(heap, left) || !HasDigits(heap, right))
+        {
+            double other = heap.NumberOf(right);
+            return ScriptValue.Of(heap.NumberOf(left) + (isMinus ? -other : other));
+        }
+
+        return AddDigits(heap, left, right, isMinus);
+    }
+
+    public static double AddReals(this ScriptContext context, double left, double right) =>
+        context.AddsDecimals ? DecimalSum.Add(left, right) : left + right;
+
+    private static bool HasDigits(ScriptHeap heap, ScriptValue number) =>
+        number.Kind == ValueKind.StoredNumber || double.IsFinite(heap.NumberOf(number));
+
+    private static ScriptValue AddDigits(ScriptHeap heap, ScriptValue left, ScriptValue right, bool isMinus)
+    {
+        var sum = default(ExactSum);
+        Span<byte> room = stackalloc byte[JsonNumber.MostDecimalBytes];
+        sum.Add(heap.DigitsOf(left, room));
+        if (isMinus)
+        {
+            sum.Subtract(heap.DigitsOf(right, room));
+        }
+        else
+        {
+            sum.Add(heap.DigitsOf(right, room));
+        }
+
+        return heap.TakeDigits(sum.Write(heap.Reserve(ExactSum.MostBytes)));
+    }
+
+    /// <summary>The digits of a number of a document; of a computed one 15 where a decimal has them.</summary>
+    public static ReadOnlySpan<byte> DigitsOf(this ScriptHeap heap, ScriptValue number, Span<byte> room)
+    {
+        if (number.Kind == ValueKind.StoredNumber)
+        {
+            heap.SpendOnDigits(number.Length);
+            return heap.Span(number);
+        }
+
+        if (number.Kind == ValueKind.Whole)
+        {
+            number.Whole.TryFormat(room, out int length, default, CultureInfo.InvariantCulture);
+            return room[..length];
+        }
+
+        double real = heap.NumberOf(number);
+        return DecimalSum.TryRead(real, out decimal value) && value != 0
+            ? room[..JsonNumber.Format(value, room)]
+            : room[..JsonNumber.Format(real, room)];
+    }
+
+    public static ScriptValue WithDigitsOf(this ScriptHeap heap, decimal number)
+    {
+        return heap.TakeDigits(JsonNumber.Format(number, heap.Reserve(JsonNumber.MostDecimalBytes)));
+    }
+
+    /// <summary>The number whose digits were written behind the bytes in use.</summary>
+    public static ScriptValue TakeDigits(this ScriptHeap heap, int length)
+    {
+        int start = heap.Length;
+        heap.SpendOnDigits(length);
+        heap.Advance(length);
+        return ScriptValue.InHeap(ValueKind.StoredNumber, start, length);
+    }
+
+    private static bool TryReadDecimal(ScriptHeap heap, ScriptValue value, out decimal number) =>
+        value.Kind == ValueKind.StoredNumber
+            ? DecimalSum.TryRead(heap.Span(value), out number)
+            : DecimalSum.TryRead(heap.NumberOf(value), out number);
+}
