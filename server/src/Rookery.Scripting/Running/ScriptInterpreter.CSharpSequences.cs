@@ -2,6 +2,7 @@ using System.Runtime.InteropServices;
 using Rookery.Platform;
 using Rookery.Scripting.Compiling;
 using Rookery.Scripting.CSharp;
+using Rookery.Scripting.Functions;
 
 namespace Rookery.Scripting.Running;
 
@@ -41,9 +42,9 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.ToSequence:
                 return ToSequence(first);
             case ScriptFunction.PropertyOfDictionary:
-                return GetPropertyOfDictionary(first, arguments[1]);
+                return _context.GetPropertyOfDictionary(first, arguments[1]);
             case ScriptFunction.ElementAt or ScriptFunction.ElementAtOrNothing:
-                return ElementAt(first, arguments[1], function == ScriptFunction.ElementAt);
+                return _context.ElementAt(first, arguments[1], function == ScriptFunction.ElementAt);
             case ScriptFunction.ContainsKey:
                 return ScriptValue.Of(
                     first.Kind == ValueKind.Object
@@ -60,18 +61,18 @@ public sealed partial class ScriptInterpreter
                 long asked = _heap.Required(arguments[1], "an index").Cut;
                 int kept = (int)Math.Clamp(asked, 0, count);
                 return function == ScriptFunction.CSharpSkip
-                    ? Copy(sequence, kept, count - kept)
-                    : Copy(sequence, 0, kept);
+                    ? _heap.Copy(sequence, kept, count - kept)
+                    : _heap.Copy(sequence, 0, kept);
             case ScriptFunction.CSharpReverse:
-                var reversed = Copy(sequence, 0, count);
+                var reversed = _heap.Copy(sequence, 0, count);
                 _heap.Elements(reversed).Reverse();
                 return reversed;
             case ScriptFunction.CSharpConcat:
-                var joined = Copy(sequence, 0, count);
-                AppendAll(joined, ToSequence(arguments[1]));
+                var joined = _heap.Copy(sequence, 0, count);
+                _heap.AppendAll(joined, ToSequence(arguments[1]));
                 return joined;
             case ScriptFunction.WithElement:
-                joined = Copy(sequence, 0, count);
+                joined = _heap.Copy(sequence, 0, count);
                 _heap.Append(joined, arguments[1]);
                 return joined;
             case ScriptFunction.Union or ScriptFunction.Intersect or ScriptFunction.Except:
@@ -90,7 +91,7 @@ public sealed partial class ScriptInterpreter
                 return sequence;
             case ScriptFunction.IsSameSequence:
                 var other = ToSequence(arguments[1]);
-                return ScriptValue.Of(HaveSameMembers(sequence, other, 0));
+                return ScriptValue.Of(_heap.HaveSameMembers(sequence, other, 0));
             case ScriptFunction.SortedByKeys:
                 return SortByKeys(sequence, count, arguments[1]);
             default:
@@ -132,7 +133,7 @@ public sealed partial class ScriptInterpreter
     /// </summary>
     private bool IsBefore(ScriptValue value, ScriptValue extreme, bool isLeast)
     {
-        int order = CompareInOrder(value, extreme);
+        int order = _heap.CompareInOrder(value, extreme);
         return order != 0
             ? (order < 0) == isLeast
             : value.Kind == ValueKind.StoredNumber
@@ -159,7 +160,7 @@ public sealed partial class ScriptInterpreter
         for (int passed = 0; passed < count; passed++)
         {
             int index = isBackwards ? count - 1 - passed : passed;
-            if (IsSame(_heap.Element(sequence, index), wanted))
+            if (_heap.IsSame(_heap.Element(sequence, index), wanted))
             {
                 return index;
             }
@@ -221,7 +222,7 @@ public sealed partial class ScriptInterpreter
                 order[index] = index;
             }
 
-            MergeSort(new KeyOrder(this, pairs, letters), order, room);
+            _heap.MergeSort(new KeyOrder(this, pairs, letters), order, room);
             var sorted = _heap.NewArray();
             foreach (int index in order)
             {
@@ -246,7 +247,7 @@ public sealed partial class ScriptInterpreter
             int order =
                 first.IsNothing || second.IsNothing
                     ? second.IsNothing.CompareTo(first.IsNothing)
-                    : CompareInOrder(first, second);
+                    : _heap.CompareInOrder(first, second);
             if (order != 0)
             {
                 return directions[key] == 'd' ? -order : order;
@@ -255,13 +256,6 @@ public sealed partial class ScriptInterpreter
 
         return 0;
     }
-
-    /// <summary>The order of values that are something: NaN before other numbers, false before true.</summary>
-    private int CompareInOrder(ScriptValue first, ScriptValue second) =>
-        first.Kind is ValueKind.True or ValueKind.False && second.Kind is ValueKind.True or ValueKind.False
-            ? first.Kind.CompareTo(second.Kind)
-            : Compare(first, second)
-                ?? double.IsNaN(_heap.NumberOf(second)).CompareTo(double.IsNaN(_heap.NumberOf(first)));
 
     private readonly struct KeyOrder(ScriptInterpreter owner, ScriptValue pairs, string directions) : ISortOrder
     {

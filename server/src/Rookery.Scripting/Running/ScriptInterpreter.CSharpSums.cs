@@ -58,7 +58,7 @@ public sealed partial class ScriptInterpreter
         switch (widest)
         {
             case Summed.Decimals when hasDouble:
-                throw Mixed();
+                throw CSharpOperators.Mixed();
             case Summed.Decimals:
                 decimal exact = SumOfDecimals(sequence, count);
                 return _heap.ValueOf(new CSharpNumber(isAverage ? exact / numbers : exact));

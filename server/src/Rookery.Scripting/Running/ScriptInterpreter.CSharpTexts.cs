@@ -22,7 +22,7 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.ToCharacter:
                 return first.With(ValueTrait.Character);
             case ScriptFunction.IsEqual:
-                return ScriptValue.Of(IsEqual(first, arguments[1]));
+                return ScriptValue.Of(_heap.IsEqual(first, arguments[1]));
             case ScriptFunction.IsNullOrEmpty:
                 return ScriptValue.Of(first.IsNothing || _heap.TextOf(first, function).Length == 0);
             case ScriptFunction.IsNullOrWhiteSpace:
@@ -39,7 +39,9 @@ public sealed partial class ScriptInterpreter
                 return ScriptValue.OfInt(
                     first.IsNothing || arguments[1].IsNothing
                         ? first.IsNothing.CompareTo(arguments[1].IsNothing) * -1
-                        : Math.Sign(CompareTexts(_heap.TextOf(first, function), _heap.TextOf(arguments[1], function)))
+                        : Math.Sign(
+                            _heap.CompareTexts(_heap.TextOf(first, function), _heap.TextOf(arguments[1], function))
+                        )
                 );
             case ScriptFunction.IsSameText:
                 return ScriptValue.Of(
@@ -96,9 +98,13 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.CSharpTrim or ScriptFunction.CSharpTrimStart or ScriptFunction.CSharpTrimEnd:
                 return TrimAsCSharp(function, _heap.NetText(text), arguments[1..]);
             case ScriptFunction.CSharpSubstring:
-                int length = LengthOf(text);
+                int length = _heap.LengthOf(text);
                 int from = IndexIn(arguments[1], length);
-                return Part(text, from, arguments.Length > 2 ? from + IndexIn(arguments[2], length - from) : length);
+                return _heap.Part(
+                    text,
+                    from,
+                    arguments.Length > 2 ? from + IndexIn(arguments[2], length - from) : length
+                );
             case ScriptFunction.CSharpIncludes
             or ScriptFunction.CSharpStartsWith
             or ScriptFunction.CSharpEndsWith
@@ -345,23 +351,5 @@ public sealed partial class ScriptInterpreter
         }
 
         return _heap.TextFrom(start);
-    }
-
-    /// <summary><c>left.Equals(right)</c>.</summary>
-    private bool IsEqual(ScriptValue left, ScriptValue right)
-    {
-        if (!left.IsNumber || !right.IsNumber)
-        {
-            return IsSame(left, right);
-        }
-
-        var (first, second) = (_heap.NumeralOf(left), _heap.NumeralOf(right));
-        bool isStored = left.Kind == ValueKind.StoredNumber || right.Kind == ValueKind.StoredNumber;
-        bool isTaken =
-            second.IsWhole
-            || (second.IsReal && first.IsReal && second.Type <= first.Type)
-            || (second.Type == CSharpNumberType.Decimal && !first.IsWhole && (isStored || !first.IsReal))
-            || (second.IsReal && isStored && first.Type == CSharpNumberType.Decimal);
-        return isTaken && Compare(left, right) == 0;
     }
 }

@@ -124,11 +124,11 @@ public sealed partial class ScriptInterpreter
                     Push(_heap.NewObject());
                     break;
                 case Opcode.GetMember:
-                    _stack[_top - 1] = GetMember(_stack[_top - 1], _constants[Operand(code, ref at)]);
+                    _stack[_top - 1] = _context.GetMember(_stack[_top - 1], _constants[Operand(code, ref at)]);
                     break;
                 case Opcode.SetMember:
                     value = Pop();
-                    SetMember(_stack[_top - 1], _constants[Operand(code, ref at)], value);
+                    _heap.SetMember(_stack[_top - 1], _constants[Operand(code, ref at)], value);
                     _stack[_top - 1] = value;
                     break;
                 case Opcode.AddMember:
@@ -136,7 +136,7 @@ public sealed partial class ScriptInterpreter
                     _heap.Set(_stack[_top - 1], _constants[Operand(code, ref at)], value);
                     break;
                 case Opcode.DeleteMember:
-                    _stack[_top - 1] = Delete(_stack[_top - 1], _constants[Operand(code, ref at)]);
+                    _stack[_top - 1] = _heap.Delete(_stack[_top - 1], _constants[Operand(code, ref at)]);
                     break;
                 default:
                     Operate(opcode);
@@ -174,34 +174,34 @@ public sealed partial class ScriptInterpreter
                 _heap.Append(_stack[_top - 1], right);
                 return;
             case Opcode.AppendAll:
-                AppendAll(_stack[_top - 1], _heap.ToArray(right));
+                _heap.AppendAll(_stack[_top - 1], _heap.ToArray(right));
                 return;
             case Opcode.AppendFlat when right.Kind == ValueKind.Array:
-                AppendAll(_stack[_top - 1], right);
+                _heap.AppendAll(_stack[_top - 1], right);
                 return;
             case Opcode.AppendFlat:
                 _heap.Append(_stack[_top - 1], right);
                 return;
             case Opcode.AddAll:
-                AddAll(_stack[_top - 1], right);
+                _heap.AddAll(_stack[_top - 1], right);
                 return;
             case Opcode.AddElement:
                 var key = _heap.ToText(Pop());
                 _heap.Set(_stack[_top - 1], key, right);
                 return;
             case Opcode.GetElement:
-                _stack[_top - 1] = GetElement(_stack[_top - 1], right);
+                _stack[_top - 1] = _context.GetElement(_stack[_top - 1], right);
                 return;
             case Opcode.SetElement:
                 key = Pop();
-                SetElement(_stack[_top - 1], key, right);
+                _heap.SetElement(_stack[_top - 1], key, right);
                 _stack[_top - 1] = right;
                 return;
             case Opcode.DeleteElement:
-                _stack[_top - 1] = Delete(_stack[_top - 1], _heap.ToText(right));
+                _stack[_top - 1] = _heap.Delete(_stack[_top - 1], _heap.ToText(right));
                 return;
             default:
-                _stack[_top - 1] = Calculate(opcode, _stack[_top - 1], right);
+                _stack[_top - 1] = _context.Calculate(opcode, _stack[_top - 1], right);
                 return;
         }
     }

@@ -16,16 +16,16 @@ public sealed partial class ScriptInterpreter
         {
             <= ScriptFunction.PadEnd when first.Kind != ValueKind.Array => first.IsNothing
                 ? OfNothing(function, rest)
-                : InvokeOnText(function, _heap.ToText(RequireText(first, function)), rest),
+                : _heap.InvokeOnText(function, _heap.ToText(RequireText(first, function)), rest),
             ScriptFunction.ToText => first.IsNothing ? ScriptValue.Undefined : _heap.ToText(first),
             ScriptFunction.ToFixed => first.IsNothing
                 ? ScriptValue.Undefined
                 : _heap.ToFixed(_heap.ToNumber(first), rest.IsEmpty ? 0 : _heap.ToInteger(rest[0], 0, 100)),
             <= ScriptFunction.Sort => first.IsNothing
                 ? OfNothing(function, rest)
-                : InvokeOnArray(function, RequireArray(first, function), rest),
+                : _heap.InvokeOnArray(function, RequireArray(first, function), rest),
             < ScriptFunction.Keys => _heap.InvokeOnNumber(function, first, arguments),
-            ScriptFunction.Keys or ScriptFunction.Values or ScriptFunction.Entries => MembersOf(function, first),
+            ScriptFunction.Keys or ScriptFunction.Values or ScriptFunction.Entries => _heap.MembersOf(function, first),
             ScriptFunction.Id => _context.Documents.IdOf(first),
             ScriptFunction.Load => _context.Documents.Load(first),
             ScriptFunction.Metadata => _context.Documents.MetadataOf(first),
@@ -63,7 +63,7 @@ public sealed partial class ScriptInterpreter
         {
             ScriptFunction.Includes => ScriptValue.Of(false),
             ScriptFunction.IndexOf or ScriptFunction.LastIndexOf => ScriptValue.Of(-1),
-            ScriptFunction.Concat => InvokeOnArray(function, _heap.NewArray(), arguments),
+            ScriptFunction.Concat => _heap.InvokeOnArray(function, _heap.NewArray(), arguments),
             ScriptFunction.Flat => _heap.NewArray(),
             ScriptFunction.Push
             or ScriptFunction.Pop
@@ -76,28 +76,4 @@ public sealed partial class ScriptInterpreter
             ),
             _ => ScriptValue.Undefined,
         };
-
-    private ScriptValue MembersOf(ScriptFunction function, ScriptValue value)
-    {
-        value = value.IsText ? Split(_heap.Plain(value), _heap.NewText(default)) : value;
-        var array = _heap.NewArray();
-        int count = value.IsContainer ? _heap.Count(value) : 0;
-        for (int index = 0; index < count; index++)
-        {
-            _heap.Spend(1);
-            var name = value.Kind == ValueKind.Array ? _heap.ToText(ScriptValue.Of(index)) : _heap.Name(value, index);
-            var member = value.Kind == ValueKind.Array ? _heap.Element(value, index) : _heap.Member(value, index);
-            if (function == ScriptFunction.Entries)
-            {
-                var entry = _heap.NewArray();
-                _heap.Append(entry, name);
-                _heap.Append(entry, member);
-                member = entry;
-            }
-
-            _heap.Append(array, function == ScriptFunction.Keys ? name : member);
-        }
-
-        return array;
-    }
 }

@@ -1,10 +1,11 @@
 using System.Runtime.InteropServices;
 using Rookery.Platform;
+using Rookery.Scripting.Running;
 
-namespace Rookery.Scripting.Running;
+namespace Rookery.Scripting.Functions;
 
-/// <content>Sorting, in memory that counts as the script's.</content>
-public sealed partial class ScriptInterpreter
+/// <summary>Sorts, in memory that counts as the script's.</summary>
+internal static class ArraySorting
 {
     /// <summary>Of an element: itself, its text, its place, and its place after the pass at hand.</summary>
     private const int BytesPerSorted = 40;
@@ -13,29 +14,30 @@ public sealed partial class ScriptInterpreter
     /// Sorts by the texts of the elements, as JavaScript does without a function, in place and stable; what is
     /// undefined goes to the end.
     /// </summary>
-    private ScriptValue Sort(ScriptValue array, int count)
+    public static ScriptValue Sort(this ScriptHeap heap, ScriptValue array, int count)
     {
-        _heap.RequireChangeable(array);
+        heap.RequireChangeable(array);
         long held = (long)count * BytesPerSorted;
-        _heap.Spend(1 + (2 * count));
-        _heap.Hold(held);
+        heap.Spend(1 + (2 * count));
+        heap.Hold(held);
         var memory = PooledMemory.Rent((int)held);
         try
         {
             var values = MemoryMarshal.Cast<byte, ScriptValue>(memory.Span)[..(2 * count)];
             var places = MemoryMarshal.Cast<byte, int>(memory.Span)[(8 * count)..(10 * count)];
-            Sort(array, values[..count], values[count..], places[..count], places[count..]);
+            heap.Sort(array, values[..count], values[count..], places[..count], places[count..]);
         }
         finally
         {
             memory.Return();
-            _heap.GiveBack(held);
+            heap.GiveBack(held);
         }
 
         return array;
     }
 
-    private void Sort(
+    public static void Sort(
+        this ScriptHeap heap,
         ScriptValue array,
         Span<ScriptValue> source,
         Span<ScriptValue> keys,
@@ -43,15 +45,15 @@ public sealed partial class ScriptInterpreter
         Span<int> room
     )
     {
-        _heap.Elements(array).CopyTo(source);
+        heap.Elements(array).CopyTo(source);
         for (int index = 0; index < source.Length; index++)
         {
             order[index] = index;
-            keys[index] = source[index].Kind == ValueKind.Undefined ? default : _heap.ToText(source[index]);
+            keys[index] = source[index].Kind == ValueKind.Undefined ? default : heap.ToText(source[index]);
         }
 
-        MergeSort(new TextOrder(this, keys), order, room);
-        var elements = _heap.Elements(array);
+        heap.MergeSort(new TextOrder(heap, keys), order, room);
+        var elements = heap.Elements(array);
         for (int index = 0; index < elements.Length; index++)
         {
             elements[index] = source[order[index]];
@@ -61,13 +63,13 @@ public sealed partial class ScriptInterpreter
     /// <summary>
     /// From runs of one to the whole: as many comparisons whatever the order was, and a failure leaves through them.
     /// </summary>
-    private void MergeSort<TOrder>(TOrder places, Span<int> order, Span<int> room)
+    public static void MergeSort<TOrder>(this ScriptHeap heap, TOrder places, Span<int> order, Span<int> room)
         where TOrder : ISortOrder, allows ref struct
     {
         const int MovesPerStep = 4;
         for (int width = 1; width < order.Length; width *= 2)
         {
-            _heap.Spend(1 + (order.Length / MovesPerStep));
+            heap.Spend(1 + (order.Length / MovesPerStep));
             for (int from = 0; from < order.Length; from += 2 * width)
             {
                 int middle = Math.Min(from + width, order.Length),
@@ -87,22 +89,16 @@ public sealed partial class ScriptInterpreter
         }
     }
 
-    private int CompareKeys(ScriptValue left, ScriptValue right)
+    private static int CompareKeys(ScriptHeap heap, ScriptValue left, ScriptValue right)
     {
-        _heap.Spend(1);
-        return left.IsText && right.IsText ? CompareTexts(left, right) : right.IsText.CompareTo(left.IsText);
+        heap.Spend(1);
+        return left.IsText && right.IsText ? heap.CompareTexts(left, right) : right.IsText.CompareTo(left.IsText);
     }
 
-    /// <summary>The order of what stands at two places.</summary>
-    private interface ISortOrder
-    {
-        int Compare(int left, int right);
-    }
-
-    private readonly ref struct TextOrder(ScriptInterpreter owner, ReadOnlySpan<ScriptValue> keys) : ISortOrder
+    private readonly ref struct TextOrder(ScriptHeap heap, ReadOnlySpan<ScriptValue> keys) : ISortOrder
     {
         private readonly ReadOnlySpan<ScriptValue> _keys = keys;
 
-        public int Compare(int left, int right) => owner.CompareKeys(_keys[left], _keys[right]);
+        public int Compare(int left, int right) => CompareKeys(heap, _keys[left], _keys[right]);
     }
 }

@@ -1,0 +1,128 @@
+using Rookery.Json;
+using Rookery.Scripting.Running;
+using Rookery.Scripting.Values;
+
+namespace Rookery.Scripting.CSharp;
+
+/// <summary>The order and equality of values in C#.</summary>
+internal static class CSharpComparison
+{
+    /// <summary>The order of two values of one type; null where a number is NaN.</summary>
+    public static int? Compare(this ScriptHeap heap, ScriptValue left, ScriptValue right)
+    {
+        if (left.IsNumber && right.IsNumber)
+        {
+            CSharpOperators.RequireNoMix(left, right);
+            return left.Kind == ValueKind.Decimal || right.Kind == ValueKind.Decimal
+                ? heap.DecimalOf(left).CompareTo(heap.DecimalOf(right))
+                : CSharpNumber.Compare(heap.NumeralOf(left), heap.NumeralOf(right));
+        }
+
+        var (first, second) = (heap.TimeOf(left), heap.TimeOf(right));
+        return first.IsOfOneType(second) ? first.OrderTo(second)
+            : left.IsText && right.IsText && !first.IsTime && !second.IsTime ? heap.CompareTexts(left, right)
+            : throw new ScriptFailure(
+                $"the script compares {CSharpStrings.NameOf(left)} with {CSharpStrings.NameOf(right)}"
+            );
+    }
+
+    /// <summary>The order of values that are something: NaN before other numbers, false before true.</summary>
+    public static int CompareInOrder(this ScriptHeap heap, ScriptValue first, ScriptValue second) =>
+        first.Kind is ValueKind.True or ValueKind.False && second.Kind is ValueKind.True or ValueKind.False
+            ? first.Kind.CompareTo(second.Kind)
+            : heap.Compare(first, second)
+                ?? double.IsNaN(heap.NumberOf(second)).CompareTo(double.IsNaN(heap.NumberOf(first)));
+
+    /// <summary>Whether two values are equal as in C#; containers are by what they hold.</summary>
+    /// <param name="heap">The heap.</param>
+    /// <param name="left">One.</param>
+    /// <param name="right">The other.</param>
+    /// <param name="level">Containers around them.</param>
+    /// <param name="isOperator">Whether two types that <c>==</c> does not take fail.</param>
+    public static bool IsSame(
+        this ScriptHeap heap,
+        ScriptValue left,
+        ScriptValue right,
+        int level = 0,
+        bool isOperator = false
+    )
+    {
+        heap.Spend(1);
+        if (left.IsNothing || right.IsNothing)
+        {
+            return left.IsNothing && right.IsNothing;
+        }
+
+        if (left.IsNumber && right.IsNumber)
+        {
+            return heap.Compare(left, right) == 0;
+        }
+
+        if (left.IsText && right.IsText && heap.AreEqual(left, right))
+        {
+            return true;
+        }
+
+        var (first, second) = (heap.TimeOf(left), heap.TimeOf(right));
+        if (first.IsOfOneType(second))
+        {
+            return first.OrderTo(second) == 0;
+        }
+
+        bool isOfOneType =
+            left.Kind == right.Kind || (left.IsText && right.IsText) || (left.IsBoolean && right.IsBoolean);
+        return isOfOneType || !isOperator
+            ? left.IsContainer && left.Kind == right.Kind
+                ? left.Start == right.Start || heap.HaveSameMembers(left, right, level + 1)
+                : left.Kind == right.Kind && left.IsBoolean
+            : throw new ScriptFailure(
+                $"the script compares {CSharpStrings.NameOf(left)} with {CSharpStrings.NameOf(right)}"
+            );
+    }
+
+    /// <summary><c>left.Equals(right)</c>.</summary>
+    public static bool IsEqual(this ScriptHeap heap, ScriptValue left, ScriptValue right)
+    {
+        if (!left.IsNumber || !right.IsNumber)
+        {
+            return heap.IsSame(left, right);
+        }
+
+        var (first, second) = (heap.NumeralOf(left), heap.NumeralOf(right));
+        bool isStored = left.Kind == ValueKind.StoredNumber || right.Kind == ValueKind.StoredNumber;
+        bool isTaken =
+            second.IsWhole
+            || (second.IsReal && first.IsReal && second.Type <= first.Type)
+            || (second.Type == CSharpNumberType.Decimal && !first.IsWhole && (isStored || !first.IsReal))
+            || (second.IsReal && isStored && first.Type == CSharpNumberType.Decimal);
+        return isTaken && heap.Compare(left, right) == 0;
+    }
+
+    public static bool HaveSameMembers(this ScriptHeap heap, ScriptValue left, ScriptValue right, int level)
+    {
+        int count = heap.Count(left);
+        if (count != heap.Count(right) || level > JsonLimits.MaxDepth)
+        {
+            return false;
+        }
+
+        for (int index = 0; index < count; index++)
+        {
+            int other =
+                left.Kind == ValueKind.Array ? index : heap.Find(right, heap.Span(heap.Plain(heap.Name(left, index))));
+            if (
+                other < 0
+                || !(
+                    left.Kind == ValueKind.Array
+                        ? heap.IsSame(heap.Element(left, index), heap.Element(right, other), level)
+                        : heap.IsSame(heap.Member(left, index), heap.Member(right, other), level)
+                )
+            )
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+}

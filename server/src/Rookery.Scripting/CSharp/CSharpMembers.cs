@@ -1,0 +1,117 @@
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Functions;
+using Rookery.Scripting.Running;
+
+namespace Rookery.Scripting.CSharp;
+
+/// <summary>
+/// Members of values of C#. An object's own comes first, and one that it lacks is undefined, as data may lack it; a
+/// member that a value of another kind has not fails.
+/// </summary>
+internal static class CSharpMembers
+{
+    public static ScriptValue GetProperty(this ScriptContext context, ScriptValue target, ScriptValue name)
+    {
+        var heap = context.Heap;
+        var text = heap.Span(name);
+        bool asksWhether = text.SequenceEqual("HasValue"u8);
+        if (target.Kind == ValueKind.Object)
+        {
+            bool isKnown = heap.Find(target, text) >= 0;
+            return asksWhether && !isKnown ? throw HasNoMember(heap, target, name)
+                : text.SequenceEqual("Id"u8) && !isKnown ? context.Documents.IdOf(target)
+                : context.GetMember(target, name);
+        }
+
+        // Of nothing and of what may be a value of a nullable type; an array and a string are none.
+        if (target.IsNothing)
+        {
+            return asksWhether ? ScriptValue.Of(false) : ScriptValue.Undefined;
+        }
+
+        if ((asksWhether || text.SequenceEqual("Value"u8)) && target.Kind != ValueKind.Array)
+        {
+            return asksWhether ? ScriptValue.Of(true) : target;
+        }
+
+        if (text.SequenceEqual("Length"u8) || text.SequenceEqual("Count"u8))
+        {
+            return target.Kind == ValueKind.Array ? ScriptValue.OfInt(heap.Count(target))
+                : target.IsText && text[0] == (byte)'L' ? ScriptValue.OfInt(heap.LengthOf(heap.Plain(target)))
+                : throw HasNoMember(heap, target, name);
+        }
+
+        var time = heap.TimeOf(target);
+        var part =
+            time.IsDate ? heap.PartOfDate(time.Date, heap.Span(name))
+            : time.IsSpan ? CSharpTimes.PartOfSpan(TimeSpan.FromTicks(time.Span), heap.Span(name))
+            : ScriptValue.Undefined;
+        return part.Kind == ValueKind.Undefined ? throw HasNoMember(heap, target, name) : part;
+    }
+
+    /// <summary><c>Count</c>, <c>Keys</c> and <c>Values</c>, which objects have as dictionaries.</summary>
+    public static ScriptValue GetPropertyOfDictionary(this ScriptContext context, ScriptValue target, ScriptValue name)
+    {
+        var heap = context.Heap;
+        if (target.Kind != ValueKind.Object || heap.Find(target, heap.Span(name)) >= 0)
+        {
+            return context.GetProperty(target, name);
+        }
+
+        return heap.Span(name)[0] switch
+        {
+            (byte)'C' => ScriptValue.OfInt(heap.Count(target)),
+            (byte)'K' => heap.MembersOf(ScriptFunction.Keys, target),
+            _ => heap.MembersOf(ScriptFunction.Values, target),
+        };
+    }
+
+    /// <summary><c>a[b]</c>: an element, a character, or what a dictionary holds under a key.</summary>
+    public static ScriptValue ElementAt(
+        this ScriptContext context,
+        ScriptValue target,
+        ScriptValue key,
+        bool isRequired
+    )
+    {
+        var heap = context.Heap;
+        if (target.IsNothing || key.IsNothing)
+        {
+            return ScriptValue.Undefined;
+        }
+
+        if (target.Kind == ValueKind.Object && key.IsText)
+        {
+            return context.GetMember(target, heap.Plain(key));
+        }
+
+        if (
+            !key.IsNumber
+            || heap.NumeralOf(key) is not { IsWhole: true } index
+            || !(target.IsText || target.Kind == ValueKind.Array)
+        )
+        {
+            throw new ScriptFailure(
+                $"the script asks {CSharpStrings.NameOf(target)} for what stands at {CSharpStrings.NameOf(key)}"
+            );
+        }
+
+        int count = target.IsText ? heap.LengthOf(heap.Plain(target)) : heap.Count(target);
+        if (index.Whole < 0 || index.Whole >= count)
+        {
+            return isRequired
+                ? throw new ScriptFailure(
+                    $"the script asks {CSharpStrings.NameOf(target)} of {count} for the element at {index.Whole}"
+                )
+                : ScriptValue.Null;
+        }
+
+        int at = (int)index.Whole;
+        return target.IsText
+            ? heap.Part(heap.Plain(target), at, at + 1).With(ValueTrait.Character)
+            : heap.Element(target, at);
+    }
+
+    private static ScriptFailure HasNoMember(ScriptHeap heap, ScriptValue target, ScriptValue name) =>
+        new($"the script asks {CSharpStrings.NameOf(target)} for its member '{heap.Shown(name)}', which it has not");
+}

@@ -1,0 +1,135 @@
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Running;
+using Rookery.Scripting.Values;
+
+namespace Rookery.Scripting.CSharp;
+
+/// <summary>Operators of C#. Of nothing, arithmetic is nothing and a comparison false.</summary>
+internal static class CSharpOperators
+{
+    public static ScriptValue OperateAsCSharp(
+        this ScriptContext context,
+        ScriptFunction function,
+        ScriptValue first,
+        ScriptValue second
+    )
+    {
+        var heap = context.Heap;
+        if (function == ScriptFunction.Property)
+        {
+            return context.GetProperty(first, second);
+        }
+
+        // A char is a number beside one, and where two are calculated with.
+        if (
+            (first.Trait == ValueTrait.Character && (second.IsNumber || second.Trait == ValueTrait.Character))
+            || (second.Trait == ValueTrait.Character && first.IsNumber)
+        )
+        {
+            first = first.IsNumber ? first : heap.CodeOf(first);
+            second = second.IsNumber ? second : heap.CodeOf(second);
+        }
+
+        switch (function)
+        {
+            case ScriptFunction.IsSame:
+                return ScriptValue.Of(heap.IsSame(first, second, isOperator: true));
+            case ScriptFunction.IsLess
+            or ScriptFunction.IsLessOrEqual
+            or ScriptFunction.IsGreater
+            or ScriptFunction.IsGreaterOrEqual:
+                return ScriptValue.Of(
+                    !first.IsNothing && !second.IsNothing && IsInOrder(function, heap.Compare(first, second))
+                );
+            case ScriptFunction.Plus:
+                (first, second) = (heap.AsRead(first), heap.AsRead(second));
+                if (first.IsText || second.IsText)
+                {
+                    return JoinAsCSharp(heap, first, second);
+                }
+
+                break;
+        }
+
+        if (first.IsNothing || second.IsNothing)
+        {
+            return first.IsNothing || function is not (ScriptFunction.DividedBy or ScriptFunction.Modulo)
+                ? ScriptValue.Null
+                : throw new ScriptFailure("the script divides by what is missing or null");
+        }
+
+        if (first.IsNumber && second.IsNumber)
+        {
+            RequireNoMix(first, second);
+            return heap.ValueOf(
+                first.Kind == ValueKind.Decimal || second.Kind == ValueKind.Decimal
+                    ? CSharpNumber.Calculate(
+                        function,
+                        new CSharpNumber(heap.DecimalOf(first)),
+                        new CSharpNumber(heap.DecimalOf(second))
+                    )
+                    : CalculateNumbers(context, function, heap.NumeralOf(first), heap.NumeralOf(second))
+            );
+        }
+
+        return heap.OperateOnDates(function, heap.Temporal(first), heap.Temporal(second));
+    }
+
+    /// <summary>C# has no operator for a decimal and a double. A number of a document becomes either.</summary>
+    public static void RequireNoMix(ScriptValue first, ScriptValue second)
+    {
+        if (
+            (first.Kind == ValueKind.Decimal && second.Kind == ValueKind.Real)
+            || (first.Kind == ValueKind.Real && second.Kind == ValueKind.Decimal)
+        )
+        {
+            throw Mixed();
+        }
+    }
+
+    public static ScriptFailure Mixed() =>
+        new("the script calculates with a decimal and a double, for which C# asks a cast");
+
+    private static CSharpNumber CalculateNumbers(
+        ScriptContext context,
+        ScriptFunction function,
+        CSharpNumber left,
+        CSharpNumber right
+    )
+    {
+        var heap = context.Heap;
+        var type = CSharpNumber.Common(left, right);
+        if (function == ScriptFunction.Modulo && type is (CSharpNumberType.Single or CSharpNumberType.Real))
+        {
+            heap.SpendOnRemainder(left.Real, right.Real);
+        }
+
+        return function == ScriptFunction.Plus && type == CSharpNumberType.Real
+            ? new CSharpNumber(context.AddReals(left.Real, right.Real))
+            : CSharpNumber.Calculate(function, left, right);
+    }
+
+    private static bool IsInOrder(ScriptFunction function, int? order) =>
+        order is { } known
+        && function switch
+        {
+            ScriptFunction.IsLess => known < 0,
+            ScriptFunction.IsLessOrEqual => known <= 0,
+            ScriptFunction.IsGreater => known > 0,
+            _ => known >= 0,
+        };
+
+    private static ScriptValue JoinAsCSharp(ScriptHeap heap, ScriptValue left, ScriptValue right)
+    {
+        if (left.Kind == ValueKind.Text && left.Start + left.Length == heap.Length && !heap.HasHalves)
+        {
+            heap.AddCSharpText(right);
+            return heap.TextFrom(left.Start);
+        }
+
+        int start = heap.Length;
+        heap.AddCSharpText(left);
+        heap.AddCSharpText(right);
+        return heap.TextFrom(start);
+    }
+}

@@ -1,0 +1,226 @@
+using Rookery.Json;
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Running;
+using Rookery.Scripting.Syntax;
+using Rookery.Scripting.Values;
+
+namespace Rookery.Scripting.Functions;
+
+/// <summary>Functions of texts.</summary>
+internal static class TextFunctions
+{
+    public static ScriptValue InvokeOnText(
+        this ScriptHeap heap,
+        ScriptFunction function,
+        ScriptValue text,
+        ReadOnlySpan<ScriptValue> arguments
+    )
+    {
+        heap.SpendOnBytes(text.Length);
+        switch (function)
+        {
+            case ScriptFunction.ToLowerCase or ScriptFunction.ToUpperCase:
+                return InOtherCase(heap, text, function == ScriptFunction.ToUpperCase);
+            case ScriptFunction.Trim:
+                return Trimmed(heap, text, isStart: true, isEnd: true);
+            case ScriptFunction.TrimStart:
+                return Trimmed(heap, text, isStart: true, isEnd: false);
+            case ScriptFunction.TrimEnd:
+                return Trimmed(heap, text, isStart: false, isEnd: true);
+            case ScriptFunction.Substr or ScriptFunction.Substring or ScriptFunction.Slice:
+                return Cut(heap, function, text, arguments);
+            case ScriptFunction.CharAt:
+                int at = arguments.IsEmpty ? 0 : heap.ToInteger(arguments[0], -1, int.MaxValue - 1);
+                int length = heap.LengthOf(text);
+                return at < 0 || at >= length ? heap.NewText(default) : heap.Part(text, at, at + 1);
+            case ScriptFunction.StartsWith
+            or ScriptFunction.EndsWith
+            or ScriptFunction.Includes
+            or ScriptFunction.IndexOf
+            or ScriptFunction.LastIndexOf:
+                return heap.Search(function, text, heap.ToText(arguments[0]));
+            case ScriptFunction.Replace or ScriptFunction.ReplaceAll:
+                return heap.Replace(
+                    text,
+                    heap.ToText(arguments[0]),
+                    heap.ToText(arguments[1]),
+                    function == ScriptFunction.ReplaceAll
+                );
+            case ScriptFunction.Split:
+                return heap.Split(text, heap.ToText(arguments[0]));
+            case ScriptFunction.Concat:
+                foreach (var argument in arguments)
+                {
+                    text = heap.JoinTexts(text, argument);
+                }
+
+                return text;
+            case ScriptFunction.Repeat:
+                return Repeat(heap, text, heap.ToNumber(arguments[0]));
+            case ScriptFunction.PadStart or ScriptFunction.PadEnd:
+                bool hasFill = arguments.Length > 1 && arguments[1].Kind != ValueKind.Undefined;
+                var fill = hasFill ? heap.ToText(arguments[1]) : heap.NewText(" "u8);
+                int padded = heap.ToInteger(arguments[0], 0, int.MaxValue / 2);
+                return Pad(heap, text, padded, fill, function == ScriptFunction.PadStart);
+            default:
+                throw new ScriptFailure($"the script calls {FunctionNames.Of(function)} on a text");
+        }
+    }
+
+    private static ScriptValue InOtherCase(ScriptHeap heap, ScriptValue text, bool isUpper)
+    {
+        const int BytesPerMappingStep = 4;
+        heap.Spend(text.Length / BytesPerMappingStep);
+        int start = heap.Length;
+        var room = heap.Reserve(text.Length * FullLetterCase.MostGrowth);
+        var source = heap.Span(text);
+        heap.Advance(isUpper ? FullLetterCase.ToUpper(source, room) : FullLetterCase.ToLower(source, room));
+        return heap.TextFrom(start);
+    }
+
+    private static ScriptValue Trimmed(ScriptHeap heap, ScriptValue text, bool isStart, bool isEnd)
+    {
+        var bytes = heap.Span(text);
+        int before = isStart ? bytes.Length - Blanks.TrimStart(bytes).Length : 0;
+        bytes = bytes[before..];
+        int length = isEnd ? Blanks.TrimEnd(bytes).Length : bytes.Length;
+        return ScriptValue.InHeap(ValueKind.Text, text.Start + before, length);
+    }
+
+    private static ScriptValue Cut(
+        ScriptHeap heap,
+        ScriptFunction function,
+        ScriptValue text,
+        ReadOnlySpan<ScriptValue> arguments
+    )
+    {
+        int length = heap.LengthOf(text);
+        int from = arguments.IsEmpty ? 0 : heap.ToInteger(arguments[0], -length, length);
+        bool hasEnd = arguments.Length > 1 && arguments[1].Kind != ValueKind.Undefined;
+        int to = hasEnd ? heap.ToInteger(arguments[1], -length, length) : length;
+        if (function == ScriptFunction.Substring)
+        {
+            (from, to) = (Math.Max(from, 0), Math.Max(to, 0));
+            return heap.Part(text, Math.Min(from, to), Math.Max(from, to));
+        }
+
+        from = from < 0 ? length + from : from;
+        to =
+            function == ScriptFunction.Substr ? (hasEnd ? Math.Min(length, from + Math.Max(to, 0)) : length)
+            : to < 0 ? length + to
+            : to;
+        return heap.Part(text, from, Math.Max(from, to));
+    }
+
+    /// <summary>Units of a text from one to another; of a pair that is cut apart, one half.</summary>
+    public static ScriptValue Part(this ScriptHeap heap, ScriptValue text, int from, int to)
+    {
+        heap.SpendOnBytes(text.Length);
+        var bytes = heap.Span(text);
+        int start = Utf16Text.OffsetOf(bytes, from, out bool cutsStart);
+        int end = Utf16Text.OffsetOf(bytes, to, out bool cutsEnd);
+        if (from >= to)
+        {
+            return ScriptValue.InHeap(ValueKind.Text, text.Start, 0);
+        }
+
+        if (!cutsStart && !cutsEnd)
+        {
+            return ScriptValue.InHeap(ValueKind.Text, text.Start + start, end - start);
+        }
+
+        int made = heap.Length;
+        if (cutsStart)
+        {
+            heap.AddHalf(text.Start + start, isSecond: true);
+            start += Utf16Text.PairBytes;
+        }
+
+        if (end > start)
+        {
+            heap.AddCopy(text.Start + start, end - start);
+        }
+
+        if (cutsEnd)
+        {
+            heap.AddHalf(text.Start + end, isSecond: false);
+        }
+
+        return heap.TextFrom(made);
+    }
+
+    public static ScriptValue Split(this ScriptHeap heap, ScriptValue text, ScriptValue separator)
+    {
+        heap.RequireWholeCharacters(separator);
+        var array = heap.NewArray();
+        int at = 0;
+        if (separator.Length == 0)
+        {
+            while (at < text.Length)
+            {
+                heap.Spend(1);
+                int length = Utf16Text.BytesAt(heap.Span(text)[at]);
+                if (length == Utf16Text.PairBytes)
+                {
+                    heap.Append(array, HalfOf(heap, text.Start + at, isSecond: false));
+                    heap.Append(array, HalfOf(heap, text.Start + at, isSecond: true));
+                }
+                else
+                {
+                    heap.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, length));
+                }
+
+                at += length;
+            }
+
+            return array;
+        }
+
+        while (heap.IndexOf(text, at, separator) is >= 0 and int found)
+        {
+            heap.Spend(1);
+            heap.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, found));
+            at += found + separator.Length;
+        }
+
+        heap.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, text.Length - at));
+        return array;
+    }
+
+    private static ScriptValue HalfOf(ScriptHeap heap, int pair, bool isSecond)
+    {
+        int start = heap.Length;
+        heap.AddHalf(pair, isSecond);
+        return heap.TextFrom(start);
+    }
+
+    private static ScriptValue Repeat(ScriptHeap heap, ScriptValue text, double count)
+    {
+        if (!(count >= 0) || count * Math.Max(text.Length, 1) > heap.MemoryLimit)
+        {
+            throw new ScriptFailure($"a text cannot be repeated {JsonNumber.Format(count)} times");
+        }
+
+        int start = heap.Length;
+        for (int times = (int)count; times > 0; times--)
+        {
+            heap.AddCopy(text.Start, text.Length);
+        }
+
+        return heap.TextFrom(start);
+    }
+
+    private static ScriptValue Pad(ScriptHeap heap, ScriptValue text, int length, ScriptValue fill, bool isStart)
+    {
+        int missing = length - heap.LengthOf(text);
+        int unit = heap.LengthOf(fill);
+        if (missing <= 0 || unit == 0)
+        {
+            return text;
+        }
+
+        var padding = Repeat(heap, fill, missing / unit);
+        padding = heap.JoinTexts(padding, heap.Part(fill, 0, missing % unit));
+        return isStart ? heap.JoinTexts(padding, text) : heap.JoinTexts(text, padding);
+    }
+}

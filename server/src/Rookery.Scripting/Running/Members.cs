@@ -1,0 +1,191 @@
+using Rookery.Scripting.Functions;
+using Rookery.Scripting.Values;
+
+namespace Rookery.Scripting.Running;
+
+/// <summary>
+/// Members and elements. A member of nothing is nothing, as RavenDB has it; only what would be written to
+/// nothing fails.
+/// </summary>
+internal static class Members
+{
+    public static ScriptValue GetMember(this ScriptContext context, ScriptValue target, ScriptValue name)
+    {
+        var heap = context.Heap;
+        switch (target.Kind)
+        {
+            case ValueKind.Object:
+                int index = heap.Find(target, heap.Span(name));
+                return index >= 0 ? heap.Member(target, index)
+                    : heap.DocumentOf(target) >= 0 && heap.Span(name).SequenceEqual("@metadata"u8)
+                        ? context.Documents.MetadataOf(target)
+                    : ScriptValue.Undefined;
+            case ValueKind.Array when heap.Span(name).SequenceEqual("length"u8):
+                return ScriptValue.Of(heap.Count(target));
+            case ValueKind.Text or ValueKind.EscapedText when heap.Span(name).SequenceEqual("length"u8):
+                return ScriptValue.Of(heap.LengthOf(heap.Plain(target)));
+            default:
+                return GetAt(heap, target, IndexNamed(heap.Span(name)));
+        }
+    }
+
+    public static ScriptValue GetElement(this ScriptContext context, ScriptValue target, ScriptValue key)
+    {
+        var heap = context.Heap;
+        if (target.IsNothing)
+        {
+            return ScriptValue.Undefined;
+        }
+
+        return key.IsNumber && target.Kind != ValueKind.Object
+            ? GetAt(heap, target, heap.NumberOf(key))
+            : context.GetMember(target, heap.ToText(key));
+    }
+
+    /// <summary>The element of an array, or the unit of a text, at an index; undefined where there is none.</summary>
+    private static ScriptValue GetAt(ScriptHeap heap, ScriptValue target, double index)
+    {
+        if (target.Kind == ValueKind.Array)
+        {
+            return IsIndex(index, heap.Count(target)) ? heap.Element(target, (int)index) : ScriptValue.Undefined;
+        }
+
+        if (target.IsText)
+        {
+            var text = heap.Plain(target);
+            return IsIndex(index, heap.LengthOf(text))
+                ? heap.Part(text, (int)index, (int)index + 1)
+                : ScriptValue.Undefined;
+        }
+
+        return ScriptValue.Undefined;
+    }
+
+    public static void SetMember(this ScriptHeap heap, ScriptValue target, ScriptValue name, ScriptValue value)
+    {
+        if (target.Kind == ValueKind.Array && !double.IsNaN(IndexNamed(heap.Span(name))))
+        {
+            heap.SetElement(target, name, value);
+            return;
+        }
+
+        if (target.Kind != ValueKind.Object)
+        {
+            throw CannotSet(heap, target, name);
+        }
+
+        if (heap.DocumentOf(target) >= 0 && heap.Span(name).SequenceEqual("@metadata"u8))
+        {
+            throw new ScriptFailure("the metadata cannot be changed by a script");
+        }
+
+        heap.Set(target, name, value);
+    }
+
+    public static void SetElement(this ScriptHeap heap, ScriptValue target, ScriptValue key, ScriptValue value)
+    {
+        if (target.Kind != ValueKind.Array)
+        {
+            heap.SetMember(target, heap.ToText(key), value);
+            return;
+        }
+
+        int count = heap.Count(target);
+        double index = key.IsNumber ? heap.NumberOf(key) : IndexNamed(heap.Span(heap.ToText(key)));
+        if (!IsIndex(index, count + 1))
+        {
+            throw new ScriptFailure(
+                $"an element of an array of {count} cannot be set at '{heap.Shown(heap.ToText(key))}': it is no index, "
+                    + $"or would leave a gap"
+            );
+        }
+
+        if ((int)index == count)
+        {
+            heap.Append(target, value);
+        }
+        else
+        {
+            heap.SetElement(target, (int)index, value);
+        }
+    }
+
+    public static ScriptValue Delete(this ScriptHeap heap, ScriptValue target, ScriptValue name)
+    {
+        if (target.Kind == ValueKind.Array)
+        {
+            throw new ScriptFailure("deleting an element would leave a gap in its array: use splice");
+        }
+
+        if (target.Kind == ValueKind.Object)
+        {
+            if (heap.DocumentOf(target) >= 0 && heap.Span(name).SequenceEqual("@metadata"u8))
+            {
+                throw new ScriptFailure("the metadata cannot be changed by a script");
+            }
+
+            int index = heap.Find(target, heap.Span(name));
+            if (index >= 0)
+            {
+                heap.Remove(target, index);
+            }
+        }
+
+        return ScriptValue.Of(true);
+    }
+
+    public static void AppendAll(this ScriptHeap heap, ScriptValue array, ScriptValue source)
+    {
+        int count = heap.Count(source);
+        for (int index = 0; index < count; index++)
+        {
+            heap.Spend(1);
+            heap.Append(array, heap.Element(source, index));
+        }
+    }
+
+    public static void AddAll(this ScriptHeap heap, ScriptValue target, ScriptValue source)
+    {
+        bool isArray = source.Kind == ValueKind.Array;
+        if (source.IsText)
+        {
+            source = heap.Split(heap.Plain(source), heap.NewText(default));
+            isArray = true;
+        }
+
+        int count = source.IsContainer ? heap.Count(source) : 0;
+        for (int index = 0; index < count; index++)
+        {
+            heap.Spend(1);
+            var name = isArray ? heap.ToText(ScriptValue.Of(index)) : heap.Plain(heap.Name(source, index));
+            heap.Set(target, name, isArray ? heap.Element(source, index) : heap.Member(source, index));
+        }
+    }
+
+    public static int LengthOf(this ScriptHeap heap, ScriptValue text)
+    {
+        heap.SpendOnBytes(text.Length);
+        return Utf16Text.Length(heap.Span(text));
+    }
+
+    private static bool IsIndex(double number, int count) =>
+        number >= 0 && number < count && number == Math.Truncate(number);
+
+    /// <summary>The index that a name is, as <c>'1'</c> but not <c>'01'</c>; NaN where it is none.</summary>
+    private static double IndexNamed(ReadOnlySpan<byte> name)
+    {
+        const int MostDigits = 10;
+        bool isIndex =
+            name.Length is > 0 and <= MostDigits
+            && name.IndexOfAnyExceptInRange((byte)'0', (byte)'9') < 0
+            && (name.Length == 1 || name[0] != '0');
+        return isIndex ? NumberText.Parse(name) : double.NaN;
+    }
+
+    private static ScriptFailure CannotSet(ScriptHeap heap, ScriptValue target, ScriptValue name) =>
+        new(
+            target.IsNothing
+                ? $"'{heap.Shown(name)}' cannot be set, because the object it would belong to does not exist"
+                : $"'{heap.Shown(name)}' cannot be set, because what it would belong to is no object"
+        );
+}

@@ -1,0 +1,159 @@
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.CSharp;
+using Rookery.Scripting.Values;
+
+namespace Rookery.Scripting.Running;
+
+/// <summary>What operators do with two values: JavaScript's rules.</summary>
+internal static class Operators
+{
+    public static ScriptValue Calculate(this ScriptContext context, Opcode opcode, ScriptValue left, ScriptValue right)
+    {
+        var heap = context.Heap;
+        switch (opcode)
+        {
+            case Opcode.Add:
+                return left.IsText || right.IsText || left.IsContainer || right.IsContainer
+                    ? heap.JoinTexts(left, right)
+                    : context.AddNumbers(heap.AsNumber(left), heap.AsNumber(right));
+            case Opcode.JoinTexts:
+                return heap.JoinTexts(left, right);
+            case Opcode.Subtract:
+                return context.AddNumbers(heap.AsNumber(left), heap.AsNumber(right), isMinus: true);
+            case Opcode.Multiply:
+                return ScriptValue.Of(heap.ToNumber(left) * heap.ToNumber(right));
+            case Opcode.Divide:
+                return ScriptValue.Of(heap.ToNumber(left) / heap.ToNumber(right));
+            case Opcode.Remainder:
+                return ScriptValue.Of(Remainder(heap, heap.ToNumber(left), heap.ToNumber(right)));
+            case Opcode.LooseEqual:
+                return ScriptValue.Of(AreLooselyEqual(heap, left, right));
+            case Opcode.LooseUnequal:
+                return ScriptValue.Of(!AreLooselyEqual(heap, left, right));
+            case Opcode.StrictEqual:
+                return ScriptValue.Of(heap.AreEqual(left, right));
+            case Opcode.StrictUnequal:
+                return ScriptValue.Of(!heap.AreEqual(left, right));
+            case Opcode.Less or Opcode.LessOrEqual or Opcode.Greater or Opcode.GreaterOrEqual:
+                return ScriptValue.Of(IsOrdered(heap, opcode, left, right));
+            default:
+                throw ScriptProgram.Broken();
+        }
+    }
+
+    /// <summary>
+    /// A text that ends at the end of the heap is continued there: texts never change, so its beginning may belong to
+    /// two. Not where halves of pairs may meet, because merging them changes its end.
+    /// </summary>
+    public static ScriptValue JoinTexts(this ScriptHeap heap, ScriptValue left, ScriptValue right)
+    {
+        bool isLast = left.Kind == ValueKind.Text && left.Start + left.Length == heap.Length;
+        if (isLast && !right.IsContainer && !heap.HasHalves)
+        {
+            heap.AddText(right, 0);
+            return heap.TextFrom(left.Start);
+        }
+
+        int start = heap.Length;
+        heap.AddText(left, 0);
+        heap.AddText(right, 0);
+        return heap.TextFrom(start);
+    }
+
+    /// <summary><c>===</c>.</summary>
+    public static bool AreEqual(this ScriptHeap heap, ScriptValue left, ScriptValue right)
+    {
+        if (left.IsNumber && right.IsNumber)
+        {
+            return heap.NumberOf(left) == heap.NumberOf(right);
+        }
+
+        if (left.IsText && right.IsText)
+        {
+            int kept = heap.Length;
+            var (a, b) = (heap.Plain(left), heap.Plain(right));
+            heap.SpendOnBytes(Math.Min(a.Length, b.Length));
+            bool areEqual = heap.Span(a).SequenceEqual(heap.Span(b));
+            heap.Truncate(kept);
+            return areEqual;
+        }
+
+        return left.IsTemporal || right.IsTemporal
+            ? heap.IsSame(left, right)
+            : left.Kind == right.Kind && (!left.IsContainer || left.Start == right.Start);
+    }
+
+    /// <summary><c>==</c>.</summary>
+    private static bool AreLooselyEqual(ScriptHeap heap, ScriptValue left, ScriptValue right)
+    {
+        if (left.IsNothing || right.IsNothing)
+        {
+            return left.IsNothing && right.IsNothing;
+        }
+
+        if ((left.IsText && right.IsText) || (left.IsContainer && right.IsContainer))
+        {
+            return heap.AreEqual(left, right);
+        }
+
+        if ((left.IsContainer && right.IsText) || (left.IsText && right.IsContainer))
+        {
+            return heap.AreEqual(heap.ToText(left), heap.ToText(right));
+        }
+
+        return heap.ToNumber(left) == heap.ToNumber(right);
+    }
+
+    private static bool IsOrdered(ScriptHeap heap, Opcode opcode, ScriptValue left, ScriptValue right)
+    {
+        left = left.IsContainer ? heap.ToText(left) : left;
+        right = right.IsContainer ? heap.ToText(right) : right;
+        if (left.IsText && right.IsText)
+        {
+            int order = heap.CompareTexts(left, right);
+            return opcode switch
+            {
+                Opcode.Less => order < 0,
+                Opcode.LessOrEqual => order <= 0,
+                Opcode.Greater => order > 0,
+                _ => order >= 0,
+            };
+        }
+
+        double a = heap.ToNumber(left),
+            b = heap.ToNumber(right);
+        return opcode switch
+        {
+            Opcode.Less => a < b,
+            Opcode.LessOrEqual => a <= b,
+            Opcode.Greater => a > b,
+            _ => a >= b,
+        };
+    }
+
+    public static int CompareTexts(this ScriptHeap heap, ScriptValue left, ScriptValue right)
+    {
+        // Texts without their escapes are not kept: a sort compares one many times.
+        int kept = heap.Length;
+        var (a, b) = (heap.Plain(left), heap.Plain(right));
+        heap.SpendOnBytes(Math.Min(a.Length, b.Length));
+        int order = Utf16Text.Compare(heap.Span(a), heap.Span(b));
+        heap.Truncate(kept);
+        return order;
+    }
+
+    private static double Remainder(ScriptHeap heap, double left, double right)
+    {
+        heap.SpendOnRemainder(left, right);
+        return left % right;
+    }
+
+    /// <summary>The C library divides bit by bit, so numbers of very different size take long.</summary>
+    public static void SpendOnRemainder(this ScriptHeap heap, double left, double right)
+    {
+        const int BitsPerStep = 16;
+        heap.Spend(Math.Max(ExponentOf(left) - ExponentOf(right), 0) / BitsPerStep);
+    }
+
+    private static int ExponentOf(double number) => (int)(BitConverter.DoubleToUInt64Bits(number) >> 52) & 0x7FF;
+}
