@@ -22,15 +22,15 @@ public sealed partial class ScriptInterpreter
                 ScriptFunction.Count => ScriptValue.OfInt(
                     arguments[0].IsText
                         ? _heap.LengthOf(_heap.Plain(arguments[0]))
-                        : _heap.Count(ToSequence(arguments[0]))
+                        : _heap.Count(_heap.ToSequence(arguments[0]))
                 ),
-                < ScriptFunction.Property => Aggregate(function, ToSequence(arguments[0])),
+                < ScriptFunction.Property => _context.Aggregate(function, _heap.ToSequence(arguments[0])),
                 < ScriptFunction.Negated => _context.OperateAsCSharp(function, arguments[0], arguments[1]),
                 < ScriptFunction.CSharpRound => _heap.Convert(function, arguments[0], arguments[1..]),
                 < ScriptFunction.CSharpToLower => _heap.CalculateAsCSharp(function, arguments),
-                < ScriptFunction.NewDate => InvokeOnCSharpText(function, arguments),
+                < ScriptFunction.NewDate => _heap.InvokeOnCSharpText(function, arguments),
                 < ScriptFunction.ToSequence => _heap.InvokeOnDate(function, arguments),
-                _ => InvokeOnSequence(function, arguments),
+                _ => _context.InvokeOnSequence(function, arguments),
             };
         }
         catch (DivideByZeroException)

@@ -1,13 +1,13 @@
 using System.Globalization;
 using Rookery.Json;
 using Rookery.Scripting.Compiling;
-using Rookery.Scripting.CSharp;
+using Rookery.Scripting.Running;
 using Rookery.Scripting.Values;
 
-namespace Rookery.Scripting.Running;
+namespace Rookery.Scripting.CSharp;
 
-/// <content>Sums and averages of C#: in the widest type of the numbers, and in any order the same.</content>
-public sealed partial class ScriptInterpreter
+/// <summary>Sums and averages of C#: in the widest type of the numbers, and in any order the same.</summary>
+internal static class CSharpSums
 {
     // What numbers a sequence has: the widest says how they are added.
     private enum Summed
@@ -31,18 +31,19 @@ public sealed partial class ScriptInterpreter
     /// its type, not what it is on the way. Those that are doubles by a cast or a computation are added as doubles, in
     /// a reduce by their digits.
     /// </summary>
-    private ScriptValue Sum(ScriptValue sequence, int count, bool isAverage)
+    public static ScriptValue Sum(this ScriptContext context, ScriptValue sequence, int count, bool isAverage)
     {
+        var heap = context.Heap;
         int numbers = 0;
         bool hasDouble = false,
             hasOtherThanFloats = false;
         var widest = Summed.Ints;
         for (int index = 0; index < count; index++)
         {
-            var element = _heap.Element(sequence, index);
+            var element = heap.Element(sequence, index);
             if (!element.IsNothing)
             {
-                var kind = SummedAs(element, isAverage);
+                var kind = SummedAs(heap, element, isAverage);
                 hasDouble |= kind is Summed.Floats or Summed.Doubles;
                 hasOtherThanFloats |= kind != Summed.Floats;
                 widest = kind > widest ? kind : widest;
@@ -60,15 +61,15 @@ public sealed partial class ScriptInterpreter
             case Summed.Decimals when hasDouble:
                 throw CSharpOperators.Mixed();
             case Summed.Decimals:
-                decimal exact = SumOfDecimals(sequence, count);
-                return _heap.ValueOf(new CSharpNumber(isAverage ? exact / numbers : exact));
+                decimal exact = SumOfDecimals(heap, sequence, count);
+                return heap.ValueOf(new CSharpNumber(isAverage ? exact / numbers : exact));
             case Summed.Floats or Summed.Doubles:
-                double real = SumOfReals(sequence, count);
+                double real = SumOfReals(context, sequence, count);
                 real = isAverage ? real / numbers : real;
                 return hasOtherThanFloats ? ScriptValue.OfReal(real) : ScriptValue.OfSingle((float)real);
         }
 
-        var sum = DigitsOfSum(sequence, count);
+        var sum = DigitsOfSum(heap, sequence, count);
         if (isAverage)
         {
             return ScriptValue.OfReal(sum.Average(numbers));
@@ -76,7 +77,7 @@ public sealed partial class ScriptInterpreter
 
         if (widest == Summed.Stored)
         {
-            return WithDigitsOf(sum, isReal: true);
+            return heap.WithDigitsOf(sum, isReal: true);
         }
 
         bool isLong = sum.TryGetWhole(out long whole);
@@ -85,18 +86,18 @@ public sealed partial class ScriptInterpreter
                 ? ScriptValue.OfInt(checked((int)whole))
                 : ScriptValue.OfWhole(whole)
             : widest == Summed.StoredWhole
-                ? WithDigitsOf(sum, isReal: false)
+                ? heap.WithDigitsOf(sum, isReal: false)
                 : throw new OverflowException();
     }
 
-    private Summed SummedAs(ScriptValue element, bool isAverage)
+    private static Summed SummedAs(ScriptHeap heap, ScriptValue element, bool isAverage)
     {
         if (element.Kind == ValueKind.StoredNumber)
         {
-            return _heap.Span(element).IndexOfAny(".eE"u8) < 0 ? Summed.StoredWhole : Summed.Stored;
+            return heap.Span(element).IndexOfAny(".eE"u8) < 0 ? Summed.StoredWhole : Summed.Stored;
         }
 
-        return _heap.Required(element, isAverage ? ScriptFunction.Average : ScriptFunction.Sum).Type switch
+        return heap.Required(element, isAverage ? ScriptFunction.Average : ScriptFunction.Sum).Type switch
         {
             CSharpNumberType.Int => Summed.Ints,
             CSharpNumberType.Whole => Summed.Longs,
@@ -107,22 +108,22 @@ public sealed partial class ScriptInterpreter
     }
 
     /// <summary>The sum of numbers by their digits.</summary>
-    private ExactSum DigitsOfSum(ScriptValue sequence, int count)
+    private static ExactSum DigitsOfSum(ScriptHeap heap, ScriptValue sequence, int count)
     {
         var sum = default(ExactSum);
         Span<byte> room = stackalloc byte[JsonNumber.MostDecimalBytes];
         for (int index = 0; index < count; index++)
         {
-            var element = _heap.Element(sequence, index);
+            var element = heap.Element(sequence, index);
             switch (element.Kind)
             {
                 case ValueKind.Undefined or ValueKind.Null:
                     break;
                 case ValueKind.Decimal:
-                    sum.Add(_heap.Span(element));
+                    sum.Add(heap.Span(element));
                     break;
                 default:
-                    sum.Add(_heap.DigitsOf(element, room));
+                    sum.Add(heap.DigitsOf(element, room));
                     break;
             }
         }
@@ -131,36 +132,37 @@ public sealed partial class ScriptInterpreter
     }
 
     /// <summary>C# adds floats as doubles, too, and makes a float of their sum.</summary>
-    private double SumOfReals(ScriptValue sequence, int count)
+    private static double SumOfReals(ScriptContext context, ScriptValue sequence, int count)
     {
+        var heap = context.Heap;
         double sum = 0;
         bool hasDigits = true;
         for (int index = 0; index < count; index++)
         {
-            var element = _heap.Element(sequence, index);
+            var element = heap.Element(sequence, index);
             if (!element.IsNothing)
             {
-                double real = _heap.NumeralOf(element).Real;
+                double real = heap.NumeralOf(element).Real;
                 hasDigits &= double.IsFinite(real);
                 sum += real;
             }
         }
 
-        return AddsDecimals && hasDigits ? DigitsOfSum(sequence, count).ToDouble() : sum;
+        return context.AddsDecimals && hasDigits ? DigitsOfSum(heap, sequence, count).ToDouble() : sum;
     }
 
     /// <summary>The decimal next to the sum, with as many digits behind the point as any number has.</summary>
-    private decimal SumOfDecimals(ScriptValue sequence, int count)
+    private static decimal SumOfDecimals(ScriptHeap heap, ScriptValue sequence, int count)
     {
         var sum = default(ExactSum);
         Span<byte> room = stackalloc byte[JsonNumber.MostDecimalBytes];
         int scale = 0;
         for (int index = 0; index < count; index++)
         {
-            var element = _heap.Element(sequence, index);
+            var element = heap.Element(sequence, index);
             if (!element.IsNothing)
             {
-                decimal number = _heap.DecimalOf(element);
+                decimal number = heap.DecimalOf(element);
                 number.TryFormat(room, out int length, default, CultureInfo.InvariantCulture);
                 sum.Add(room[..length]);
                 scale = Math.Max(scale, number.Scale);
@@ -172,10 +174,10 @@ public sealed partial class ScriptInterpreter
         return exact + new decimal(0, 0, 0, isNegative: false, (byte)scale);
     }
 
-    private ScriptValue WithDigitsOf(ExactSum sum, bool isReal)
+    public static ScriptValue WithDigitsOf(this ScriptHeap heap, ExactSum sum, bool isReal)
     {
-        var room = _heap.Reserve(ExactSum.MostBytes);
+        var room = heap.Reserve(ExactSum.MostBytes);
         int length = isReal ? sum.WriteReal(room) : sum.WriteWhole(room);
-        return _heap.TakeDigits(length);
+        return heap.TakeDigits(length);
     }
 }

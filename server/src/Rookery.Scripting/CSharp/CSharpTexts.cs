@@ -1,20 +1,22 @@
 using System.Text;
 using Rookery.Scripting.Compiling;
-using Rookery.Scripting.CSharp;
 using Rookery.Scripting.Functions;
+using Rookery.Scripting.Running;
 using Rookery.Scripting.Values;
 
-namespace Rookery.Scripting.Running;
+namespace Rookery.Scripting.CSharp;
 
-/// <content>Strings of C#: by the numbers of their characters, whatever the culture.</content>
-public sealed partial class ScriptInterpreter
+/// <summary>Strings of C#: by the numbers of their characters, whatever the culture.</summary>
+internal static class CSharpTexts
 {
-    private const int MostPadding = 64 * 1024;
-
     // In a builder, a string and an array.
     private const int CopiesOfCharacters = 4;
 
-    private ScriptValue InvokeOnCSharpText(ScriptFunction function, ReadOnlySpan<ScriptValue> arguments)
+    public static ScriptValue InvokeOnCSharpText(
+        this ScriptHeap heap,
+        ScriptFunction function,
+        ReadOnlySpan<ScriptValue> arguments
+    )
     {
         var first = arguments[0];
         switch (function)
@@ -22,25 +24,25 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.ToCharacter:
                 return first.With(ValueTrait.Character);
             case ScriptFunction.IsEqual:
-                return ScriptValue.Of(_heap.IsEqual(first, arguments[1]));
+                return ScriptValue.Of(heap.IsEqual(first, arguments[1]));
             case ScriptFunction.IsNullOrEmpty:
-                return ScriptValue.Of(first.IsNothing || _heap.TextOf(first, function).Length == 0);
+                return ScriptValue.Of(first.IsNothing || heap.TextOf(first, function).Length == 0);
             case ScriptFunction.IsNullOrWhiteSpace:
                 return ScriptValue.Of(
-                    first.IsNothing || _heap.NetText(_heap.TextOf(first, function)).AsSpan().Trim().IsEmpty
+                    first.IsNothing || heap.NetText(heap.TextOf(first, function)).AsSpan().Trim().IsEmpty
                 );
             case ScriptFunction.JoinWith:
-                return JoinWith(first, arguments[1]);
+                return JoinWith(heap, first, arguments[1]);
             case ScriptFunction.JoinAll:
-                return JoinWith(_heap.NewText(default), first);
+                return JoinWith(heap, heap.NewText(default), first);
             case ScriptFunction.FormatText:
-                return _heap.FormatText(_heap.NetText(_heap.TextOf(first, function)), arguments[1]);
+                return heap.FormatText(heap.NetText(heap.TextOf(first, function)), arguments[1]);
             case ScriptFunction.CompareOrdinal:
                 return ScriptValue.OfInt(
                     first.IsNothing || arguments[1].IsNothing
                         ? first.IsNothing.CompareTo(arguments[1].IsNothing) * -1
                         : Math.Sign(
-                            _heap.CompareTexts(_heap.TextOf(first, function), _heap.TextOf(arguments[1], function))
+                            heap.CompareTexts(heap.TextOf(first, function), heap.TextOf(arguments[1], function))
                         )
                 );
             case ScriptFunction.IsSameText:
@@ -48,17 +50,17 @@ public sealed partial class ScriptInterpreter
                     first.IsNothing || arguments[1].IsNothing
                         ? first.IsNothing && arguments[1].IsNothing
                         : string.Equals(
-                            _heap.NetText(_heap.TextOf(first, function)),
-                            _heap.NetText(_heap.TextOf(arguments[1], function)),
-                            ComparisonOf(arguments)
+                            heap.NetText(heap.TextOf(first, function)),
+                            heap.NetText(heap.TextOf(arguments[1], function)),
+                            ComparisonOf(heap, arguments)
                         )
                 );
             case ScriptFunction.CSharpIncludes
                 when first.Kind is ValueKind.Array or ValueKind.Object or ValueKind.Undefined or ValueKind.Null:
-                return ScriptValue.Of(IndexOfSame(ToSequence(first), arguments[1]) >= 0);
+                return ScriptValue.Of(heap.IndexOfSame(heap.ToSequence(first), arguments[1]) >= 0);
             case ScriptFunction.CSharpIndexOf or ScriptFunction.CSharpLastIndexOf when first.Kind == ValueKind.Array:
                 bool isBackwards = function == ScriptFunction.CSharpLastIndexOf;
-                return ScriptValue.OfInt(IndexOfSame(first, arguments[1], isBackwards));
+                return ScriptValue.OfInt(heap.IndexOfSame(first, arguments[1], isBackwards));
         }
 
         if (first.IsNothing)
@@ -80,10 +82,11 @@ public sealed partial class ScriptInterpreter
             }
         }
 
-        return InvokeOnCSharpText(function, _heap.TextOf(first, function), arguments);
+        return heap.InvokeOnCSharpText(function, heap.TextOf(first, function), arguments);
     }
 
-    private ScriptValue InvokeOnCSharpText(
+    public static ScriptValue InvokeOnCSharpText(
+        this ScriptHeap heap,
         ScriptFunction function,
         ScriptValue text,
         ReadOnlySpan<ScriptValue> arguments
@@ -92,54 +95,55 @@ public sealed partial class ScriptInterpreter
         switch (function)
         {
             case ScriptFunction.CSharpToLower:
-                return InSimpleCase(text, isUpper: false);
+                return InSimpleCase(heap, text, isUpper: false);
             case ScriptFunction.CSharpToUpper:
-                return InSimpleCase(text, isUpper: true);
+                return InSimpleCase(heap, text, isUpper: true);
             case ScriptFunction.CSharpTrim or ScriptFunction.CSharpTrimStart or ScriptFunction.CSharpTrimEnd:
-                return TrimAsCSharp(function, _heap.NetText(text), arguments[1..]);
+                return TrimAsCSharp(heap, function, heap.NetText(text), arguments[1..]);
             case ScriptFunction.CSharpSubstring:
-                int length = _heap.LengthOf(text);
-                int from = IndexIn(arguments[1], length);
-                return _heap.Part(
+                int length = heap.LengthOf(text);
+                int from = IndexIn(heap, arguments[1], length);
+                return heap.Part(
                     text,
                     from,
-                    arguments.Length > 2 ? from + IndexIn(arguments[2], length - from) : length
+                    arguments.Length > 2 ? from + IndexIn(heap, arguments[2], length - from) : length
                 );
             case ScriptFunction.CSharpIncludes
             or ScriptFunction.CSharpStartsWith
             or ScriptFunction.CSharpEndsWith
             or ScriptFunction.CSharpIndexOf
             or ScriptFunction.CSharpLastIndexOf:
-                return SearchAsCSharp(function, text, _heap.TextOf(arguments[1], function), arguments);
+                return SearchAsCSharp(heap, function, text, heap.TextOf(arguments[1], function), arguments);
             case ScriptFunction.CSharpReplace:
                 return ReplaceAsCSharp(
-                    _heap.NetText(text),
-                    _heap.NetText(_heap.TextOf(arguments[1], function)),
+                    heap,
+                    heap.NetText(text),
+                    heap.NetText(heap.TextOf(arguments[1], function)),
                     arguments
                 );
             case ScriptFunction.CSharpSplit:
-                return SplitAsCSharp(_heap.NetText(text), arguments[1], arguments[2..]);
+                return SplitAsCSharp(heap, heap.NetText(text), arguments[1], arguments[2..]);
             case ScriptFunction.CSharpPadLeft or ScriptFunction.CSharpPadRight:
-                int width = IndexIn(arguments[1], MostPadding);
-                char fill = arguments.Length > 2 ? CharacterOf(arguments[2]) : ' ';
-                _heap.HoldString(width);
-                return _heap.NewString(
+                int width = IndexIn(heap, arguments[1], CSharpFormats.MostPadding);
+                char fill = arguments.Length > 2 ? CharacterOf(heap, arguments[2]) : ' ';
+                heap.HoldString(width);
+                return heap.NewString(
                     function == ScriptFunction.CSharpPadLeft
-                        ? _heap.NetText(text).PadLeft(width, fill)
-                        : _heap.NetText(text).PadRight(width, fill)
+                        ? heap.NetText(text).PadLeft(width, fill)
+                        : heap.NetText(text).PadRight(width, fill)
                 );
             case ScriptFunction.CSharpInsert:
-                string whole = _heap.NetText(text);
-                string inserted = _heap.NetText(_heap.TextOf(arguments[2], function));
-                _heap.HoldString(whole.Length + inserted.Length);
-                return _heap.NewString(whole.Insert(IndexIn(arguments[1], whole.Length), inserted));
+                string whole = heap.NetText(text);
+                string inserted = heap.NetText(heap.TextOf(arguments[2], function));
+                heap.HoldString(whole.Length + inserted.Length);
+                return heap.NewString(whole.Insert(IndexIn(heap, arguments[1], whole.Length), inserted));
             case ScriptFunction.CSharpRemove:
-                whole = _heap.NetText(text);
-                _heap.HoldString(whole.Length);
-                from = IndexIn(arguments[1], whole.Length);
-                return _heap.NewString(
+                whole = heap.NetText(text);
+                heap.HoldString(whole.Length);
+                from = IndexIn(heap, arguments[1], whole.Length);
+                return heap.NewString(
                     arguments.Length > 2
-                        ? whole.Remove(from, IndexIn(arguments[2], whole.Length - from))
+                        ? whole.Remove(from, IndexIn(heap, arguments[2], whole.Length - from))
                         : whole[..from]
                 );
             default:
@@ -148,15 +152,15 @@ public sealed partial class ScriptInterpreter
     }
 
     /// <summary>The invariant culture's case: letter for letter, by tables that are the same on every member.</summary>
-    private ScriptValue InSimpleCase(ScriptValue text, bool isUpper)
+    private static ScriptValue InSimpleCase(ScriptHeap heap, ScriptValue text, bool isUpper)
     {
-        _heap.SpendOnBytes(text.Length);
-        int start = _heap.Length;
+        heap.SpendOnBytes(text.Length);
+        int start = heap.Length;
 
         // The other case of a letter takes three bytes for two at most.
-        var room = _heap.Reserve((text.Length * 3 / 2) + Utf16Text.PairBytes);
+        var room = heap.Reserve((text.Length * 3 / 2) + Utf16Text.PairBytes);
         int written = 0;
-        for (var rest = _heap.Span(text); !rest.IsEmpty; )
+        for (var rest = heap.Span(text); !rest.IsEmpty; )
         {
             int character = Utf16Text.Take(ref rest);
 
@@ -165,11 +169,16 @@ public sealed partial class ScriptInterpreter
             written += Utf16Text.Write(isKept ? character : LetterCase.Map(character, isUpper), room[written..]);
         }
 
-        _heap.Advance(written);
-        return _heap.TextFrom(start);
+        heap.Advance(written);
+        return heap.TextFrom(start);
     }
 
-    private ScriptValue ReplaceAsCSharp(string text, string wanted, ReadOnlySpan<ScriptValue> arguments)
+    private static ScriptValue ReplaceAsCSharp(
+        ScriptHeap heap,
+        string text,
+        string wanted,
+        ReadOnlySpan<ScriptValue> arguments
+    )
     {
         if (wanted.Length == 0)
         {
@@ -178,47 +187,48 @@ public sealed partial class ScriptInterpreter
 
         string replacement = arguments[2].IsNothing
             ? ""
-            : _heap.NetText(_heap.TextOf(arguments[2], ScriptFunction.CSharpReplace));
-        var comparison = ComparisonOf(arguments);
-        _heap.SpendOnSearch(text.Length, wanted.Length);
+            : heap.NetText(heap.TextOf(arguments[2], ScriptFunction.CSharpReplace));
+        var comparison = ComparisonOf(heap, arguments);
+        heap.SpendOnSearch(text.Length, wanted.Length);
         long length = text.Length;
         for (int at = 0; (at = text.IndexOf(wanted, at, comparison)) >= 0; at += wanted.Length)
         {
             length += replacement.Length - wanted.Length;
         }
 
-        _heap.HoldString(length);
-        return _heap.NewString(text.Replace(wanted, replacement, comparison));
+        heap.HoldString(length);
+        return heap.NewString(text.Replace(wanted, replacement, comparison));
     }
 
-    private int IndexIn(ScriptValue value, int most) =>
-        _heap.Required(value, "an index") is { IsWhole: true } index && index.Whole >= 0 && index.Whole <= most
+    private static int IndexIn(ScriptHeap heap, ScriptValue value, int most) =>
+        heap.Required(value, "an index") is { IsWhole: true } index && index.Whole >= 0 && index.Whole <= most
             ? (int)index.Whole
             : throw new ScriptFailure($"an index or length is not between 0 and {most}");
 
-    private char CharacterOf(ScriptValue value) =>
-        _heap.NetText(value) is [var only]
+    private static char CharacterOf(ScriptHeap heap, ScriptValue value) =>
+        heap.NetText(value) is [var only]
             ? only
-            : throw new ScriptFailure($"'{_heap.Shown(_heap.Plain(value))}' is no single character");
+            : throw new ScriptFailure($"'{heap.Shown(heap.Plain(value))}' is no single character");
 
     /// <summary>
     /// The comparison that the last argument names, as the definition was told to put it there; without one by the
     /// numbers of characters.
     /// </summary>
-    private StringComparison ComparisonOf(ReadOnlySpan<ScriptValue> arguments) =>
-        arguments[^1].Kind == ValueKind.Text && _heap.Span(arguments[^1]).SequenceEqual("\0OrdinalIgnoreCase"u8)
+    private static StringComparison ComparisonOf(ScriptHeap heap, ReadOnlySpan<ScriptValue> arguments) =>
+        arguments[^1].Kind == ValueKind.Text && heap.Span(arguments[^1]).SequenceEqual("\0OrdinalIgnoreCase"u8)
             ? StringComparison.OrdinalIgnoreCase
             : StringComparison.Ordinal;
 
-    private ScriptValue SearchAsCSharp(
+    private static ScriptValue SearchAsCSharp(
+        ScriptHeap heap,
         ScriptFunction function,
         ScriptValue text,
         ScriptValue wanted,
         ReadOnlySpan<ScriptValue> arguments
     )
     {
-        _heap.RequireWholeCharacters(wanted);
-        _heap.SpendOnSearch(text.Length, wanted.Length);
+        heap.RequireWholeCharacters(wanted);
+        heap.SpendOnSearch(text.Length, wanted.Length);
         if (
             arguments.Length == 2
             && function
@@ -227,8 +237,8 @@ public sealed partial class ScriptInterpreter
                     or ScriptFunction.CSharpEndsWith
         )
         {
-            var bytes = _heap.Span(text);
-            var part = _heap.Span(wanted);
+            var bytes = heap.Span(text);
+            var part = heap.Span(wanted);
             return ScriptValue.Of(
                 function == ScriptFunction.CSharpIncludes ? bytes.IndexOf(part) >= 0
                 : function == ScriptFunction.CSharpStartsWith ? bytes.StartsWith(part)
@@ -236,8 +246,8 @@ public sealed partial class ScriptInterpreter
             );
         }
 
-        var (whole, searched, comparison) = (_heap.NetText(text), _heap.NetText(wanted), ComparisonOf(arguments));
-        int from = arguments.Length > 2 && arguments[2].IsNumber ? IndexIn(arguments[2], whole.Length) : -1;
+        var (whole, searched, comparison) = (heap.NetText(text), heap.NetText(wanted), ComparisonOf(heap, arguments));
+        int from = arguments.Length > 2 && arguments[2].IsNumber ? IndexIn(heap, arguments[2], whole.Length) : -1;
         return function switch
         {
             ScriptFunction.CSharpIncludes => ScriptValue.Of(whole.Contains(searched, comparison)),
@@ -251,7 +261,12 @@ public sealed partial class ScriptInterpreter
     }
 
     /// <summary>Without characters blanks are trimmed; else all of those that the arguments are.</summary>
-    private ScriptValue TrimAsCSharp(ScriptFunction function, string text, ReadOnlySpan<ScriptValue> characters)
+    private static ScriptValue TrimAsCSharp(
+        ScriptHeap heap,
+        ScriptFunction function,
+        string text,
+        ReadOnlySpan<ScriptValue> characters
+    )
     {
         var trimmed = new StringBuilder();
         foreach (var argument in characters)
@@ -260,17 +275,17 @@ public sealed partial class ScriptInterpreter
             {
                 string some =
                     argument.Kind == ValueKind.Array
-                        ? _heap.NetText(JoinWith(_heap.NewText(default), argument))
-                        : CharacterOf(_heap.TextOf(argument, function)).ToString();
-                _heap.HoldString(CopiesOfCharacters * some.Length);
+                        ? heap.NetText(JoinWith(heap, heap.NewText(default), argument))
+                        : CharacterOf(heap, heap.TextOf(argument, function)).ToString();
+                heap.HoldString(CopiesOfCharacters * some.Length);
                 trimmed.Append(some);
             }
         }
 
-        _heap.SpendOnSearch(text.Length, trimmed.Length);
-        _heap.HoldString(text.Length);
+        heap.SpendOnSearch(text.Length, trimmed.Length);
+        heap.HoldString(text.Length);
         char[]? set = trimmed.Length == 0 ? null : trimmed.ToString().ToCharArray();
-        return _heap.NewString(
+        return heap.NewString(
             function switch
             {
                 ScriptFunction.CSharpTrimStart => text.TrimStart(set),
@@ -299,14 +314,19 @@ public sealed partial class ScriptInterpreter
     /// Splits at each of the separators; the options are a text such as <c>RemoveEmptyEntries</c>, and a number is
     /// the most parts.
     /// </summary>
-    private ScriptValue SplitAsCSharp(string text, ScriptValue separators, ReadOnlySpan<ScriptValue> options)
+    private static ScriptValue SplitAsCSharp(
+        ScriptHeap heap,
+        string text,
+        ScriptValue separators,
+        ReadOnlySpan<ScriptValue> options
+    )
     {
-        _heap.Hold(CSharpStrings.BytesPerString + ((long)_heap.Count(separators) * IntPtr.Size));
-        var parts = new string[_heap.Count(separators)];
+        heap.Hold(CSharpStrings.BytesPerString + ((long)heap.Count(separators) * IntPtr.Size));
+        var parts = new string[heap.Count(separators)];
         for (int index = 0; index < parts.Length; index++)
         {
-            var part = _heap.Element(separators, index);
-            parts[index] = part.IsNothing ? "" : _heap.NetText(_heap.TextOf(part, ScriptFunction.CSharpSplit));
+            var part = heap.Element(separators, index);
+            parts[index] = part.IsNothing ? "" : heap.NetText(heap.TextOf(part, ScriptFunction.CSharpSplit));
         }
 
         int most = int.MaxValue;
@@ -315,41 +335,41 @@ public sealed partial class ScriptInterpreter
         {
             if (option.IsNumber)
             {
-                most = IndexIn(option, int.MaxValue);
+                most = IndexIn(heap, option, int.MaxValue);
             }
-            else if (Enum.TryParse(_heap.NetText(option), out StringSplitOptions choice))
+            else if (Enum.TryParse(heap.NetText(option), out StringSplitOptions choice))
             {
                 choices |= choice;
             }
         }
 
-        _heap.SpendOnSearch(text.Length, parts.Length);
-        _heap.Hold(BytesOfSplit(text, parts));
-        var array = _heap.NewArray();
+        heap.SpendOnSearch(text.Length, parts.Length);
+        heap.Hold(BytesOfSplit(text, parts));
+        var array = heap.NewArray();
         foreach (string part in text.Split(parts, most, choices))
         {
-            _heap.Append(array, _heap.NewString(part));
+            heap.Append(array, heap.NewString(part));
         }
 
         return array;
     }
 
-    private ScriptValue JoinWith(ScriptValue separator, ScriptValue values)
+    private static ScriptValue JoinWith(ScriptHeap heap, ScriptValue separator, ScriptValue values)
     {
-        values = ToSequence(values);
-        int start = _heap.Length;
+        values = heap.ToSequence(values);
+        int start = heap.Length;
         var between = separator.IsNothing ? default : separator;
-        for (int index = 0; index < _heap.Count(values); index++)
+        for (int index = 0; index < heap.Count(values); index++)
         {
-            _heap.Spend(1);
+            heap.Spend(1);
             if (index > 0)
             {
-                _heap.AddCSharpText(between);
+                heap.AddCSharpText(between);
             }
 
-            _heap.AddCSharpText(_heap.Element(values, index));
+            heap.AddCSharpText(heap.Element(values, index));
         }
 
-        return _heap.TextFrom(start);
+        return heap.TextFrom(start);
     }
 }

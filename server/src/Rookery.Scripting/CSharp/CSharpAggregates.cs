@@ -1,0 +1,51 @@
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Running;
+
+namespace Rookery.Scripting.CSharp;
+
+/// <summary>What C# makes of all values of a sequence.</summary>
+internal static class CSharpAggregates
+{
+    public static ScriptValue Aggregate(this ScriptContext context, ScriptFunction function, ScriptValue sequence)
+    {
+        var heap = context.Heap;
+        int count = heap.Count(sequence);
+        heap.Spend(1 + count);
+        switch (function)
+        {
+            case ScriptFunction.Distinct:
+                return heap.AddNew(heap.NewArray(), sequence);
+            case ScriptFunction.Sum or ScriptFunction.Average:
+                return context.Sum(sequence, count, isAverage: function == ScriptFunction.Average);
+        }
+
+        var extreme = ScriptValue.Null;
+        for (int index = 0; index < count; index++)
+        {
+            var element = heap.Element(sequence, index);
+            if (
+                !element.IsNothing
+                && (extreme.IsNothing || IsBefore(heap, element, extreme, isLeast: function == ScriptFunction.Least))
+            )
+            {
+                extreme = element;
+            }
+        }
+
+        return extreme;
+    }
+
+    /// <summary>
+    /// Whether a value comes before the one that was the least or greatest so far. Of equal numbers that documents
+    /// write differently the one whose bytes are less, so that their order does not count.
+    /// </summary>
+    private static bool IsBefore(ScriptHeap heap, ScriptValue value, ScriptValue extreme, bool isLeast)
+    {
+        int order = heap.CompareInOrder(value, extreme);
+        return order != 0
+            ? (order < 0) == isLeast
+            : value.Kind == ValueKind.StoredNumber
+                && extreme.Kind == ValueKind.StoredNumber
+                && heap.Span(value).SequenceCompareTo(heap.Span(extreme)) < 0;
+    }
+}

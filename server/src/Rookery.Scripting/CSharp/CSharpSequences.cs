@@ -1,0 +1,169 @@
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Functions;
+using Rookery.Scripting.Running;
+
+namespace Rookery.Scripting.CSharp;
+
+/// <summary>Sequences of C#. Nothing is one without elements; an object is one of its members, as dictionaries are.</summary>
+internal static class CSharpSequences
+{
+    public static ScriptValue ToSequence(this ScriptHeap heap, ScriptValue value)
+    {
+        if (value.Kind != ValueKind.Object)
+        {
+            return value.Kind == ValueKind.Array ? value
+                : value.IsNothing ? heap.NewArray()
+                : throw new ScriptFailure($"the script walks over {CSharpStrings.NameOf(value)}");
+        }
+
+        var entries = heap.NewArray();
+        var (key, content) = (heap.NewText("Key"u8), heap.NewText("Value"u8));
+        int count = heap.Count(value);
+        for (int index = 0; index < count; index++)
+        {
+            heap.Spend(1);
+            var entry = heap.NewObject();
+            heap.Set(entry, key, heap.Name(value, index));
+            heap.Set(entry, content, heap.Member(value, index));
+            heap.Append(entries, entry);
+        }
+
+        return entries;
+    }
+
+    public static ScriptValue InvokeOnSequence(
+        this ScriptContext context,
+        ScriptFunction function,
+        ReadOnlySpan<ScriptValue> arguments
+    )
+    {
+        var heap = context.Heap;
+        var first = arguments[0];
+        switch (function)
+        {
+            case ScriptFunction.ToSequence:
+                return heap.ToSequence(first);
+            case ScriptFunction.PropertyOfDictionary:
+                return context.GetPropertyOfDictionary(first, arguments[1]);
+            case ScriptFunction.ElementAt or ScriptFunction.ElementAtOrNothing:
+                return context.ElementAt(first, arguments[1], function == ScriptFunction.ElementAt);
+            case ScriptFunction.ContainsKey:
+                return ScriptValue.Of(
+                    first.Kind == ValueKind.Object
+                        && heap.Find(first, heap.Span(heap.TextOf(arguments[1], function))) >= 0
+                );
+        }
+
+        var sequence = heap.ToSequence(first);
+        int count = heap.Count(sequence);
+        heap.Spend(1);
+        switch (function)
+        {
+            case ScriptFunction.CSharpSkip or ScriptFunction.CSharpTake:
+                long asked = heap.Required(arguments[1], "an index").Cut;
+                int kept = (int)Math.Clamp(asked, 0, count);
+                return function == ScriptFunction.CSharpSkip
+                    ? heap.Copy(sequence, kept, count - kept)
+                    : heap.Copy(sequence, 0, kept);
+            case ScriptFunction.CSharpReverse:
+                var reversed = heap.Copy(sequence, 0, count);
+                heap.Elements(reversed).Reverse();
+                return reversed;
+            case ScriptFunction.CSharpConcat:
+                var joined = heap.Copy(sequence, 0, count);
+                heap.AppendAll(joined, heap.ToSequence(arguments[1]));
+                return joined;
+            case ScriptFunction.WithElement:
+                joined = heap.Copy(sequence, 0, count);
+                heap.Append(joined, arguments[1]);
+                return joined;
+            case ScriptFunction.Union or ScriptFunction.Intersect or ScriptFunction.Except:
+                return Combine(heap, function, sequence, heap.ToSequence(arguments[1]));
+            case ScriptFunction.FirstOf or ScriptFunction.LastOf or ScriptFunction.OnlyOf:
+                return count == 0
+                    ? throw new ScriptFailure("the script takes an element of a sequence that has none")
+                    : Picked(heap, function, sequence, count);
+            case ScriptFunction.FirstOrNothing or ScriptFunction.LastOrNothing or ScriptFunction.OnlyOrNothing:
+                return count == 0 ? ScriptValue.Null : Picked(heap, function, sequence, count);
+            case ScriptFunction.OrNothing when count == 0:
+                var single = heap.NewArray();
+                heap.Append(single, arguments.Length > 1 ? arguments[1] : ScriptValue.Null);
+                return single;
+            case ScriptFunction.OrNothing:
+                return sequence;
+            case ScriptFunction.IsSameSequence:
+                var other = heap.ToSequence(arguments[1]);
+                return ScriptValue.Of(heap.HaveSameMembers(sequence, other, 0));
+            case ScriptFunction.SortedByKeys:
+                return heap.SortByKeys(sequence, count, arguments[1]);
+            default:
+                throw ScriptProgram.Broken();
+        }
+    }
+
+    private static ScriptValue Picked(ScriptHeap heap, ScriptFunction function, ScriptValue sequence, int count)
+    {
+        if (function is ScriptFunction.OnlyOf or ScriptFunction.OnlyOrNothing && count > 1)
+        {
+            throw new ScriptFailure($"the script takes the only element of a sequence that has {count}");
+        }
+
+        return heap.Element(
+            sequence,
+            function is ScriptFunction.LastOf or ScriptFunction.LastOrNothing ? count - 1 : 0
+        );
+    }
+
+    public static int IndexOfSame(
+        this ScriptHeap heap,
+        ScriptValue sequence,
+        ScriptValue wanted,
+        bool isBackwards = false
+    )
+    {
+        int count = heap.Count(sequence);
+        for (int passed = 0; passed < count; passed++)
+        {
+            int index = isBackwards ? count - 1 - passed : passed;
+            if (heap.IsSame(heap.Element(sequence, index), wanted))
+            {
+                return index;
+            }
+        }
+
+        return -1;
+    }
+
+    /// <summary>Each value once: of both, of those that are in both, or of those that are only in the first.</summary>
+    private static ScriptValue Combine(ScriptHeap heap, ScriptFunction function, ScriptValue first, ScriptValue second)
+    {
+        var combined = heap.NewArray();
+        for (int index = 0; index < heap.Count(first); index++)
+        {
+            var element = heap.Element(first, index);
+            bool isWanted =
+                function == ScriptFunction.Union
+                || (heap.IndexOfSame(second, element) >= 0) == (function == ScriptFunction.Intersect);
+            if (isWanted && heap.IndexOfSame(combined, element) < 0)
+            {
+                heap.Append(combined, element);
+            }
+        }
+
+        return function == ScriptFunction.Union ? heap.AddNew(combined, second) : combined;
+    }
+
+    public static ScriptValue AddNew(this ScriptHeap heap, ScriptValue known, ScriptValue sequence)
+    {
+        for (int index = 0; index < heap.Count(sequence); index++)
+        {
+            var element = heap.Element(sequence, index);
+            if (heap.IndexOfSame(known, element) < 0)
+            {
+                heap.Append(known, element);
+            }
+        }
+
+        return known;
+    }
+}

@@ -1,0 +1,71 @@
+using System.Runtime.InteropServices;
+using Rookery.Platform;
+using Rookery.Scripting.Functions;
+using Rookery.Scripting.Running;
+
+namespace Rookery.Scripting.CSharp;
+
+/// <summary>Sorts sequences of C# by keys.</summary>
+internal static class CSharpSorting
+{
+    /// <summary>
+    /// Sorts pairs of an element and its keys, stable; the directions are a text with a letter for each key, <c>a</c>
+    /// or <c>d</c>.
+    /// </summary>
+    public static ScriptValue SortByKeys(this ScriptHeap heap, ScriptValue pairs, int count, ScriptValue directions)
+    {
+        heap.Spend(1 + (2 * count));
+        string letters = heap.NetText(directions);
+        long held = (long)count * 2 * sizeof(int);
+        heap.Hold(held);
+        var memory = PooledMemory.Rent((int)held);
+        try
+        {
+            var order = MemoryMarshal.Cast<byte, int>(memory.Span)[..count];
+            var room = MemoryMarshal.Cast<byte, int>(memory.Span)[count..(2 * count)];
+            for (int index = 0; index < count; index++)
+            {
+                order[index] = index;
+            }
+
+            heap.MergeSort(new KeyOrder(heap, pairs, letters), order, room);
+            var sorted = heap.NewArray();
+            foreach (int index in order)
+            {
+                heap.Append(sorted, heap.Element(heap.Element(pairs, index), 0));
+            }
+
+            return sorted;
+        }
+        finally
+        {
+            memory.Return();
+            heap.GiveBack(held);
+        }
+    }
+
+    private static int CompareSortKeys(ScriptHeap heap, ScriptValue left, ScriptValue right, string directions)
+    {
+        for (int key = 0; key < directions.Length; key++)
+        {
+            heap.Spend(1);
+            var (first, second) = (heap.Element(left, key + 1), heap.Element(right, key + 1));
+            int order =
+                first.IsNothing || second.IsNothing
+                    ? second.IsNothing.CompareTo(first.IsNothing)
+                    : heap.CompareInOrder(first, second);
+            if (order != 0)
+            {
+                return directions[key] == 'd' ? -order : order;
+            }
+        }
+
+        return 0;
+    }
+
+    private readonly struct KeyOrder(ScriptHeap heap, ScriptValue pairs, string directions) : ISortOrder
+    {
+        public int Compare(int left, int right) =>
+            CompareSortKeys(heap, heap.Element(pairs, left), heap.Element(pairs, right), directions);
+    }
+}
