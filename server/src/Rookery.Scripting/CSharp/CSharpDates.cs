@@ -272,6 +272,7 @@ internal static class CSharpDates
 
     private static ScriptFailure NoTemporal(ScriptHeap heap, ScriptValue value, string kind) =>
         new(
-            $"{(value.IsText ? $"'{heap.Shown(heap.Plain(value))}'" : CSharpStrings.NameOf(value))} is no {kind} as documents write it"
+            $"{(value.IsText ? $"'{heap.Shown(heap.Plain(value))}'" : CSharpStrings.NameOf(value))} is no {kind} "
+                + "as documents write it"
         );
 }

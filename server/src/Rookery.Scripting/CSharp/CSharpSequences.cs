@@ -4,7 +4,9 @@ using Rookery.Scripting.Running;
 
 namespace Rookery.Scripting.CSharp;
 
-/// <summary>Sequences of C#. Nothing is one without elements; an object is one of its members, as dictionaries are.</summary>
+/// <summary>
+/// Sequences of C#. Nothing is one without elements; an object is one of its members, as dictionaries are.
+/// </summary>
 internal static class CSharpSequences
 {
     public static ScriptValue ToSequence(this ScriptHeap heap, ScriptValue value)

@@ -25,7 +25,7 @@ internal static class ArraySorting
         {
             var values = MemoryMarshal.Cast<byte, ScriptValue>(memory.Span)[..(2 * count)];
             var places = MemoryMarshal.Cast<byte, int>(memory.Span)[(8 * count)..(10 * count)];
-            heap.Sort(array, values[..count], values[count..], places[..count], places[count..]);
+            Sort(heap, array, values[..count], values[count..], places[..count], places[count..]);
         }
         finally
         {
@@ -36,8 +36,8 @@ internal static class ArraySorting
         return array;
     }
 
-    public static void Sort(
-        this ScriptHeap heap,
+    private static void Sort(
+        ScriptHeap heap,
         ScriptValue array,
         Span<ScriptValue> source,
         Span<ScriptValue> keys,

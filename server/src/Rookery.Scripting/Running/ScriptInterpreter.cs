@@ -1,4 +1,3 @@
-using Rookery.Platform;
 using Rookery.Scripting.Compiling;
 using Rookery.Scripting.Values;
 
@@ -13,27 +12,17 @@ namespace Rookery.Scripting.Running;
 /// Load a program; for each document <see cref="Begin"/>, add its parameters in their order, <see cref="TryRun()"/>,
 /// and write what is wanted of the result.
 /// </remarks>
-public sealed partial class ScriptInterpreter : IDisposable
+public sealed class ScriptInterpreter : IDisposable
 {
-    private const int MostFrames = 100;
-    private const int MostStack = 16 * 1024;
-    private const int IdleStack = 1024;
-    private const int BytesPerStep = 16;
-
     private readonly ScriptLimits _limits;
     private readonly ScriptContext _context;
     private readonly ScriptHeap _heap;
-    private readonly PooledBytes _output = new();
+    private readonly LoadedProgram _program = new();
+    private readonly StackMachine _machine;
+    private readonly ResultWriter _writer;
     private readonly List<ScriptValue> _parameters = [];
-    private readonly Frame[] _frames = new Frame[MostFrames];
-    private ScriptValue[] _stack = new ScriptValue[256];
-    private ScriptValue[] _constants = [];
-    private FunctionEntry[] _functions = [];
     private ReadOnlyMemory<byte> _loaded;
     private ScriptValue _result;
-    private int _codeStart;
-    private int _constantBytes;
-    private int _top;
 
     /// <summary>Makes one.</summary>
     /// <param name="limits">What a run may cost; the default ones where none are given.</param>
@@ -42,6 +31,8 @@ public sealed partial class ScriptInterpreter : IDisposable
         _limits = limits ?? ScriptLimits.Default;
         _context = new ScriptContext(_limits);
         _heap = _context.Heap;
+        _machine = new StackMachine(_context, _program);
+        _writer = new ResultWriter(_heap, _limits);
     }
 
     /// <summary>Where <c>load</c> finds documents; without one, it finds none.</summary>
@@ -84,13 +75,33 @@ public sealed partial class ScriptInterpreter : IDisposable
     /// Whether a run fails whose result holds NaN or an infinity, which JSON has not: otherwise they are null, and a
     /// reduce adds null as 0.
     /// </summary>
-    public bool RefusesNonFinite { get; set; }
+    public bool RefusesNonFinite
+    {
+        get => _writer.RefusesNonFinite;
+        set => _writer.RefusesNonFinite = value;
+    }
 
     /// <summary>
     /// Names of the result's members in which NaN and infinities are refused; in its other members they are null. Null
     /// where all members are meant.
     /// </summary>
-    public IReadOnlySet<string>? FiniteMembers { get; set; }
+    public IReadOnlySet<string>? FiniteMembers
+    {
+        get => _writer.FiniteMembers;
+        set => _writer.FiniteMembers = value;
+    }
+
+    /// <summary>Whether the result is something: not null and not undefined.</summary>
+    public bool HasResult => !_result.IsNothing;
+
+    /// <summary>Whether the result is an array: a fan-out.</summary>
+    public bool IsResultArray => _result.Kind == ValueKind.Array;
+
+    /// <summary>Whether the result is an object.</summary>
+    public bool IsResultObject => _result.Kind == ValueKind.Object;
+
+    /// <summary>Elements of a result that is an array.</summary>
+    public int ResultCount => _heap.Count(_result);
 
     /// <summary>Takes a program for the runs that follow.</summary>
     public void Load(ScriptProgram program)
@@ -105,7 +116,7 @@ public sealed partial class ScriptInterpreter : IDisposable
     /// <summary>Begins a run: forgets parameters and values of the last one.</summary>
     public void Begin()
     {
-        _heap.Reset(_constantBytes, _limits.MemoryBytes);
+        _heap.Reset(_program.ConstantBytes, _limits.MemoryBytes);
         _parameters.Clear();
         _context.Documents.Clear();
         Failure = null;
@@ -160,20 +171,36 @@ public sealed partial class ScriptInterpreter : IDisposable
     /// <see cref="Failure"/>.</returns>
     public bool TryRun() => TryRun(_loaded.Span);
 
+    /// <summary>Writes the result; undefined is null.</summary>
+    /// <param name="json">The JSON, valid until the next call.</param>
+    /// <returns>False when it went over the limits: see <see cref="Failure"/>.</returns>
+    public bool TryWriteResult(out ReadOnlySpan<byte> json) => TryWrite(_result, out json);
+
+    /// <summary>Writes an element of a result that is an array.</summary>
+    /// <param name="index">Which one.</param>
+    /// <param name="json">The JSON, valid until the next call; empty for null and undefined.</param>
+    /// <returns>False when it went over the limits: see <see cref="Failure"/>.</returns>
+    public bool TryWriteElement(int index, out ReadOnlySpan<byte> json)
+    {
+        json = default;
+        var element = _heap.Element(_result, index);
+        return element.IsNothing || TryWrite(element, out json);
+    }
+
     /// <summary>Gives memory back that a large document took. The program is to be loaded again.</summary>
     public void Trim()
     {
         TrimValues();
-        _output.Clear();
+        _writer.Clear();
     }
 
     /// <summary>Gives the buffers back.</summary>
     public void Dispose()
     {
         _heap.Release();
-        _output.Release();
+        _writer.Release();
         _loaded = default;
-        _constantBytes = 0;
+        _program.Forget();
     }
 
     /// <summary>
@@ -186,56 +213,21 @@ public sealed partial class ScriptInterpreter : IDisposable
         {
             _heap.Release();
             _loaded = default;
-            _constantBytes = 0;
+            _program.Forget();
         }
 
-        if (_stack.Length > IdleStack)
-        {
-            _stack = new ScriptValue[IdleStack];
-        }
+        _machine.Trim();
     }
+
+    /// <summary>Writes a parameter as the script left it.</summary>
+    internal bool TryWriteParameter(int index, out ReadOnlySpan<byte> json) => TryWrite(_parameters[index], out json);
 
     /// <summary>Takes an encoded program.</summary>
     internal void Load(ReadOnlySpan<byte> program)
     {
         _loaded = default;
-        if (program.IsEmpty || program[0] != ScriptProgram.Version)
-        {
-            throw ScriptProgram.Broken();
-        }
-
         _heap.Reset(0, _limits.MemoryBytes);
-        int at = 1;
-        int count = ScriptProgram.ReadNumber(program, ref at);
-        if (count > _constants.Length)
-        {
-            _constants = new ScriptValue[Math.Min(count, program.Length)];
-        }
-
-        for (int index = 0; index < count; index++)
-        {
-            _constants[index] = Varint.TryReadBytes(program, ref at, out var text)
-                ? _heap.NewText(text)
-                : throw ScriptProgram.Broken();
-        }
-
-        count = ScriptProgram.ReadNumber(program, ref at);
-        if (count > _functions.Length)
-        {
-            _functions = new FunctionEntry[Math.Min(count, program.Length)];
-        }
-
-        for (int index = 0; index < count; index++)
-        {
-            _functions[index] = new FunctionEntry(
-                ScriptProgram.ReadNumber(program, ref at),
-                ScriptProgram.ReadNumber(program, ref at),
-                ScriptProgram.ReadNumber(program, ref at)
-            );
-        }
-
-        _codeStart = at;
-        _constantBytes = _heap.Length;
+        _program.Read(program, _heap);
     }
 
     /// <summary>Runs the program that was loaded from these bytes.</summary>
@@ -246,17 +238,11 @@ public sealed partial class ScriptInterpreter : IDisposable
             return false;
         }
 
-        long given = (long)(_heap.Length - _constantBytes) * _limits.StepsPerByte;
+        long given = (long)(_heap.Length - _program.ConstantBytes) * _limits.StepsPerByte;
         _heap.Allow(Math.Min(Math.Min(_limits.Steps + given, _limits.MostSteps), StepsLeft));
-        _top = 0;
         try
         {
-            foreach (var parameter in _parameters)
-            {
-                Push(parameter);
-            }
-
-            _result = Execute(program[_codeStart..]);
+            _result = _machine.Run(program[_program.CodeStart..], _parameters);
             return true;
         }
         catch (ScriptFailure failure)
@@ -266,8 +252,18 @@ public sealed partial class ScriptInterpreter : IDisposable
         }
     }
 
-    /// <summary>Where a call came from.</summary>
-    private readonly record struct Frame(int Return, int Base);
-
-    private readonly record struct FunctionEntry(int Parameters, int Locals, int Start);
+    private bool TryWrite(ScriptValue value, out ReadOnlySpan<byte> json)
+    {
+        try
+        {
+            json = _writer.Write(value);
+            return true;
+        }
+        catch (ScriptFailure failure)
+        {
+            Failure = failure.Message;
+            json = default;
+            return false;
+        }
+    }
 }

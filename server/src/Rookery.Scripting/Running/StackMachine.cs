@@ -1,20 +1,65 @@
 using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
 using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Functions;
 
 namespace Rookery.Scripting.Running;
 
-/// <content>The machine: instructions, the stack and calls.</content>
-public sealed partial class ScriptInterpreter
+/// <summary>The machine: instructions, the stack and calls.</summary>
+internal sealed class StackMachine
 {
+    private const int MostFrames = 100;
+    private const int MostStack = 16 * 1024;
+    private const int IdleStack = 1024;
     private const int LocalsPerStep = 8;
+
+    private readonly ScriptContext _context;
+    private readonly ScriptHeap _heap;
+    private readonly LoadedProgram _program;
+    private readonly Frame[] _frames = new Frame[MostFrames];
+    private ScriptValue[] _stack = new ScriptValue[256];
+    private int _top;
+
+    /// <summary>Makes one.</summary>
+    /// <param name="context">What its functions work on.</param>
+    /// <param name="program">What it runs.</param>
+    public StackMachine(ScriptContext context, LoadedProgram program)
+    {
+        _context = context;
+        _heap = context.Heap;
+        _program = program;
+    }
+
+    /// <summary>Gives the stack of a deep run back.</summary>
+    public void Trim()
+    {
+        if (_stack.Length > IdleStack)
+        {
+            _stack = new ScriptValue[IdleStack];
+        }
+    }
+
+    /// <summary>Runs the program's first function.</summary>
+    /// <param name="code">The program's instructions.</param>
+    /// <param name="parameters">What the function is given.</param>
+    /// <exception cref="ScriptFailure">The script cannot go on.</exception>
+    public ScriptValue Run(ReadOnlySpan<byte> code, List<ScriptValue> parameters)
+    {
+        _top = 0;
+        foreach (var parameter in parameters)
+        {
+            Push(parameter);
+        }
+
+        return Execute(code);
+    }
 
     private ScriptValue Execute(ReadOnlySpan<byte> code)
     {
         int frame = 0;
         int localsAt = 0;
-        Enter(_functions[0], ref localsAt);
-        int at = _functions[0].Start;
+        Enter(_program.Functions[0], ref localsAt);
+        int at = _program.Functions[0].Start;
         while (true)
         {
             _heap.Spend(1);
@@ -44,7 +89,7 @@ public sealed partial class ScriptInterpreter
                     at += sizeof(double);
                     break;
                 case Opcode.PushText:
-                    Push(_constants[Operand(code, ref at)]);
+                    Push(_program.Constants[Operand(code, ref at)]);
                     break;
                 case Opcode.LoadLocal:
                     Push(_stack[localsAt + Operand(code, ref at)]);
@@ -88,7 +133,7 @@ public sealed partial class ScriptInterpreter
                     at = TryNext(iteration, element) ? at + sizeof(int) : Target(code, at);
                     break;
                 case Opcode.Call:
-                    var function = _functions[Operand(code, ref at)];
+                    var function = _program.Functions[Operand(code, ref at)];
                     Operand(code, ref at);
                     if (frame == MostFrames)
                     {
@@ -102,7 +147,7 @@ public sealed partial class ScriptInterpreter
                 case Opcode.Invoke:
                     var number = (ScriptFunction)Operand(code, ref at);
                     int count = Operand(code, ref at);
-                    var value = Invoke(number, _stack.AsSpan(_top - count, count));
+                    var value = _context.Invoke(number, _stack.AsSpan(_top - count, count));
                     _top -= count;
                     Push(value);
                     break;
@@ -124,19 +169,19 @@ public sealed partial class ScriptInterpreter
                     Push(_heap.NewObject());
                     break;
                 case Opcode.GetMember:
-                    _stack[_top - 1] = _context.GetMember(_stack[_top - 1], _constants[Operand(code, ref at)]);
+                    _stack[_top - 1] = _context.GetMember(_stack[_top - 1], _program.Constants[Operand(code, ref at)]);
                     break;
                 case Opcode.SetMember:
                     value = Pop();
-                    _heap.SetMember(_stack[_top - 1], _constants[Operand(code, ref at)], value);
+                    _heap.SetMember(_stack[_top - 1], _program.Constants[Operand(code, ref at)], value);
                     _stack[_top - 1] = value;
                     break;
                 case Opcode.AddMember:
                     value = Pop();
-                    _heap.Set(_stack[_top - 1], _constants[Operand(code, ref at)], value);
+                    _heap.Set(_stack[_top - 1], _program.Constants[Operand(code, ref at)], value);
                     break;
                 case Opcode.DeleteMember:
-                    _stack[_top - 1] = _heap.Delete(_stack[_top - 1], _constants[Operand(code, ref at)]);
+                    _stack[_top - 1] = _heap.Delete(_stack[_top - 1], _program.Constants[Operand(code, ref at)]);
                     break;
                 default:
                     Operate(opcode);
@@ -207,7 +252,7 @@ public sealed partial class ScriptInterpreter
     }
 
     /// <summary>Begins a function whose arguments are on the stack: its other locals are undefined.</summary>
-    private void Enter(FunctionEntry function, ref int localsAt)
+    private void Enter(LoadedFunction function, ref int localsAt)
     {
         localsAt = _top - function.Parameters;
         int end = localsAt + function.Locals;
@@ -271,4 +316,7 @@ public sealed partial class ScriptInterpreter
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static int Operand(ReadOnlySpan<byte> code, ref int at) =>
         code[at] < 0x80 ? code[at++] : ScriptProgram.ReadNumber(code, ref at);
+
+    /// <summary>Where a call came from.</summary>
+    private readonly record struct Frame(int Return, int Base);
 }

@@ -2,65 +2,54 @@ using System.Globalization;
 using System.Text;
 using Rookery.Json;
 using Rookery.Platform;
+using Rookery.Scripting.CSharp;
 using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.Running;
 
-/// <content>What a run yields, as minimised JSON: what nobody asked for as it was stored, undefined members left
-/// out.</content>
-public sealed partial class ScriptInterpreter
+/// <summary>
+/// Writes values as minimised JSON: what nobody asked for as it was stored, undefined members left out.
+/// </summary>
+internal sealed class ResultWriter
 {
+    private readonly ScriptHeap _heap;
+    private readonly ScriptLimits _limits;
+    private readonly PooledBytes _written = new();
+
     // Whether the member that is written is none of FiniteMembers.
     private bool _mayBeNonFinite;
 
-    /// <summary>Whether the result is something: not null and not undefined.</summary>
-    public bool HasResult => !_result.IsNothing;
-
-    /// <summary>Whether the result is an array: a fan-out.</summary>
-    public bool IsResultArray => _result.Kind == ValueKind.Array;
-
-    /// <summary>Whether the result is an object.</summary>
-    public bool IsResultObject => _result.Kind == ValueKind.Object;
-
-    /// <summary>Elements of a result that is an array.</summary>
-    public int ResultCount => _heap.Count(_result);
-
-    /// <summary>Writes the result; undefined is null.</summary>
-    /// <param name="json">The JSON, valid until the next call.</param>
-    /// <returns>False when it went over the limits: see <see cref="Failure"/>.</returns>
-    public bool TryWriteResult(out ReadOnlySpan<byte> json) => TryWrite(_result, out json);
-
-    /// <summary>Writes an element of a result that is an array.</summary>
-    /// <param name="index">Which one.</param>
-    /// <param name="json">The JSON, valid until the next call; empty for null and undefined.</param>
-    /// <returns>False when it went over the limits: see <see cref="Failure"/>.</returns>
-    public bool TryWriteElement(int index, out ReadOnlySpan<byte> json)
+    /// <summary>Makes one.</summary>
+    /// <param name="heap">Where the values are.</param>
+    /// <param name="limits">How many bytes may be written.</param>
+    public ResultWriter(ScriptHeap heap, ScriptLimits limits)
     {
-        json = default;
-        var element = _heap.Element(_result, index);
-        return element.IsNothing || TryWrite(element, out json);
+        _heap = heap;
+        _limits = limits;
     }
 
-    /// <summary>Writes a parameter as the script left it.</summary>
-    internal bool TryWriteParameter(int index, out ReadOnlySpan<byte> json) => TryWrite(_parameters[index], out json);
+    /// <summary>See <see cref="ScriptInterpreter.RefusesNonFinite"/>.</summary>
+    public bool RefusesNonFinite { get; set; }
 
-    private bool TryWrite(ScriptValue value, out ReadOnlySpan<byte> json)
+    /// <summary>See <see cref="ScriptInterpreter.FiniteMembers"/>.</summary>
+    public IReadOnlySet<string>? FiniteMembers { get; set; }
+
+    /// <summary>Writes a value; undefined is null.</summary>
+    /// <returns>The JSON, valid until the next call.</returns>
+    /// <exception cref="ScriptFailure">It goes over the limits, or has what JSON has not.</exception>
+    public ReadOnlySpan<byte> Write(ScriptValue value)
     {
         _mayBeNonFinite = false;
-        _output.Clear();
-        try
-        {
-            Write(value, 0);
-            json = _output.Written;
-            return true;
-        }
-        catch (ScriptFailure failure)
-        {
-            Failure = failure.Message;
-            json = default;
-            return false;
-        }
+        _written.Clear();
+        Write(value, 0);
+        return _written.Written;
     }
+
+    /// <summary>Forgets what was written.</summary>
+    public void Clear() => _written.Clear();
+
+    /// <summary>Gives the memory back.</summary>
+    public void Release() => _written.Release();
 
     private void Write(ScriptValue value, int level)
     {
@@ -86,7 +75,7 @@ public sealed partial class ScriptInterpreter
                 break;
             case ValueKind.Number:
                 Reserve(JsonNumber.MostBytes);
-                _output.Advance(JsonNumber.Format(value.Double, _output.Reserve(JsonNumber.MostBytes)));
+                _written.Advance(JsonNumber.Format(value.Double, _written.Reserve(JsonNumber.MostBytes)));
                 break;
             case ValueKind.Text or ValueKind.EscapedText:
                 WriteText(value);
@@ -107,6 +96,52 @@ public sealed partial class ScriptInterpreter
         }
 
         Write("null"u8);
+    }
+
+    /// <summary>Writes a value of C# as JSON.</summary>
+    private void WriteCSharp(ScriptValue value)
+    {
+        Span<byte> room = stackalloc byte[CSharpDate.MostBytes];
+        switch (value.Kind)
+        {
+            case ValueKind.Whole:
+                value.Whole.TryFormat(room, out int length, default, CultureInfo.InvariantCulture);
+                Write(room[..length]);
+                break;
+            case ValueKind.Real when !double.IsFinite(value.Double):
+                WriteNonFinite(value.Double, isRefused: true);
+                break;
+            case ValueKind.Real:
+                // A float is written with the digits that it has.
+                double real =
+                    value.Trait == ValueTrait.Single
+                        ? double.Parse(
+                            CSharpStrings.FormatNumber(_heap.NumeralOf(value), null),
+                            CultureInfo.InvariantCulture
+                        )
+                        : value.Double;
+                length = JsonNumber.Format(real, room);
+                Write(room[..length]);
+                Write(room[..length].IndexOfAny((byte)'.', (byte)'e') < 0 ? ".0"u8 : default);
+                break;
+            case ValueKind.Decimal:
+                Write(_heap.Span(value));
+                break;
+            default:
+                Write("\""u8);
+                if (value.Kind == ValueKind.Span)
+                {
+                    TimeSpan.FromTicks(value.Whole).TryFormat(room, out length, "c", CultureInfo.InvariantCulture);
+                }
+                else
+                {
+                    length = _heap.DateOf(value).Write(room);
+                }
+
+                Write(room[..length]);
+                Write("\""u8);
+                break;
+        }
     }
 
     private void WriteText(ScriptValue value)
@@ -133,10 +168,10 @@ public sealed partial class ScriptInterpreter
             {
                 var piece = text[..Math.Min(text.Length, BytesPerPiece)];
                 text = text[piece.Length..];
-                int length = JsonText.Escape(piece, _output.Reserve(piece.Length * MostBytesOfEscape));
+                int length = JsonText.Escape(piece, _written.Reserve(piece.Length * MostBytesOfEscape));
                 _heap.SpendOnBytes(length);
                 Reserve(length);
-                _output.Advance(length);
+                _written.Advance(length);
             }
         }
 
@@ -196,21 +231,21 @@ public sealed partial class ScriptInterpreter
 
     private void Write(ReadOnlySpan<byte> bytes)
     {
-        _heap.Spend(bytes.Length / BytesPerStep);
+        _heap.Spend(bytes.Length / ScriptHeap.BytesPerStep);
         Reserve(bytes.Length);
-        _output.Append(bytes);
+        _written.Append(bytes);
     }
 
     private void Reserve(int more)
     {
-        if ((long)_output.Length + more > _limits.OutputBytes)
+        if ((long)_written.Length + more > _limits.OutputBytes)
         {
             throw new ScriptFailure($"the result would be larger than {Amount.Bytes(_limits.OutputBytes)}");
         }
 
-        if (MemorySource is not null)
+        if (_heap.MemorySource is not null)
         {
-            _heap.Require(_output.Length + more);
+            _heap.Require(_written.Length + more);
         }
     }
 }

@@ -1,35 +1,43 @@
 using Rookery.Scripting.Compiling;
-using Rookery.Scripting.Functions;
+using Rookery.Scripting.CSharp;
+using Rookery.Scripting.Running;
 
-namespace Rookery.Scripting.Running;
+namespace Rookery.Scripting.Functions;
 
-/// <content>Which function does what. Of nothing, the methods of texts are nothing, and those of arrays what they are
-/// of an empty one.</content>
-public sealed partial class ScriptInterpreter
+/// <summary>
+/// Which function does what. Of nothing, the methods of texts are nothing, and those of arrays what they are of an
+/// empty one.
+/// </summary>
+internal static class BuiltIns
 {
-    private ScriptValue Invoke(ScriptFunction function, ReadOnlySpan<ScriptValue> arguments)
+    public static ScriptValue Invoke(
+        this ScriptContext context,
+        ScriptFunction function,
+        ReadOnlySpan<ScriptValue> arguments
+    )
     {
-        _heap.Spend(4);
+        var heap = context.Heap;
+        heap.Spend(4);
         var first = arguments.IsEmpty ? ScriptValue.Undefined : arguments[0];
         var rest = arguments.IsEmpty ? arguments : arguments[1..];
         return function switch
         {
             <= ScriptFunction.PadEnd when first.Kind != ValueKind.Array => first.IsNothing
-                ? OfNothing(function, rest)
-                : _heap.InvokeOnText(function, _heap.ToText(RequireText(first, function)), rest),
-            ScriptFunction.ToText => first.IsNothing ? ScriptValue.Undefined : _heap.ToText(first),
+                ? OfNothing(heap, function, rest)
+                : heap.InvokeOnText(function, heap.ToText(RequireText(first, function)), rest),
+            ScriptFunction.ToText => first.IsNothing ? ScriptValue.Undefined : heap.ToText(first),
             ScriptFunction.ToFixed => first.IsNothing
                 ? ScriptValue.Undefined
-                : _heap.ToFixed(_heap.ToNumber(first), rest.IsEmpty ? 0 : _heap.ToInteger(rest[0], 0, 100)),
+                : heap.ToFixed(heap.ToNumber(first), rest.IsEmpty ? 0 : heap.ToInteger(rest[0], 0, 100)),
             <= ScriptFunction.Sort => first.IsNothing
-                ? OfNothing(function, rest)
-                : _heap.InvokeOnArray(function, RequireArray(first, function), rest),
-            < ScriptFunction.Keys => _heap.InvokeOnNumber(function, first, arguments),
-            ScriptFunction.Keys or ScriptFunction.Values or ScriptFunction.Entries => _heap.MembersOf(function, first),
-            ScriptFunction.Id => _context.Documents.IdOf(first),
-            ScriptFunction.Load => _context.Documents.Load(first),
-            ScriptFunction.Metadata => _context.Documents.MetadataOf(first),
-            _ => InvokeAsCSharp(function, arguments),
+                ? OfNothing(heap, function, rest)
+                : heap.InvokeOnArray(function, RequireArray(first, function), rest),
+            < ScriptFunction.Keys => heap.InvokeOnNumber(function, first, arguments),
+            ScriptFunction.Keys or ScriptFunction.Values or ScriptFunction.Entries => heap.MembersOf(function, first),
+            ScriptFunction.Id => context.Documents.IdOf(first),
+            ScriptFunction.Load => context.Documents.Load(first),
+            ScriptFunction.Metadata => context.Documents.MetadataOf(first),
+            _ => context.InvokeAsCSharp(function, arguments),
         };
     }
 
@@ -58,13 +66,17 @@ public sealed partial class ScriptInterpreter
                 or ScriptFunction.Concat;
 
     /// <summary>What a method of nothing yields; those that would change it fail.</summary>
-    private ScriptValue OfNothing(ScriptFunction function, ReadOnlySpan<ScriptValue> arguments) =>
+    private static ScriptValue OfNothing(
+        ScriptHeap heap,
+        ScriptFunction function,
+        ReadOnlySpan<ScriptValue> arguments
+    ) =>
         function switch
         {
             ScriptFunction.Includes => ScriptValue.Of(false),
             ScriptFunction.IndexOf or ScriptFunction.LastIndexOf => ScriptValue.Of(-1),
-            ScriptFunction.Concat => _heap.InvokeOnArray(function, _heap.NewArray(), arguments),
-            ScriptFunction.Flat => _heap.NewArray(),
+            ScriptFunction.Concat => heap.InvokeOnArray(function, heap.NewArray(), arguments),
+            ScriptFunction.Flat => heap.NewArray(),
             ScriptFunction.Push
             or ScriptFunction.Pop
             or ScriptFunction.Shift

@@ -1,0 +1,53 @@
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Running;
+
+namespace Rookery.Scripting.CSharp;
+
+/// <summary>Functions of C# in the indexes of RavenDB: what C# cannot do with its arguments fails.</summary>
+internal static class CSharpFunctions
+{
+    public static ScriptValue InvokeAsCSharp(
+        this ScriptContext context,
+        ScriptFunction function,
+        ReadOnlySpan<ScriptValue> arguments
+    )
+    {
+        var heap = context.Heap;
+        // Strings of the runtime count as the script's memory until the function has its value.
+        long held = heap.HeldBytes;
+        try
+        {
+            return function switch
+            {
+                ScriptFunction.Count => ScriptValue.OfInt(
+                    arguments[0].IsText
+                        ? heap.LengthOf(heap.Plain(arguments[0]))
+                        : heap.Count(heap.ToSequence(arguments[0]))
+                ),
+                < ScriptFunction.Property => context.Aggregate(function, heap.ToSequence(arguments[0])),
+                < ScriptFunction.Negated => context.OperateAsCSharp(function, arguments[0], arguments[1]),
+                < ScriptFunction.CSharpRound => heap.Convert(function, arguments[0], arguments[1..]),
+                < ScriptFunction.CSharpToLower => heap.CalculateAsCSharp(function, arguments),
+                < ScriptFunction.NewDate => heap.InvokeOnCSharpText(function, arguments),
+                < ScriptFunction.ToSequence => heap.InvokeOnDate(function, arguments),
+                _ => context.InvokeOnSequence(function, arguments),
+            };
+        }
+        catch (DivideByZeroException)
+        {
+            throw new ScriptFailure("the script divides by zero");
+        }
+        catch (OverflowException)
+        {
+            throw new ScriptFailure("a number or time span is larger than its type allows");
+        }
+        catch (Exception wrong) when (wrong is ArgumentException or FormatException)
+        {
+            throw new ScriptFailure("the script gives a function of C# a value that it does not take");
+        }
+        finally
+        {
+            heap.GiveBackTo(held);
+        }
+    }
+}
