@@ -107,7 +107,8 @@ internal sealed class JsonElements(ByteSource bytes)
             catch (JsonException malformed)
             {
                 throw new BadInputException(
-                    $"Behind byte {bytes.Position} of the unpacked input is no JSON: {malformed.Message}"
+                    $"Behind byte {bytes.Position + OffsetOf(malformed, bytes.Window.Span)} of the unpacked input "
+                        + $"is no JSON: {SentenceOf(malformed)}"
                 );
             }
 
@@ -145,4 +146,24 @@ internal sealed class JsonElements(ByteSource bytes)
         _taken = 0;
         bytes.Skip(count);
     }
+
+    /// <summary>Where the reader stopped. It counts bytes from the last line of what it was given.</summary>
+    private static long OffsetOf(JsonException malformed, ReadOnlySpan<byte> window)
+    {
+        long offset = malformed.BytePositionInLine ?? 0;
+        for (long line = malformed.LineNumber ?? 0; line > 0; line--)
+        {
+            int length = window.IndexOf((byte)'\n') + 1;
+            offset += length;
+            window = window[length..];
+        }
+
+        return offset;
+    }
+
+    /// <summary>What is wrong, without the reader's own place, which is not that of the input.</summary>
+    private static string SentenceOf(JsonException malformed) =>
+        malformed.Message.IndexOf(" LineNumber:", StringComparison.Ordinal) is >= 0 and var place
+            ? malformed.Message[..place]
+            : malformed.Message;
 }

@@ -40,15 +40,17 @@ public sealed class JsonSourceTests
     [Theory]
     [InlineData("""[{"n":1},{"n":""", "cut off")]
     [InlineData("""[{"n":1}{"n":2}]""", "where ']' must")]
-    [InlineData("""[{"n":1},nonsense]""", "no JSON")]
+    [InlineData("""[{"n":1},nonsense]""", "Behind byte 10 of the unpacked input is no JSON: '")]
+    [InlineData(
+        "[\n{\"n\":1},\n{\n\"m\":2,\nx}]",
+        "Behind byte 20 of the unpacked input is no JSON: 'x' is an invalid"
+    )]
     public void What_cannot_be_read_to_its_end_is_said_with_its_place(string input, string sentence)
     {
         var source = new JsonSource(new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), 5)));
-        Assert.Contains(
-            sentence,
-            Assert.Throws<BadInputException>(() => Read(source)).Message,
-            StringComparison.Ordinal
-        );
+        string said = Assert.Throws<BadInputException>(() => Read(source)).Message;
+        Assert.Contains(sentence, said, StringComparison.Ordinal);
+        Assert.DoesNotContain("LineNumber", said, StringComparison.Ordinal);
     }
 
     private static List<string> Read(JsonSource source)
