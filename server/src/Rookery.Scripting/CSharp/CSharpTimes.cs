@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Text;
 using Rookery.Json;
 using Rookery.Scripting.Running;
 using Rookery.Scripting.Values;
@@ -11,6 +12,9 @@ namespace Rookery.Scripting.CSharp;
 /// </summary>
 internal static class CSharpTimes
 {
+    // The longest is TotalMilliseconds.
+    private const int MostName = 32;
+
     /// <summary>A text of a document as the date or time span that it is; everything else as it is.</summary>
     public static ScriptValue Temporal(this ScriptHeap heap, ScriptValue value) =>
         value.IsText && heap.TimeOf(value) is { IsTime: true } time ? heap.ValueOf(time) : value;
@@ -92,7 +96,7 @@ internal static class CSharpTimes
     public static ScriptValue PartOfDate(this ScriptHeap heap, CSharpDate date, ReadOnlySpan<byte> name)
     {
         var value = date.Value;
-        return System.Text.Encoding.UTF8.GetString(name) switch
+        return Characters(name, stackalloc char[MostName]) switch
         {
             "Year" => ScriptValue.OfInt(value.Year),
             "Month" => ScriptValue.OfInt(value.Month),
@@ -121,7 +125,7 @@ internal static class CSharpTimes
 
     /// <summary>A member of a time span, or of a time of a day; undefined where they have none of that name.</summary>
     public static ScriptValue PartOfSpan(TimeSpan span, ReadOnlySpan<byte> name) =>
-        System.Text.Encoding.UTF8.GetString(name) switch
+        Characters(name, stackalloc char[MostName]) switch
         {
             "Days" => ScriptValue.OfInt(span.Days),
             "Hours" or "Hour" => ScriptValue.OfInt(span.Hours),
@@ -136,4 +140,8 @@ internal static class CSharpTimes
             "TotalMilliseconds" => ScriptValue.OfReal(span.TotalMilliseconds),
             _ => ScriptValue.Undefined,
         };
+
+    /// <summary>A name as characters; none where it is longer than any that there is.</summary>
+    private static ReadOnlySpan<char> Characters(ReadOnlySpan<byte> name, Span<char> room) =>
+        room[..(name.Length <= room.Length ? Encoding.UTF8.GetChars(name, room) : 0)];
 }

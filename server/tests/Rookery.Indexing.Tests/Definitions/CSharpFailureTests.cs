@@ -20,6 +20,7 @@ public sealed class CSharpFailureTests
     [InlineData("o.N ? 1 : 2", "a condition is a number")]
     [InlineData("o.S.Year", "asks a string for its member 'Year', which it has not")]
     [InlineData("o.At.Foo", "asks a string for its member 'Foo', which it has not")]
+    [InlineData("o.At.YearOfTheEraOfTheCalendarOfTheReader", "its member 'YearOfTheEraOfTheCalendarOfTheReader'")]
     [InlineData("o.N.Foo", "asks a number for its member 'Foo'")]
     [InlineData("o.S.length", "asks a string for its member 'length'")]
     [InlineData("o.Tags.Foo", "asks an array for its member 'Foo'")]
