@@ -4,6 +4,7 @@ using System.Diagnostics.CodeAnalysis;
 using Rookery.Documents.Changes;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
+using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Mapping;
 using Rookery.Platform;
 
@@ -105,6 +106,30 @@ public sealed class IndexCatalog : IDisposable
         ];
     }
 
+    /// <summary>The automatic indexes that answer.</summary>
+    public IReadOnlyList<AutoIndexCandidate> ReadAutoIndexes() =>
+        [
+            .. Serving<AutoIndexMap>()
+                .Select(static each => new AutoIndexCandidate(
+                    each.Index.Record.Name,
+                    each.Map.Definition,
+                    each.Index.State,
+                    each.Index.VisibleEtag
+                )),
+        ];
+
+    /// <summary>The automatic map/reduce indexes that answer.</summary>
+    public IReadOnlyList<AutoReduceCandidate> ReadAutoReduces() =>
+        [
+            .. Serving<AutoReduceMap>()
+                .Select(static each => new AutoReduceCandidate(
+                    each.Index.Record.Name,
+                    each.Map.Definition,
+                    each.Index.State,
+                    each.Index.VisibleEtag
+                )),
+        ];
+
     /// <summary>Tells of those that answer and have come further since it told last.</summary>
     public void TellOfBatches(ChangeHub<IndexBatch> batches)
     {
@@ -140,6 +165,12 @@ public sealed class IndexCatalog : IDisposable
 
     // Once a replacement has come as far as what it replaces, nobody misses the old one; one that stopped because it
     // cannot take the documents takes nobody's place.
+    private IEnumerable<(RunningIndex Index, TMap Map)> Serving<TMap>()
+        where TMap : IIndexMap =>
+        from slot in Slots.Values
+        where slot.Serving.Map is TMap
+        select (slot.Serving, (TMap)slot.Serving.Map);
+
     private bool Replace()
     {
         bool replaced = false;

@@ -136,49 +136,11 @@ public sealed class IndexHost : IDisposable
 
     /// <summary>The automatic indexes of a database on this node.</summary>
     public IReadOnlyList<AutoIndexCandidate> ReadAutoIndexes(Database database) =>
-        TryGetCatalog(database, out var catalog)
-            ?
-            [
-                .. catalog
-                    .Slots.Values.Select(static slot => slot.Serving)
-                    .SelectMany(static index =>
-                        index.Map is AutoIndexMap map
-                            ? new[]
-                            {
-                                new AutoIndexCandidate(
-                                    index.Record.Name,
-                                    map.Definition,
-                                    index.State,
-                                    index.VisibleEtag
-                                ),
-                            }
-                            : []
-                    ),
-            ]
-            : [];
+        TryGetCatalog(database, out var catalog) ? catalog.ReadAutoIndexes() : [];
 
     /// <summary>The automatic map/reduce indexes of a database on this node.</summary>
     public IReadOnlyList<AutoReduceCandidate> ReadAutoReduces(Database database) =>
-        TryGetCatalog(database, out var catalog)
-            ?
-            [
-                .. catalog
-                    .Slots.Values.Select(static slot => slot.Serving)
-                    .SelectMany(static index =>
-                        index.Map is AutoReduceMap map
-                            ? new[]
-                            {
-                                new AutoReduceCandidate(
-                                    index.Record.Name,
-                                    map.Definition,
-                                    index.State,
-                                    index.VisibleEtag
-                                ),
-                            }
-                            : []
-                    ),
-            ]
-            : [];
+        TryGetCatalog(database, out var catalog) ? catalog.ReadAutoReduces() : [];
 
     /// <summary>
     /// The errors of an index, the oldest first, and behind them why its newest definition is not followed; empty when

@@ -1,5 +1,3 @@
-using Rookery.Indexing.Indexes;
-
 namespace Rookery.Indexing.Mapping;
 
 /// <summary>What an index does on this node.</summary>
@@ -14,6 +12,6 @@ public enum IndexState
     /// <summary>It was disabled on all members.</summary>
     Disabled,
 
-    /// <summary>It cannot take the documents; <see cref="IndexStatus.Trouble"/> says why.</summary>
+    /// <summary>It cannot take the documents; its status says why.</summary>
     Error,
 }
