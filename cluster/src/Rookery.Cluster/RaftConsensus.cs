@@ -30,19 +30,10 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
 {
     private readonly NodeStore _store;
     private readonly IPeerNetwork? _network;
-    private readonly RaftHost _host;
     private readonly ReadIndexService _reads;
     private readonly NodeMeasures _measures;
     private readonly LogReplication _log;
-    private readonly Proposals _proposals;
-    private readonly ProposalIntake _intake;
-    private readonly WritePipeline _writes;
-    private readonly ApplyPipeline _applies;
-    private readonly CommitThreads _threads;
-    private readonly SnapshotInstaller _installer;
     private readonly SnapshotProvider _provider;
-    private readonly ClusterReport _report;
-    private readonly ConsensusTicker _ticker;
     private readonly StepHandler _handler;
 
     private RaftConsensus(NodeStore store, ConsensusOptions options)
@@ -53,47 +44,47 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         Roster = new MemberRoster(store);
         int seed = options.Seed ?? System.Security.Cryptography.RandomNumberGenerator.GetInt32(int.MaxValue);
         var start = LogStart.Of(store, Members.IdOf(store.NodeId), options.MayBegin, seed);
-        _host = new RaftHost(start, store.AppliedIndex, options, store.Time);
-        _reads = new ReadIndexService(_host);
+        Host = new RaftHost(start, store.AppliedIndex, options, store.Time);
+        _reads = new ReadIndexService(Host);
         _measures = new NodeMeasures(
-            new ClusterTimeSource(_host, store),
-            new StoreHealthMeter(_host, store),
-            new VoterSpace(_host, store, Roster)
+            new ClusterTimeSource(Host, store),
+            new StoreHealthMeter(Host, store),
+            new VoterSpace(Host, store, Roster)
         );
-        _proposals = new Proposals(
-            new ProposalQueue { HasOtherWork = () => HasWork },
-            _network is null ? null : new ProposalForwarder(_host, _network),
+        Proposals = new Proposals(
+            new ProposalQueue { HasOtherWork = () => Writes!.HasWork },
+            _network is null ? null : new ProposalForwarder(Host, _network),
             new ProposalAnswers(store.Admission, options.AnswersInline),
             new ReceiptKeeper(Roster)
         );
-        var memory = new ReplicatedLog(_host, _proposals.Answers, store.Journal.OperationsBeforeNext);
+        var memory = new ReplicatedLog(Host, Proposals.Answers, store.Journal.OperationsBeforeNext);
         _log = new LogReplication(
             memory,
-            new JournalWriter(_host, memory, store.Journal, _measures.Health, _proposals.Answers),
-            new EntrySender(_host, memory, store)
+            new JournalWriter(Host, memory, store.Journal, _measures.Health, Proposals.Answers),
+            new EntrySender(Host, memory, store)
         );
-        _intake = new ProposalIntake(_host, store, _measures.Space, _reads, _proposals);
-        _writes = new WritePipeline(_host, _reads, _measures.Time, _log, _proposals, _intake);
-        _applies = new ApplyPipeline(_host, store, _reads, _measures, memory, _proposals);
-        _threads = new CommitThreads(_host, _proposals.Queue, _writes, _applies, store.Time);
-        _intake.CommitHere = _threads.CommitHere;
-        _installer = new SnapshotInstaller(_host, store, Roster, _reads, _log, _applies, _threads);
-        _applies.Blocked = _installer.SeekStateIfNeeded;
-        _provider = new SnapshotProvider(_host, store);
-        var diagnosis = new MemberDiagnosis(_host, Roster, _reads, _applies, _installer);
-        _report = new ClusterReport(_host, store, Roster, _reads, _measures, diagnosis);
-        _ticker = new ConsensusTicker(_host, store, _reads, _measures, _log, _proposals, _installer);
+        Intake = new ProposalIntake(Host, store, _measures.Space, _reads, Proposals);
+        Writes = new WritePipeline(Host, _reads, _measures.Time, _log, Proposals, Intake);
+        Applies = new ApplyPipeline(Host, store, _reads, _measures, memory, Proposals);
+        Threads = new CommitThreads(Host, Proposals.Queue, Writes, Applies, store.Time);
+        Intake.CommitHere = Threads.CommitHere;
+        Installer = new SnapshotInstaller(Host, store, Roster, _reads, _log, Applies, Threads);
+        Applies.Blocked = Installer.SeekStateIfNeeded;
+        _provider = new SnapshotProvider(Host, store);
+        var diagnosis = new MemberDiagnosis(Host, Roster, _reads, Applies, Installer);
+        Report = new ClusterReport(Host, store, Roster, _reads, _measures, diagnosis);
+        Ticker = new ConsensusTicker(Host, store, _reads, _measures, _log, Proposals, Installer);
         _handler = new StepHandler(
-            _host,
+            Host,
             _reads,
             _log,
-            _proposals,
-            _threads,
-            _installer,
-            _ticker,
-            new CoreEventTeller(_host, Roster)
+            Proposals,
+            Threads,
+            Installer,
+            Ticker,
+            new CoreEventTeller(Host, Roster)
         );
-        _host.Handler = _handler;
+        Host.Handler = _handler;
         _log.Journal.KeepEntries();
         store.ManifestDurable = OnManifestDurable;
     }
@@ -111,55 +102,82 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     /// <summary>What the cluster knows of its members.</summary>
     internal MemberRoster Roster { get; }
 
+    /// <summary>The core, its lock and what is published of it.</summary>
+    internal RaftHost Host { get; }
+
+    /// <summary>The commands that are to be committed.</summary>
+    internal Proposals Proposals { get; }
+
+    /// <summary>Takes commands in.</summary>
+    internal ProposalIntake Intake { get; }
+
+    /// <summary>From the queue to the journal.</summary>
+    internal WritePipeline Writes { get; }
+
+    /// <summary>Applies what is committed.</summary>
+    internal ApplyPipeline Applies { get; }
+
+    /// <summary>The threads that write and apply.</summary>
+    internal CommitThreads Threads { get; }
+
+    /// <summary>Fetches states of other members.</summary>
+    internal SnapshotInstaller Installer { get; }
+
+    /// <summary>How the node stands in its cluster.</summary>
+    internal ClusterReport Report { get; }
+
+    /// <summary>Tells the core that time went on.</summary>
+    internal ConsensusTicker Ticker { get; }
+
     /// <summary>This node, as the core knows it.</summary>
-    public NodeId Self => _host.Self;
+    public NodeId Self => Host.Self;
 
     /// <inheritdoc/>
     public Action<string>? Latched
     {
-        get => _host.Latched;
-        set => _host.Latched = value;
+        get => Host.Latched;
+        set => Host.Latched = value;
     }
 
     /// <inheritdoc/>
     public Action? FrameWritten
     {
-        get => _writes.FrameWritten;
-        set => _writes.FrameWritten = value;
+        get => Writes.FrameWritten;
+        set => Writes.FrameWritten = value;
     }
 
     /// <inheritdoc/>
-    public Rejection? Refusal => _host.Refusal;
+    public Rejection? Refusal => Host.Refusal;
 
     /// <inheritdoc/>
-    public bool IsLeader => _report.IsLeader;
+    public bool IsLeader => Report.IsLeader;
 
     /// <inheritdoc/>
     public string NodeTag => Roster.TagOf(Self);
 
     /// <inheritdoc/>
-    public string? LeaderTag => _report.LeaderTag;
+    public string? LeaderTag => Report.LeaderTag;
 
     /// <inheritdoc/>
-    public ClusterView View => _report.View;
+    public ClusterView View => Report.View;
 
     /// <inheritdoc/>
-    public long Term => _host.Core.Term;
+    public long Term => Host.Core.Term;
 
     /// <inheritdoc/>
     public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) =>
-        _intake.ProposeAsync(command, cancellationToken);
+        Intake.ProposeAsync(command, cancellationToken);
 
     /// <inheritdoc/>
     public ValueTask<bool> ReadBarrierAsync()
     {
-        if (_host.IsLatched)
+        if (Host.IsLatched)
         {
             return ValueTask.FromResult(false);
         }
 
         // Alone, answered means applied here, so any snapshot taken now sees every acknowledged write.
-        return _network is null && _host.Leadership.IsReady ? ValueTask.FromResult(true) : _reads.AskAsync();
+        return _network is null && Host.Leadership.IsReady ? ValueTask.FromResult(true) : _reads.AskAsync();
     }
 
     /// <inheritdoc/>
@@ -172,13 +190,8 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     /// <returns>What came of it, and a sentence that says so.</returns>
     public (ClockAnswer Answer, string Sentence) ConfirmClock() => _measures.Time.Confirm();
 
-    /// <summary>
-    /// Whether this node has applied all that was committed when it first asked the leader of this term.
-    /// </summary>
-    internal bool HasCaughtUp => _report.HasCaughtUp;
-
     /// <inheritdoc/>
-    public long AppliedIndex => _host.Progress.Applied;
+    public long AppliedIndex => Host.Progress.Applied;
 
     private static bool IsOneOfSeveral(NodeStore store)
     {
@@ -207,64 +220,41 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     /// <inheritdoc/>
     public void Start()
     {
-        _threads.Start();
-        lock (_host.Gate)
+        Threads.Start();
+        lock (Host.Gate)
         {
-            _ticker.Start();
+            Ticker.Start();
         }
     }
 
     /// <inheritdoc/>
-    public void Stop() => _threads.Stop();
+    public void Stop() => Threads.Stop();
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        _installer.Dispose();
-        _ticker.Dispose();
-        _applies.Dispose();
-        lock (_host.Gate)
+        Installer.Dispose();
+        Ticker.Dispose();
+        Applies.Dispose();
+        lock (Host.Gate)
         {
             // Whoever comes later would wait for a clock that stands.
-            _host.End();
-            _proposals.Forwarder?.WakeLeaderWaiters();
+            Host.End();
+            Proposals.Forwarder?.WakeLeaderWaiters();
             _reads.End();
         }
     }
 
     /// <inheritdoc/>
-    public CommitStatistics ReadStatistics() => new(_applies.Frames, _applies.Commands, _proposals.Answers.Queued);
+    public CommitStatistics ReadStatistics() => new(Applies.Frames, Applies.Commands, Proposals.Answers.Queued);
 
     /// <summary>
     /// Commits and applies what is queued, here and now: for tests that drive consensus step by step.
     /// </summary>
     internal void RunUntilIdle()
     {
-        while (WriteOnce() | ApplyOnce()) { }
+        while (Writes.WriteOnce() | Applies.ApplyOnce()) { }
     }
-
-    /// <summary>Whether there is something to write that is not in the queue.</summary>
-    internal bool HasWork => _writes.HasWork;
-
-    /// <summary>What waits to be written.</summary>
-    internal ProposalQueue Queue => _proposals.Queue;
-
-    /// <summary>Writes the next frame.</summary>
-    /// <returns>Whether there was one.</returns>
-    internal bool WriteOnce() => _writes.WriteOnce();
-
-    /// <summary>Whether there is an entry to apply.</summary>
-    internal bool HasToApply => _applies.HasToApply;
-
-    /// <summary>Applies the next committed entry.</summary>
-    /// <returns>Whether there was one.</returns>
-    internal bool ApplyOnce() => _applies.ApplyOnce();
-
-    /// <summary>Whether to apply may mean to wait for a flush.</summary>
-    internal bool ApplyMayWait => _applies.ApplyMayWait;
-
-    /// <summary>Answers what still waits when nobody will commit or apply it here any more.</summary>
-    internal void RefuseWaiting() => _threads.RefuseWaiting();
 
     /// <summary>
     /// This node's state for a member that fell behind: what changed since an etag, when that is much less, or
@@ -278,17 +268,8 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     /// <exception cref="IOException">There is none to be had; the message says why.</exception>
     public Task<StateOffer?> OfferStateAsync(long? since, long through) => _provider.OfferAsync(since, through);
 
-    /// <summary>
-    /// Why the last attempt to fetch the state of another member came to nothing, in sentences; null before one did,
-    /// and when one succeeded since.
-    /// </summary>
-    internal string? FetchTrouble => _installer.Trouble;
-
-    /// <summary>Whether what is committed needs what this node cannot read, and another member has to help.</summary>
-    internal bool CannotApply => _host.Progress.IsBlocked;
-
     /// <summary>Who leads, as far as this node knows.</summary>
-    public NodeId Leader => _host.Leadership.Leader;
+    public NodeId Leader => Host.Leadership.Leader;
 
     /// <summary>Told under the lock, so to return at once, when leader or term may have changed.</summary>
     internal Action? RoleSeen
@@ -297,9 +278,6 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         set => _handler.RoleSeen = value;
     }
 
-    /// <summary>Commands of other members' clients that are not answered yet.</summary>
-    internal int ForwardedInFlight => _intake.ForwardedInFlight;
-
     /// <summary>The newest format level that this node's program knows.</summary>
     internal int NewestFormatLevel => _store.Options.NewestFormatLevel;
 
@@ -307,33 +285,24 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     /// Who belongs to the cluster, as of the last step. Each connection asks each second: without the lock, which is
     /// held for seconds while a state is put in place on a slow card.
     /// </summary>
-    internal Configuration Configuration => _host.Leadership.Configuration;
+    internal Configuration Configuration => Host.Leadership.Configuration;
 
     /// <summary>How consensus stands now.</summary>
-    public ConsensusState ReadState() => _report.ReadState();
+    public ConsensusState ReadState() => Report.ReadState();
 
     /// <inheritdoc/>
-    public ConsensusStatistics ReadCluster() => _report.ReadCluster();
-
-    /// <summary>The cluster as its leader sees it; null where this node does not lead.</summary>
-    internal LeaderView? ReadAsLeader() => _report.ReadAsLeader();
-
-    /// <summary>How far the other members have come; none while this node does not lead.</summary>
-    internal IReadOnlyList<PeerProgress> ReadPeers() => _report.ReadPeers();
-
-    /// <summary>Time went on. Twenty times a second while there are other members.</summary>
-    internal void Tick() => _ticker.Tick();
+    public ConsensusStatistics ReadCluster() => Report.ReadCluster();
 
     /// <inheritdoc/>
     public void Received(in Message message, ReadOnlySpan<JournalFrame> frames)
     {
-        lock (_host.Gate)
+        lock (Host.Gate)
         {
             if (message.To == Self)
             {
-                _proposals.Forwarder?.Hear(message.From);
-                _host.Step(Input.Received(_host.Now, message, _log.Memory.EntriesOf(frames)), proposed: null, frames);
-                _host.EndStep();
+                Proposals.Forwarder?.Hear(message.From);
+                Host.Step(Input.Received(Host.Now, message, _log.Memory.EntriesOf(frames)), proposed: null, frames);
+                Host.EndStep();
             }
         }
     }
@@ -341,11 +310,11 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     /// <inheritdoc/>
     public void Unreachable(NodeId node)
     {
-        lock (_host.Gate)
+        lock (Host.Gate)
         {
-            _proposals.Forwarder?.Lose(node);
-            _host.Step(Input.PeerUnreachable(_host.Now, node));
-            _host.EndStep();
+            Proposals.Forwarder?.Lose(node);
+            Host.Step(Input.PeerUnreachable(Host.Now, node));
+            Host.EndStep();
         }
     }
 
@@ -353,61 +322,58 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     public ValueTask<CommandOutcome> ProposeForwardedAsync(
         CommandBuffer command,
         CancellationToken cancellationToken
-    ) => _intake.ProposeForwardedAsync(command, cancellationToken);
+    ) => Intake.ProposeForwardedAsync(command, cancellationToken);
 
     /// <summary>Gives a member another part.</summary>
     public ChangeAnswer ChangeMember(MemberChange change, NodeId node)
     {
-        lock (_host.Gate)
+        lock (Host.Gate)
         {
-            _host.Step(Input.ChangeMember(_host.Now, change, node));
-            var answer = _host.Output.ChangeAnswer;
-            _host.EndStep();
-            return _host.IsHalted ? ChangeAnswer.NotLeader : answer;
+            Host.Step(Input.ChangeMember(Host.Now, change, node));
+            var answer = Host.Output.ChangeAnswer;
+            Host.EndStep();
+            return Host.IsHalted ? ChangeAnswer.NotLeader : answer;
         }
     }
 
     /// <summary>Hands leadership to a member; to the best of the others for <see cref="NodeId.None"/>.</summary>
     public void Transfer(NodeId node)
     {
-        lock (_host.Gate)
+        lock (Host.Gate)
         {
-            _host.Step(Input.Transfer(_host.Now, node));
-            _host.EndStep();
+            Host.Step(Input.Transfer(Host.Now, node));
+            Host.EndStep();
         }
     }
-
-    /// <summary>Refuses new commands, in order to stop.</summary>
-    internal void RefuseBecauseStopping() => _host.RefuseBecauseStopping();
 
     private void Begin()
     {
         // Else who lacks what the journal has given back would not be offered the state before the next flush.
         OnManifestDurable(_store.Durable);
-        Tick();
-        while (_host.Leadership.IsAlone && !_host.Leadership.IsReady)
+        Ticker.Tick();
+        while (Host.Leadership.IsAlone && !Host.Leadership.IsReady)
         {
-            Tick();
-            bool works = WriteOnce() | _applies.ApplyOrThrow();
+            Ticker.Tick();
+            bool works = Writes.WriteOnce() | Applies.ApplyOrThrow();
             if (Refusal is { } refusal)
             {
                 throw new DataFormatException(refusal.Message);
             }
 
-            Invariant.Holds(works || _host.Leadership.IsReady, "a node alone becomes leader by itself");
+            Invariant.Holds(works || Host.Leadership.IsReady, "a node alone becomes leader by itself");
         }
     }
 
     /// <summary>Takes no part any more, because of what other members found wrong.</summary>
     /// <param name="sentence">Why, and what to do.</param>
-    internal void Retire(string sentence) => _host.Retire(sentence);
+    internal void Retire(string sentence) => Host.Retire(sentence);
 
     private void OnManifestDurable(JournalPosition position)
     {
-        lock (_host.Gate)
+        lock (Host.Gate)
         {
-            _host.Step(Input.ManifestDurable(_host.Now, new LogPosition(position.Term, position.Index)));
-            _host.Step(Input.Released(_host.Now, _store.Journal.FirstIndex - 1));
+            Host.Step(Input.ManifestDurable(Host.Now, new LogPosition(position.Term, position.Index)));
+            Host.Step(Input.Released(Host.Now, _store.Journal.FirstIndex - 1));
         }
     }
 }

@@ -9,7 +9,7 @@ internal sealed class LeadershipTransfer(MemberState state, ProgressTracker trac
     private long _ends;
     private bool _stepsDownUnlessDone;
 
-    public bool IsUnderWay => !_target.IsNone;
+    public bool IsActive => !_target.IsNone;
 
     /// <summary>Hands over to <paramref name="node"/>; to the best of the peers for none.</summary>
     public void To(NodeId node)
@@ -32,7 +32,7 @@ internal sealed class LeadershipTransfer(MemberState state, ProgressTracker trac
     public void Begin(NodeId target, bool stepsDownUnlessDone = false)
     {
         _stepsDownUnlessDone |= stepsDownUnlessDone;
-        if (!IsUnderWay)
+        if (!IsActive)
         {
             (_target, _ends) = (target, state.Now + state.ElectionTimeoutMicroseconds);
             Finish();
@@ -55,7 +55,7 @@ internal sealed class LeadershipTransfer(MemberState state, ProgressTracker trac
     /// <returns>Whether this node has to step down for it.</returns>
     public bool GiveUpIfLate()
     {
-        if (!IsUnderWay || state.Now < _ends)
+        if (!IsActive || state.Now < _ends)
         {
             return false;
         }

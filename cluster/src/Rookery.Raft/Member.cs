@@ -149,7 +149,7 @@ internal sealed class Member
     /// <summary>The host wants an entry appended.</summary>
     public void Propose(in Entry entry)
     {
-        if (State.Rules.MayPropose(State.IsLeader, Transfer.IsUnderWay) && !Outcomes.VotersDiffer)
+        if (State.Rules.MayPropose(State.IsLeader, Transfer.IsActive) && !Outcomes.VotersDiffer)
         {
             _outbox.Output.Proposed = Replication.Append(entry);
         }

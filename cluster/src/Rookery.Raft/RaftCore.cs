@@ -54,7 +54,7 @@ public sealed class RaftCore
     public long Incarnation => _state.Incarnation;
 
     /// <summary>Whether it is handing leadership over: proposals are refused until that is done or given up.</summary>
-    public bool IsTransferring => _member.Transfer.IsUnderWay;
+    public bool IsTransferring => _member.Transfer.IsActive;
 
     /// <summary>
     /// Who would lead if this node, which leads, went now; none when it does not lead, or nobody could.

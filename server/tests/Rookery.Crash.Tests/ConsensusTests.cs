@@ -40,7 +40,7 @@ public sealed class ConsensusTests : IDisposable
     public async Task A_node_that_stops_commits_what_is_queued_and_refuses_what_comes()
     {
         var queued = _node.Propose(Put("users/1"));
-        _node.Consensus.RefuseBecauseStopping();
+        _node.Consensus.Host.RefuseBecauseStopping();
         var late = await _node.Propose(Put("users/2"));
         _node.Commit();
         Assert.Equal(RejectionKind.Stopping, late.Rejection?.Kind);
@@ -52,8 +52,8 @@ public sealed class ConsensusTests : IDisposable
     {
         var queued = _node.Propose(Put("users/1"));
         long writes = _disk.CallCount(DiskCalls.Write);
-        _node.Consensus.RefuseBecauseStopping();
-        _node.Consensus.RefuseWaiting();
+        _node.Consensus.Host.RefuseBecauseStopping();
+        _node.Consensus.Threads.RefuseWaiting();
         Assert.Equal(RejectionKind.Stopping, (await queued).Rejection?.Kind);
         Assert.Equal(writes, _disk.CallCount(DiskCalls.Write));
     }

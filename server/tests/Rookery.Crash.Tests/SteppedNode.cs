@@ -66,7 +66,7 @@ internal sealed class SteppedNode : IDisposable
     private bool Step(Action<int>? committed)
     {
         long before = Consensus.ReadStatistics().Commands;
-        bool works = Consensus.WriteOnce() | Consensus.ApplyOnce();
+        bool works = Consensus.Writes.WriteOnce() | Consensus.Applies.ApplyOnce();
         int count = (int)(Consensus.ReadStatistics().Commands - before);
         if (count > 0)
         {

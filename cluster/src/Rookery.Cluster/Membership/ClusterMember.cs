@@ -190,7 +190,7 @@ public sealed class ClusterMember : IAsyncDisposable
         _state = new StateRoutes(store.Offers, _consensus.OfferStateAsync, _time);
         _recordStore = new ClusterRecordStore(_consensus, store.ClusterRecords, AddLearner);
         Membership = new MembershipService(_consensus, _recordStore, _network.ClientOf, _time);
-        _topology = new TopologyKeeper(_consensus.ReadAsLeader, _recordStore, _options.Log, _time);
+        _topology = new TopologyKeeper(_consensus.Report.ReadAsLeader, _recordStore, _options.Log, _time);
         _consensus.RoleSeen = _topology.Wake;
         Rotation = new AuthorityRotation(() => Identity, _keeper.Change, _recordStore, _time);
         _whereabouts = new Whereabouts(
@@ -268,7 +268,7 @@ public sealed class ClusterMember : IAsyncDisposable
             Identity.NodeId,
             node => roster.Of(Members.IdOf(node))?.Record,
             node => _consensus?.Configuration.IsMember(node) is true,
-            () => _consensus?.HasCaughtUp is true
+            () => _consensus?.Report.HasCaughtUp is true
         );
 
     /// <summary>
@@ -328,7 +328,7 @@ public sealed class ClusterMember : IAsyncDisposable
         for (int quiet = 0, waited = 0; quiet < QuietRounds && waited < HandOverAttempts; waited++)
         {
             await Task.Delay(HandOverInterval, _time);
-            quiet = consensus.ForwardedInFlight == 0 ? quiet + 1 : 0;
+            quiet = consensus.Intake.ForwardedInFlight == 0 ? quiet + 1 : 0;
         }
     }
 
@@ -422,7 +422,7 @@ public sealed class ClusterMember : IAsyncDisposable
             Through = () => store.AppliedIndex,
             Chosen = offer =>
             {
-                if (_consensus!.FetchTrouble is null)
+                if (_consensus!.Installer.Trouble is null)
                 {
                     _options.Note(Describe(offer, from));
                 }
@@ -446,7 +446,8 @@ public sealed class ClusterMember : IAsyncDisposable
             );
     }
 
-    private string Cause() => _consensus!.CannotApply ? "cannot read a part of its data" : "fell behind the journals";
+    private string Cause() =>
+        _consensus!.Host.Progress.IsBlocked ? "cannot read a part of its data" : "fell behind the journals";
 
     private async Task<int> RepairAsync(NodeStore store, NodeId from, CancellationToken cancellationToken)
     {

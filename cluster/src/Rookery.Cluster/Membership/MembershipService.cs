@@ -481,7 +481,7 @@ public sealed class MembershipService(
     private NodeId[] Unreachable(Configuration configuration) =>
         [
             .. consensus
-                .ReadPeers()
+                .Report.ReadPeers()
                 .Where(peer => configuration.IsVoter(peer.Node) && !peer.IsReachable)
                 .Select(static peer => peer.Node),
         ];

@@ -29,7 +29,7 @@ internal static class SeatRule
         NodeId[] ready =
         [
             .. consensus
-                .ReadPeers()
+                .Report.ReadPeers()
                 .Where(peer => configuration.IsLearner(peer.Node) && peer is { IsCaughtUp: true, IsReachable: true })
                 .Select(static peer => peer.Node),
         ];

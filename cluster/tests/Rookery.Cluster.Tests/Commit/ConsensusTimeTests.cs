@@ -44,7 +44,7 @@ public sealed class ConsensusTimeTests
         // has read since.
         clock.Ahead = TimeSpan.FromHours(1);
         time.Advance(TimeSpan.FromSeconds(5));
-        consensus.Tick();
+        consensus.Ticker.Tick();
         first += TimeSpan.FromSeconds(5) + clock.Ahead;
 
         mayGoOn.Reset();

@@ -20,7 +20,7 @@ public sealed class SeatKeeperTests
         Assert.Null(cluster.Do(cluster.A, CommandEncoder.CreateDatabase("db", SteppedCluster.HistoryId)).Rejection);
         var keeper = new SeatKeeper(cluster.A.Consensus!, _told.Add);
         cluster.RunUntil(
-            () => cluster.A.Consensus!.ReadPeers().Any(peer => peer.Node == cluster.B.Id && peer.IsCaughtUp),
+            () => cluster.A.Consensus!.Report.ReadPeers().Any(peer => peer.Node == cluster.B.Id && peer.IsCaughtUp),
             "the standby has caught up"
         );
         for (int round = 0; round < 10; round++)

@@ -1,4 +1,3 @@
-using System.Runtime.CompilerServices;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Simulation;
@@ -224,10 +223,7 @@ internal sealed class HostObserver(SteppedCluster cluster)
     private void Holds(bool condition, Func<string> sentence) => _broken ??= condition ? null : sentence();
 
     // What the host tells of its core has no terms of entries.
-    [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "_host")]
-    private static extern ref RaftHost HostFieldOf(RaftConsensus consensus);
-
-    private static RaftCore CoreOf(RaftConsensus consensus) => HostFieldOf(consensus).Core;
+    private static RaftCore CoreOf(RaftConsensus consensus) => consensus.Host.Core;
 
     /// <summary>A member as it was seen last.</summary>
     private sealed class Watched

@@ -25,11 +25,11 @@ public sealed class HostReadinessTests
         cluster.AwaitEqual();
         cluster.RunFor(2_000);
         Assert.Null(learner.Consensus!.ReadCluster().Unready);
-        Assert.True(learner.Consensus!.HasCaughtUp);
+        Assert.True(learner.Consensus!.Report.HasCaughtUp);
         cluster.Wire.Isolate(learner);
         cluster.RunFor(5_000);
         Assert.Null(learner.Consensus!.ReadCluster().Unready);
-        Assert.False(learner.Consensus!.HasCaughtUp);
+        Assert.False(learner.Consensus!.Report.HasCaughtUp);
     }
 
     /// <summary>

@@ -137,10 +137,10 @@ public sealed class HostScriptTests
         cluster.LongestApplyMilliseconds = 10_000;
         _ = cluster.A.Propose(SteppedCluster.PutOf("users/1", 1));
         var consensus = cluster.B.Consensus!;
-        cluster.RunUntil(() => consensus.HasToApply, "that B knows of the commit");
+        cluster.RunUntil(() => consensus.Applies.HasToApply, "that B knows of the commit");
         var read = consensus.ReadBarrierAsync().AsTask();
         cluster.RunFor(100);
-        Assert.True(consensus.HasToApply);
+        Assert.True(consensus.Applies.HasToApply);
         Assert.False(read.IsCompleted);
         consensus.EndWaitingReads();
         Assert.True(read.IsCompleted);

@@ -99,7 +99,7 @@ public sealed class HostSpaceTests
         cluster.C.LongestWriteMilliseconds = 3000;
         cluster.C.Open();
         cluster.RunUntil(
-            () => cluster.A.Consensus!.ReadPeers().Any(peer => peer.Node == cluster.C.Id && peer.IsReachable),
+            () => cluster.A.Consensus!.Report.ReadPeers().Any(peer => peer.Node == cluster.C.Id && peer.IsReachable),
             "C is heard again"
         );
         cluster.C.Leave(Plenty);

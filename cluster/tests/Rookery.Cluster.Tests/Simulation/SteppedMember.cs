@@ -154,7 +154,7 @@ internal sealed class SteppedMember
     /// <summary>Stops it as an owner would.</summary>
     public void StopCleanly()
     {
-        Consensus!.RefuseBecauseStopping();
+        Consensus!.Host.RefuseBecauseStopping();
         Consensus.RunUntilIdle();
         try
         {
@@ -212,7 +212,7 @@ internal sealed class SteppedMember
         int before = Disk.OperationCount;
         var dying = Consensus!;
         Consensus = null;
-        dying.WriteOnce();
+        dying.Writes.WriteOnce();
         dying.Dispose();
         Store!.Dispose();
         Store = null;
@@ -302,7 +302,7 @@ internal sealed class SteppedMember
             return;
         }
 
-        if (!_isWriting && (consensus.HasWork || consensus.Queue.Count > 0))
+        if (!_isWriting && (consensus.Writes.HasWork || consensus.Proposals.Queue.Count > 0))
         {
             _isWriting = true;
             After(
@@ -311,7 +311,7 @@ internal sealed class SteppedMember
                 {
                     int start = Starts;
                     _isInWrite = true;
-                    Consensus!.WriteOnce();
+                    Consensus!.Writes.WriteOnce();
                     if (Starts == start)
                     {
                         (_isWriting, _isInWrite) = (false, false);
@@ -320,7 +320,7 @@ internal sealed class SteppedMember
             );
         }
 
-        if (!_isApplying && consensus.HasToApply)
+        if (!_isApplying && consensus.Applies.HasToApply)
         {
             _isApplying = true;
             After(
@@ -328,7 +328,7 @@ internal sealed class SteppedMember
                 () =>
                 {
                     _isApplying = false;
-                    Consensus!.ApplyOnce();
+                    Consensus!.Applies.ApplyOnce();
                 }
             );
         }
@@ -339,7 +339,7 @@ internal sealed class SteppedMember
             50,
             () =>
             {
-                Consensus!.Tick();
+                Consensus!.Ticker.Tick();
                 TickOn();
             }
         );

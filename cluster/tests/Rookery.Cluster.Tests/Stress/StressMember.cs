@@ -181,12 +181,12 @@ internal sealed class StressMember
         var text = new StringBuilder();
         text.Append(
             CultureInfo.InvariantCulture,
-            $"{this}: {held}; refusal {consensus.Refusal?.Message ?? "none"}; queue {consensus.Queue.Count}, "
-                + $"has work {consensus.HasWork}, has to apply {consensus.HasToApply}, "
+            $"{this}: {held}; refusal {consensus.Refusal?.Message ?? "none"}; queue {consensus.Proposals.Queue.Count}, "
+                + $"has work {consensus.Writes.HasWork}, has to apply {consensus.Applies.HasToApply}, "
         );
         text.Append(
             CultureInfo.InvariantCulture,
-            $"waits for a flush {consensus.ApplyMayWait}; applied {Store.AppliedIndex}, durable "
+            $"waits for a flush {consensus.Applies.ApplyMayWait}; applied {Store.AppliedIndex}, durable "
                 + $"{Store.Durable.Index}, journal {Store.Journal.FirstIndex}..{Store.Journal.LastIndex}; "
         );
         text.Append(

@@ -65,8 +65,8 @@ public sealed class PreviousVersionsTests
         using var node = OpenWithDocumentsInRuns(200);
         _reads.Reading = () =>
         {
-            node.Consensus.RefuseBecauseStopping();
-            node.Consensus.RefuseWaiting();
+            node.Consensus.Host.RefuseBecauseStopping();
+            node.Consensus.Threads.RefuseWaiting();
         };
         var outcome = node.Consensus.ProposeAsync(Put(node, "d/7"), CancellationToken.None).AsTask();
         Assert.True(outcome.IsCompleted);
