@@ -112,9 +112,10 @@ internal sealed partial class SimulatedCluster
             LoseClock(node);
         }
 
-        if (Chance(_profile.Rot) && node.Store.BearsLoss && _nodes.All(other => other == node || !IsHarmed(other)))
+        // One damaged store at a time: a minority may lose what it acknowledged, no more can be promised. Where some
+        // log has an uncommitted change to two voters neither may, even if the damaged one never heard of it.
+        if (Chance(_profile.Rot) && _nodes.All(other => other.Store.BearsLoss && (other == node || !IsHarmed(other))))
         {
-            // One damaged store at a time: a minority may lose what it acknowledged, no more can be promised.
             node.Store.Rot(Random);
             Saw("rot");
         }

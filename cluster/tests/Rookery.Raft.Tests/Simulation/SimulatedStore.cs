@@ -51,14 +51,15 @@ internal sealed class SimulatedStore(Configuration configuration)
     public IReadOnlyList<StoredEntry> Entries => _entries;
 
     /// <summary>
-    /// Whether the others make a majority without this store: of two voters neither may lose anything.
+    /// Whether by all that is in this log a voter may lose something, because the others make a majority without it: of
+    /// two neither may.
     /// </summary>
     public bool BearsLoss =>
         _entries
             .Select(entry => entry.Entry.Configuration)
             .OfType<Configuration>()
             .Append(Base.Configuration)
-            .All(configuration => configuration.Voters.Length > 2);
+            .All(configuration => configuration.Voters.Length is 0 or > 2);
 
     public StoredEntry? At(long index) =>
         index > Base.Position.Index && index <= Last.Index ? _entries[(int)(index - Base.Position.Index - 1)] : null;
