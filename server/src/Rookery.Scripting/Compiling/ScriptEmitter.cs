@@ -1,4 +1,3 @@
-using Rookery.Platform;
 using Rookery.Scripting.Syntax;
 
 namespace Rookery.Scripting.Compiling;
@@ -16,29 +15,29 @@ internal enum ScriptUse
     Indexing,
 }
 
-/// <summary>Compiles expressions and statements into a program. Here functions and names.</summary>
-internal sealed partial class ScriptEmitter
+/// <summary>Compiles a script into a program.</summary>
+internal sealed class ScriptEmitter
 {
-    /// <summary>Variables a function may have, those among them that hold iterations.</summary>
-    private const int MostLocals = 1000;
+    private readonly EmitContext _context;
+    private readonly ExpressionEmitter _expressions;
 
-    /// <summary>Levels of expressions; long chains of operators are deep too.</summary>
-    private const int MostDepth = 250;
+    private ScriptEmitter(ScriptUse use, bool hasArguments)
+    {
+        _context = new EmitContext(use, hasArguments);
+        _expressions = new ExpressionEmitter(_context, this);
+        Statements = new StatementEmitter(_context, this);
+        Calls = new CallEmitter(_context, this);
+        Loops = new LoopEmitter(_context, this);
+    }
 
-    /// <summary>A name of <c>args</c> that no script can give to a variable of its own.</summary>
-    private const string Arguments = "\0args";
+    /// <summary>Statements.</summary>
+    public StatementEmitter Statements { get; }
 
-    private readonly ScriptUse _use;
-    private readonly ProgramBuilder _builder = new();
-    private readonly List<JumpTarget> _targets = [];
-    private readonly Dictionary<string, DeclaredFunction> _functions = new(StringComparer.Ordinal);
-    private readonly HashSet<string> _loadedCollections = new(StringComparer.Ordinal);
-    private Scope _scope = new(null);
-    private int _locals;
-    private int _depth;
-    private bool _hasArguments;
+    /// <summary>Calls of functions and methods.</summary>
+    public CallEmitter Calls { get; }
 
-    private ScriptEmitter(ScriptUse use) => _use = use;
+    /// <summary>Methods that take a function.</summary>
+    public LoopEmitter Loops { get; }
 
     /// <summary>Compiles a script.</summary>
     /// <param name="use">What it may do.</param>
@@ -54,13 +53,14 @@ internal sealed partial class ScriptEmitter
         string? alias = null
     )
     {
-        var emitter = new ScriptEmitter(use) { _hasArguments = parameters.Contains("args", StringComparer.Ordinal) };
-        int main = emitter._builder.Declare();
+        var emitter = new ScriptEmitter(use, parameters.Contains("args", StringComparer.Ordinal));
+        var context = emitter._context;
+        int main = context.Builder.Declare();
         foreach (var statement in statements)
         {
             if (
                 statement is FunctionStatement function
-                && !emitter._functions.TryAdd(function.Name, new DeclaredFunction(emitter._builder.Declare(), function))
+                && !context.Functions.TryAdd(function.Name, new DeclaredFunction(context.Builder.Declare(), function))
             )
             {
                 throw TokenCursor.NotSupported($"two functions of the name '{function.Name}'", function.Position);
@@ -74,17 +74,20 @@ internal sealed partial class ScriptEmitter
             [.. statements.Where(static statement => statement is not FunctionStatement)],
             0
         );
-        foreach (var (number, function) in emitter._functions.Values)
+        foreach (var (number, function) in context.Functions.Values)
         {
-            IReadOnlyList<string> given = emitter._hasArguments
-                ? [.. function.Parameters, Arguments]
+            IReadOnlyList<string> given = context.HasArguments
+                ? [.. function.Parameters, EmitContext.ArgumentsName]
                 : function.Parameters;
             emitter.EmitFunction(number, given, alias: null, function.Body.Statements, function.Position);
         }
 
-        byte[] bytes = emitter._builder.Build(emitter._targets);
-        return new ScriptProgram(bytes, fields, [.. emitter._loadedCollections.Order(StringComparer.Ordinal)]);
+        byte[] bytes = context.Builder.Build(context.Targets);
+        return new ScriptProgram(bytes, fields, [.. context.LoadedCollections.Order(StringComparer.Ordinal)]);
     }
+
+    /// <summary>Compiles an expression, wherever it stands.</summary>
+    public void Emit(Expression expression) => _expressions.Emit(expression);
 
     private void EmitFunction(
         int number,
@@ -94,124 +97,30 @@ internal sealed partial class ScriptEmitter
         int position
     )
     {
-        _scope = new Scope(null);
-        _locals = 0;
-        _builder.Begin(number, parameters.Count);
+        _context.BeginFunction(number, parameters.Count);
         foreach (string name in parameters)
         {
-            if (!_scope.TryDeclare(name, NewLocal(position), isConstant: false))
+            if (!_context.Scope.TryDeclare(name, _context.NewLocal(position), isConstant: false))
             {
                 throw TokenCursor.NotSupported($"two parameters of the name '{name}'", position);
             }
         }
 
-        if (alias is not null && !_scope.TryDeclare(alias, 0, isConstant: false))
+        if (alias is not null && !_context.Scope.TryDeclare(alias, 0, isConstant: false))
         {
             throw new ScriptException(ScriptFault.Syntax, $"'{alias}' is named twice", position);
         }
 
-        if (_scope.TryFind("args", out var given))
+        if (_context.Scope.TryFind("args", out var given))
         {
-            _scope.TryDeclare(Arguments, given.Local, isConstant: true);
+            _context.Scope.TryDeclare(EmitContext.ArgumentsName, given.Local, isConstant: true);
         }
 
         foreach (var statement in statements)
         {
-            Emit(statement);
+            Statements.Emit(statement);
         }
 
-        _builder.Emit(Opcode.PushUndefined);
-        _builder.Emit(Opcode.Return);
-        _builder.End(number, _locals);
+        _context.EndFunction(number);
     }
-
-    private int NewLocal(int position) =>
-        _locals < MostLocals
-            ? _locals++
-            : throw new ScriptException(
-                ScriptFault.TooLarge,
-                $"The function has more than {MostLocals} variables",
-                position
-            );
-
-    private JumpTarget NewTarget()
-    {
-        var target = new JumpTarget();
-        _targets.Add(target);
-        return target;
-    }
-
-    private int Declare(string name, bool isConstant, int position, bool isVar = false)
-    {
-        // A block's own variable would hide the one that JavaScript means.
-        if (isVar && _scope.TryFind(name, out _))
-        {
-            throw TokenCursor.NotSupported($"'var {name}' where '{name}' is declared already", position);
-        }
-
-        int local = NewLocal(position);
-        return _scope.TryDeclare(name, local, isConstant)
-            ? local
-            : throw new ScriptException(ScriptFault.Syntax, $"'{name}' is declared twice", position);
-    }
-
-    private void EmitName(NameExpression name)
-    {
-        if (_scope.TryFind(name.Name, out var variable))
-        {
-            _builder.Emit(Opcode.LoadLocal, variable.Local);
-        }
-        else if (_hasArguments && name.Name is "args")
-        {
-            EmitArguments();
-        }
-        else if (_hasArguments && name.Name.Length > 1 && name.Name[0] == '$')
-        {
-            EmitArguments();
-            _builder.Emit(Opcode.GetMember, name.Name[1..]);
-        }
-        else
-        {
-            switch (name.Name)
-            {
-                case "NaN":
-                    _builder.EmitNumber(double.NaN);
-                    break;
-                case "Infinity":
-                    _builder.EmitNumber(double.PositiveInfinity);
-                    break;
-                default:
-                    throw TokenCursor.NotSupported(
-                        _functions.ContainsKey(name.Name)
-                            ? $"the function '{name.Name}' as a value"
-                            : $"the name '{name.Name}', which nothing here has",
-                        name.Position
-                    );
-            }
-        }
-    }
-
-    /// <summary>Pushes <c>args</c>, which the script is given and hands on to each of its functions.</summary>
-    private void EmitArguments()
-    {
-        Invariant.Holds(
-            _scope.TryFind(Arguments, out var given),
-            "every function of a script with arguments is given them"
-        );
-        _builder.Emit(Opcode.LoadLocal, given.Local);
-    }
-
-    private int FindAssignable(NameExpression name)
-    {
-        if (!_scope.TryFind(name.Name, out var variable))
-        {
-            throw TokenCursor.NotSupported($"the name '{name.Name}', which nothing here has", name.Position);
-        }
-
-        return variable.IsConstant
-            ? throw new ScriptException(ScriptFault.Syntax, $"'{name.Name}' is a constant", name.Position)
-            : variable.Local;
-    }
-
-    private readonly record struct DeclaredFunction(int Number, FunctionStatement Function);
 }

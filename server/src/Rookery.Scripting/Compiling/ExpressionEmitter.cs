@@ -2,28 +2,33 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Scripting.Compiling;
 
-/// <content>Expressions. Each leaves one value on the stack.</content>
-internal sealed partial class ScriptEmitter
+/// <summary>Compiles expressions. Each leaves one value on the stack.</summary>
+internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter script)
 {
-    private void Emit(Expression expression)
+    // What RavenDB takes for settings of a field instead of a value.
+    private static readonly string[] FieldSettings = ["$value", "$name", "$options", "$boost", "$vector"];
+
+    /// <summary>Compiles an expression.</summary>
+    /// <exception cref="ScriptException">It cannot be done here, or nests too deep.</exception>
+    public void Emit(Expression expression)
     {
-        Deepen(expression.Position);
+        context.Deepen(expression.Position);
         switch (expression)
         {
             case NumberLiteral { IsLong: true, Whole: { } whole } number when whole == (int)whole:
-                EmitInvoke(ScriptFunction.CastToLong, [number with { IsLong = false }], number.Position);
+                script.Calls.EmitInvoke(ScriptFunction.CastToLong, [number with { IsLong = false }], number.Position);
                 break;
             case NumberLiteral { IsCSharp: true } number:
-                _builder.EmitNumber(number.Value, number.Whole);
+                context.Builder.EmitNumber(number.Value, number.Whole);
                 break;
             case NumberLiteral number:
-                _builder.EmitNumber(number.Value);
+                context.Builder.EmitNumber(number.Value);
                 break;
             case TextLiteral text:
-                _builder.Emit(Opcode.PushText, text.Text);
+                context.Builder.Emit(Opcode.PushText, text.Text);
                 break;
             case WordLiteral word:
-                _builder.Emit(word.Push);
+                context.Builder.Emit(word.Push);
                 break;
             case TemplateLiteral template:
                 EmitTemplate(template);
@@ -34,26 +39,26 @@ internal sealed partial class ScriptEmitter
             case MemberExpression member:
                 RefuseCarrier(member);
                 Emit(member.Target);
-                if (member is { Name: "length", IsOptional: false } && _use != ScriptUse.Indexing)
+                if (member is { Name: "length", IsOptional: false } && context.Use != ScriptUse.Indexing)
                 {
                     EmitLength();
                 }
                 else
                 {
-                    _builder.Emit(Opcode.GetMember, member.Name);
+                    context.Builder.Emit(Opcode.GetMember, member.Name);
                 }
 
                 break;
             case ElementExpression element:
                 Emit(element.Target);
                 Emit(element.Index);
-                _builder.Emit(Opcode.GetElement);
+                context.Builder.Emit(Opcode.GetElement);
                 break;
             case CallExpression call:
-                EmitCall(call);
+                script.Calls.EmitCall(call);
                 break;
             case InvokeExpression invoke:
-                EmitInvoke(invoke.Function, invoke.Arguments, invoke.Position);
+                script.Calls.EmitInvoke(invoke.Function, invoke.Arguments, invoke.Position);
                 break;
             case ArrayLiteral array:
                 EmitArray(array);
@@ -63,19 +68,19 @@ internal sealed partial class ScriptEmitter
                 break;
             case UnaryExpression unary:
                 Emit(unary.Operand);
-                _builder.Emit(unary.Operator);
+                context.Builder.Emit(unary.Operator);
                 break;
             case BinaryExpression binary:
                 Emit(binary.Left);
                 Emit(binary.Right);
-                _builder.Emit(binary.Operator);
+                context.Builder.Emit(binary.Operator);
                 break;
             case LogicalExpression logical:
-                var kept = NewTarget();
+                var kept = context.NewTarget();
                 Emit(logical.Left);
-                _builder.Emit(logical.Keep, kept);
+                context.Builder.Emit(logical.Keep, kept);
                 Emit(logical.Right);
-                _builder.Mark(kept);
+                context.Builder.Mark(kept);
                 break;
             case ConditionalExpression conditional:
                 EmitConditional(conditional);
@@ -101,7 +106,43 @@ internal sealed partial class ScriptEmitter
                 );
         }
 
-        _depth--;
+        context.Rise();
+    }
+
+    private void EmitName(NameExpression name)
+    {
+        if (context.Scope.TryFind(name.Name, out var variable))
+        {
+            context.Builder.Emit(Opcode.LoadLocal, variable.Local);
+        }
+        else if (context.HasArguments && name.Name is "args")
+        {
+            context.EmitArguments();
+        }
+        else if (context.HasArguments && name.Name.Length > 1 && name.Name[0] == '$')
+        {
+            context.EmitArguments();
+            context.Builder.Emit(Opcode.GetMember, name.Name[1..]);
+        }
+        else
+        {
+            switch (name.Name)
+            {
+                case "NaN":
+                    context.Builder.EmitNumber(double.NaN);
+                    break;
+                case "Infinity":
+                    context.Builder.EmitNumber(double.PositiveInfinity);
+                    break;
+                default:
+                    throw TokenCursor.NotSupported(
+                        context.Functions.ContainsKey(name.Name)
+                            ? $"the function '{name.Name}' as a value"
+                            : $"the name '{name.Name}', which nothing here has",
+                        name.Position
+                    );
+            }
+        }
     }
 
     private void EmitTemplate(TemplateLiteral template)
@@ -110,55 +151,52 @@ internal sealed partial class ScriptEmitter
         foreach (var part in template.Parts.Skip(1))
         {
             Emit(part);
-            _builder.Emit(Opcode.JoinTexts);
+            context.Builder.Emit(Opcode.JoinTexts);
         }
     }
 
     private void EmitConditional(ConditionalExpression conditional)
     {
-        JumpTarget otherwise = NewTarget(),
-            end = NewTarget();
+        JumpTarget otherwise = context.NewTarget(),
+            end = context.NewTarget();
         Emit(conditional.Condition);
-        _builder.Emit(Opcode.JumpIfFalse, otherwise);
+        context.Builder.Emit(Opcode.JumpIfFalse, otherwise);
         Emit(conditional.Then);
-        _builder.Emit(Opcode.Jump, end);
-        _builder.Mark(otherwise);
+        context.Builder.Emit(Opcode.Jump, end);
+        context.Builder.Mark(otherwise);
         Emit(conditional.Otherwise);
-        _builder.Mark(end);
+        context.Builder.Mark(end);
     }
 
     private void EmitArray(ArrayLiteral array)
     {
-        _builder.Emit(Opcode.NewArray);
+        context.Builder.Emit(Opcode.NewArray);
         foreach (var element in array.Elements)
         {
             Emit(element is SpreadExpression spread ? spread.Inner : element);
-            _builder.Emit(element is SpreadExpression ? Opcode.AppendAll : Opcode.Append);
+            context.Builder.Emit(element is SpreadExpression ? Opcode.AppendAll : Opcode.Append);
         }
     }
 
-    // What RavenDB takes for settings of a field instead of a value.
-    private static readonly string[] FieldSettings = ["$value", "$name", "$options", "$boost", "$vector"];
-
     private void EmitObject(ObjectLiteral literal)
     {
-        _builder.Emit(Opcode.NewObject);
+        context.Builder.Emit(Opcode.NewObject);
         foreach (var member in literal.Members)
         {
             if (member.Key is not null)
             {
                 Emit(member.Key);
                 Emit(member.Value);
-                _builder.Emit(Opcode.AddElement);
+                context.Builder.Emit(Opcode.AddElement);
             }
             else
             {
                 Emit(member.Value);
                 if (member.Name is null)
                 {
-                    _builder.Emit(Opcode.AddAll);
+                    context.Builder.Emit(Opcode.AddAll);
                 }
-                else if (_use == ScriptUse.Indexing && Array.IndexOf(FieldSettings, member.Name) >= 0)
+                else if (context.Use == ScriptUse.Indexing && Array.IndexOf(FieldSettings, member.Name) >= 0)
                 {
                     throw TokenCursor.NotSupported(
                         $"fields that a map gives settings to ('{member.Name}')",
@@ -167,7 +205,7 @@ internal sealed partial class ScriptEmitter
                 }
                 else
                 {
-                    _builder.Emit(Opcode.AddMember, member.Name);
+                    context.Builder.Emit(Opcode.AddMember, member.Name);
                 }
             }
         }
@@ -179,38 +217,38 @@ internal sealed partial class ScriptEmitter
         switch (target)
         {
             case NameExpression name:
-                int local = FindAssignable(name);
+                int local = context.FindAssignable(name);
                 if (operation is not null)
                 {
-                    _builder.Emit(Opcode.LoadLocal, local);
+                    context.Builder.Emit(Opcode.LoadLocal, local);
                 }
 
                 EmitOperand(operation, value);
-                _builder.Emit(Opcode.Duplicate);
-                _builder.Emit(Opcode.StoreLocal, local);
+                context.Builder.Emit(Opcode.Duplicate);
+                context.Builder.Emit(Opcode.StoreLocal, local);
                 break;
             case MemberExpression member:
                 Emit(member.Target);
                 if (operation is not null)
                 {
-                    _builder.Emit(Opcode.Duplicate);
-                    _builder.Emit(Opcode.GetMember, member.Name);
+                    context.Builder.Emit(Opcode.Duplicate);
+                    context.Builder.Emit(Opcode.GetMember, member.Name);
                 }
 
                 EmitOperand(operation, value);
-                _builder.Emit(Opcode.SetMember, member.Name);
+                context.Builder.Emit(Opcode.SetMember, member.Name);
                 break;
             case ElementExpression element:
                 Emit(element.Target);
                 Emit(element.Index);
                 if (operation is not null)
                 {
-                    _builder.Emit(Opcode.DuplicateTwo);
-                    _builder.Emit(Opcode.GetElement);
+                    context.Builder.Emit(Opcode.DuplicateTwo);
+                    context.Builder.Emit(Opcode.GetElement);
                 }
 
                 EmitOperand(operation, value);
-                _builder.Emit(Opcode.SetElement);
+                context.Builder.Emit(Opcode.SetElement);
                 break;
             default:
                 throw TokenCursor.NotSupported("this assignment", target.Position);
@@ -222,7 +260,7 @@ internal sealed partial class ScriptEmitter
         Emit(value);
         if (operation is { } opcode)
         {
-            _builder.Emit(opcode);
+            context.Builder.Emit(opcode);
         }
     }
 
@@ -236,8 +274,8 @@ internal sealed partial class ScriptEmitter
         EmitAssignment(update.Target, Opcode.Subtract, new NumberLiteral(-change, update.Position));
         if (!update.IsPrefix)
         {
-            _builder.EmitNumber(change);
-            _builder.Emit(Opcode.Subtract);
+            context.Builder.EmitNumber(change);
+            context.Builder.Emit(Opcode.Subtract);
         }
     }
 
@@ -247,18 +285,18 @@ internal sealed partial class ScriptEmitter
         if (deletion.Target is MemberExpression member)
         {
             Emit(member.Target);
-            _builder.Emit(Opcode.DeleteMember, member.Name);
+            context.Builder.Emit(Opcode.DeleteMember, member.Name);
         }
         else if (deletion.Target is ElementExpression element)
         {
             Emit(element.Target);
             Emit(element.Index);
-            _builder.Emit(Opcode.DeleteElement);
+            context.Builder.Emit(Opcode.DeleteElement);
         }
     }
 
     /// <summary>Refuses what would change metadata: a script sees a copy of them.</summary>
-    private static void RefuseMetadata(Expression target)
+    public static void RefuseMetadata(Expression target)
     {
         for (var part = target; part is not null; )
         {
@@ -283,18 +321,18 @@ internal sealed partial class ScriptEmitter
     /// <summary>The length of what is missing is 0, as RavenDB has it in patches and selections.</summary>
     private void EmitLength()
     {
-        JumpTarget exists = NewTarget(),
-            end = NewTarget();
-        _builder.Emit(Opcode.Duplicate);
-        _builder.Emit(Opcode.PushUndefined);
-        _builder.Emit(Opcode.StrictEqual);
-        _builder.Emit(Opcode.JumpIfFalse, exists);
-        _builder.Emit(Opcode.Pop);
-        _builder.EmitNumber(0);
-        _builder.Emit(Opcode.Jump, end);
-        _builder.Mark(exists);
-        _builder.Emit(Opcode.GetMember, "length");
-        _builder.Mark(end);
+        JumpTarget exists = context.NewTarget(),
+            end = context.NewTarget();
+        context.Builder.Emit(Opcode.Duplicate);
+        context.Builder.Emit(Opcode.PushUndefined);
+        context.Builder.Emit(Opcode.StrictEqual);
+        context.Builder.Emit(Opcode.JumpIfFalse, exists);
+        context.Builder.Emit(Opcode.Pop);
+        context.Builder.EmitNumber(0);
+        context.Builder.Emit(Opcode.Jump, end);
+        context.Builder.Mark(exists);
+        context.Builder.Emit(Opcode.GetMember, "length");
+        context.Builder.Mark(end);
     }
 
     private void RefuseCarrier(MemberExpression member)
@@ -302,7 +340,7 @@ internal sealed partial class ScriptEmitter
         if (
             member.Target is NameExpression { Name: var name }
             && FunctionCatalogue.IsCarrier(name)
-            && !_scope.TryFind(name, out _)
+            && !context.Scope.TryFind(name, out _)
         )
         {
             throw TokenCursor.NotSupported($"'{name}.{member.Name}'", member.Target.Position);

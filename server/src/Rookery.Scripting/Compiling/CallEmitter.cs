@@ -1,0 +1,168 @@
+using Rookery.Scripting.Syntax;
+
+namespace Rookery.Scripting.Compiling;
+
+/// <summary>Compiles calls of functions and methods.</summary>
+internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
+{
+    /// <summary>Compiles a call of whatever stands before the parentheses.</summary>
+    /// <exception cref="ScriptException">It is none that scripts can make.</exception>
+    public void EmitCall(CallExpression call)
+    {
+        switch (call.Callee)
+        {
+            case NameExpression name when !context.Scope.TryFind(name.Name, out _):
+                EmitNamed(name.Name, name.Position, call.Arguments);
+                break;
+            case NameExpression name:
+                throw TokenCursor.NotSupported($"the variable '{name.Name}' as a function", name.Position);
+            case MemberExpression { Target: NameExpression carrier } member
+                when FunctionCatalogue.IsCarrier(carrier.Name) && !context.Scope.TryFind(carrier.Name, out _):
+                EmitNamed($"{carrier.Name}.{member.Name}", carrier.Position, call.Arguments);
+                break;
+            case MemberExpression member:
+                EmitMethod(member, call.Arguments);
+                break;
+            default:
+                throw TokenCursor.NotSupported("calls of what is no name", call.Position);
+        }
+    }
+
+    private void EmitNamed(string name, int position, IReadOnlyList<Expression> arguments)
+    {
+        if (context.Functions.TryGetValue(name, out var declared))
+        {
+            EmitArguments(arguments);
+            int parameters = declared.Function.Parameters.Count;
+            for (int missing = arguments.Count; missing < parameters; missing++)
+            {
+                context.Builder.Emit(Opcode.PushUndefined);
+            }
+
+            for (int surplus = parameters; surplus < arguments.Count; surplus++)
+            {
+                context.Builder.Emit(Opcode.Pop);
+            }
+
+            if (context.HasArguments)
+            {
+                context.EmitArguments();
+                parameters++;
+            }
+
+            context.Builder.Emit(Opcode.Call, declared.Number, parameters);
+        }
+        else if (FunctionCatalogue.TryFindFunction(name, out var entry))
+        {
+            RequireCount(name, entry, arguments, position);
+            EmitInvoke(entry.Function, arguments, position);
+        }
+        else
+        {
+            throw TokenCursor.NotSupported($"the function '{name}'", position);
+        }
+    }
+
+    private static void RequireCount(
+        string name,
+        FunctionCatalogue.Entry entry,
+        IReadOnlyList<Expression> arguments,
+        int position
+    )
+    {
+        if (arguments.Count < entry.Least || arguments.Count > entry.Most)
+        {
+            throw TokenCursor.NotSupported(
+                $"'{name}' with {(arguments.Count == 1 ? "one argument" : $"{arguments.Count} arguments")}",
+                position
+            );
+        }
+    }
+
+    /// <summary>Compiles a call of a function of the server.</summary>
+    /// <exception cref="ScriptException">The script may not call it.</exception>
+    public void EmitInvoke(ScriptFunction function, IReadOnlyList<Expression> arguments, int position)
+    {
+        if (function == ScriptFunction.Load)
+        {
+            if (context.Use == ScriptUse.Patch)
+            {
+                throw TokenCursor.NotSupported("'load' in a patch", position);
+            }
+
+            if (context.Use == ScriptUse.Indexing && arguments.Count != 2)
+            {
+                throw TokenCursor.NotSupported("'load' without the name of a collection", position);
+            }
+
+            if (arguments.Count == 2)
+            {
+                context.LoadedCollections.Add(
+                    arguments[1] is TextLiteral collection
+                        ? collection.Text
+                        : throw TokenCursor.NotSupported("a collection that is no text", arguments[1].Position)
+                );
+            }
+
+            script.Emit(arguments[0]);
+            context.Builder.Emit(Opcode.Invoke, (int)function, 1);
+            return;
+        }
+
+        EmitArguments(arguments);
+        context.Builder.Emit(Opcode.Invoke, (int)function, arguments.Count);
+    }
+
+    private void EmitArguments(IReadOnlyList<Expression> arguments)
+    {
+        foreach (var argument in arguments)
+        {
+            script.Emit(argument);
+        }
+    }
+
+    private void EmitMethod(MemberExpression method, IReadOnlyList<Expression> arguments)
+    {
+        switch (method.Name)
+        {
+            case "map" or "filter" or "some" or "every" or "find" or "findIndex" or "forEach" or "flatMap":
+                LoopEmitter.RequireOne(method, arguments);
+                script.Loops.EmitLoop(method, LoopEmitter.ToCallback(arguments[0], 1));
+                break;
+            case "reduce" when arguments.Count is 1 or 2:
+                script.Loops.EmitReduce(
+                    method,
+                    LoopEmitter.ToCallback(arguments[0], 2),
+                    arguments.Count == 2 ? arguments[1] : null
+                );
+                break;
+            case "sort" when arguments.Count > 0:
+                throw TokenCursor.NotSupported("'sort' with a function", method.Position);
+            default:
+                if (!FunctionCatalogue.TryFindMethod(method.Name, out var entry))
+                {
+                    throw TokenCursor.NotSupported($"the method '{method.Name}'", method.Position);
+                }
+
+                RequireCount(method.Name, entry, arguments, method.Position);
+                if (
+                    entry.Function
+                    is ScriptFunction.Push
+                        or ScriptFunction.Pop
+                        or ScriptFunction.Shift
+                        or ScriptFunction.Unshift
+                        or ScriptFunction.Splice
+                        or ScriptFunction.Reverse
+                        or ScriptFunction.Sort
+                )
+                {
+                    ExpressionEmitter.RefuseMetadata(method.Target);
+                }
+
+                script.Emit(method.Target);
+                EmitArguments(arguments);
+                context.Builder.Emit(Opcode.Invoke, (int)entry.Function, arguments.Count + 1);
+                break;
+        }
+    }
+}

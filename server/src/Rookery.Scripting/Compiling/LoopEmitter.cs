@@ -1,0 +1,218 @@
+using Rookery.Scripting.Syntax;
+
+namespace Rookery.Scripting.Compiling;
+
+/// <summary>
+/// Compiles methods that take a function: they become loops in place, so that no call of the machine leads back into
+/// it.
+/// </summary>
+internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
+{
+    /// <summary>Refuses any number of arguments but one.</summary>
+    public static void RequireOne(MemberExpression method, IReadOnlyList<Expression> arguments)
+    {
+        if (arguments.Count != 1)
+        {
+            throw TokenCursor.NotSupported($"'{method.Name}' with {arguments.Count} arguments", method.Position);
+        }
+    }
+
+    /// <summary>The function that an argument is: written there, or named.</summary>
+    public static LambdaExpression ToCallback(Expression argument, int parameters)
+    {
+        if (argument is NameExpression name)
+        {
+            string[] names = [.. Enumerable.Range(0, parameters).Select(static number => $"\0{number}")];
+            return new LambdaExpression(
+                names,
+                new CallExpression(
+                    name,
+                    [.. names.Select(parameter => new NameExpression(parameter, name.Position))],
+                    name.Position
+                ),
+                null,
+                name.Position
+            );
+        }
+
+        return argument as LambdaExpression
+            ?? throw TokenCursor.NotSupported("an argument here that is no function", argument.Position);
+    }
+
+    /// <summary>
+    /// A loop over the receiver; what a method does with the value of its function is all in which they differ.
+    /// </summary>
+    public void EmitLoop(MemberExpression method, LambdaExpression callback)
+    {
+        script.Emit(method.Target);
+        context.Builder.Emit(Opcode.ToArray);
+        int iteration = context.BeginIteration(method.Position);
+        bool collects = method.Name is "map" or "filter" or "flatMap";
+        if (collects)
+        {
+            context.Builder.Emit(Opcode.NewArray);
+        }
+
+        JumpTarget next = context.NewTarget(),
+            exhausted = context.NewTarget(),
+            end = context.NewTarget();
+        context.Builder.Mark(next);
+        int element = context.NewLocal(callback.Position);
+        context.Builder.EmitNext(iteration, element, exhausted);
+        EmitCallback(callback, [element], iteration);
+        switch (method.Name)
+        {
+            case "map":
+                context.Builder.Emit(Opcode.Append);
+                break;
+            case "flatMap":
+                context.Builder.Emit(Opcode.AppendFlat);
+                break;
+            case "forEach":
+                context.Builder.Emit(Opcode.Pop);
+                break;
+            case "every":
+                context.Builder.Emit(Opcode.Not);
+                EmitExit(Opcode.PushFalse, next, end);
+                break;
+            case "some":
+                EmitExit(Opcode.PushTrue, next, end);
+                break;
+            default:
+                context.Builder.Emit(Opcode.JumpIfFalse, next);
+                EmitElement(method.Name, iteration, element);
+                if (!collects)
+                {
+                    context.Builder.Emit(Opcode.Jump, end);
+                }
+
+                break;
+        }
+
+        context.Builder.Emit(Opcode.Jump, next);
+        context.Builder.Mark(exhausted);
+        switch (method.Name)
+        {
+            case "some":
+                context.Builder.Emit(Opcode.PushFalse);
+                break;
+            case "every":
+                context.Builder.Emit(Opcode.PushTrue);
+                break;
+            case "findIndex":
+                context.Builder.EmitNumber(-1);
+                break;
+            case "find" or "forEach":
+                context.Builder.Emit(Opcode.PushUndefined);
+                break;
+        }
+
+        context.Builder.Mark(end);
+    }
+
+    private void EmitExit(Opcode result, JumpTarget next, JumpTarget end)
+    {
+        context.Builder.Emit(Opcode.JumpIfFalse, next);
+        context.Builder.Emit(result);
+        context.Builder.Emit(Opcode.Jump, end);
+    }
+
+    /// <summary>What is done with an element of which the function was true.</summary>
+    private void EmitElement(string method, int iteration, int element)
+    {
+        if (method is "findIndex")
+        {
+            EmitIndex(iteration);
+            return;
+        }
+
+        context.Builder.Emit(Opcode.LoadLocal, element);
+        if (method is "filter")
+        {
+            context.Builder.Emit(Opcode.Append);
+        }
+    }
+
+    /// <summary>Compiles <c>reduce</c>; without a first value it begins with the first element.</summary>
+    public void EmitReduce(MemberExpression method, LambdaExpression callback, Expression? first)
+    {
+        JumpTarget next = context.NewTarget(),
+            end = context.NewTarget();
+        script.Emit(method.Target);
+        context.Builder.Emit(Opcode.ToArray);
+        int iteration = context.BeginIteration(method.Position);
+        int result = context.NewLocal(method.Position),
+            element = context.NewLocal(method.Position);
+        if (first is not null)
+        {
+            script.Emit(first);
+            context.Builder.Emit(Opcode.StoreLocal, result);
+        }
+        else
+        {
+            context.Builder.Emit(Opcode.PushNull);
+            context.Builder.Emit(Opcode.StoreLocal, result);
+            context.Builder.EmitNext(iteration, result, end);
+        }
+
+        context.Builder.Mark(next);
+        context.Builder.EmitNext(iteration, element, end);
+        EmitCallback(callback, [result, element], iteration);
+        context.Builder.Emit(Opcode.StoreLocal, result);
+        context.Builder.Emit(Opcode.Jump, next);
+        context.Builder.Mark(end);
+        context.Builder.Emit(Opcode.LoadLocal, result);
+    }
+
+    /// <summary>The function's value of parameters that stand in locals, and of the index behind them.</summary>
+    private void EmitCallback(LambdaExpression callback, ReadOnlySpan<int> parameters, int iteration)
+    {
+        if (callback.Parameters.Count > parameters.Length + 1)
+        {
+            throw TokenCursor.NotSupported(
+                $"a function of {callback.Parameters.Count} parameters here",
+                callback.Position
+            );
+        }
+
+        var (outer, outerLoop, outerReturn) = (context.Scope, context.Loop, context.ReturnTarget);
+        context.Scope = new Scope(outer);
+        context.Loop = null;
+        for (int index = 0; index < callback.Parameters.Count; index++)
+        {
+            int local = context.Declare(callback.Parameters[index], isConstant: false, callback.Position);
+            if (index < parameters.Length)
+            {
+                context.Builder.Emit(Opcode.LoadLocal, parameters[index]);
+            }
+            else
+            {
+                EmitIndex(iteration);
+            }
+
+            context.Builder.Emit(Opcode.StoreLocal, local);
+        }
+
+        if (callback.Value is not null)
+        {
+            script.Emit(callback.Value);
+        }
+        else
+        {
+            context.ReturnTarget = context.NewTarget();
+            script.Statements.EmitBlock(callback.Body!);
+            context.Builder.Emit(Opcode.PushUndefined);
+            context.Builder.Mark(context.ReturnTarget);
+        }
+
+        (context.Scope, context.Loop, context.ReturnTarget) = (outer, outerLoop, outerReturn);
+    }
+
+    /// <summary>The index of the element that an iteration came to.</summary>
+    private void EmitIndex(int iteration)
+    {
+        context.Builder.Emit(Opcode.LoadLocal, iteration + 1);
+        context.Builder.EmitNumber(1);
+        context.Builder.Emit(Opcode.Subtract);
+    }
+}
