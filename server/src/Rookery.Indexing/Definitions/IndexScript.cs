@@ -50,7 +50,7 @@ internal static class IndexScript
     {
         var (collection, source) = FirstWord(text, out int at) switch
         {
-            "from" or "docs" => new LinqParser(text).ParseMap(),
+            "from" or "docs" => new LinqParser(text).Queries.ParseMap(),
             "map" => ParseJavaScriptMap(text),
             "timeseries" or "counters" => throw TokenCursor.NotSupported("indexes of time series and counters", at),
             _ => throw new ScriptException(
@@ -78,7 +78,7 @@ internal static class IndexScript
         string word = FirstWord(text, out int at);
         var (key, row) = word switch
         {
-            "from" or "results" => new LinqParser(text).ParseReduce(),
+            "from" or "results" => new LinqParser(text).Queries.ParseReduce(),
             "groupBy" => ParseJavaScriptReduce(text),
             _ => throw new ScriptException(
                 ScriptFault.Syntax,
@@ -151,7 +151,7 @@ internal static class IndexScript
     private static Expression ParseJavaScript(string text)
     {
         var parser = new JavaScriptParser(text);
-        var whole = parser.ParseExpression();
+        var whole = parser.Expressions.ParseExpression();
         parser.Cursor.TryTake(";");
         parser.ExpectEnd();
         return whole;

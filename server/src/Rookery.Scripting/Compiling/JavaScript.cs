@@ -29,11 +29,11 @@ public static class JavaScript
     )
     {
         var parser = new JavaScriptParser(expression);
-        var value = parser.ParseExpression();
+        var value = parser.Expressions.ParseExpression();
         parser.Cursor.TryTake(";");
         parser.ExpectEnd();
         var statements = new List<Statement> { new ReturnStatement(value, value.Position) };
-        foreach (var statement in new JavaScriptParser(functions, expression.Length).ParseStatements())
+        foreach (var statement in new JavaScriptParser(functions, expression.Length).Statements.ParseStatements())
         {
             statements.Add(
                 statement as FunctionStatement

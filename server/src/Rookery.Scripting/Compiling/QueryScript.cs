@@ -62,7 +62,7 @@ public sealed record QueryScript
     /// <exception cref="ScriptException">A part is refused.</exception>
     public ScriptProgram CompileUpdate(ScriptPart statements)
     {
-        var read = new JavaScriptParser(statements.Text, statements.Position).ParseStatements();
+        var read = new JavaScriptParser(statements.Text, statements.Position).Statements.ParseStatements();
         return read.Count == 0
             ? throw new ScriptException(ScriptFault.Syntax, "The script is empty", statements.Position)
             : ScriptEmitter.Compile(ScriptUse.Patch, Parameters, [.. Functions.Select(Read), .. read], [], Alias);
@@ -71,7 +71,7 @@ public sealed record QueryScript
     private static Expression ReadExpression(ScriptPart part)
     {
         var parser = new JavaScriptParser(part.Text, part.Position);
-        var value = parser.ParseExpression();
+        var value = parser.Expressions.ParseExpression();
         parser.ExpectEnd();
         return value;
     }
@@ -81,7 +81,7 @@ public sealed record QueryScript
             function.Name,
             function.Parameters,
             new BlockStatement(
-                new JavaScriptParser(function.Body.Text, function.Body.Position).ParseStatements(),
+                new JavaScriptParser(function.Body.Text, function.Body.Position).Statements.ParseStatements(),
                 OpensScope: false,
                 function.Body.Position
             ),

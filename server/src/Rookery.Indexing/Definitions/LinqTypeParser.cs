@@ -3,14 +3,14 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <content>Names of types, where C# writes them. Values have none: a cast changes numbers and texts, or
-/// nothing.</content>
-internal sealed partial class LinqParser
+/// <summary>Parses names of C# types, and casts to them.</summary>
+internal sealed class LinqTypeParser(LinqParser parser)
 {
     /// <summary>What might be types is read twice: so far at most.</summary>
     private const int MostTypeTokens = 64;
 
-    private static readonly Dictionary<string, ScriptFunction> Casts = new(StringComparer.Ordinal)
+    /// <summary>Functions that cast, by the name of the type.</summary>
+    public static readonly Dictionary<string, ScriptFunction> Casts = new(StringComparer.Ordinal)
     {
         ["string"] = ScriptFunction.CastToText,
         ["String"] = ScriptFunction.CastToText,
@@ -47,18 +47,18 @@ internal sealed partial class LinqParser
     };
 
     /// <summary>Takes a cast's brackets, if they are next and hold a type, with a value behind them.</summary>
-    private bool TryParseCast(out TypeName type)
+    public bool TryParseCast(out TypeName type)
     {
         type = default;
-        int mark = _cursor.Mark;
-        if (_cursor.TryTake("(") && TryParseType(out type) && _cursor.TryTake(")"))
+        int mark = parser.Cursor.Mark;
+        if (parser.Cursor.TryTake("(") && TryParseType(out type) && parser.Cursor.TryTake(")"))
         {
-            var next = _cursor.Current;
+            var next = parser.Cursor.Current;
             bool isKnown =
                 type.IsArray || type.IsGeneric || Casts.ContainsKey(type.Name) || Unchanged.Contains(type.Name);
             if (
                 next.Kind is TokenKind.Name or TokenKind.Number or TokenKind.Text
-                    ? !_operators.IsOperator(next.Text) && !IsClause(next)
+                    ? !parser.Operators.IsOperator(next.Text) && !LinqQueryParser.IsClause(next)
                     : next.Is("(") || (isKnown && (next.Is("-") || next.Is("!")))
             )
             {
@@ -66,11 +66,11 @@ internal sealed partial class LinqParser
             }
         }
 
-        _cursor.Reset(mark);
+        parser.Cursor.Reset(mark);
         return false;
     }
 
-    private static Expression ToCast(TypeName type, Expression value, int position)
+    public static Expression ToCast(TypeName type, Expression value, int position)
     {
         if (type.IsArray || Unchanged.Contains(type.Name))
         {
@@ -83,32 +83,32 @@ internal sealed partial class LinqParser
     }
 
     /// <summary>Takes a type: <c>System.Collections.Generic.List&lt;int?&gt;[]</c>. Its name is the last one.</summary>
-    private bool TryParseType(out TypeName type)
+    public bool TryParseType(out TypeName type)
     {
         type = default;
         string name;
         do
         {
-            if (_cursor.Current.Kind != TokenKind.Name)
+            if (parser.Cursor.Current.Kind != TokenKind.Name)
             {
                 return false;
             }
 
-            name = _cursor.Take().Text;
-        } while (_cursor.TryTake("."));
-        bool isGeneric = _cursor.Current.Is("<");
-        string element = isGeneric ? _cursor.Ahead(1).Text : name;
+            name = parser.Cursor.Take().Text;
+        } while (parser.Cursor.TryTake("."));
+        bool isGeneric = parser.Cursor.Current.Is("<");
+        string element = isGeneric ? parser.Cursor.Ahead(1).Text : name;
         if (isGeneric && !TrySkipTypeArguments())
         {
             return false;
         }
 
-        _cursor.TryTake("?");
-        bool isArray = _cursor.Current.Is("[") && _cursor.Ahead(1).Is("]");
+        parser.Cursor.TryTake("?");
+        bool isArray = parser.Cursor.Current.Is("[") && parser.Cursor.Ahead(1).Is("]");
         if (isArray)
         {
-            _cursor.Take();
-            _cursor.Take();
+            parser.Cursor.Take();
+            parser.Cursor.Take();
         }
 
         type = new TypeName(name, isGeneric, isArray, element);
@@ -116,22 +116,22 @@ internal sealed partial class LinqParser
     }
 
     /// <summary>Skips the types of a call: <c>LoadDocument&lt;User&gt;(…)</c>.</summary>
-    private void SkipTypeArguments()
+    public void SkipTypeArguments()
     {
-        int mark = _cursor.Mark;
-        if (_cursor.Current.Is("<") && (!TrySkipTypeArguments() || !_cursor.Current.Is("(")))
+        int mark = parser.Cursor.Mark;
+        if (parser.Cursor.Current.Is("<") && (!TrySkipTypeArguments() || !parser.Cursor.Current.Is("(")))
         {
-            _cursor.Reset(mark);
+            parser.Cursor.Reset(mark);
         }
     }
 
     private bool TrySkipTypeArguments()
     {
         int level = 0;
-        int end = _cursor.Mark + MostTypeTokens;
+        int end = parser.Cursor.Mark + MostTypeTokens;
         do
         {
-            var token = _cursor.Take();
+            var token = parser.Cursor.Take();
             level += token.Text switch
             {
                 "<" => 1,
@@ -146,10 +146,10 @@ internal sealed partial class LinqParser
             {
                 return false;
             }
-        } while (level > 0 && _cursor.Mark < end);
+        } while (level > 0 && parser.Cursor.Mark < end);
         return level == 0;
     }
 
     /// <summary>A type as it was written; of an array or list the type of its elements.</summary>
-    private readonly record struct TypeName(string Name, bool IsGeneric, bool IsArray, string Element);
+    public readonly record struct TypeName(string Name, bool IsGeneric, bool IsArray, string Element);
 }

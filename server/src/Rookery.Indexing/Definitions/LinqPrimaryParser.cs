@@ -5,8 +5,8 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <content>What expressions are made of.</content>
-internal sealed partial class LinqParser
+/// <summary>Parses what expressions of C# in index texts are made of: names, literals, <c>new</c>.</summary>
+internal sealed class LinqPrimaryParser(LinqParser parser)
 {
     /// <summary>Words of C# that are no names, and begin nothing that is understood.</summary>
     private static readonly HashSet<string> Unsupported = new(StringComparer.Ordinal)
@@ -32,15 +32,15 @@ internal sealed partial class LinqParser
         "with",
     };
 
-    private Expression ParsePrimary()
+    public Expression ParsePrimary()
     {
-        var token = _cursor.Current;
+        var token = parser.Cursor.Current;
         switch (token.Kind)
         {
             case TokenKind.Number:
-                return ToNumber(_cursor.Take());
+                return ToNumber(parser.Cursor.Take());
             case TokenKind.Text:
-                _cursor.Take();
+                parser.Cursor.Take();
                 var literal = new TextLiteral(token.Text, token.Position);
                 return token.Number == 0
                     ? literal
@@ -48,21 +48,21 @@ internal sealed partial class LinqParser
             case TokenKind.Name:
                 return ParseName(token);
             case TokenKind.Mark when token.Text is "(":
-                _cursor.Take();
-                var inner = ParseExpression();
-                if (_cursor.Current.Is(",") || _cursor.Current.Is(":"))
+                parser.Cursor.Take();
+                var inner = parser.Expressions.ParseExpression();
+                if (parser.Cursor.Current.Is(",") || parser.Cursor.Current.Is(":"))
                 {
                     throw TokenCursor.NotSupported("tuples", token.Position);
                 }
 
-                _cursor.Expect(")");
+                parser.Cursor.Expect(")");
                 return inner;
             case TokenKind.Mark when token.Text is "[":
                 throw TokenCursor.NotSupported("lists in brackets: write 'new[] { … }'", token.Position);
             case TokenKind.Mark when token.Text is "@":
                 throw TokenCursor.NotSupported("'@' before a name, or before '$': write '$@'", token.Position);
             default:
-                throw _cursor.Unexpected("A value");
+                throw parser.Cursor.Unexpected("A value");
         }
     }
 
@@ -78,15 +78,15 @@ internal sealed partial class LinqParser
                 return Word(Opcode.PushNull);
             case "new":
                 return ParseNew();
-            case "$" when _cursor.Ahead(1).Kind == TokenKind.Text:
-                _cursor.Take();
-                return ParseInterpolation(_cursor.Take());
-            case "from" when _cursor.Ahead(1).Kind == TokenKind.Name && !_cursor.Ahead(1).IsWord("in"):
-                return ParseInnerQuery();
-            case "this" when _cursor.Ahead(1).Is("."):
-                _cursor.Take();
-                _cursor.Take();
-                return ParseFunction(_cursor.ExpectName());
+            case "$" when parser.Cursor.Ahead(1).Kind == TokenKind.Text:
+                parser.Cursor.Take();
+                return ParseInterpolation(parser.Cursor.Take());
+            case "from" when parser.Cursor.Ahead(1).Kind == TokenKind.Name && !parser.Cursor.Ahead(1).IsWord("in"):
+                return parser.Queries.ParseInnerQuery();
+            case "this" when parser.Cursor.Ahead(1).Is("."):
+                parser.Cursor.Take();
+                parser.Cursor.Take();
+                return ParseFunction(parser.Cursor.ExpectName());
         }
 
         if (Unsupported.Contains(token.Text))
@@ -94,19 +94,23 @@ internal sealed partial class LinqParser
             throw TokenCursor.NotSupported(token.Quoted, token.Position);
         }
 
-        _cursor.Take();
-        while (token.Text is "System" or "Linq" && _cursor.Current.Is(".") && _cursor.Ahead(1).Kind == TokenKind.Name)
+        parser.Cursor.Take();
+        while (
+            token.Text is "System" or "Linq"
+            && parser.Cursor.Current.Is(".")
+            && parser.Cursor.Ahead(1).Kind == TokenKind.Name
+        )
         {
-            _cursor.Take();
-            token = _cursor.Take();
+            parser.Cursor.Take();
+            token = parser.Cursor.Take();
         }
 
-        if (LinqStatics.IsCarrier(token.Text) && _cursor.Current.Is("."))
+        if (LinqStatics.IsCarrier(token.Text) && parser.Cursor.Current.Is("."))
         {
             return ParseStatic(token);
         }
 
-        if (_cursor.Current.Is("(") || (_cursor.Current.Is("<") && token.Text is "LoadDocument"))
+        if (parser.Cursor.Current.Is("(") || (parser.Cursor.Current.Is("<") && token.Text is "LoadDocument"))
         {
             return ParseFunction(token);
         }
@@ -176,10 +180,10 @@ internal sealed partial class LinqParser
             else if (next is '{')
             {
                 int end = EndOfValue(text, at + 1);
-                var inner = new LinqParser(text.Text[(at + 1)..end], text.Position, _shapes);
+                var inner = new LinqParser(text.Text[(at + 1)..end], text.Position, parser.Shapes);
                 format.Append(CultureInfo.InvariantCulture, $"{inside.Count}");
-                inside.Add(_shapes.ToSequence(inner.ParseExpression()));
-                inner.ExpectEnd();
+                inside.Add(parser.Shapes.ToSequence(inner.Expressions.ParseExpression()));
+                inner.Queries.ExpectEnd();
                 at = end - 1;
             }
         }
@@ -220,67 +224,67 @@ internal sealed partial class LinqParser
         );
     }
 
-    private WordLiteral Word(Opcode push) => new(push, _cursor.Take().Position);
+    private WordLiteral Word(Opcode push) => new(push, parser.Cursor.Take().Position);
 
     private Expression ParseStatic(Token carrier)
     {
-        _cursor.Take();
-        var member = _cursor.ExpectName();
-        SkipTypeArguments();
-        if (!_cursor.Current.Is("("))
+        parser.Cursor.Take();
+        var member = parser.Cursor.ExpectName();
+        parser.Types.SkipTypeArguments();
+        if (!parser.Cursor.Current.Is("("))
         {
             return LinqStatics.ToValue(carrier.Text, member.Text, carrier.Position);
         }
 
-        var arguments = ParseArguments();
+        var arguments = parser.Expressions.ParseArguments();
         return
             LinqStatics.HasMethodsOfSequences(carrier.Text)
             && arguments.Count > 0
             && LinqMethods.IsOfSequences(member.Text)
-            ? ToCall(arguments[0], member, arguments[1..])
+            ? parser.Expressions.ToCall(arguments[0], member, arguments[1..])
             : LinqStatics.ToCall(carrier.Text, member.Text, arguments, carrier.Position);
     }
 
     private InvokeExpression ParseFunction(Token name)
     {
-        SkipTypeArguments();
-        return LinqStatics.ToFunction(name, ParseArguments());
+        parser.Types.SkipTypeArguments();
+        return LinqStatics.ToFunction(name, parser.Expressions.ParseArguments());
     }
 
     private Expression ParseNew()
     {
-        int at = _cursor.Take().Position;
-        if (_cursor.TryTake("["))
+        int at = parser.Cursor.Take().Position;
+        if (parser.Cursor.TryTake("["))
         {
-            _cursor.Expect("]");
+            parser.Cursor.Expect("]");
             return LinqNumbers.Unified(ParseElements(at));
         }
 
-        if (_cursor.Current.Is("{"))
+        if (parser.Cursor.Current.Is("{"))
         {
             return ParseObject(at);
         }
 
-        if (_cursor.Current.Is("("))
+        if (parser.Cursor.Current.Is("("))
         {
             throw TokenCursor.NotSupported("'new' without a type", at);
         }
 
-        if (!TryParseType(out var type))
+        if (!parser.Types.TryParseType(out var type))
         {
-            throw _cursor.Unexpected("'{', '[' or the name of a type");
+            throw parser.Cursor.Unexpected("'{', '[' or the name of a type");
         }
 
         if (type.IsArray || type.Name is "List" or "HashSet")
         {
-            bool isCall = _cursor.TryTake("(");
+            bool isCall = parser.Cursor.TryTake("(");
             if (isCall)
             {
-                _cursor.Expect(")");
+                parser.Cursor.Expect(")");
             }
 
-            var elements = isCall && !_cursor.Current.Is("{") ? new ArrayLiteral([], at) : ParseElements(at);
-            elements = Casts.TryGetValue(type.Element, out var cast)
+            var elements = isCall && !parser.Cursor.Current.Is("{") ? new ArrayLiteral([], at) : ParseElements(at);
+            elements = LinqTypeParser.Casts.TryGetValue(type.Element, out var cast)
                 ? elements with
                 {
                     Elements = [.. elements.Elements.Select(one => LinqNumbers.As(one, cast))],
@@ -291,26 +295,26 @@ internal sealed partial class LinqParser
                 : elements;
         }
 
-        if (_cursor.Current.Is("("))
+        if (parser.Cursor.Current.Is("("))
         {
-            return LinqStatics.ToNew(type.Name, ParseArguments(), at);
+            return LinqStatics.ToNew(type.Name, parser.Expressions.ParseArguments(), at);
         }
 
-        return _cursor.Current.Is("{") && !type.IsGeneric
+        return parser.Cursor.Current.Is("{") && !type.IsGeneric
             ? ParseObject(at)
             : throw TokenCursor.NotSupported($"'new {type.Name}'", at);
     }
 
     private ArrayLiteral ParseElements(int at)
     {
-        _cursor.Expect("{");
+        parser.Cursor.Expect("{");
         var elements = new List<Expression>();
-        while (!_cursor.TryTake("}"))
+        while (!parser.Cursor.TryTake("}"))
         {
-            elements.Add(ParseExpression());
-            if (!_cursor.Current.Is("}"))
+            elements.Add(parser.Expressions.ParseExpression());
+            if (!parser.Cursor.Current.Is("}"))
             {
-                _cursor.Expect(",");
+                parser.Cursor.Expect(",");
             }
         }
 
@@ -319,14 +323,14 @@ internal sealed partial class LinqParser
 
     private ObjectLiteral ParseObject(int at)
     {
-        _cursor.Expect("{");
+        parser.Cursor.Expect("{");
         var members = new List<ObjectMember>();
-        while (!_cursor.TryTake("}"))
+        while (!parser.Cursor.TryTake("}"))
         {
             members.Add(ParseObjectMember());
-            if (!_cursor.Current.Is("}"))
+            if (!parser.Cursor.Current.Is("}"))
             {
-                _cursor.Expect(",");
+                parser.Cursor.Expect(",");
             }
         }
 
@@ -336,16 +340,16 @@ internal sealed partial class LinqParser
     /// <summary>A member named <c>a = b</c>, or by the last name of its value.</summary>
     private ObjectMember ParseObjectMember()
     {
-        var first = _cursor.Current;
-        if (first.Kind == TokenKind.Name && _cursor.Ahead(1).Is("="))
+        var first = parser.Cursor.Current;
+        if (first.Kind == TokenKind.Name && parser.Cursor.Ahead(1).Is("="))
         {
-            _cursor.Take();
-            _cursor.Take();
-            return new ObjectMember(first.Text, null, ParseExpression());
+            parser.Cursor.Take();
+            parser.Cursor.Take();
+            return new ObjectMember(first.Text, null, parser.Expressions.ParseExpression());
         }
 
-        var value = ParseExpression();
-        var last = _cursor.Ahead(-1);
+        var value = parser.Expressions.ParseExpression();
+        var last = parser.Cursor.Ahead(-1);
         return
             last.Kind == TokenKind.Name
             && value
@@ -358,82 +362,5 @@ internal sealed partial class LinqParser
                 "A member of an object needs a name here, as in 'name = …'",
                 first.Position
             );
-    }
-
-    /// <summary>Whether a function begins here: the arrow decides.</summary>
-    private bool IsLambda()
-    {
-        if (_cursor.Current.Kind == TokenKind.Name)
-        {
-            return _cursor.Ahead(1).Is("=>");
-        }
-
-        int ahead = 1;
-        while (_cursor.Current.Is("(") && (_cursor.Ahead(ahead).Kind == TokenKind.Name || _cursor.Ahead(ahead).Is(",")))
-        {
-            ahead++;
-        }
-
-        return _cursor.Current.Is("(") && _cursor.Ahead(ahead).Is(")") && _cursor.Ahead(ahead + 1).Is("=>");
-    }
-
-    private LambdaExpression ParseLambda(LinqType? element = null)
-    {
-        var (parameters, at) = ParseLambdaHead();
-        return ParseWith(parameters, null, element, at);
-    }
-
-    private (List<string> Parameters, int Position) ParseLambdaHead()
-    {
-        int at = _cursor.Current.Position;
-        var parameters = new List<string>();
-        if (_cursor.TryTake("("))
-        {
-            while (!_cursor.TryTake(")"))
-            {
-                var name = _cursor.ExpectName();
-                parameters.Add(_cursor.Current.Kind == TokenKind.Name ? _cursor.Take().Text : name.Text);
-                if (!_cursor.Current.Is(")"))
-                {
-                    _cursor.Expect(",");
-                }
-            }
-        }
-        else
-        {
-            parameters.Add(_cursor.ExpectName().Text);
-        }
-
-        _cursor.Expect("=>");
-        return _cursor.Current.Is("{")
-            ? throw TokenCursor.NotSupported("functions of statements", _cursor.Current.Position)
-            : (parameters, at);
-    }
-
-    /// <summary>Parses what a function yields.</summary>
-    /// <param name="parameters">Its parameters, which hide variables of their names.</param>
-    /// <param name="shape">What is known of the groups in the first.</param>
-    /// <param name="type">What is known of the first otherwise.</param>
-    /// <param name="at">Where the function begins.</param>
-    private LambdaExpression ParseWith(List<string> parameters, LinqShape? shape, LinqType? type, int at)
-    {
-        (LinqShape?, LinqType?)[] hidden =
-        [
-            .. parameters.Select(name => (_shapes.Find(name), _shapes.Types.Find(name))),
-        ];
-        for (int index = 0; index < parameters.Count; index++)
-        {
-            _shapes.Set(parameters[index], index == 0 ? shape : null);
-            _shapes.Types.Set(parameters[index], index == 0 ? type : null);
-        }
-
-        var result = _shapes.Types.Note(new LambdaExpression(parameters, ParseExpression(), null, at));
-        for (int index = parameters.Count - 1; index >= 0; index--)
-        {
-            _shapes.Set(parameters[index], hidden[index].Item1);
-            _shapes.Types.Set(parameters[index], hidden[index].Item2);
-        }
-
-        return result;
     }
 }

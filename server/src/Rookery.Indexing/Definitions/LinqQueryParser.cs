@@ -2,8 +2,10 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <content>Whole texts: queries that begin with <c>from</c>, and calls of methods one after the other.</content>
-internal sealed partial class LinqParser
+/// <summary>
+/// Parses whole texts: queries that begin with <c>from</c>, and calls of methods one after the other.
+/// </summary>
+internal sealed class LinqQueryParser(LinqParser parser)
 {
     private const string Documents = "docs";
     private const string Results = "results";
@@ -13,14 +15,14 @@ internal sealed partial class LinqParser
     {
         string? collection;
         var steps = new PipelineBuilder();
-        if (_cursor.TryTakeWord("from"))
+        if (parser.Cursor.TryTakeWord("from"))
         {
             string parameter = ExpectVariable();
-            _cursor.ExpectWord("in");
+            parser.Cursor.ExpectWord("in");
             collection = ParseCollection();
             steps.Begin(parameter);
             ParseMethods(steps);
-            steps.Rename(parameter, _cursor.Current.Position);
+            steps.Rename(parameter, parser.Cursor.Current.Position);
             ParseClauses(steps);
         }
         else
@@ -39,39 +41,39 @@ internal sealed partial class LinqParser
     {
         var steps = new PipelineBuilder();
         ScriptSource key;
-        if (_cursor.TryTakeWord("from"))
+        if (parser.Cursor.TryTakeWord("from"))
         {
             string parameter = ExpectVariable();
-            _cursor.ExpectWord("in");
-            _cursor.ExpectWord(Results);
-            _cursor.ExpectWord("group");
-            var element = _cursor.ExpectName();
+            parser.Cursor.ExpectWord("in");
+            parser.Cursor.ExpectWord(Results);
+            parser.Cursor.ExpectWord("group");
+            var element = parser.Cursor.ExpectName();
             if (!string.Equals(element.Text, parameter, StringComparison.Ordinal))
             {
                 throw TokenCursor.NotSupported("groups of what is not the whole row", element.Position);
             }
 
-            _cursor.ExpectWord("by");
-            key = ToSource(parameter, ParseExpression());
-            _cursor.ExpectWord("into");
+            parser.Cursor.ExpectWord("by");
+            key = ToSource(parameter, parser.Expressions.ParseExpression());
+            parser.Cursor.ExpectWord("into");
             string group = ExpectVariable();
-            _shapes.Set(group, LinqShape.Group);
+            parser.Shapes.Set(group, LinqShape.Group);
             steps.Begin(group);
             ParseClauses(steps, isReduce: true);
         }
         else
         {
-            _cursor.ExpectWord(Results);
-            _cursor.Expect(".");
-            _cursor.ExpectWord("GroupBy");
-            _cursor.Expect("(");
-            var selector = ParseLambda();
-            if (_cursor.Current.Is(","))
+            parser.Cursor.ExpectWord(Results);
+            parser.Cursor.Expect(".");
+            parser.Cursor.ExpectWord("GroupBy");
+            parser.Cursor.Expect("(");
+            var selector = parser.Lambdas.ParseLambda();
+            if (parser.Cursor.Current.Is(","))
             {
-                throw TokenCursor.NotSupported("'GroupBy' with two arguments", _cursor.Current.Position);
+                throw TokenCursor.NotSupported("'GroupBy' with two arguments", parser.Cursor.Current.Position);
             }
 
-            _cursor.Expect(")");
+            parser.Cursor.Expect(")");
             key = ToSource(Single(selector), selector.Value!);
             steps.Begin("\0group");
             ParseGroupMethods(steps);
@@ -89,30 +91,30 @@ internal sealed partial class LinqParser
     /// </summary>
     private string? ParseCollection()
     {
-        var source = _cursor.Current;
+        var source = parser.Cursor.Current;
         if (source.IsWord("timeseries") || source.IsWord("counters"))
         {
             throw TokenCursor.NotSupported($"indexes of {source.Text}", source.Position);
         }
 
-        _cursor.ExpectWord(Documents);
-        if (_cursor.TryTake("["))
+        parser.Cursor.ExpectWord(Documents);
+        if (parser.Cursor.TryTake("["))
         {
             var name =
-                _cursor.Current.Kind == TokenKind.Text
-                    ? _cursor.Take()
-                    : throw _cursor.Unexpected("The name of a collection in quotes");
-            _cursor.Expect("]");
+                parser.Cursor.Current.Kind == TokenKind.Text
+                    ? parser.Cursor.Take()
+                    : throw parser.Cursor.Unexpected("The name of a collection in quotes");
+            parser.Cursor.Expect("]");
             return name.Text;
         }
 
-        if (!_cursor.Current.Is(".") || _cursor.Ahead(2).Is("(") || _cursor.Ahead(2).Is("<"))
+        if (!parser.Cursor.Current.Is(".") || parser.Cursor.Ahead(2).Is("(") || parser.Cursor.Ahead(2).Is("<"))
         {
             return null;
         }
 
-        _cursor.Take();
-        return _cursor.ExpectName().Text;
+        parser.Cursor.Take();
+        return parser.Cursor.ExpectName().Text;
     }
 
     /// <summary>Takes the methods behind a source, each of which goes on with what the one before yields.</summary>
@@ -130,7 +132,7 @@ internal sealed partial class LinqParser
                     break;
                 case "Select":
                     var value = ParseStep(type: type);
-                    type = _shapes.Types.ResultOf(value);
+                    type = parser.Shapes.Types.ResultOf(value);
                     steps.Rename(Single(value), value.Position);
                     steps.Bind(steps.NewName(), value.Value!, isResult: true);
                     break;
@@ -157,8 +159,8 @@ internal sealed partial class LinqParser
             switch (name.Text)
             {
                 case "Select":
-                    shape = last is null ? shape : _shapes.OfResult(last, shape);
-                    last = ParseStep(shape, last is null ? null : _shapes.Types.ResultOf(last));
+                    shape = last is null ? shape : parser.Shapes.OfResult(last, shape);
+                    last = ParseStep(shape, last is null ? null : parser.Shapes.Types.ResultOf(last));
                     steps.Rename(Single(last), last.Position);
                     steps.Bind(steps.NewName(), last.Value!, isResult: true);
                     break;
@@ -173,30 +175,30 @@ internal sealed partial class LinqParser
 
         if (last is not null)
         {
-            _shapes.Set(last.Parameters[0], shape);
-            steps.Rebind(_shapes.ToRow(last.Value!));
+            parser.Shapes.Set(last.Parameters[0], shape);
+            steps.Rebind(parser.Shapes.ToRow(last.Value!));
         }
     }
 
     private bool TryBeginMethod(out Token name)
     {
-        name = _cursor.Current;
-        if (!_cursor.TryTake("."))
+        name = parser.Cursor.Current;
+        if (!parser.Cursor.TryTake("."))
         {
             return false;
         }
 
-        name = _cursor.ExpectName();
-        SkipTypeArguments();
-        _cursor.Expect("(");
-        _cursor.Enter();
+        name = parser.Cursor.ExpectName();
+        parser.Types.SkipTypeArguments();
+        parser.Cursor.Expect("(");
+        parser.Cursor.Enter();
         return true;
     }
 
     private void EndMethod()
     {
-        _cursor.Leave();
-        _cursor.Expect(")");
+        parser.Cursor.Leave();
+        parser.Cursor.Expect(")");
     }
 
     /// <summary>Takes the arguments of <c>SelectMany</c>.</summary>
@@ -207,9 +209,9 @@ internal sealed partial class LinqParser
         string before = Single(source);
         steps.Rename(before, source.Position);
         steps.Each(steps.NewName(), LinqMethods.ToSequence(source.Value!));
-        if (!_cursor.TryTake(","))
+        if (!parser.Cursor.TryTake(","))
         {
-            return _shapes.Types.ElementOf(source.Value!);
+            return parser.Shapes.Types.ElementOf(source.Value!);
         }
 
         string element = steps.Current;
@@ -222,7 +224,7 @@ internal sealed partial class LinqParser
         steps.Bind(outer, new NameExpression(before, result.Position), isResult: false);
         steps.Bind(inner, new NameExpression(element, result.Position), isResult: false);
         steps.Bind(steps.NewName(), result.Value!, isResult: true);
-        return _shapes.Types.ResultOf(result);
+        return parser.Shapes.Types.ResultOf(result);
     }
 
     /// <summary>Takes the function that a method is given.</summary>
@@ -230,23 +232,23 @@ internal sealed partial class LinqParser
     /// <param name="type">What is known of it otherwise.</param>
     private LambdaExpression ParseStep(LinqShape? shape = null, LinqType? type = null)
     {
-        int mark = _cursor.Mark;
-        bool isCast = TryParseCast(out var cast) && cast.Name is "Func" && _cursor.TryTake("(");
+        int mark = parser.Cursor.Mark;
+        bool isCast = parser.Types.TryParseCast(out var cast) && cast.Name is "Func" && parser.Cursor.TryTake("(");
         if (!isCast)
         {
-            _cursor.Reset(mark);
+            parser.Cursor.Reset(mark);
         }
 
-        if (!IsLambda())
+        if (!parser.Lambdas.IsLambda())
         {
-            throw _cursor.Unexpected("A function, as in 'x => …',");
+            throw parser.Cursor.Unexpected("A function, as in 'x => …',");
         }
 
-        var (parameters, at) = ParseLambdaHead();
-        var result = ParseWith(parameters, shape, type, at);
+        var (parameters, at) = parser.Lambdas.ParseLambdaHead();
+        var result = parser.Lambdas.ParseWith(parameters, shape, type, at);
         if (isCast)
         {
-            _cursor.Expect(")");
+            parser.Cursor.Expect(")");
         }
 
         return result;
@@ -265,61 +267,64 @@ internal sealed partial class LinqParser
     /// <param name="isReduce">Whether one row is made of each group.</param>
     private void ParseClauses(PipelineBuilder steps, bool isReduce = false)
     {
-        while (!_cursor.Current.IsWord("select"))
+        while (!parser.Cursor.Current.IsWord("select"))
         {
-            var clause = _cursor.Current;
+            var clause = parser.Cursor.Current;
             if (isReduce && (clause.IsWord("where") || clause.IsWord("from")))
             {
                 throw ReduceResult.Refusal(clause.Text, clause.Position);
             }
 
-            if (_cursor.TryTakeWord("where"))
+            if (parser.Cursor.TryTakeWord("where"))
             {
-                steps.Filter(LinqMethods.ToCondition(ParseExpression()));
+                steps.Filter(LinqMethods.ToCondition(parser.Expressions.ParseExpression()));
             }
-            else if (_cursor.TryTakeWord("let"))
+            else if (parser.Cursor.TryTakeWord("let"))
             {
                 string name = ExpectVariable();
-                _cursor.Expect("=");
-                steps.Bind(name, _shapes.Let(name, ParseExpression()), isResult: false);
+                parser.Cursor.Expect("=");
+                steps.Bind(name, parser.Shapes.Let(name, parser.Expressions.ParseExpression()), isResult: false);
             }
-            else if (_cursor.TryTakeWord("from"))
+            else if (parser.Cursor.TryTakeWord("from"))
             {
                 string name = ExpectVariable();
-                _cursor.ExpectWord("in");
-                steps.Each(name, LinqMethods.ToSequence(_shapes.ToSequence(ParseExpression())));
+                parser.Cursor.ExpectWord("in");
+                steps.Each(
+                    name,
+                    LinqMethods.ToSequence(parser.Shapes.ToSequence(parser.Expressions.ParseExpression()))
+                );
             }
             else
             {
                 throw IsClause(clause)
                     ? TokenCursor.NotSupported($"'{clause.Text}' here", clause.Position)
-                    : _cursor.Unexpected("'select'");
+                    : parser.Cursor.Unexpected("'select'");
             }
         }
 
-        _cursor.Take();
-        var result = ParseExpression();
-        steps.Bind(steps.NewName(), isReduce ? _shapes.ToRow(result) : result, isResult: true);
-        if (_cursor.Current.IsWord("into"))
+        parser.Cursor.Take();
+        var result = parser.Expressions.ParseExpression();
+        steps.Bind(steps.NewName(), isReduce ? parser.Shapes.ToRow(result) : result, isResult: true);
+        if (parser.Cursor.Current.IsWord("into"))
         {
-            throw TokenCursor.NotSupported("'into' behind 'select'", _cursor.Current.Position);
+            throw TokenCursor.NotSupported("'into' behind 'select'", parser.Cursor.Current.Position);
         }
     }
 
     /// <summary>
     /// A query inside of an expression: each of its clauses is a loop over a sequence, or a condition in it.
     /// </summary>
-    private CallExpression ParseInnerQuery()
+    public CallExpression ParseInnerQuery()
     {
-        _cursor.Enter();
-        int at = _cursor.Take().Position;
+        parser.Cursor.Enter();
+        int at = parser.Cursor.Take().Position;
         string name = ExpectVariable();
-        _cursor.ExpectWord("in");
-        var source = _shapes.ToSequence(ParseExpression());
+        parser.Cursor.ExpectWord("in");
+        var source = parser.Shapes.ToSequence(parser.Expressions.ParseExpression());
         var steps = new PipelineBuilder();
         steps.Begin(name);
         ParseClauses(steps);
-        _cursor.Leave();
+        parser.Cursor.Leave();
         return new CallExpression(
             new MemberExpression(LinqMethods.ToSequence(source), "flatMap", at),
             [new LambdaExpression([name], null, new BlockStatement(steps.ToRows(), OpensScope: true, at), at)],
@@ -329,28 +334,32 @@ internal sealed partial class LinqParser
 
     private string ExpectVariable()
     {
-        var name = _cursor.ExpectName();
-        if (_cursor.Current.Kind == TokenKind.Name && !_cursor.Current.IsWord("in") && _cursor.Ahead(1).IsWord("in"))
+        var name = parser.Cursor.ExpectName();
+        if (
+            parser.Cursor.Current.Kind == TokenKind.Name
+            && !parser.Cursor.Current.IsWord("in")
+            && parser.Cursor.Ahead(1).IsWord("in")
+        )
         {
-            name = _cursor.Take();
+            name = parser.Cursor.Take();
         }
 
-        _shapes.Set(name.Text, null);
+        parser.Shapes.Set(name.Text, null);
         return name.Text;
     }
 
-    private void ExpectEnd()
+    public void ExpectEnd()
     {
-        _cursor.TryTake(";");
-        if (_cursor.Current.Kind != TokenKind.End)
+        parser.Cursor.TryTake(";");
+        if (parser.Cursor.Current.Kind != TokenKind.End)
         {
-            throw IsClause(_cursor.Current)
-                ? TokenCursor.NotSupported($"{_cursor.Current.Quoted} here", _cursor.Current.Position)
-                : _cursor.Unexpected("the end");
+            throw IsClause(parser.Cursor.Current)
+                ? TokenCursor.NotSupported($"{parser.Cursor.Current.Quoted} here", parser.Cursor.Current.Position)
+                : parser.Cursor.Unexpected("the end");
         }
     }
 
-    private static bool IsClause(Token token) =>
+    public static bool IsClause(Token token) =>
         token.Kind == TokenKind.Name
         && token.Text
             is "from"

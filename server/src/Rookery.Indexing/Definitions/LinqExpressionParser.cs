@@ -1,0 +1,312 @@
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Syntax;
+
+namespace Rookery.Indexing.Definitions;
+
+/// <summary>Parses operators, members and calls of C# in index texts, by precedence.</summary>
+internal sealed class LinqExpressionParser(LinqParser parser)
+{
+    private static readonly Dictionary<string, ScriptFunction> Operators = new(StringComparer.Ordinal)
+    {
+        ["=="] = ScriptFunction.IsSame,
+        ["!="] = ScriptFunction.IsSame,
+        ["<"] = ScriptFunction.IsLess,
+        ["<="] = ScriptFunction.IsLessOrEqual,
+        [">"] = ScriptFunction.IsGreater,
+        [">="] = ScriptFunction.IsGreaterOrEqual,
+        ["+"] = ScriptFunction.Plus,
+        ["-"] = ScriptFunction.Minus,
+        ["*"] = ScriptFunction.Times,
+        ["/"] = ScriptFunction.DividedBy,
+        ["%"] = ScriptFunction.Modulo,
+    };
+
+    public Expression ParseExpression()
+    {
+        parser.Cursor.Enter();
+        var result = parser.Lambdas.IsLambda()
+            ? throw TokenCursor.NotSupported(
+                "functions as values, except as arguments of methods of sequences",
+                parser.Cursor.Current.Position
+            )
+            : ParseConditional();
+        if (
+            parser.Cursor.Current.Kind == TokenKind.Mark
+            && parser.Cursor.Current.Text.EndsWith('=')
+            && !parser.Operators.IsOperator(parser.Cursor.Current.Text)
+        )
+        {
+            throw TokenCursor.NotSupported("assignments", parser.Cursor.Current.Position);
+        }
+
+        parser.Cursor.Leave();
+        return result;
+    }
+
+    private Expression ParseConditional()
+    {
+        var condition = parser.Operators.Parse();
+        if (!parser.Cursor.Current.Is("?"))
+        {
+            return condition;
+        }
+
+        int at = parser.Cursor.Take().Position;
+        var then = ParseExpression();
+        parser.Cursor.Expect(":");
+        var choice = new ConditionalExpression(LinqMethods.ToCondition(condition), then, ParseExpression(), at);
+        return LinqNumbers.Unified(choice);
+    }
+
+    public Expression ParseOperation(Expression left, Token mark, int precedence)
+    {
+        if (mark.Text is "is")
+        {
+            return ParseIsNull(left);
+        }
+
+        Opcode? keep = mark.Text switch
+        {
+            "??" => Opcode.JumpKeepingValue,
+            "||" => Opcode.JumpKeepingTrue,
+            "&&" => Opcode.JumpKeepingFalse,
+            _ => null,
+        };
+        if (keep is null && !Operators.ContainsKey(mark.Text))
+        {
+            throw TokenCursor.NotSupported($"the operator {mark.Quoted}", mark.Position);
+        }
+
+        parser.Cursor.Take();
+        var right = parser.Operators.Parse(precedence);
+        return keep switch
+        {
+            null => ToOperation(mark, left, right),
+            Opcode.JumpKeepingValue => LinqNumbers.Unified(
+                new LogicalExpression(Opcode.JumpKeepingValue, left, right, mark.Position)
+            ),
+            { } jump => new LogicalExpression(
+                jump,
+                LinqMethods.ToCondition(left),
+                LinqMethods.ToCondition(right),
+                mark.Position
+            ),
+        };
+    }
+
+    /// <summary>
+    /// Parses <c>is null</c> and <c>is not null</c>: other patterns need types, which values have not.
+    /// </summary>
+    private Expression ParseIsNull(Expression value)
+    {
+        var mark = parser.Cursor.Take();
+        bool isNot = parser.Cursor.TryTakeWord("not");
+        var pattern = parser.Cursor.Current;
+        if (
+            !parser.Cursor.TryTakeWord("null")
+            || parser.Cursor.Current.IsWord("or")
+            || parser.Cursor.Current.IsWord("and")
+        )
+        {
+            throw TokenCursor.NotSupported("the operator 'is' with other than 'null' and 'not null'", mark.Position);
+        }
+
+        var isNull = new InvokeExpression(
+            ScriptFunction.IsSame,
+            [value, new WordLiteral(Opcode.PushNull, pattern.Position)],
+            mark.Position
+        );
+        return isNot ? new UnaryExpression(Opcode.Not, isNull, mark.Position) : isNull;
+    }
+
+    private static Expression ToOperation(Token mark, Expression left, Expression right)
+    {
+        if (LinqConstants.Folded(mark, left, right) is { } folded)
+        {
+            return folded;
+        }
+
+        var operation = new InvokeExpression(Operators[mark.Text], [left, right], mark.Position);
+        return mark.Text is "!=" ? new UnaryExpression(Opcode.Not, operation, mark.Position) : operation;
+    }
+
+    public Expression ParseUnary()
+    {
+        parser.Cursor.Enter();
+        var token = parser.Cursor.Current;
+        Expression result;
+        if (token.Is("!"))
+        {
+            parser.Cursor.Take();
+            result = new UnaryExpression(Opcode.Not, LinqMethods.ToCondition(ParseUnary()), token.Position);
+        }
+        else if (token.Is("-"))
+        {
+            parser.Cursor.Take();
+            result = LinqConstants.LeastOf(parser.Cursor.Current) is { } least
+                ? TakeWith(least)
+                : LinqConstants.Negated(ParseUnary(), token.Position);
+        }
+        else if (token.Is("+"))
+        {
+            parser.Cursor.Take();
+            result = LinqConstants.Positive(ParseUnary(), token.Position);
+        }
+        else if (token.Is("^"))
+        {
+            throw TokenCursor.NotSupported("an index from the end", token.Position);
+        }
+        else if (token.Is("++") || token.Is("--") || token.Is("~"))
+        {
+            throw TokenCursor.NotSupported($"the operator {token.Quoted}", token.Position);
+        }
+        else
+        {
+            result = parser.Types.TryParseCast(out var type)
+                ? LinqTypeParser.ToCast(type, ParseUnary(), token.Position)
+                : ParsePostfix();
+        }
+
+        parser.Cursor.Leave();
+        return result;
+    }
+
+    private NumberLiteral TakeWith(NumberLiteral literal)
+    {
+        parser.Cursor.Take();
+        return literal;
+    }
+
+    private Expression ParsePostfix()
+    {
+        var value = parser.Primaries.ParsePrimary();
+        while (parser.Cursor.Current.Kind == TokenKind.Mark)
+        {
+            var token = parser.Cursor.Current;
+            switch (token.Text)
+            {
+                case "!":
+                    parser.Cursor.Take();
+                    break;
+                case "." when parser.Cursor.Ahead(1).Kind != TokenKind.Name:
+                    throw TokenCursor.NotSupported("ranges, and what is no member,", token.Position);
+                case "." or "?.":
+                    parser.Cursor.Take();
+                    value = parser.Cursor.Current.Is("[") ? ParseElement(value) : ParseMember(value);
+                    break;
+                case "?" when parser.Cursor.Ahead(1).Is("[") && parser.Cursor.Ahead(1).Position == token.Position + 1:
+                    parser.Cursor.Take();
+                    value = ParseElement(value);
+                    break;
+                case "[":
+                    value = ParseElement(value);
+                    break;
+                case "(":
+                    throw TokenCursor.NotSupported("calls of what is no name", token.Position);
+                case "++" or "--":
+                    throw TokenCursor.NotSupported($"the operator {token.Quoted}", token.Position);
+                default:
+                    return value;
+            }
+        }
+
+        return value;
+    }
+
+    private Expression ParseMember(Expression target)
+    {
+        var name = parser.Cursor.ExpectName();
+        parser.Types.SkipTypeArguments();
+        if (
+            name.Text is "Count" or "Length"
+            && !parser.Cursor.Current.Is("(")
+            && parser.Shapes.IsRows(parser.Shapes.ToSequence(target))
+        )
+        {
+            throw ReduceResult.CountRefusal(name.Text, name.Position);
+        }
+
+        if (parser.Cursor.Current.Is("("))
+        {
+            target = parser.Shapes.ToSequence(target);
+            parser.Shapes.Types.RequireMethod(target, name);
+            return ToCall(target, name, ParseArguments(parser.Shapes.Types.ElementOf(target)));
+        }
+
+        if (parser.Shapes.IsGroup(target) && name.Text is "Key")
+        {
+            return new MemberExpression(target, "key", name.Position);
+        }
+
+        parser.Shapes.Types.RequireMember(parser.Shapes.ToSequence(target), name);
+        return parser.Shapes.Note(
+            LinqMethods.ToMember(parser.Shapes.ToSequence(target), name, parser.Shapes.IsRow(target)),
+            target,
+            name.Text
+        );
+    }
+
+    public Expression ToCall(Expression target, Token method, List<Expression> arguments) =>
+        method.Text is "Count" or "LongCount" or "Average" && parser.Shapes.IsRows(target)
+            ? throw ReduceResult.CountRefusal(method.Text, method.Position)
+            : LinqMethods.ToCall(target, method, arguments);
+
+    private InvokeExpression ParseElement(Expression target)
+    {
+        int at = parser.Cursor.Expect("[").Position;
+        target = parser.Shapes.ToSequence(target);
+        var index = ParseExpression();
+        parser.Cursor.Expect("]");
+        return new InvokeExpression(ScriptFunction.ElementAt, [target, index], at);
+    }
+
+    /// <summary>Parses arguments.</summary>
+    /// <param name="element">What is known of the first parameter of functions among them.</param>
+    public List<Expression> ParseArguments(LinqType? element = null)
+    {
+        parser.Cursor.Expect("(");
+        var arguments = new List<Expression>();
+        while (!parser.Cursor.TryTake(")"))
+        {
+            arguments.Add(ParseArgument(element));
+            if (!parser.Cursor.Current.Is(")"))
+            {
+                parser.Cursor.Expect(",");
+            }
+        }
+
+        return arguments;
+    }
+
+    private Expression ParseArgument(LinqType? element)
+    {
+        if (parser.Cursor.Current.Kind == TokenKind.Name && parser.Cursor.Ahead(1).Is(":"))
+        {
+            throw TokenCursor.NotSupported("arguments by name", parser.Cursor.Current.Position);
+        }
+
+        parser.Cursor.Enter();
+        int mark = parser.Cursor.Mark;
+        bool isCast = parser.Types.TryParseCast(out var type) && type.Name is "Func";
+        if (!isCast)
+        {
+            parser.Cursor.Reset(mark);
+        }
+
+        Expression result;
+        if (isCast && parser.Cursor.TryTake("("))
+        {
+            result = ParseArgument(element);
+            parser.Cursor.Expect(")");
+        }
+        else
+        {
+            result = parser.Lambdas.IsLambda()
+                ? parser.Lambdas.ParseLambda(element)
+                : parser.Shapes.ToSequence(ParseExpression());
+        }
+
+        parser.Cursor.Leave();
+        return result;
+    }
+}

@@ -1,0 +1,91 @@
+using Rookery.Scripting.Syntax;
+
+namespace Rookery.Indexing.Definitions;
+
+/// <summary>Parses functions that methods of sequences are given.</summary>
+internal sealed class LinqLambdaParser(LinqParser parser)
+{
+    /// <summary>Whether a function begins here: the arrow decides.</summary>
+    public bool IsLambda()
+    {
+        if (parser.Cursor.Current.Kind == TokenKind.Name)
+        {
+            return parser.Cursor.Ahead(1).Is("=>");
+        }
+
+        int ahead = 1;
+        while (
+            parser.Cursor.Current.Is("(")
+            && (parser.Cursor.Ahead(ahead).Kind == TokenKind.Name || parser.Cursor.Ahead(ahead).Is(","))
+        )
+        {
+            ahead++;
+        }
+
+        return parser.Cursor.Current.Is("(")
+            && parser.Cursor.Ahead(ahead).Is(")")
+            && parser.Cursor.Ahead(ahead + 1).Is("=>");
+    }
+
+    public LambdaExpression ParseLambda(LinqType? element = null)
+    {
+        var (parameters, at) = ParseLambdaHead();
+        return ParseWith(parameters, null, element, at);
+    }
+
+    public (List<string> Parameters, int Position) ParseLambdaHead()
+    {
+        int at = parser.Cursor.Current.Position;
+        var parameters = new List<string>();
+        if (parser.Cursor.TryTake("("))
+        {
+            while (!parser.Cursor.TryTake(")"))
+            {
+                var name = parser.Cursor.ExpectName();
+                parameters.Add(parser.Cursor.Current.Kind == TokenKind.Name ? parser.Cursor.Take().Text : name.Text);
+                if (!parser.Cursor.Current.Is(")"))
+                {
+                    parser.Cursor.Expect(",");
+                }
+            }
+        }
+        else
+        {
+            parameters.Add(parser.Cursor.ExpectName().Text);
+        }
+
+        parser.Cursor.Expect("=>");
+        return parser.Cursor.Current.Is("{")
+            ? throw TokenCursor.NotSupported("functions of statements", parser.Cursor.Current.Position)
+            : (parameters, at);
+    }
+
+    /// <summary>Parses what a function yields.</summary>
+    /// <param name="parameters">Its parameters, which hide variables of their names.</param>
+    /// <param name="shape">What is known of the groups in the first.</param>
+    /// <param name="type">What is known of the first otherwise.</param>
+    /// <param name="at">Where the function begins.</param>
+    public LambdaExpression ParseWith(List<string> parameters, LinqShape? shape, LinqType? type, int at)
+    {
+        (LinqShape?, LinqType?)[] hidden =
+        [
+            .. parameters.Select(name => (parser.Shapes.Find(name), parser.Shapes.Types.Find(name))),
+        ];
+        for (int index = 0; index < parameters.Count; index++)
+        {
+            parser.Shapes.Set(parameters[index], index == 0 ? shape : null);
+            parser.Shapes.Types.Set(parameters[index], index == 0 ? type : null);
+        }
+
+        var result = parser.Shapes.Types.Note(
+            new LambdaExpression(parameters, parser.Expressions.ParseExpression(), null, at)
+        );
+        for (int index = parameters.Count - 1; index >= 0; index--)
+        {
+            parser.Shapes.Set(parameters[index], hidden[index].Item1);
+            parser.Shapes.Types.Set(parameters[index], hidden[index].Item2);
+        }
+
+        return result;
+    }
+}

@@ -1,0 +1,271 @@
+using Rookery.Scripting.Compiling;
+
+namespace Rookery.Scripting.Syntax;
+
+/// <summary>Parses operators, members and calls of scripts, by precedence.</summary>
+internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
+{
+    private static readonly Dictionary<string, Opcode> Operators = new(StringComparer.Ordinal)
+    {
+        ["??"] = Opcode.JumpKeepingValue,
+        ["||"] = Opcode.JumpKeepingTrue,
+        ["&&"] = Opcode.JumpKeepingFalse,
+        ["=="] = Opcode.LooseEqual,
+        ["!="] = Opcode.LooseUnequal,
+        ["==="] = Opcode.StrictEqual,
+        ["!=="] = Opcode.StrictUnequal,
+        ["<"] = Opcode.Less,
+        ["<="] = Opcode.LessOrEqual,
+        [">"] = Opcode.Greater,
+        [">="] = Opcode.GreaterOrEqual,
+        ["+"] = Opcode.Add,
+        ["-"] = Opcode.Subtract,
+        ["*"] = Opcode.Multiply,
+        ["/"] = Opcode.Divide,
+        ["%"] = Opcode.Remainder,
+    };
+
+    /// <summary>Parses an expression, assignments among them.</summary>
+    public Expression ParseExpression()
+    {
+        parser.Cursor.Enter();
+        Expression result;
+        if (parser.Functions.IsLambda())
+        {
+            result = parser.Functions.ParseLambda();
+        }
+        else
+        {
+            result = ParseConditional();
+            var mark = parser.Cursor.Current;
+            if (mark.Kind == TokenKind.Mark && mark.Text.EndsWith('=') && !parser.Operators.IsOperator(mark.Text))
+            {
+                result = ParseAssignment(result, mark);
+            }
+        }
+
+        parser.Cursor.Leave();
+        return result;
+    }
+
+    /// <summary>Parses an expression where JavaScript takes several, of which the last has the value.</summary>
+    public Expression ParseSequence()
+    {
+        var expression = ParseExpression();
+        return parser.Cursor.Current.Is(",")
+            ? throw TokenCursor.NotSupported("the comma operator", parser.Cursor.Current.Position)
+            : expression;
+    }
+
+    private AssignmentExpression ParseAssignment(Expression target, Token mark)
+    {
+        Opcode? compound = mark.Text switch
+        {
+            "=" => null,
+            "+=" => Opcode.Add,
+            "-=" => Opcode.Subtract,
+            "*=" => Opcode.Multiply,
+            "/=" => Opcode.Divide,
+            "%=" => Opcode.Remainder,
+            _ => throw TokenCursor.NotSupported($"the operator {mark.Quoted}", mark.Position),
+        };
+        RequireTarget(target, mark);
+        parser.Cursor.Take();
+        return new AssignmentExpression(target, compound, ParseExpression(), mark.Position);
+    }
+
+    private static void RequireTarget(Expression target, Token mark)
+    {
+        if (target is ArrayLiteral or ObjectLiteral)
+        {
+            throw TokenCursor.NotSupported("destructuring", target.Position);
+        }
+
+        if (target is not (NameExpression { Name: not "this" } or MemberExpression or ElementExpression))
+        {
+            throw new ScriptException(
+                ScriptFault.Syntax,
+                $"What stands before or behind {mark.Quoted} cannot be assigned to",
+                target.Position
+            );
+        }
+    }
+
+    private Expression ParseConditional()
+    {
+        var condition = parser.Operators.Parse();
+        if (!parser.Cursor.Current.Is("?"))
+        {
+            return condition;
+        }
+
+        int at = parser.Cursor.Take().Position;
+        var then = ParseExpression();
+        parser.Cursor.Expect(":");
+        return new ConditionalExpression(condition, then, ParseExpression(), at);
+    }
+
+    public Expression ParseOperation(Expression left, Token mark, int precedence)
+    {
+        if (!Operators.TryGetValue(mark.Text, out var operation))
+        {
+            throw TokenCursor.NotSupported($"the operator {mark.Quoted}", mark.Position);
+        }
+
+        parser.Cursor.Take();
+        var right = parser.Operators.Parse(precedence);
+        return operation is Opcode.JumpKeepingValue or Opcode.JumpKeepingTrue or Opcode.JumpKeepingFalse
+            ? new LogicalExpression(operation, left, right, mark.Position)
+            : new BinaryExpression(operation, left, right, mark.Position);
+    }
+
+    public Expression ParseUnary()
+    {
+        parser.Cursor.Enter();
+        var token = parser.Cursor.Current;
+        var result = token.Kind switch
+        {
+            TokenKind.Mark => ParseUnaryMark(token),
+            TokenKind.Name when token.Text is "typeof" => new UnaryExpression(
+                Opcode.TypeOf,
+                ParseOperand(),
+                token.Position
+            ),
+            TokenKind.Name when token.Text is "delete" => ParseDelete(),
+            _ => ParsePostfix(),
+        };
+        parser.Cursor.Leave();
+        return result;
+    }
+
+    private Expression ParseUnaryMark(Token token)
+    {
+        switch (token.Text)
+        {
+            case "!":
+                return new UnaryExpression(Opcode.Not, ParseOperand(), token.Position);
+            case "-":
+                var operand = ParseOperand();
+                return operand is NumberLiteral number
+                    ? number with
+                    {
+                        Value = -number.Value,
+                    }
+                    : new UnaryExpression(Opcode.Negate, operand, token.Position);
+            case "+":
+                return new UnaryExpression(Opcode.ToNumber, ParseOperand(), token.Position);
+            case "++" or "--":
+                var target = ParseOperand();
+                RequireTarget(target, token);
+                return new UpdateExpression(
+                    target,
+                    token.Text is "++" ? Opcode.Add : Opcode.Subtract,
+                    IsPrefix: true,
+                    token.Position
+                );
+            case "~":
+                throw TokenCursor.NotSupported("the operator '~'", token.Position);
+            default:
+                return ParsePostfix();
+        }
+    }
+
+    /// <summary>Reads what follows an operator.</summary>
+    private Expression ParseOperand()
+    {
+        parser.Cursor.Take();
+        return ParseUnary();
+    }
+
+    private DeleteExpression ParseDelete()
+    {
+        int at = parser.Cursor.Current.Position;
+        var target = ParseOperand();
+        return target is MemberExpression or ElementExpression
+            ? new DeleteExpression(target, at)
+            : throw TokenCursor.NotSupported("'delete' of what is no member", at);
+    }
+
+    private Expression ParsePostfix()
+    {
+        var value = parser.Primaries.ParsePrimary();
+        bool isOptional = false;
+        while (true)
+        {
+            var token = parser.Cursor.Current;
+            if (token.Kind == TokenKind.Template)
+            {
+                throw TokenCursor.NotSupported("tagged templates", token.Position);
+            }
+
+            if (token.Kind != TokenKind.Mark)
+            {
+                return value;
+            }
+
+            switch (token.Text)
+            {
+                case "." or "?.":
+                    isOptional |= token.Text is "?.";
+                    parser.Cursor.Take();
+                    value =
+                        token.Text is "?." && parser.Cursor.Current.Is("[") ? ParseElement(value)
+                        : token.Text is "?." && parser.Cursor.Current.Is("(")
+                            ? throw TokenCursor.NotSupported("calls by '?.('", token.Position)
+                        : new MemberExpression(value, parser.Cursor.ExpectName().Text, token.Position)
+                        {
+                            IsOptional = isOptional,
+                        };
+                    break;
+                case "[":
+                    value = ParseElement(value);
+                    break;
+                case "(":
+                    value = new CallExpression(value, ParseArguments(), token.Position);
+                    break;
+                case "++" or "--" when !token.IsAfterNewLine:
+                    RequireTarget(value, token);
+                    parser.Cursor.Take();
+                    return new UpdateExpression(
+                        value,
+                        token.Text is "++" ? Opcode.Add : Opcode.Subtract,
+                        IsPrefix: false,
+                        token.Position
+                    );
+                default:
+                    return value;
+            }
+        }
+    }
+
+    private Expression ParseElement(Expression target)
+    {
+        int at = parser.Cursor.Expect("[").Position;
+        var index = ParseSequence();
+        parser.Cursor.Expect("]");
+        return index is TextLiteral name
+            ? new MemberExpression(target, name.Text, at)
+            : new ElementExpression(target, index, at);
+    }
+
+    private List<Expression> ParseArguments()
+    {
+        parser.Cursor.Expect("(");
+        var arguments = new List<Expression>();
+        while (!parser.Cursor.TryTake(")"))
+        {
+            if (parser.Cursor.Current.Is("..."))
+            {
+                throw TokenCursor.NotSupported("spread arguments", parser.Cursor.Current.Position);
+            }
+
+            arguments.Add(ParseExpression());
+            if (!parser.Cursor.Current.Is(")"))
+            {
+                parser.Cursor.Expect(",");
+            }
+        }
+
+        return arguments;
+    }
+}

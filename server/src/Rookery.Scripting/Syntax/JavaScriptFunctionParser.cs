@@ -1,0 +1,112 @@
+namespace Rookery.Scripting.Syntax;
+
+/// <summary>Parses functions inside of expressions of scripts, and names of variables.</summary>
+internal sealed class JavaScriptFunctionParser(JavaScriptParser parser)
+{
+    /// <summary>Takes the name of a variable.</summary>
+    public string ExpectVariable()
+    {
+        var token = parser.Cursor.Current;
+        if (
+            token.Kind == TokenKind.Name
+            && JavaScriptParser.UnsupportedWords.TryGetValue(token.Text, out string? construct)
+        )
+        {
+            throw TokenCursor.NotSupported(construct, token.Position);
+        }
+
+        return token.Kind != TokenKind.Name || JavaScriptParser.ReservedWords.Contains(token.Text)
+            ? throw parser.Cursor.Unexpected("A name")
+            : parser.Cursor.Take().Text;
+    }
+
+    /// <summary>
+    /// Whether an arrow function begins here: the arrow decides, behind a name or behind its brackets.
+    /// </summary>
+    public bool IsLambda()
+    {
+        if (parser.Cursor.Current.Kind == TokenKind.Name)
+        {
+            return parser.Cursor.Ahead(1).Is("=>");
+        }
+
+        if (!parser.Cursor.Current.Is("("))
+        {
+            return false;
+        }
+
+        int ahead = 0,
+            level = 0;
+        do
+        {
+            var token = parser.Cursor.Ahead(ahead++);
+            if (token.Kind == TokenKind.End)
+            {
+                return false;
+            }
+
+            level +=
+                token.Is("(") ? 1
+                : token.Is(")") ? -1
+                : 0;
+        } while (level > 0);
+        return parser.Cursor.Ahead(ahead).Is("=>");
+    }
+
+    public LambdaExpression ParseLambda()
+    {
+        int at = parser.Cursor.Current.Position;
+        IReadOnlyList<string> parameters = parser.Cursor.Current.Is("(") ? ParseParameters() : [ExpectVariable()];
+        parser.Cursor.Expect("=>");
+        return parser.Cursor.Current.Is("{")
+            ? new LambdaExpression(parameters, null, parser.Statements.ParseBlock(), at)
+            : new LambdaExpression(parameters, parser.Expressions.ParseExpression(), null, at);
+    }
+
+    public LambdaExpression ParseFunctionExpression()
+    {
+        int at = parser.Cursor.ExpectWord("function").Position;
+        if (parser.Cursor.Current.Is("*"))
+        {
+            throw TokenCursor.NotSupported("generators", parser.Cursor.Current.Position);
+        }
+
+        if (!parser.Cursor.Current.Is("("))
+        {
+            ExpectVariable();
+        }
+
+        bool wasInFunction = parser.IsInFunction;
+        parser.IsInFunction = true;
+        var function = new LambdaExpression(ParseParameters(), null, parser.Statements.ParseBlock(), at);
+        parser.IsInFunction = wasInFunction;
+        return function;
+    }
+
+    public List<string> ParseParameters()
+    {
+        parser.Cursor.Expect("(");
+        var names = new List<string>();
+        while (!parser.Cursor.TryTake(")"))
+        {
+            var token = parser.Cursor.Current;
+            if (token.Is("{") || token.Is("[") || token.Is("..."))
+            {
+                throw TokenCursor.NotSupported(token.Is("...") ? "rest parameters" : "destructuring", token.Position);
+            }
+
+            names.Add(ExpectVariable());
+            if (parser.Cursor.Current.Is("="))
+            {
+                throw TokenCursor.NotSupported("default values of parameters", parser.Cursor.Current.Position);
+            }
+
+            if (!parser.Cursor.Current.Is(")"))
+            {
+                parser.Cursor.Expect(",");
+            }
+        }
+
+        return names;
+    }
+}

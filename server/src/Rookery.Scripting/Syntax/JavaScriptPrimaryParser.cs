@@ -1,0 +1,215 @@
+using Rookery.Json;
+using Rookery.Scripting.Compiling;
+
+namespace Rookery.Scripting.Syntax;
+
+/// <summary>Parses what expressions of scripts are made of: names, literals, arrays and objects.</summary>
+internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
+{
+    public Expression ParsePrimary()
+    {
+        var token = parser.Cursor.Current;
+        switch (token.Kind)
+        {
+            case TokenKind.Number:
+                return new NumberLiteral(parser.Cursor.Take().Number, token.Position);
+            case TokenKind.Text:
+                return new TextLiteral(parser.Cursor.Take().Text, token.Position);
+            case TokenKind.Template:
+                return ParseTemplate(parser.Cursor.Take());
+            case TokenKind.Name:
+                return ParseName(token);
+            case TokenKind.Mark when token.Text is "(":
+                return ParseParenthesised();
+            case TokenKind.Mark when token.Text is "[":
+                return ParseArray();
+            case TokenKind.Mark when token.Text is "{":
+                return ParseObject();
+            case TokenKind.Mark when token.Text is "/" or "/=":
+                throw TokenCursor.NotSupported("regular expressions", token.Position);
+            case TokenKind.Mark when token.Text is "@" or "#":
+                throw TokenCursor.NotSupported($"{token.Quoted}", token.Position);
+            default:
+                throw parser.Cursor.Unexpected("A value");
+        }
+    }
+
+    private Expression ParseName(Token token)
+    {
+        switch (token.Text)
+        {
+            case "true":
+                return Word(Opcode.PushTrue);
+            case "false":
+                return Word(Opcode.PushFalse);
+            case "null":
+                return Word(Opcode.PushNull);
+            case "undefined":
+                return Word(Opcode.PushUndefined);
+            case "this":
+                // There it is not the document, but whatever the function is called on.
+                return parser.IsInFunction
+                    ? throw TokenCursor.NotSupported("'this' inside 'function'", token.Position)
+                    : new NameExpression(parser.Cursor.Take().Text, token.Position);
+            case "function":
+                return parser.Functions.ParseFunctionExpression();
+            default:
+                return new NameExpression(parser.Functions.ExpectVariable(), token.Position);
+        }
+    }
+
+    private WordLiteral Word(Opcode push) => new(push, parser.Cursor.Take().Position);
+
+    private Expression ParseParenthesised()
+    {
+        parser.Cursor.Expect("(");
+        if (parser.Cursor.Current.Is("..."))
+        {
+            throw TokenCursor.NotSupported("rest parameters", parser.Cursor.Current.Position);
+        }
+
+        var inner = parser.Expressions.ParseSequence();
+        parser.Cursor.Expect(")");
+        return inner;
+    }
+
+    private ArrayLiteral ParseArray()
+    {
+        int at = parser.Cursor.Expect("[").Position;
+        var elements = new List<Expression>();
+        while (!parser.Cursor.TryTake("]"))
+        {
+            if (parser.Cursor.Current.Is(","))
+            {
+                throw TokenCursor.NotSupported("holes in arrays", parser.Cursor.Current.Position);
+            }
+
+            var mark = parser.Cursor.Current;
+            elements.Add(
+                parser.Cursor.TryTake("...")
+                    ? new SpreadExpression(parser.Expressions.ParseExpression(), mark.Position)
+                    : parser.Expressions.ParseExpression()
+            );
+            if (!parser.Cursor.Current.Is("]"))
+            {
+                parser.Cursor.Expect(",");
+            }
+        }
+
+        return new ArrayLiteral(elements, at);
+    }
+
+    private ObjectLiteral ParseObject()
+    {
+        int at = parser.Cursor.Expect("{").Position;
+        var members = new List<ObjectMember>();
+        while (!parser.Cursor.TryTake("}"))
+        {
+            members.Add(ParseObjectMember());
+            if (!parser.Cursor.Current.Is("}"))
+            {
+                parser.Cursor.Expect(",");
+            }
+        }
+
+        return new ObjectLiteral(members, at);
+    }
+
+    private ObjectMember ParseObjectMember()
+    {
+        var token = parser.Cursor.Take();
+        switch (token.Kind)
+        {
+            case TokenKind.Mark when token.Text is "...":
+                return new ObjectMember(null, null, parser.Expressions.ParseExpression());
+            case TokenKind.Mark when token.Text is "[":
+                var key = parser.Expressions.ParseExpression();
+                parser.Cursor.Expect("]");
+                ExpectValueOfMember(token);
+                return new ObjectMember(null, key, parser.Expressions.ParseExpression());
+            case TokenKind.Text or TokenKind.Number:
+                ExpectValueOfMember(token);
+                return new ObjectMember(
+                    token.Kind == TokenKind.Text ? token.Text : JsonNumber.Format(token.Number),
+                    null,
+                    parser.Expressions.ParseExpression()
+                );
+            case TokenKind.Name when parser.Cursor.TryTake(":"):
+                return new ObjectMember(token.Text, null, parser.Expressions.ParseExpression());
+            case TokenKind.Name when parser.Cursor.Current.Is(",") || parser.Cursor.Current.Is("}"):
+                return new ObjectMember(token.Text, null, new NameExpression(token.Text, token.Position));
+            case TokenKind.Name when parser.Cursor.Current.Is("="):
+                throw TokenCursor.NotSupported("destructuring", token.Position);
+            case TokenKind.Name when parser.Cursor.Current.Is("(") || parser.Cursor.Current.Is("*"):
+            case TokenKind.Name when parser.Cursor.Current.Kind == TokenKind.Name:
+            case TokenKind.Mark when token.Text is "*":
+                throw TokenCursor.NotSupported("methods in object literals", token.Position);
+            default:
+                throw new ScriptException(
+                    ScriptFault.Syntax,
+                    $"A member of an object was expected here, not {token.Quoted}",
+                    token.Position
+                );
+        }
+    }
+
+    private void ExpectValueOfMember(Token name)
+    {
+        if (parser.Cursor.Current.Is("("))
+        {
+            throw TokenCursor.NotSupported("methods in object literals", name.Position);
+        }
+
+        parser.Cursor.Expect(":");
+    }
+
+    /// <summary>Cuts a template into texts and values; each value is parsed as a script of its own.</summary>
+    private static TemplateLiteral ParseTemplate(Token token)
+    {
+        string inside = token.Text;
+        var parts = new List<Expression>();
+        int from = 0;
+        for (int at = 0; at < inside.Length; )
+        {
+            if (inside[at] == '\\')
+            {
+                at += 2;
+            }
+            else if (inside[at] == '$' && at + 1 < inside.Length && inside[at + 1] == '{')
+            {
+                int end = TemplateText.FindEndOfValue(inside, at + 2);
+                if (end < 0)
+                {
+                    const string NoEnd = "The value inside the template does not end";
+                    throw new ScriptException(ScriptFault.Syntax, NoEnd, token.Position + 1 + at);
+                }
+
+                parts.Add(TextOfTemplate(inside[from..at], token, from));
+                parts.Add(ParseTemplateValue(inside[(at + 2)..end], token.Position + 1 + at + 2));
+                at = from = end + 1;
+            }
+            else
+            {
+                at++;
+            }
+        }
+
+        parts.Add(TextOfTemplate(inside[from..], token, from));
+        return new TemplateLiteral(parts, token.Position);
+    }
+
+    /// <summary>A text between the values of a template, in which each line end is a line feed.</summary>
+    private static TextLiteral TextOfTemplate(string inside, Token token, int from)
+    {
+        string text = inside.Replace("\r\n", "\n", StringComparison.Ordinal).Replace('\r', '\n');
+        return new TextLiteral(Escapes.Resolve(text, token.Position + 1 + from), token.Position);
+    }
+
+    private static Expression ParseTemplateValue(string value, int position)
+    {
+        var parser = new JavaScriptParser(value, position);
+        var result = parser.Expressions.ParseExpression();
+        parser.ExpectEnd();
+        return result;
+    }
+}
