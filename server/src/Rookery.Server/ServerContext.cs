@@ -70,7 +70,7 @@ public sealed class ServerContext(
     internal Raven.LargeRequests LargeRequests { get; } = new(memory, time);
 
     /// <summary>What bounds the memory of answers that their clients do not take.</summary>
-    internal SlowReaders SlowReaders { get; } = new(memory.TotalBytes / 16, new LimitedLog(log, time));
+    internal SlowReaders SlowReaders { get; } = new(memory.TotalBytes / 16, new LimitedLog(log, time), time);
 
     /// <summary>What bounds answers that are whole in memory and no documents.</summary>
     internal LargeAnswers LargeAnswers { get; } = new(time);

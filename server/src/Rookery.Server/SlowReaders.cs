@@ -8,15 +8,20 @@ namespace Rookery.Server;
 
 /// <summary>
 /// Bounds what answers hold whose clients do not take them. A client that stands still holds a part of its answer, and
-/// as much again in the connection. When all together hold more than they may,
-/// the one that has waited longest is broken off. Thread-safe.
+/// as much again in the connection. When all together hold more than they may, those are broken off that have waited
+/// longest, and for <see cref="Patience"/> at least: a client that is only busy takes its part within that.
+/// Thread-safe.
 /// </summary>
 /// <param name="mostBytes">How much they may hold together.</param>
 /// <param name="log">Where the owner of the node reads.</param>
-internal sealed class SlowReaders(long mostBytes, ILogger log)
+/// <param name="time">The clock.</param>
+internal sealed class SlowReaders(long mostBytes, ILogger log, TimeProvider time)
 {
+    /// <summary>How long a client may take for a part of its answer, whatever the others hold.</summary>
+    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+
     private readonly Lock _gate = new();
-    private readonly LinkedList<(HttpContext Http, long Bytes)> _waiting = [];
+    private readonly LinkedList<Waiting> _waiting = [];
     private long _heldBytes;
 
     /// <summary>Those of the node that answers a request; null where it has none.</summary>
@@ -29,10 +34,16 @@ internal sealed class SlowReaders(long mostBytes, ILogger log)
     /// <param name="sending">Ends then.</param>
     public async ValueTask<FlushResult> WaitAsync(HttpContext http, long bytes, ValueTask<FlushResult> sending)
     {
+        var taking = sending.AsTask();
         var place = Enter(http, bytes);
         try
         {
-            return await sending;
+            return await taking.WaitAsync(Patience, time);
+        }
+        catch (TimeoutException) when (!taking.IsCompleted)
+        {
+            BreakOffSlowest();
+            return await taking;
         }
         finally
         {
@@ -40,15 +51,25 @@ internal sealed class SlowReaders(long mostBytes, ILogger log)
         }
     }
 
-    private LinkedListNode<(HttpContext Http, long Bytes)> Enter(HttpContext http, long bytes)
+    private LinkedListNode<Waiting> Enter(HttpContext http, long bytes)
     {
-        int broken = 0;
-        LinkedListNode<(HttpContext Http, long Bytes)> place;
         lock (_gate)
         {
-            place = _waiting.AddLast((http, bytes));
             _heldBytes += bytes;
-            while (_heldBytes > mostBytes && _waiting.First is { } longest && longest != place)
+            return _waiting.AddLast(new Waiting(http, bytes, time.GetTimestamp()));
+        }
+    }
+
+    private void BreakOffSlowest()
+    {
+        int broken = 0;
+        lock (_gate)
+        {
+            while (
+                _heldBytes > mostBytes
+                && _waiting.First is { } longest
+                && time.GetElapsedTime(longest.Value.Since) >= Patience
+            )
             {
                 Remove(longest);
                 broken++;
@@ -62,16 +83,16 @@ internal sealed class SlowReaders(long mostBytes, ILogger log)
         {
             log.LogWarning(
                 LogEvents.SlowReader,
-                "Clients that do not take their answers hold {Bytes} of memory, the most that they may: the answer "
-                    + "that waited longest was broken off.",
-                Amount.Bytes(mostBytes)
+                "Clients that do not take their answers held more than {Bytes} of memory, the most that they may: "
+                    + "{Count} that had waited for {Seconds} s or longer were broken off.",
+                Amount.Bytes(mostBytes),
+                broken,
+                Patience.TotalSeconds
             );
         }
-
-        return place;
     }
 
-    private void Leave(LinkedListNode<(HttpContext Http, long Bytes)> place)
+    private void Leave(LinkedListNode<Waiting> place)
     {
         lock (_gate)
         {
@@ -82,9 +103,11 @@ internal sealed class SlowReaders(long mostBytes, ILogger log)
         }
     }
 
-    private void Remove(LinkedListNode<(HttpContext Http, long Bytes)> place)
+    private void Remove(LinkedListNode<Waiting> place)
     {
         _waiting.Remove(place);
         _heldBytes -= place.Value.Bytes;
     }
+
+    private readonly record struct Waiting(HttpContext Http, long Bytes, long Since);
 }

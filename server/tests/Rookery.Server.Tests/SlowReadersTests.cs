@@ -1,6 +1,7 @@
 using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Http.Features;
+using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
 
@@ -8,36 +9,61 @@ namespace Rookery.Server.Tests;
 public sealed class SlowReadersTests
 {
     private readonly RecordedLog _log = new();
+    private readonly SimulatedTimeProvider _time = new();
 
     [Fact]
     public async Task Who_waits_longest_is_broken_off_when_all_hold_more_than_they_may()
     {
-        var readers = new SlowReaders(250, _log);
-        var (first, second, third) = (new Reader(), new Reader(), new Reader());
-        var waits = new[] { first, second, third }
-            .Select(reader => readers.WaitAsync(reader.Http, 100, new(reader.Taken.Task)).AsTask())
-            .ToList();
-        Assert.Equal([true, false, false], new[] { first, second, third }.Select(static reader => reader.IsAborted));
-        Assert.Single(_log.Lines, static line => line.Contains("hold 250 B of memory", StringComparison.Ordinal));
+        var readers = new SlowReaders(250, _log, _time);
+        var clients = Enumerable.Range(0, 4).Select(static _ => new Reader()).ToList();
+        var waits = new List<Task>();
+        foreach (var client in clients)
+        {
+            waits.Add(readers.WaitAsync(client.Http, 100, new(client.Taken.Task)).AsTask());
+            _time.Advance(TimeSpan.FromSeconds(1));
+        }
 
-        // Who was broken off counts no more, and who has taken its part neither.
-        first.Taken.SetResult(default);
-        second.Taken.SetResult(default);
-        await waits[0];
-        await waits[1];
-        var (fourth, fifth) = (new Reader(), new Reader());
-        _ = readers.WaitAsync(fourth.Http, 100, new(fourth.Taken.Task)).AsTask();
-        Assert.False(third.IsAborted);
-        _ = readers.WaitAsync(fifth.Http, 100, new(fifth.Taken.Task)).AsTask();
-        Assert.Equal((true, false, false), (third.IsAborted, fourth.IsAborted, fifth.IsAborted));
+        // 400 B are held: two clients are too many, and only one has waited long enough.
+        Assert.DoesNotContain(clients, static client => client.IsAborted);
+        _time.Advance(SlowReaders.Patience - TimeSpan.FromSeconds(4));
+        await UntilAsync(() => clients[0].IsAborted);
+        Assert.False(clients[1].IsAborted);
+        _time.Advance(TimeSpan.FromSeconds(1));
+        await UntilAsync(() => clients[1].IsAborted);
+
+        // 200 B are not too much, however long they are held.
+        _time.Advance(TimeSpan.FromHours(1));
+        Assert.Equal((false, false), (clients[2].IsAborted, clients[3].IsAborted));
+        Assert.Contains(
+            _log.Lines,
+            static line => line.Contains("more than 250 B of memory", StringComparison.Ordinal)
+        );
+        clients.ForEach(static client => client.Taken.SetResult(default));
+        await Task.WhenAll(waits);
     }
 
     [Fact]
-    public void An_answer_larger_than_all_may_hold_is_not_broken_off_for_itself()
+    public async Task Who_takes_its_part_in_time_is_not_broken_off_whatever_all_hold()
     {
+        var readers = new SlowReaders(250, _log, _time);
         var reader = new Reader();
-        _ = new SlowReaders(250, _log).WaitAsync(reader.Http, 1000, new(reader.Taken.Task)).AsTask();
+        var wait = readers.WaitAsync(reader.Http, 1000, new(reader.Taken.Task)).AsTask();
+        _time.Advance(SlowReaders.Patience - TimeSpan.FromSeconds(1));
+        reader.Taken.SetResult(default);
+        await wait;
+        _time.Advance(SlowReaders.Patience);
         Assert.False(reader.IsAborted);
+    }
+
+    // What a timer wakes goes on a thread of the pool.
+    private static async Task UntilAsync(Func<bool> holds)
+    {
+        for (int round = 0; round < 3000 && !holds(); round++)
+        {
+            await Task.Delay(10);
+        }
+
+        Assert.True(holds());
     }
 
     /// <summary>A client that takes nothing until it is told to.</summary>
