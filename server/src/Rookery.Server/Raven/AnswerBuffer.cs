@@ -47,9 +47,14 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
 
     public static AnswerBuffer Rent()
     {
-        var buffer = _kept ?? new AnswerBuffer(AnswerMemory.Shared);
+        if (_kept is not { } buffer)
+        {
+            return new AnswerBuffer(AnswerMemory.Shared);
+        }
+
         _kept = null;
         buffer._isRented = true;
+        buffer._all.Add(buffer._memory.Length);
         return buffer;
     }
 
@@ -169,13 +174,15 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         Invariant.Holds(_isRented, "an answer's buffer is given back once");
         _isRented = false;
         _length = 0;
+
+        // One that is kept does not count: its thread may end, and nobody would take it off.
+        _all.Add(-_memory.Length);
         if (_kept is null && _all == AnswerMemory.Shared && _memory.Length <= 2 * PartBytes)
         {
             _kept = this;
             return;
         }
 
-        _all.Add(-_memory.Length);
         _memory.Return();
     }
 
