@@ -1,5 +1,7 @@
 using System.Globalization;
 using Microsoft.AspNetCore.Http;
+using Microsoft.Extensions.Primitives;
+using Microsoft.Net.Http.Headers;
 using Rookery.Documents.Databases;
 
 namespace Rookery.Server.Raven;
@@ -43,7 +45,7 @@ internal struct EntityTag(Database database)
     {
         http.Response.Headers.ETag = tag;
         var known = http.Request.Headers.IfNoneMatch;
-        if (known.Count == 0 || !string.Equals(known[0], tag, StringComparison.Ordinal))
+        if (known.Count == 0 || !Names(known, tag))
         {
             return false;
         }
@@ -51,6 +53,16 @@ internal struct EntityTag(Database database)
         http.Response.StatusCode = StatusCodes.Status304NotModified;
         return true;
     }
+
+    // A list of tags, or `*` for any: RFC 9110, section 13.1.2. Clients of RavenDB send one, as they got it.
+    private static bool Names(StringValues known, string tag) =>
+        string.Equals(known[0], tag, StringComparison.Ordinal)
+        || (
+            EntityTagHeaderValue.TryParseList(known, out var tags)
+            && tags.Any(each =>
+                each.Equals(EntityTagHeaderValue.Any) || string.Equals(each.Tag.Value, tag, StringComparison.Ordinal)
+            )
+        );
 
     // Not string.GetHashCode, which differs after each start: caches of clients outlive ours.
     private static ulong Seed(string historyId)

@@ -37,6 +37,31 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         Assert.Matches(@"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z$", metadata.GetProperty("@last-modified").GetString());
     }
 
+    [Theory]
+    [InlineData("TAG", 304)]
+    [InlineData("*", 304)]
+    [InlineData("\"A:1-other\", TAG", 304)]
+    [InlineData("W/TAG", 304)]
+    [InlineData("\"A:1-other\"", 200)]
+    [InlineData("no tag", 200)]
+    public async Task A_document_that_the_client_names_by_its_tag_is_not_sent_again(string known, int status)
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("PUT", db + "/docs?id=a", Ann);
+        string tag = (await server.SendAsync("GET", db + "/docs?id=a")).Tag!;
+        var again = await server.SendAsync(
+            "GET",
+            db + "/docs?id=a",
+            (string?)null,
+            ("If-None-Match", known.Replace("TAG", tag, StringComparison.Ordinal))
+        );
+        Assert.Equal(status, again.Status);
+        Assert.Equal(
+            404,
+            (await server.SendAsync("GET", db + "/docs?id=b", (string?)null, ("If-None-Match", "*"))).Status
+        );
+    }
+
     [Fact]
     public async Task A_receipt_is_given_to_who_asks_for_one()
     {
