@@ -34,6 +34,9 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
     /// <summary>Members that follow from the texts, or that a server writes for itself.</summary>
     private static readonly string[] Ignored = ["IndexType", "Type", "ClusterState"];
 
+    /// <summary>Engines of RavenDB. A definition may name any: an index answers the same here.</summary>
+    private static readonly string[] SearchEngines = ["None", "Lucene", "Corax"];
+
     /// <summary>Members that may say only what is so here.</summary>
     private static readonly Dictionary<string, string[]> Fixed = new(StringComparer.Ordinal)
     {
@@ -208,7 +211,11 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
     {
         if (setting.Name is "Indexing.Static.SearchEngineType")
         {
-            return null;
+            return SearchEngines.Contains(Text(setting), StringComparer.OrdinalIgnoreCase)
+                ? null
+                : throw new IndexDefinitionException(
+                    $"The setting '{setting.Name}' is {string.Join(", ", SearchEngines)}; not '{Text(setting)}'."
+                );
         }
 
         return setting.Name.Contains("Analyzers.NGram.", StringComparison.Ordinal)

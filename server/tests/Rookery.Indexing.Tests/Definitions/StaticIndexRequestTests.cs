@@ -130,6 +130,11 @@ public sealed class StaticIndexRequestTests
     [InlineData("""{"Name":"A","Maps":"x"}""", "'Maps' is a list of texts", false)]
     [InlineData("""{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Foo":1}""", "'Foo'", true)]
     [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Configuration":{"Indexing.Static.SearchEngineType":"Other"}}""",
+        "None, Lucene, Corax; not 'Other'",
+        false
+    )]
+    [InlineData(
         """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"AdditionalSources":{"x":"y"}}""",
         "'AdditionalSources'",
         true
