@@ -163,14 +163,14 @@ public sealed class IndexCatalog : IDisposable
         }
     }
 
-    // Once a replacement has come as far as what it replaces, nobody misses the old one; one that stopped because it
-    // cannot take the documents takes nobody's place.
     private IEnumerable<(RunningIndex Index, TMap Map)> Serving<TMap>()
         where TMap : IIndexMap =>
         from slot in Slots.Values
         where slot.Serving.Map is TMap
         select (slot.Serving, (TMap)slot.Serving.Map);
 
+    // Once a replacement has come as far as what it replaces, nobody misses the old one; one that stopped because it
+    // cannot take the documents takes nobody's place.
     private bool Replace()
     {
         bool replaced = false;
