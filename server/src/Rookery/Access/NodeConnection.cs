@@ -1,3 +1,4 @@
+using System.Net;
 using System.Net.Http.Headers;
 using System.Net.Security;
 using System.Net.Sockets;
@@ -97,7 +98,23 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     /// </summary>
     private async ValueTask<Stream> ConnectAsync(SocketsHttpConnectionContext wanted, CancellationToken cancellation)
     {
-        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        var addresses = await Dns.GetHostAddressesAsync(wanted.DnsEndPoint.Host, cancellation);
+        for (int index = 0; ; index++)
+        {
+            try
+            {
+                return await ConnectAsync(new IPEndPoint(addresses[index], wanted.DnsEndPoint.Port), cancellation);
+            }
+            catch (SocketException) when (index + 1 < addresses.Length)
+            {
+                // A name may have an address that the network swallows, and another one that answers.
+            }
+        }
+    }
+
+    private async Task<Stream> ConnectAsync(IPEndPoint address, CancellationToken cancellation)
+    {
+        var socket = new Socket(address.AddressFamily, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
         try
         {
             socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, true);
@@ -106,7 +123,7 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
             socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveRetryCount, AskTimes);
             using var patience = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
             patience.CancelAfter(ConnectPatience);
-            await socket.ConnectAsync(wanted.DnsEndPoint, patience.Token);
+            await socket.ConnectAsync(address, patience.Token);
             return new NetworkStream(socket, ownsSocket: true);
         }
         catch (OperationCanceledException) when (!cancellation.IsCancellationRequested)
