@@ -47,7 +47,7 @@ def build(way: str) -> Path:
     if not (directory / "rookery").exists():
         # A compiler's options are no reason for a second compilation, so each way has its own.
         subprocess.run(["server/publish", "arm64", "--artifacts-path", LEVELS / "build" / directory.name, *WAYS[way][1]],
-                       check=True, cwd=vm.TOP, env={**os.environ, "OUTPUT": str(directory)})
+                       check=True, cwd=vm.TOP, env={**os.environ, "ROOKERY_PUBLISH_OUTPUT": str(directory)})
     return directory / "rookery"
 
 
