@@ -186,7 +186,8 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
         return MayPass(answer) ? refusal.Message : throw new ImportRefusedException(refusal);
     }
 
-    // A node that was removed stays so: only another one of those that were named can take it.
+    // A node that takes no part, because it was removed or found something wrong with itself, does so until somebody
+    // acts: only another one of those that were named can take it.
     private bool MayPass(HttpResponseMessage answer) =>
         answer.StatusCode is HttpStatusCode.TooManyRequests or HttpStatusCode.GatewayTimeout
         || (
