@@ -14,11 +14,11 @@ public abstract class WrappedDisk(IDisk disk) : IDisk
 
     public void CreateDirectory(string path) => disk.CreateDirectory(path);
 
-    public void Rename(string from, string to) => disk.Rename(from, to);
+    public virtual void Rename(string from, string to) => disk.Rename(from, to);
 
     public void Link(string existing, string added) => disk.Link(existing, added);
 
-    public void Delete(string path) => disk.Delete(path);
+    public virtual void Delete(string path) => disk.Delete(path);
 
     public void DeleteDirectory(string path) => disk.DeleteDirectory(path);
 
