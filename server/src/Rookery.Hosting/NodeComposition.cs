@@ -207,9 +207,9 @@ internal static class NodeComposition
             ClaimCode = configuration.IsSecure ? secrets.ClaimCode : null,
             BatchBytesLimit = (int)Math.Min(32 << 20, configuration.MemoryBytes / 8),
             QueryBytesLimit = (int)Math.Min(4 << 20, configuration.MemoryBytes / 64),
-            // A connection that is being served pins a few 4 KiB pages and its buffers: about 48 KiB; they may take a
-            // quarter of the budget.
-            ConnectionsLimit = (int)Math.Clamp(configuration.MemoryBytes / 4 / (48 << 10), 256, 16_384),
+            // A connection whose client does not take its answer pins 64 KiB of it, and about as much in buffers; they
+            // may take a quarter of the budget.
+            ConnectionsLimit = (int)Math.Clamp(configuration.MemoryBytes / 4 / (128 << 10), 256, 16_384),
             AdminRoutes = cluster.All,
             Board = watch,
             Forming = () => cluster.Member?.FormingStatus,

@@ -31,18 +31,22 @@ internal sealed class SlowReaders(long mostBytes, ILogger log, TimeProvider time
     /// <summary>Waits until the client has taken enough, or is broken off.</summary>
     /// <param name="http">The request.</param>
     /// <param name="bytes">What it holds meanwhile.</param>
-    /// <param name="sending">Ends then.</param>
-    public async ValueTask<FlushResult> WaitAsync(HttpContext http, long bytes, ValueTask<FlushResult> sending)
+    /// <param name="taking">Ends then.</param>
+    public async Task<FlushResult> WaitAsync(HttpContext http, long bytes, Task<FlushResult> taking)
     {
-        var taking = sending.AsTask();
         var place = Enter(http, bytes);
         try
         {
             return await taking.WaitAsync(Patience, time);
         }
-        catch (TimeoutException) when (!taking.IsCompleted)
+        catch (TimeoutException)
         {
-            BreakOffSlowest();
+            // The part may have been taken at this moment: then there is nobody to break off, and no failure.
+            if (!taking.IsCompleted)
+            {
+                BreakOffSlowest();
+            }
+
             return await taking;
         }
         finally

@@ -3,8 +3,9 @@
 import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import http from "node:http"
+import { connect } from "node:net"
 import test from "node:test"
-import { NodeProcess, temporaryDirectory } from "./node-process.mjs"
+import { NodeProcess, temporaryDirectory, until } from "./node-process.mjs"
 
 const seconds = Number(process.env.MEMORY_SECONDS ?? 3)
 const seed = Number(process.env.MEMORY_SEED ?? 1)
@@ -53,6 +54,30 @@ for (const budget of budgets) {
     assert.equal(await again.terminate(), 0)
   })
 }
+
+test("a node of 128 MiB outlives 1,000 clients that take nothing of long answers", async t => {
+  const node = await NodeProcess.serve({ data: temporaryDirectory(t), options: ["--memory", "128M"] })
+  await node.createDatabase("d")
+  const text = "x".repeat(1200)
+  for (let batch = 0; batch < 60; batch++) {
+    const commands = Array.from({ length: 200 }, (_, n) => ({ Type: "PUT", Id: `a/${batch * 200 + n}`, Document: { text, n } }))
+    await node.expect(201, "POST", "/databases/d/bulk_docs", JSON.stringify({ Commands: commands }))
+  }
+
+  const port = Number(new URL(node.url).port)
+  const sockets = Array.from({ length: 1000 }, (_, n) => {
+    const socket = connect(port, "127.0.0.1").pause()
+    socket.on("error", () => {})
+    socket.write(`GET /databases/d/${n % 2 ? "streams/docs" : "docs?startsWith=a/&pageSize=10000"} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    return socket
+  })
+  await new Promise(resolve => setTimeout(resolve, 8_000))
+  assert.equal(node.end, undefined, `it ended:\n${node.log}`)
+  sockets.forEach(socket => socket.destroy())
+  await until(async () => (await node.request("GET", "/databases/d/docs?id=a/1").catch(() => ({}))).status === 200)
+  assert.doesNotMatch(node.log, /OutOfMemory|Out of memory/)
+  t.diagnostic(`peak ${peakMebibytes(node.child.pid)} MiB of 128`)
+})
 
 test("the kernel makes no huge pages of what a node uses here and there", async t => {
   const node = await NodeProcess.serve({ data: temporaryDirectory(t) })

@@ -17,10 +17,6 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     /// </summary>
     public const int PartBytes = 64 << 10;
 
-    // The connection copies a slice whole, and holds it until its client takes it: with slices of 64 KiB the 682 that a
-    // node of 128 MiB admits held more than all that is managed may take.
-    private const int SliceBytes = 16 << 10;
-
     private const int InitialBytes = 4 << 10;
     private const int CrowdedPartBytes = 4 << 10;
 
@@ -104,7 +100,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
             return Task.CompletedTask;
         }
 
-        if (_length > 2 * SliceBytes)
+        if (_length > 2 * PartBytes)
         {
             return SendInSlicesAsync(http, pause: null);
         }
@@ -193,9 +189,9 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     // The connection copies what it is given: slice by slice it holds one of them, not all.
     private async Task SendInSlicesAsync(HttpContext http, Action? pause)
     {
-        for (int at = 0; at < _length; at += SliceBytes)
+        for (int at = 0; at < _length; at += PartBytes)
         {
-            var sent = await HandOverAsync(http, at, Math.Min(SliceBytes, _length - at), pause);
+            var sent = await HandOverAsync(http, at, Math.Min(PartBytes, _length - at), pause);
             if (sent.IsCompleted || sent.IsCanceled)
             {
                 throw new OperationCanceledException(
@@ -219,9 +215,12 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         Action? pause
     )
     {
-        var taking = SlowReaders.Of(http) is { } readers
-            ? readers.WaitAsync(http, _memory.Length + length, sending).AsTask()
-            : sending.AsTask();
+        var taking = sending.AsTask();
+        if (SlowReaders.Of(http) is { } readers)
+        {
+            taking = readers.WaitAsync(http, _memory.Length + length, taking);
+        }
+
         if (pause is null)
         {
             return await taking;
