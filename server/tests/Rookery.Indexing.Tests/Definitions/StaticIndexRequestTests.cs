@@ -130,7 +130,8 @@ public sealed class StaticIndexRequestTests
     [InlineData("""{"Name":"A","Maps":"x"}""", "'Maps' is a list of texts", false)]
     [InlineData("""{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Foo":1}""", "'Foo'", true)]
     [InlineData(
-        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Configuration":{"Indexing.Static.SearchEngineType":"Other"}}""",
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Configuration":"""
+            + """{"Indexing.Static.SearchEngineType":"Other"}}""",
         "None, Lucene, Corax; not 'Other'",
         false
     )]
