@@ -4,20 +4,20 @@ using Rookery.Documents.Databases;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// Counts the indexes that queries had made, by the definitions of a database. These are read again only when they
-/// changed: there may be a thousand of 256 KiB, and each query that needs an index asks. Any number of threads.
+/// Counts the automatic indexes of each database. The count is cached, because a database may define a thousand indexes
+/// of 256 KiB and each query that needs a new index reads the count. Thread-safe.
 /// </summary>
 public sealed class AutomaticCount
 {
     private readonly ConditionalWeakTable<Database, Counted> _known = [];
     private long _definitionsRead;
 
-    /// <summary>Definitions read since the start.</summary>
+    /// <summary>Number of index definitions read since the start.</summary>
     public long DefinitionsRead => Volatile.Read(ref _definitionsRead);
 
     /// <summary>
-    /// How many indexes a database has, automatic or not. One that is deleted meanwhile has none, and must not fail the
-    /// query of another one.
+    /// Returns the number of indexes of a database, automatic or not. A deleted database counts 0, so that it does not
+    /// fail a query on another database.
     /// </summary>
     public static int OfAll(Database database)
     {
@@ -32,7 +32,7 @@ public sealed class AutomaticCount
         }
     }
 
-    /// <summary>How many of them are automatic.</summary>
+    /// <summary>Returns the number of automatic indexes of a database; 0 when the database is deleted.</summary>
     public int Of(Database database)
     {
         try

@@ -1,6 +1,6 @@
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>Those who wait until an index has reached an etag. Safe from any thread.</summary>
+/// <summary>Tasks that wait until an index has reached an etag. Thread-safe.</summary>
 internal sealed class EtagWaiters
 {
     private readonly List<(long Etag, bool IsPatient, TaskCompletionSource<bool> Done)> _waiting = [];
@@ -8,17 +8,21 @@ internal sealed class EtagWaiters
     private long _least;
     private bool _isClosed;
 
-    /// <summary>The lowest etag that somebody waits for; 0 when nobody waits.</summary>
+    /// <summary>The lowest etag that a task waits for; 0 when no task waits.</summary>
     public long Least => Volatile.Read(ref _least);
 
-    /// <summary>Whether nobody can wait any more.</summary>
+    /// <summary>Whether the index is closed, so that waiting is refused.</summary>
     public bool IsClosed => Volatile.Read(ref _isClosed);
 
-    /// <summary>Begins to wait.</summary>
-    /// <param name="etag">For this etag, or one above it.</param>
-    /// <param name="reached">What is reached now.</param>
-    /// <param name="isPatient">Whether an index that is put to rest is waited for.</param>
-    /// <returns>True when it is reached; false when it will not be, or not soon.</returns>
+    /// <summary>Returns a task that completes when the index reaches an etag.</summary>
+    /// <param name="etag">The etag to reach or pass.</param>
+    /// <param name="reached">Returns the etag reached now. Called under the lock.</param>
+    /// <param name="isPatient">
+    /// Whether the task keeps waiting while the index is at rest (paused, disabled or in error).
+    /// </param>
+    /// <returns>
+    /// True when the etag is reached; false when the index closes, or rests and the task is not patient.
+    /// </returns>
     public Task<bool> Add(long etag, Func<long> reached, bool isPatient = false)
     {
         var done = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -36,10 +40,10 @@ internal sealed class EtagWaiters
         return done.Task;
     }
 
-    /// <summary>Lets those go on who waited for this etag or one below it.</summary>
+    /// <summary>Completes the tasks that wait for this etag or a lower one.</summary>
     public void Reach(long etag)
     {
-        // Always under the lock: who begins to wait at this moment has either seen this etag or is seen here.
+        // Always under the lock: a task added at this moment either has seen this etag or is found here.
         lock (_gate)
         {
             foreach (var (wanted, _, done) in _waiting)
@@ -55,7 +59,7 @@ internal sealed class EtagWaiters
         }
     }
 
-    /// <summary>Tells somebody who gave up that he need not be waited for.</summary>
+    /// <summary>Removes the task of a caller that gave up.</summary>
     public void Remove(Task<bool> waiting)
     {
         lock (_gate)
@@ -65,7 +69,9 @@ internal sealed class EtagWaiters
         }
     }
 
-    /// <summary>Sends all away, those who come later too: it will not be reached.</summary>
+    /// <summary>
+    /// Completes all tasks with false, and from now on each new one at once: the etag will not be reached.
+    /// </summary>
     public void Close()
     {
         lock (_gate)
@@ -75,8 +81,10 @@ internal sealed class EtagWaiters
         }
     }
 
-    /// <summary>Sends those away who wait now: it will not be reached soon.</summary>
-    /// <param name="patientToo">Whether all, or those who do not wait for an index at rest.</param>
+    /// <summary>
+    /// Completes tasks with false, because the etag will not be reached soon. New tasks may be added.
+    /// </summary>
+    /// <param name="patientToo">Whether patient tasks are completed too.</param>
     public void SendAway(bool patientToo)
     {
         lock (_gate)

@@ -1,22 +1,22 @@
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// How long the work of requests waits for a thread while documents are indexed, and which share of a core is left to
-/// indexing for that. Measured by handing work of no length to the threads that answer requests: before each step, and
-/// not more than one at once. Thread-safe.
+/// Measures how long a request's work queues for a pool thread while documents are indexed, and derives the share of a
+/// core that indexing may use. The probe is an empty work item queued to the thread pool; at most one is queued at a
+/// time. Thread-safe.
 /// </summary>
 public sealed class ForegroundDelay
 {
-    /// <summary>So much is noticed by nobody: nothing gives way.</summary>
+    /// <summary>Up to this delay indexing keeps its full share.</summary>
     public static readonly TimeSpan Unnoticed = TimeSpan.FromMilliseconds(5);
 
-    /// <summary>From here on indexing has the least.</summary>
+    /// <summary>From this delay on indexing has its least share.</summary>
     public static readonly TimeSpan TooLong = TimeSpan.FromMilliseconds(50);
 
-    /// <summary>The share that is always left: an index that never ends makes each query dear.</summary>
+    /// <summary>The least share, from 0 to 1: an index that is never built makes each query expensive.</summary>
     public const double LeastShare = 0.125;
 
-    // A long wait counts at once, and is forgotten within about so many short ones.
+    // A longer delay counts at once; a shorter one moves the measured delay by one Forgotten-th of the difference.
     private const int Forgotten = 16;
 
     private readonly TimeProvider _time;
@@ -25,14 +25,14 @@ public sealed class ForegroundDelay
     private long _delayTicks;
     private int _isAsked;
 
-    /// <summary>Measured at the threads of the pool.</summary>
+    /// <summary>Measures the thread pool.</summary>
     public ForegroundDelay(TimeProvider time)
         : this(time, static work => ThreadPool.UnsafeQueueUserWorkItem(static work => work(), work, preferLocal: false))
     { }
 
     internal ForegroundDelay(TimeProvider time, Action<Action> run) => (_time, _run) = (time, run);
 
-    /// <summary>The wait as it is now.</summary>
+    /// <summary>The current delay: the last measured one, or the age of the queued probe if that is longer.</summary>
     public TimeSpan Delay
     {
         get
@@ -43,13 +43,14 @@ public sealed class ForegroundDelay
                 return known;
             }
 
-            // What still waits says already how long at least.
             var waiting = _time.GetElapsedTime(Volatile.Read(ref _askedAt));
             return waiting > known ? waiting : known;
         }
     }
 
-    /// <summary>The share of what indexing may have otherwise, from <see cref="LeastShare"/> to 1.</summary>
+    /// <summary>
+    /// The share of its configured core time that indexing may use, from <see cref="LeastShare"/> to 1.
+    /// </summary>
     public double Share
     {
         get
@@ -59,7 +60,7 @@ public sealed class ForegroundDelay
         }
     }
 
-    /// <summary>Measures, unless that is under way.</summary>
+    /// <summary>Queues a probe, unless one is queued already.</summary>
     public void Measure()
     {
         if (Interlocked.Exchange(ref _isAsked, 1) == 0)

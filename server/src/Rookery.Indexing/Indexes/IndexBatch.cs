@@ -1,7 +1,7 @@
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>An index of this node has come further.</summary>
-/// <param name="Database">The number of its database.</param>
-/// <param name="Name">The index.</param>
-/// <param name="Etag">The etag through which its answers follow the documents.</param>
+/// <summary>Reports that the results of an index of this node now include more changes.</summary>
+/// <param name="Database">The number of the database.</param>
+/// <param name="Name">The name of the index.</param>
+/// <param name="Etag">The results include the documents' changes through this etag.</param>
 public readonly record struct IndexBatch(uint Database, string Name, long Etag);

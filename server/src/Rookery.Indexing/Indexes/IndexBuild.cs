@@ -6,8 +6,9 @@ using Rookery.Indexing.Values;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// The first walk of indexes over all documents, in the order of ids, which is how documents lie. What is written
-/// meanwhile comes again when the changes after <see cref="StartEtag"/> are followed. A restart begins it anew.
+/// Walks all documents in id order, as they are stored, to fill new indexes. Documents written during the walk are
+/// indexed again when the changes after <see cref="StartEtag"/> are followed. A restart of the node starts the walk
+/// over.
 /// </summary>
 internal sealed class IndexBuild
 {
@@ -15,7 +16,7 @@ internal sealed class IndexBuild
     private readonly byte[] _historyId;
     private byte[] _afterId = [];
 
-    /// <summary>Begins with the first document.</summary>
+    /// <summary>Starts before the first document.</summary>
     public IndexBuild(Database database, IEnumerable<RunningIndex> indexes)
     {
         using var reader = database.OpenReader();
@@ -37,30 +38,36 @@ internal sealed class IndexBuild
         Indexes = [index];
     }
 
-    /// <summary>The etag from which on changes have to be followed when the walk is over.</summary>
+    /// <summary>
+    /// The last etag at the start of the walk: the indexes follow changes after this one when the walk is over.
+    /// </summary>
     public long StartEtag { get; }
 
-    /// <summary>The indexes that walk together.</summary>
+    /// <summary>The indexes that share the walk.</summary>
     public List<RunningIndex> Indexes { get; }
 
-    /// <summary>Documents that there were when it began.</summary>
+    /// <summary>Number of documents when the walk began.</summary>
     public long Total { get; }
 
-    /// <summary>Documents that were walked over.</summary>
+    /// <summary>Number of documents read so far.</summary>
     public long Walked { get; private set; }
 
-    /// <summary>Lets an index walk on by itself, because it stops and the others do not.</summary>
+    /// <summary>
+    /// Moves one index into a walk of its own, because that index has stopped and the others have not.
+    /// </summary>
     public IndexBuild SplitOff(RunningIndex index)
     {
         Indexes.Remove(index);
         return new IndexBuild(this, index);
     }
 
-    /// <summary>Walks over some documents.</summary>
-    /// <param name="options">How many.</param>
-    /// <param name="pendingBytes">What an index may gather before it writes, in bytes: no more documents then.</param>
-    /// <param name="read">Documents that were read.</param>
-    /// <returns>Whether the walk is at its end.</returns>
+    /// <summary>Reads some documents and feeds them to the indexes.</summary>
+    /// <param name="options">Bounds the documents and bytes of one step.</param>
+    /// <param name="pendingBytes">
+    /// Bytes that an index may buffer before it writes; the step ends when an index has as many.
+    /// </param>
+    /// <param name="read">Number of documents read.</param>
+    /// <returns>Whether all documents are read.</returns>
     public bool Step(IndexFeederOptions options, long pendingBytes, out long read)
     {
         Span<byte> collection = stackalloc byte[LowerNames.RoomBytes];
@@ -102,7 +109,7 @@ internal sealed class IndexBuild
         return false;
     }
 
-    // Only the last of a step is needed, but which that is shows the next move.
+    // Only the last id of a step is needed, but the last is known only when the step ends: the array is reused.
     private byte[] KeepId(ReadOnlySpan<byte> lowerId)
     {
         if (_afterId.Length == lowerId.Length)

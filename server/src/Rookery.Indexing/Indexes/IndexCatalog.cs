@@ -11,9 +11,9 @@ using Rookery.Platform;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// The indexes of one database at work on this node, as the log defines them. One thread changes it; any may look
-/// something up. An index that was defined anew is built beside the one that has its name, which answers until the
-/// other has come as far.
+/// The running indexes of one database on this node, as the log defines them. One thread changes the catalogue; any
+/// thread may read it. When a definition changes, the new index is built beside the old one; queries use the old one
+/// until the new one has caught up.
 /// </summary>
 public sealed class IndexCatalog : IDisposable
 {
@@ -22,19 +22,21 @@ public sealed class IndexCatalog : IDisposable
     private readonly ChangeSubscription<IndexChange> _changes;
     private readonly HashSet<long> _told = [];
 
-    // Why definitions are refused, by their numbers: a reduce is not tried again at each change of another index.
+    // Errors of definitions that cannot be used, by index number: a reduce is not tried again at each change of another
+    // index.
     private readonly Dictionary<long, string> _refusals = [];
 
-    // By lower-cased name. Where there is a slot all the same, it is by an older definition.
+    // By lower-cased name: definitions that this node does not keep. A slot of the same name then runs an older
+    // definition.
     private readonly ConcurrentDictionary<string, NotKept> _notKept = new(StringComparer.Ordinal);
     private bool _isCurrent;
     private long? _refusedAt;
     private FrozenDictionary<string, IndexSlot> _slots = FrozenDictionary<string, IndexSlot>.Empty;
 
-    /// <summary>Without any until <see cref="Follow"/> opens what the log defines.</summary>
+    /// <summary>Holds no index until <see cref="Follow"/> opens those that the log defines.</summary>
     /// <param name="database">The database.</param>
-    /// <param name="folders">Where its indexes lie.</param>
-    /// <param name="factory">Makes them.</param>
+    /// <param name="folders">The folders of the indexes.</param>
+    /// <param name="factory">Opens the indexes.</param>
     internal IndexCatalog(Database database, IndexFolders folders, IndexFactory factory)
     {
         (Database, _folders, _factory) = (database, folders, factory);
@@ -42,33 +44,34 @@ public sealed class IndexCatalog : IDisposable
         _changes = database.SubscribeToIndexes();
     }
 
-    /// <summary>The database.</summary>
+    /// <summary>The database of the indexes.</summary>
     public Database Database { get; }
 
-    /// <summary>Feeds them.</summary>
+    /// <summary>Feeds the indexes with documents.</summary>
     public IndexFeeder Feeder { get; }
 
-    /// <summary>All, by lower-cased name.</summary>
+    /// <summary>The slots of all indexes, by lower-cased name.</summary>
     public IReadOnlyDictionary<string, IndexSlot> Slots => Volatile.Read(ref _slots);
 
-    /// <summary>How many are fed.</summary>
+    /// <summary>Number of indexes that are fed, replacements included.</summary>
     public int Count => Slots.Values.Sum(static slot => slot.All.Count());
 
-    /// <summary>Whether the disk refused to open an index, which is tried again.</summary>
+    /// <summary>Whether the disk refused to open an index, which will be retried.</summary>
     public bool IsIncomplete => _refusedAt is not null;
 
-    /// <summary>Finds an index by name, without case.</summary>
+    /// <summary>Finds an index by name, ignoring case.</summary>
     public bool TryGet(string name, [NotNullWhen(true)] out IndexSlot? slot) =>
         Volatile.Read(ref _slots).TryGetValue(LowerNames.Index(name), out slot);
 
     /// <summary>
-    /// Why the newest definition of an index that was looked at is not followed on this node; null when it is. The log
-    /// may define a newer one.
+    /// Returns why this node does not keep the newest definition that it has seen of an index; null when it keeps it.
+    /// The log may hold a newer definition.
     /// </summary>
     internal NotKept? WhyNotKept(string name) => _notKept.GetValueOrDefault(LowerNames.Index(name));
 
     /// <summary>
-    /// Goes by what the log defines now, by what was asked, and by who has caught up. Reads no documents.
+    /// Brings the catalogue up to date: opens and closes indexes as the log defines them, carries out requested resets,
+    /// and replaces old indexes by new ones that have caught up. Reads no documents.
     /// </summary>
     /// <returns>Whether something changed.</returns>
     public bool Follow()
@@ -84,7 +87,7 @@ public sealed class IndexCatalog : IDisposable
         bool hasRoomAgain = _notKept.Any(one => one.Value.Needed is { } place && _factory.Quota.HasRoom(place));
         if (_changes.TakeLagged() || !_isCurrent || isRetried || hasRoomAgain)
         {
-            // What fails is tried again.
+            // Set first, so that a step that throws is tried again.
             _isCurrent = false;
             _refusedAt = null;
             Synchronise();
@@ -94,7 +97,7 @@ public sealed class IndexCatalog : IDisposable
         return synchronised | GiveUpRoom() | Reset() | Replace();
     }
 
-    /// <summary>How each is.</summary>
+    /// <summary>Returns the status of each index, ordered by name.</summary>
     public IReadOnlyList<IndexStatus> ReadStatus()
     {
         long last = Database.LastEtag;
@@ -106,7 +109,7 @@ public sealed class IndexCatalog : IDisposable
         ];
     }
 
-    /// <summary>The automatic indexes that answer.</summary>
+    /// <summary>Returns the automatic indexes that serve queries.</summary>
     public IReadOnlyList<AutoIndexCandidate> ReadAutoIndexes() =>
         [
             .. Serving<AutoIndexMap>()
@@ -118,7 +121,7 @@ public sealed class IndexCatalog : IDisposable
                 )),
         ];
 
-    /// <summary>The automatic map/reduce indexes that answer.</summary>
+    /// <summary>Returns the automatic map/reduce indexes that serve queries.</summary>
     public IReadOnlyList<AutoReduceCandidate> ReadAutoReduces() =>
         [
             .. Serving<AutoReduceMap>()
@@ -130,7 +133,7 @@ public sealed class IndexCatalog : IDisposable
                 )),
         ];
 
-    /// <summary>Tells of those that answer and have come further since it told last.</summary>
+    /// <summary>Publishes the etag of each serving index that has advanced since the last call.</summary>
     public void TellOfBatches(ChangeHub<IndexBatch> batches)
     {
         foreach (var slot in Slots.Values)
@@ -144,7 +147,7 @@ public sealed class IndexCatalog : IDisposable
         }
     }
 
-    /// <summary>Gives memory back that none of them asked for since the last call.</summary>
+    /// <summary>Releases memory that no index has used since the last call.</summary>
     public void TrimIdle()
     {
         foreach (var index in Slots.Values.SelectMany(static slot => slot.All))
@@ -153,7 +156,7 @@ public sealed class IndexCatalog : IDisposable
         }
     }
 
-    /// <summary>Closes them; they stay where they lie.</summary>
+    /// <summary>Closes all indexes; their files stay.</summary>
     public void Dispose()
     {
         _changes.Dispose();
@@ -169,8 +172,8 @@ public sealed class IndexCatalog : IDisposable
         where slot.Serving.Map is TMap
         select (slot.Serving, (TMap)slot.Serving.Map);
 
-    // Once a replacement has come as far as what it replaces, nobody misses the old one; one that stopped because it
-    // cannot take the documents takes nobody's place.
+    // A replacement takes over once it includes as many changes as the index it replaces. One that stopped, because it
+    // fails on the documents, never takes over.
     private bool Replace()
     {
         bool replaced = false;
@@ -189,7 +192,7 @@ public sealed class IndexCatalog : IDisposable
             }
             else if (slot.Replacement is { HasStopped: true })
             {
-                // If both stopped, who waits for the one that answers waits for nothing.
+                // If both indexes have stopped, waiting for the serving one is useless.
                 slot.Serving.SendAwayAtRest();
             }
         }
@@ -197,7 +200,8 @@ public sealed class IndexCatalog : IDisposable
         return replaced;
     }
 
-    // The youngest first: it has the least to lose. Its folder stays, because it may have room again.
+    // Closes the youngest automatic index first, because it loses the least work. Its folder stays: there may be room
+    // again later.
     private bool GiveUpRoom()
     {
         bool gave = false;
@@ -231,7 +235,7 @@ public sealed class IndexCatalog : IDisposable
                 again?.IsPaused = index.IsPaused;
                 Publish(name, AfterReset(slot, index, again));
                 reset = true;
-                break; // the slot is another one now
+                break; // the slot has just been replaced
             }
         }
 
@@ -239,8 +243,9 @@ public sealed class IndexCatalog : IDisposable
     }
 
     /// <summary>
-    /// What a name stands for when one of its indexes was closed to be built again. If the disk refused to open it, the
-    /// other goes on: forgotten, it would still write to a folder that the next try opens.
+    /// Returns the slot of a name after one of its indexes was closed to be rebuilt. If the rebuilt index could not be
+    /// opened, the slot keeps the other index: dropped from the slot, that index would still write to its folder, which
+    /// the next attempt opens again.
     /// </summary>
     private static IndexSlot? AfterReset(IndexSlot slot, RunningIndex closed, RunningIndex? again) =>
         closed == slot.Replacement ? slot with { Replacement = again }
@@ -248,7 +253,7 @@ public sealed class IndexCatalog : IDisposable
         : slot.Replacement is { } other ? new IndexSlot(other, null)
         : null;
 
-    /// <summary>Goes by what the log defines now.</summary>
+    /// <summary>Opens, updates and removes indexes so that they match the definitions in the log.</summary>
     private void Synchronise()
     {
         long lastNumber;
@@ -258,8 +263,8 @@ public sealed class IndexCatalog : IDisposable
             (lastNumber, records) = (reader.ReadLastIndexNumber(), reader.ReadIndexes());
         }
 
-        // Those that somebody defined come before those that queries had made. One that has no room keeps its folder:
-        // it may have room again.
+        // Users' indexes get room before automatic ones. An index without room keeps its folder: there may be room
+        // again later.
         var placed = records.Select(static record => (Record: record, Place: IndexQuota.PlaceOf(record)));
         foreach (var (record, place) in placed.OrderBy(static one => one.Place))
         {
@@ -284,8 +289,8 @@ public sealed class IndexCatalog : IDisposable
             _notKept.TryRemove(name, out _);
         }
 
-        // What has a number above the last is defined by what this node, which has just started, did not apply yet.
-        // What the disk refused to open stays for the next try.
+        // A node that has just started may have folders with numbers above the last one applied: their definitions are
+        // still to be applied. Folders that the disk refused to open stay for the next attempt.
         var used = Slots
             .Values.SelectMany(static slot => slot.All)
             .Select(static index => index.Record.Number)
@@ -339,7 +344,7 @@ public sealed class IndexCatalog : IDisposable
         return new IndexSlot(slot.Serving, replacement);
     }
 
-    /// <summary>Opens an index, or begins it anew; null, and it is said why, when neither can be.</summary>
+    /// <summary>Opens an index, or starts building it; on failure records the reason and returns null.</summary>
     private RunningIndex? Open(IndexRecord record, IndexPlace place)
     {
         if (_refusals.TryGetValue(record.Number, out string? refusal))
@@ -387,7 +392,7 @@ public sealed class IndexCatalog : IDisposable
         }
     }
 
-    // What is told already keeps its time.
+    // A reason that is already recorded keeps its first time.
     private void NoteNotKept(IndexRecord record, string reason, IndexPlace? needed)
     {
         var told = new NotKept(record.Number, reason, _factory.Time.GetUtcNow(), needed);
@@ -415,7 +420,7 @@ public sealed class IndexCatalog : IDisposable
         }
         catch (DiskException)
         {
-            // What stays is deleted at the next start, or when indexes change.
+            // What is left is deleted at the next start, or when index definitions change.
         }
     }
 

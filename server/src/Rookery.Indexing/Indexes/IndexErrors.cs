@@ -1,25 +1,27 @@
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>A document that an index could not take.</summary>
-/// <param name="Time">When.</param>
-/// <param name="DocumentId">Which one; empty when it was none.</param>
-/// <param name="Action">What was being done: <c>Map</c>, <c>Reduce</c>, <c>Write</c>, <c>Open</c>.</param>
-/// <param name="Message">What is wrong, in a sentence.</param>
+/// <summary>An error of an index on one document.</summary>
+/// <param name="Time">When the error happened.</param>
+/// <param name="DocumentId">The id of the document; empty when the error concerns no single document.</param>
+/// <param name="Action">The failed action: <c>Map</c>, <c>Reduce</c>, <c>Write</c> or <c>Open</c>.</param>
+/// <param name="Message">The error in a sentence.</param>
 public sealed record IndexError(DateTimeOffset Time, string DocumentId, string Action, string Message);
 
-/// <summary>The last errors of an index, in memory. Safe from any thread.</summary>
+/// <summary>The most recent errors of an index, in memory. Thread-safe.</summary>
 public sealed class IndexErrors
 {
-    /// <summary>How many are kept.</summary>
+    /// <summary>Number of errors that are kept.</summary>
     public const int Capacity = 500;
 
     private readonly Queue<IndexError> _kept = new();
     private readonly Lock _gate = new();
 
-    /// <summary>How many there were since the index was built.</summary>
+    /// <summary>
+    /// Number of errors since the index was built or the errors were cleared, including those no longer kept.
+    /// </summary>
     public long Count { get; private set; }
 
-    /// <summary>Adds an error, in the place of the oldest where <see cref="Capacity"/> are kept.</summary>
+    /// <summary>Adds an error; the oldest is dropped when <see cref="Capacity"/> are kept.</summary>
     public void Add(IndexError error)
     {
         lock (_gate)
@@ -34,7 +36,7 @@ public sealed class IndexErrors
         }
     }
 
-    /// <summary>Forgets all errors.</summary>
+    /// <summary>Removes all errors and resets <see cref="Count"/>.</summary>
     public void Clear()
     {
         lock (_gate)
@@ -44,7 +46,7 @@ public sealed class IndexErrors
         }
     }
 
-    /// <summary>Those that are kept, the oldest first.</summary>
+    /// <summary>Returns the kept errors, oldest first.</summary>
     public IReadOnlyList<IndexError> List()
     {
         lock (_gate)

@@ -10,40 +10,42 @@ using Rookery.Storage;
 
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>Opens what an index keeps in a folder, or begins it there.</summary>
+/// <summary>Opens the store of an index in a folder, or creates it.</summary>
 /// <exception cref="DiskException">The disk refused.</exception>
-/// <exception cref="DamagedException">What lies there cannot be read: it is to be built again.</exception>
+/// <exception cref="DamagedException">The files are damaged: the index must be rebuilt.</exception>
 public delegate IIndexStore OpenIndexStore(string folder);
 
-/// <summary>Opens the rows that a map/reduce index keeps in a folder, or begins them there.</summary>
+/// <summary>Opens the rows of a map/reduce index in a folder, or creates them.</summary>
 /// <exception cref="DiskException">The disk refused.</exception>
-/// <exception cref="DamagedException">What lies there cannot be read: it is to be built again.</exception>
+/// <exception cref="DamagedException">The files are damaged: the index must be rebuilt.</exception>
 public delegate ReduceStore OpenReduceStore(string folder, IReducer reducer);
 
-/// <summary>Makes running indexes of definitions.</summary>
+/// <summary>Creates running indexes from their definitions.</summary>
 internal sealed class IndexFactory
 {
     /// <summary>The clock.</summary>
     public required TimeProvider Time { get; init; }
 
-    /// <summary>How many indexes the node keeps.</summary>
+    /// <summary>Bounds how many indexes this node keeps.</summary>
     public required IndexQuota Quota { get; init; }
 
-    /// <summary>Sizes of the work.</summary>
+    /// <summary>Bounds of one step of indexing.</summary>
     public required IndexFeederOptions Options { get; init; }
 
-    /// <summary>Opens stores.</summary>
+    /// <summary>Opens the store of an index.</summary>
     public required OpenIndexStore OpenStore { get; init; }
 
-    /// <summary>Opens the rows of map/reduce indexes.</summary>
+    /// <summary>Opens the rows of a map/reduce index.</summary>
     public required OpenReduceStore OpenRows { get; init; }
 
-    /// <summary>Told in a sentence what the owner should know.</summary>
+    /// <summary>Reports a problem to the operator, in a sentence.</summary>
     public required Action<string> TroubleFound { get; init; }
 
-    /// <summary>Opens an index where it ended, or begins it anew when nothing of use lies there.</summary>
+    /// <summary>
+    /// Opens an index with the state it has on disk, or starts building it when there is no usable state.
+    /// </summary>
     /// <exception cref="DiskException">The disk refused.</exception>
-    /// <exception cref="IndexDefinitionException">This program cannot carry the definition out.</exception>
+    /// <exception cref="IndexDefinitionException">This version of Rookery cannot run the definition.</exception>
     public RunningIndex Open(IndexFolders folders, Database database, IndexRecord record)
     {
         string mark = ReduceTrial.MarkOf(record.Definition.Span);
@@ -54,7 +56,8 @@ internal sealed class IndexFactory
         {
             store = OpenStoreOf(map, folders, OpenFolder());
 
-            // Power went while it was built: what it holds is of documents that may have changed or gone since.
+            // The store is partly filled and has no watermark: power went during the first build, so its documents may
+            // have changed or gone since.
             if (store.Watermark > 0 || store.IsEmpty)
             {
                 return Running(database, record, map, store);
@@ -70,7 +73,7 @@ internal sealed class IndexFactory
         isTried = false;
         return Running(database, record, map, OpenStoreOf(map, folders, OpenFolder()));
 
-        // A trial takes up to two seconds of an opening: it is noted that it passed.
+        // A trial takes up to two seconds at each opening, so a passed trial is recorded in the folder.
         string OpenFolder()
         {
             string folder = folders.Open(database, record.Number, map.ContentVersion);
@@ -83,8 +86,8 @@ internal sealed class IndexFactory
         }
     }
 
-    // Reads and writes nothing. Each member opens what the log defines, so a definition that broke the thread would
-    // break it on all members, at each start.
+    // Reads and writes nothing, and turns every exception into a rejection of this index: each member opens the same
+    // definition, so a definition that stopped the indexing thread would stop it on all members, at each start.
     private static IIndexMap MapOf(ReadOnlyMemory<byte> definition, Database database, bool isTried)
     {
         try
@@ -155,8 +158,8 @@ internal sealed class IndexFactory
         }
     }
 
-    // What it leaves half opened is closed here, or the next try would find the rows locked: putting both together
-    // writes what a crash left out, which the disk may refuse.
+    // On failure the rows are closed here, or the next attempt would find them locked. Opening a ReducedIndexStore
+    // writes: it adds the rows that a crash left out of the entries, and the disk may refuse that.
     private ReducedIndexStore OpenReduced(
         IIndexStore entries,
         IReducer reducer,

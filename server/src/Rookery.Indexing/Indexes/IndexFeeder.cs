@@ -9,17 +9,17 @@ using Rookery.Storage;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// Feeds the indexes of one database, a small step at a time. New ones walk over all documents first; from then on each
-/// follows the changes. Indexes at one etag share a pass; a lagging one is fed up to the next one's etag and joins it.
-/// One thread at a time.
+/// Feeds documents to the indexes of one database in small steps. A new index first walks all documents; then it
+/// follows the changes. Indexes at the same etag share a pass; a lagging index is fed up to the position of the next
+/// one and joins it. Not thread-safe.
 /// </summary>
 public sealed class IndexFeeder(Database database, IndexFeederOptions options, TimeProvider time)
 {
-    // Within this many steps an index counts as nearly up to date.
+    // An index within this many steps of the last etag counts as nearly up to date.
     private const int NearSteps = 8;
 
-    // What somebody waits for, or what has the highest priority, has three turns for each one of the rest: the rest
-    // comes on, however often somebody waits.
+    // Awaited indexes and those of the highest priority get three turns for each turn of the rest, so the rest always
+    // advances.
     private const int PreferredWeight = 3;
     private const int RestWeight = 1;
 
@@ -37,19 +37,19 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private long? _damagedAt;
     private RunningIndex? _lastDependent;
 
-    /// <summary>Documents and deletions that were read, each once for all the indexes that it was fed to.</summary>
+    /// <summary>Documents and tombstones read; one that is fed to several indexes in one pass counts once.</summary>
     public long DocumentsRead { get; private set; }
 
-    /// <summary>Whether something that was fed waits to be written.</summary>
+    /// <summary>Whether an index has buffered entries to write, or waits for room to write them.</summary>
     public bool HasPending => _indexes.Exists(static index => index.HasPending || index.IsHeldUp);
 
-    /// <summary>Whether something is to be looked at again after a rest.</summary>
+    /// <summary>Whether feeding pauses after a document that cannot be read, to be tried again later.</summary>
     public bool IsResting => _damagedAt is not null;
 
-    /// <summary>Feeds an index too. One whose store follows nothing yet is built.</summary>
+    /// <summary>Adds an index. An empty one is built first.</summary>
     public void Add(RunningIndex index) => _indexes.Add(index);
 
-    /// <summary>Feeds an index no more.</summary>
+    /// <summary>Stops feeding an index.</summary>
     public void Remove(RunningIndex index)
     {
         _indexes.Remove(index);
@@ -62,9 +62,9 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         _builds.RemoveAll(static build => build.Indexes.Count == 0);
     }
 
-    /// <summary>Does a piece of the work.</summary>
-    /// <param name="pendingBytes">What an index may gather before it writes, in bytes.</param>
-    /// <returns>Whether there was any.</returns>
+    /// <summary>Does one step of work: feeds some documents, writes what is due, or merges segments.</summary>
+    /// <param name="pendingBytes">Bytes that each index may buffer before it writes.</param>
+    /// <returns>Whether there was work to do.</returns>
     public bool Step(long pendingBytes)
     {
         _pendingBytes = pendingBytes;
@@ -119,7 +119,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     }
 
     /// <summary>
-    /// Picks work by weight, so that neither dependents nor builds starve following.
+    /// Chooses feeding dependents, following changes or building by weight, so that none of them starves.
     /// </summary>
     private bool FeedInTurn()
     {
@@ -152,7 +152,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private static int WeightOf(bool isPreferred) => isPreferred ? PreferredWeight : RestWeight;
 
     /// <summary>
-    /// Next index whose dependents are fed again: round robin, awaited ones first. Null when there is none.
+    /// Returns the next index with dependents to feed again, round robin, awaited indexes first; null when there is
+    /// none.
     /// </summary>
     private RunningIndex? NextDependent()
     {
@@ -175,7 +176,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     }
 
     /// <summary>
-    /// Feeds documents again that loaded others which changed. Until there are no more, their index goes no further.
+    /// Feeds again the documents that loaded a changed document. The index follows no further changes until all its
+    /// dependents are fed.
     /// </summary>
     private bool FeedDependents(RunningIndex index)
     {
@@ -196,7 +198,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         return true;
     }
 
-    // One deleted meanwhile arrives as a tombstone.
+    // A document that was deleted meanwhile is skipped: its tombstone follows.
     private long FeedAgain(in DatabaseReader reader, byte[] id)
     {
         if (!reader.TryGetDocument(id, out var document))
@@ -235,7 +237,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             }
         }
 
-        // Those of the highest priority, or all: then comes who waits longest.
+        // Either the builds of the highest priority or all builds compete. The first in the list has waited longest.
         int highest = _builds.Where(static build => IsRunning(build.Indexes[0])).Select(RankOf).DefaultIfEmpty().Max();
         int rank = _buildPriorities.Next([PreferredWeight, RestWeight]) == 0 ? highest : 0;
         var next = _builds.Find(build => IsRunning(build.Indexes[0]) && RankOf(build) >= rank);
@@ -244,7 +246,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             return false;
         }
 
-        // Round robin.
+        // Round robin: the chosen build goes to the end of the list.
         _builds.Remove(next);
         _group.Clear();
         _group.AddRange(next.Indexes);
@@ -300,7 +302,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         {
             if (reader.ReadStatistics().TombstoneHorizon > position)
             {
-                // Deletions may have been missed.
+                // Tombstones after this position were removed, so the indexes may have missed deletions.
                 _group.ForEach(static index => index.AskForReset());
                 return true;
             }
@@ -311,9 +313,9 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     }
 
     /// <summary>
-    /// Where the next pass begins: at those that somebody waits for, at those that are nearly up to date, so that they
-    /// stay so, or at those that are most behind, so that they join the others. Of these those of the highest priority
-    /// are preferred. Null when all are up to date.
+    /// Returns the etag after which the next pass reads; null when all indexes are up to date. By turns the pass serves
+    /// the awaited indexes, those nearly up to date, so that they stay so, or those that lag most, so that they join
+    /// the others. Among these, indexes of the highest priority are preferred.
     /// </summary>
     private long? NextPosition(long last)
     {
@@ -344,8 +346,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         bool isAwaited = awaited < long.MaxValue;
         bool isNearlyThere = last - most <= (long)NearSteps * options.DocumentsPerStep;
 
-        // Turns that are given out together keep in step: with one for both, those of low priority that are most
-        // behind never had theirs.
+        // Each priority class has turns of its own. With shared turns both choices stay in step, and the low-priority
+        // index that lags most never got a turn.
         var positions = isTurnOfOthers ? _restPositions : _positions;
         int next = positions.Next([
             isAwaited ? PreferredWeight : 0,
@@ -387,11 +389,11 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         return highest;
     }
 
-    /// <summary>Feeds the group some changes.</summary>
-    /// <param name="position">After this etag.</param>
-    /// <param name="limit">Not beyond this one.</param>
-    /// <param name="read">Changes that were read.</param>
-    /// <returns>The etag through which the group was fed.</returns>
+    /// <summary>Feeds changes to the indexes of the group until a bound of the step is reached.</summary>
+    /// <param name="position">Read the changes after this etag.</param>
+    /// <param name="limit">Do not feed changes after this etag.</param>
+    /// <param name="read">Number of changes read.</param>
+    /// <returns>The etag through which the group is fed.</returns>
     private long Pass(long position, long limit, out long read)
     {
         using var reader = database.OpenReader();
@@ -405,7 +407,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
                 return limit;
             }
 
-            // A document that moved between collections is two changes of one etag.
+            // A document that moved between collections is two changes with the same etag: they stay in one step.
             if (
                 changes.Etag != at
                 && (
@@ -472,7 +474,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         {
             index.NoteLoaded(lowerCollection, lowerId);
 
-            // One that moved to another collection comes next, with the same etag.
+            // A document that moved to another collection follows as a change with the same etag.
             if (index.Concerns(lowerCollection))
             {
                 index.Remove(lowerId);

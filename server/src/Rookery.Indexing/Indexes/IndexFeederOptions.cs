@@ -1,38 +1,40 @@
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// Sizes of the work of indexing. Parameters, so that simulation meets the ends of batches in every run.
+/// Bounds of one step of indexing. They are parameters, so that simulation reaches the end of a batch in every run.
 /// </summary>
 public sealed record IndexFeederOptions
 {
-    /// <summary>Documents and deletions that are looked at before others get their turn.</summary>
+    /// <summary>Documents and tombstones per step, before other work gets a turn.</summary>
     public int DocumentsPerStep { get; init; } = 256;
 
-    /// <summary>Bytes of documents after which others get their turn.</summary>
+    /// <summary>Bytes of documents per step, before other work gets a turn.</summary>
     public long BytesPerStep { get; init; } = 1 << 20;
 
-    /// <summary>Memory that all indexes of a node may gather together before they write, in bytes.</summary>
+    /// <summary>Memory that all indexes of a node together may buffer before they write, in bytes.</summary>
     public long PendingBytes { get; init; } = 16 << 20;
 
-    /// <summary>The sizes for a node of so much memory: what is gathered takes at most a sixteenth of it.</summary>
-    /// <param name="memoryBytes">What bounds the memory of the process, in bytes.</param>
+    /// <summary>
+    /// Returns the bounds for a node with this much memory: buffered entries take at most a sixteenth of it.
+    /// </summary>
+    /// <param name="memoryBytes">The memory limit of the process, in bytes.</param>
     public static IndexFeederOptions For(long memoryBytes) =>
         new() { PendingBytes = Math.Clamp(memoryBytes / 16, 1 << 20, 64 << 20) };
 
     /// <summary>
-    /// What each index may gather in any case, in bytes, so that a node of many does not write in crumbs.
+    /// Memory that each index may buffer in any case, in bytes, so that a node with many indexes avoids tiny writes.
     /// </summary>
     public long LeastPendingBytes { get; init; } = 64 << 10;
 
-    /// <summary>After so long what was gathered is written, however little it is.</summary>
+    /// <summary>Buffered entries are written after this time, however few they are.</summary>
     public TimeSpan PendingAge { get; init; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// After so many operations of which none concerned an index, it is written how far it has come: a restart looks at
-    /// them again.
+    /// After this many operations of which none concerned an index, the index writes its position, so that a restart
+    /// does not read them again.
     /// </summary>
     public long EtagsUnnoted { get; init; } = 64 << 10;
 
-    /// <summary>How long an index rests that met what cannot be read.</summary>
+    /// <summary>How long feeding pauses after a document that cannot be read.</summary>
     public TimeSpan RestAfterDamage { get; init; } = TimeSpan.FromSeconds(30);
 }

@@ -8,15 +8,15 @@ using Rookery.Platform;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// Where the indexes of a node lie: <c>indexes/DATABASE/NUMBER</c> in its data directory. All of it can be rebuilt:
-/// what is missing, damaged or of another history is built again from the documents.
+/// Manages the index folders of a node: <c>indexes/DATABASE/NUMBER</c> in its data directory. An index whose folder is
+/// missing, damaged or of another history is rebuilt from the documents.
 /// </summary>
 public sealed class IndexFolders(IDisk disk, string root)
 {
-    /// <summary>Where the rows of a map/reduce index lie in its folder.</summary>
+    /// <summary>Name of the subfolder with the rows of a map/reduce index.</summary>
     public const string Rows = "rows";
 
-    /// <summary>Folder of its loaded-document records.</summary>
+    /// <summary>Name of the subfolder that records which documents loaded which.</summary>
     public const string Loads = "loads";
 
     private const string IdentityName = "identity";
@@ -24,12 +24,12 @@ public sealed class IndexFolders(IDisk disk, string root)
     private const int MostIdentityBytes = 256;
 
     /// <summary>
-    /// The folder of an index. Made when it is missing; emptied when what is in it is of another history or content
-    /// version.
+    /// Returns the folder of an index. Creates the folder when it is missing; empties it first when its files belong to
+    /// another history or content version.
     /// </summary>
     /// <param name="database">The database.</param>
-    /// <param name="number">The index.</param>
-    /// <param name="contentVersion">Its <see cref="IIndexMap.ContentVersion"/>.</param>
+    /// <param name="number">The number of the index.</param>
+    /// <param name="contentVersion">The <see cref="IIndexMap.ContentVersion"/> of the index.</param>
     public string Open(Database database, long number, int contentVersion)
     {
         string path = PathOf(database.Number, number);
@@ -44,7 +44,7 @@ public sealed class IndexFolders(IDisk disk, string root)
 
         if (!disk.Exists(path))
         {
-            // From the top, so that no folder is durable whose parent is not.
+            // From the top, so that the parent of each durable folder is durable.
             foreach (string directory in (string[])[root, PathOf(database.Number), path])
             {
                 disk.CreateDirectory(directory);
@@ -63,10 +63,8 @@ public sealed class IndexFolders(IDisk disk, string root)
         return path;
     }
 
-    /// <summary>
-    /// Makes sure that a folder of an index has a folder in it for something that is kept beside its entries.
-    /// </summary>
-    /// <param name="folder">The folder.</param>
+    /// <summary>Returns a subfolder of an index folder, created when missing.</summary>
+    /// <param name="folder">The folder of the index.</param>
     /// <param name="part"><see cref="Rows"/> or <see cref="Loads"/>.</param>
     public string OpenPart(string folder, string part)
     {
@@ -81,12 +79,12 @@ public sealed class IndexFolders(IDisk disk, string root)
     }
 
     /// <summary>
-    /// Whether an index's folder says that its reduce passed its trial. A trial runs the reduce on rows that are made
-    /// up, at once and in parts: both ways must give one row. It takes up to two seconds of an opening.
+    /// Returns whether the index folder records that the reduce of the index passed its trial. A trial reduces made-up
+    /// rows at once and in parts, which must give the same result. It takes up to two seconds.
     /// </summary>
     /// <param name="database">The database.</param>
-    /// <param name="number">The index.</param>
-    /// <param name="mark">What <see cref="NoteTried"/> noted.</param>
+    /// <param name="number">The number of the index.</param>
+    /// <param name="mark">The mark that <see cref="NoteTried"/> recorded.</param>
     public bool IsTried(uint database, long number, string mark)
     {
         try
@@ -104,11 +102,11 @@ public sealed class IndexFolders(IDisk disk, string root)
     }
 
     /// <summary>
-    /// Notes in an index's folder that its reduce passed its trial. Where the disk refuses the note, or it is lost, the
-    /// reduce is tried again.
+    /// Records in the index folder that the reduce passed its trial. If the disk refuses the record, or the record is
+    /// lost, the trial runs again.
     /// </summary>
-    /// <param name="folder">The folder.</param>
-    /// <param name="mark">Names the definition and the version that tried it, in ASCII.</param>
+    /// <param name="folder">The folder of the index.</param>
+    /// <param name="mark">Names the definition and the version of Rookery that tried it, in ASCII.</param>
     public void NoteTried(string folder, string mark)
     {
         string path = Path.Combine(folder, TriedName);
@@ -125,25 +123,25 @@ public sealed class IndexFolders(IDisk disk, string root)
         }
         catch (DiskException)
         {
-            // Without the note the next opening takes longer: no reason to be without the index.
+            // Without the record the next opening takes longer; that is no reason to refuse the index.
         }
     }
 
-    /// <summary>Whether there is a folder of an index.</summary>
+    /// <summary>Returns whether an index has a folder.</summary>
     public bool Exists(uint database, long number) => disk.Exists(PathOf(database, number));
 
-    /// <summary>The numbers of the databases that have folders.</summary>
+    /// <summary>Returns the numbers of the databases that have folders.</summary>
     public IReadOnlyList<uint> Databases() =>
         disk.Exists(root)
             ? [.. Numbers(root).Where(static number => number <= uint.MaxValue).Select(static number => (uint)number)]
             : [];
 
-    /// <summary>The numbers of the indexes of a database that have folders.</summary>
+    /// <summary>Returns the numbers of a database's indexes that have folders.</summary>
     public IReadOnlyList<long> Indexes(uint database) => disk.Exists(PathOf(database)) ? Numbers(PathOf(database)) : [];
 
     /// <summary>
-    /// Removes the folder of an index. The identity goes first: what is left when power goes is then recognised as
-    /// nothing.
+    /// Removes the folder of an index. The identity file is deleted first: if power goes then, the rest is recognised
+    /// as no index.
     /// </summary>
     public void Delete(uint database, long number)
     {
@@ -163,7 +161,7 @@ public sealed class IndexFolders(IDisk disk, string root)
         DeleteDirectory(path);
     }
 
-    /// <summary>Removes the folders of a database.</summary>
+    /// <summary>Removes all folders of a database.</summary>
     public void Delete(uint database)
     {
         foreach (long number in Indexes(database))

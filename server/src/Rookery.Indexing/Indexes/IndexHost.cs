@@ -14,23 +14,23 @@ using Rookery.Storage;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// The indexes of a node. Whatever thread calls <see cref="Step"/> does all the work, one thread at a time; any may
-/// look something up. <see cref="IndexingThread"/> does it beside others; simulation does it step by step.
+/// The indexes of all databases of a node. All work is done in <see cref="Step"/>, which one thread at a time may call;
+/// reading is thread-safe. In production <see cref="IndexingThread"/> calls <see cref="Step"/>; a simulation calls it
+/// directly.
 /// </summary>
 public sealed class IndexHost : IDisposable
 {
-    // Of the memory of the process.
+    // Each takes one eighth of the memory budget: cached segments, indexing work, rows of map/reduce indexes.
     private const int CacheFraction = 8;
     private const int WorkFraction = 8;
     private const int RowsFraction = 8;
 
-    // Of each map/reduce index, of what all of them may have: for the rows that it reads, and for what was not written
-    // yet.
+    // Bounds of the rows memory that one map/reduce index may ask for: cached rows and rows not yet written. All such
+    // indexes draw from the same share.
     private const long LeastRowsBytes = 8 << 20;
     private const long MostRowsBytes = 64 << 20;
 
-    // What an index that rests holds of its rows is missed by one that works: they share that memory, and a few would
-    // hold all of it.
+    // Idle map/reduce indexes release cached rows, or a few of them would hold the whole share that busy ones need.
     private static readonly TimeSpan TrimInterval = TimeSpan.FromSeconds(30);
 
     private readonly DatabaseCatalog _databases;
@@ -76,44 +76,49 @@ public sealed class IndexHost : IDisposable
     }
 
     /// <summary>
-    /// Documents and deletions that were read since the start, each once for all the indexes that it was fed to.
+    /// Documents and tombstones read since the start; one that is fed to several indexes in one pass counts once.
     /// </summary>
     public long DocumentsRead => Volatile.Read(ref _documentsRead);
 
-    /// <summary>How many indexes the node keeps.</summary>
+    /// <summary>Bounds how many indexes the node keeps.</summary>
     public IndexQuota Quota { get; }
 
-    /// <summary>How many indexes of each database queries had made.</summary>
+    /// <summary>Counts the automatic indexes of each database.</summary>
     internal AutomaticCount Automatic { get; } = new();
 
-    /// <summary>How much of one core the work may take now.</summary>
+    /// <summary>The share of one core that indexing may use now, from 0 to 1.</summary>
     public double ShareOfCore => _options.ShareOfCore() * (_options.Foreground?.Share ?? 1);
 
-    /// <summary>After so long what was gathered is written.</summary>
+    /// <summary>Buffered entries are written after this time.</summary>
     internal TimeSpan PendingAge => _options.Feeder.PendingAge;
 
-    /// <summary>Whether something waits for its time.</summary>
+    /// <summary>
+    /// Whether work becomes due later: entries to write, a pause after damage, or an index to open again.
+    /// </summary>
     internal bool HasPending =>
         Catalogs.Any(static catalog => catalog.Feeder.HasPending || catalog.Feeder.IsResting || catalog.IsIncomplete);
 
     /// <summary>Whether the disk has room for what indexing writes.</summary>
     internal bool HasRoom => _options.HasRoom();
 
-    /// <summary>Whether somebody waits for an index.</summary>
+    /// <summary>Whether a query waits for an index.</summary>
     internal bool IsAwaited =>
         Catalogs.Any(static catalog =>
             catalog.Slots.Values.Any(static slot => slot.All.Any(static index => index.IsAwaited))
         );
 
-    /// <summary>Called when somebody begins to wait for an index, or asked something of one. From any thread.</summary>
+    /// <summary>
+    /// Wakes the indexing thread: called when a task begins to wait for an index or when an index is to be reset,
+    /// paused or trimmed. Called from any thread.
+    /// </summary>
     internal Action? Asked { get; set; }
 
     private IEnumerable<IndexCatalog> Catalogs => Volatile.Read(ref _catalogs).Values;
 
-    /// <summary>The indexes of a node. They are opened by the first step of the work.</summary>
-    /// <param name="databases">The databases.</param>
+    /// <summary>Creates the host. The first <see cref="Step"/> opens the indexes.</summary>
+    /// <param name="databases">The databases of the node.</param>
     /// <param name="disk">The disk.</param>
-    /// <param name="options">How they are kept.</param>
+    /// <param name="options">Directories, memory and callbacks.</param>
     /// <param name="time">The clock.</param>
     public static IndexHost Open(DatabaseCatalog databases, IDisk disk, IndexHostOptions options, TimeProvider time)
     {
@@ -130,25 +135,25 @@ public sealed class IndexHost : IDisposable
         };
     }
 
-    /// <summary>How the indexes of a database are on this node, by name.</summary>
+    /// <summary>Returns the status of the indexes of a database on this node, ordered by name.</summary>
     public IReadOnlyList<IndexStatus> ReadStatus(Database database) =>
         TryGetCatalog(database, out var catalog) ? catalog.ReadStatus() : [];
 
-    /// <summary>The automatic indexes of a database on this node.</summary>
+    /// <summary>Returns the automatic indexes of a database on this node.</summary>
     public IReadOnlyList<AutoIndexCandidate> ReadAutoIndexes(Database database) =>
         TryGetCatalog(database, out var catalog) ? catalog.ReadAutoIndexes() : [];
 
-    /// <summary>The automatic map/reduce indexes of a database on this node.</summary>
+    /// <summary>Returns the automatic map/reduce indexes of a database on this node.</summary>
     public IReadOnlyList<AutoReduceCandidate> ReadAutoReduces(Database database) =>
         TryGetCatalog(database, out var catalog) ? catalog.ReadAutoReduces() : [];
 
     /// <summary>
-    /// The errors of an index, the oldest first, and behind them why its newest definition is not followed; empty when
-    /// there is no such index.
+    /// Returns the errors of an index, oldest first, then the reason if its newest definition is not kept on this node;
+    /// empty when there is no such index.
     /// </summary>
-    /// <param name="database">Its database.</param>
-    /// <param name="name">Its name.</param>
-    /// <param name="ofReplacement">Of the one that is built to take its place.</param>
+    /// <param name="database">The database of the index.</param>
+    /// <param name="name">The name of the index.</param>
+    /// <param name="ofReplacement">Whether to read the errors of the replacement that is being built.</param>
     public IReadOnlyList<IndexError> ReadErrors(Database database, string name, bool ofReplacement = false)
     {
         var errors = ErrorsOf(database, name, ofReplacement)?.List() ?? [];
@@ -158,20 +163,21 @@ public sealed class IndexHost : IDisposable
     }
 
     /// <summary>
-    /// A stream of how the indexes of all databases come further, from now on. It ends with the node.
+    /// Subscribes to the progress of the indexes of all databases, from now on. The subscription ends when the host is
+    /// disposed.
     /// </summary>
     public ChangeSubscription<IndexBatch> SubscribeToBatches() => _batches.Subscribe();
 
     /// <summary>
-    /// Where an index that answers is: the etag through which its answers follow the documents, and when it last took
-    /// something. Null when there is none on this node.
+    /// Returns the etag through which a serving index includes changes, and when it last indexed something; null when
+    /// this node has no such index.
     /// </summary>
     public (long VisibleEtag, DateTimeOffset? LastIndexed)? ReadPosition(Database database, string name) =>
         TryGetSlot(database, name, out var slot) ? (slot.Serving.VisibleEtag, slot.Serving.LastIndexed) : null;
 
     /// <summary>
-    /// Gives memory back that a node which nobody asks does not need. That of the indexes themselves goes with the next
-    /// step of the work.
+    /// Releases memory that an idle node does not need. The indexes' own memory is released in the next
+    /// <see cref="Step"/>.
     /// </summary>
     public void TrimMemory()
     {
@@ -181,38 +187,40 @@ public sealed class IndexHost : IDisposable
     }
 
     /// <summary>
-    /// Why the newest definition of an index is not followed on this node, in a sentence or two; null when it is, or
-    /// will be as soon as it is opened. An older definition may answer meanwhile.
+    /// Returns why this node does not keep the newest definition of an index, in one or two sentences; null when it
+    /// keeps it or is about to open it. An older definition may serve queries meanwhile.
     /// </summary>
     public string? WhyNotKept(Database database, string name) => FindNotKept(database, name)?.Reason;
 
-    /// <summary>Whether this node may have automatic indexes defined beside those of all databases.</summary>
-    /// <param name="defining">How many are being defined.</param>
+    /// <summary>Returns whether the quota admits further automatic indexes, counting those of all databases.</summary>
+    /// <param name="defining">Number of indexes that are being defined.</param>
     public bool MayDefine(int defining) => Quota.MayDefine(Automatic, _databases.All, defining);
 
-    /// <summary>How many indexes there may be, as a sentence for whoever wants one more.</summary>
+    /// <summary>The limit on indexes, as a sentence for a user that wants one more.</summary>
     public string WhyNoMore => Quota.Reason;
 
-    /// <summary>Forgets the errors of an index, if there is one.</summary>
-    /// <param name="database">Its database.</param>
-    /// <param name="name">Its name.</param>
-    /// <param name="ofReplacement">Of the one that is built to take its place.</param>
+    /// <summary>Clears the errors of an index, if it exists.</summary>
+    /// <param name="database">The database of the index.</param>
+    /// <param name="name">The name of the index.</param>
+    /// <param name="ofReplacement">Whether to clear the errors of the replacement that is being built.</param>
     public void ClearErrors(Database database, string name, bool ofReplacement = false) =>
         ErrorsOf(database, name, ofReplacement)?.Clear();
 
     /// <summary>
-    /// Waits until the answers of an index follow the documents through an etag. One that the log has just defined is
-    /// waited for too.
+    /// Waits until the results of an index include the changes through an etag. An index that the log has just defined
+    /// is waited for too.
     /// </summary>
-    /// <param name="database">The database.</param>
-    /// <param name="name">The index.</param>
-    /// <param name="etag">The etag.</param>
-    /// <param name="timeout">How long at most.</param>
-    /// <param name="cancellationToken">Gives up.</param>
-    /// <param name="evenAtRest">Whether an index that is paused or disabled is waited for too: it may go on
-    /// meanwhile.</param>
-    /// <returns>Whether they do. False at once when the index is at rest or not kept, also when that is found
-    /// meanwhile.</returns>
+    /// <param name="database">The database of the index.</param>
+    /// <param name="name">The name of the index.</param>
+    /// <param name="etag">The etag to reach.</param>
+    /// <param name="timeout">The longest wait.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <param name="evenAtRest">
+    /// Whether to wait even while the index is paused or disabled: it may resume in time.
+    /// </param>
+    /// <returns>
+    /// Whether the etag was reached. False without further waiting as soon as the index is found at rest or not kept.
+    /// </returns>
     public async Task<bool> WaitAsync(
         Database database,
         string name,
@@ -242,7 +250,7 @@ public sealed class IndexHost : IDisposable
                     return isReached;
                 }
 
-                // It was closed: another takes its place, which may not be there yet.
+                // The index was closed. Its successor may not be published yet.
                 if (
                     slot.Serving.IsClosed
                     && TryGetSlot(database, name, out var now)
@@ -265,8 +273,8 @@ public sealed class IndexHost : IDisposable
         }
     }
 
-    /// <summary>Has an index built from the beginning.</summary>
-    /// <returns>Whether there is one.</returns>
+    /// <summary>Rebuilds an index from the beginning.</summary>
+    /// <returns>Whether the index exists.</returns>
     public bool Reset(Database database, string name)
     {
         if (!TryGetSlot(database, name, out var slot))
@@ -279,15 +287,15 @@ public sealed class IndexHost : IDisposable
         return true;
     }
 
-    /// <summary>Has an index built from the beginning whose files turned out to be damaged.</summary>
+    /// <summary>Rebuilds an index whose files are damaged.</summary>
     public void BuildAgain(RunningIndex index, Exception damaged)
     {
         index.BuildAgain(damaged);
         Asked?.Invoke();
     }
 
-    /// <summary>Pauses an index on this node, or lets it go on.</summary>
-    /// <returns>Whether there is one.</returns>
+    /// <summary>Pauses or resumes an index on this node.</summary>
+    /// <returns>Whether the index exists.</returns>
     public bool SetPaused(Database database, string name, bool isPaused)
     {
         if (!TryGetSlot(database, name, out var slot))
@@ -304,7 +312,7 @@ public sealed class IndexHost : IDisposable
         return true;
     }
 
-    /// <summary>Pauses all indexes of a database on this node, or lets them go on.</summary>
+    /// <summary>Pauses or resumes all indexes of a database on this node.</summary>
     public void SetPaused(Database database, bool isPaused)
     {
         foreach (var status in ReadStatus(database))
@@ -313,8 +321,8 @@ public sealed class IndexHost : IDisposable
         }
     }
 
-    /// <summary>Does a piece of the work.</summary>
-    /// <returns>Whether there was any.</returns>
+    /// <summary>Does one step of work: follows definitions, then feeds each database's indexes.</summary>
+    /// <returns>Whether there was work to do.</returns>
     internal bool Step()
     {
         bool worked = Follow();
@@ -339,10 +347,8 @@ public sealed class IndexHost : IDisposable
         return worked;
     }
 
-    /// <summary>
-    /// Goes by what the log defines now and by what was asked: the part of the work that reads no documents.
-    /// </summary>
-    /// <returns>Whether something changed.</returns>
+    /// <summary>Follows the definitions in the log and carries out requests, without reading documents.</summary>
+    /// <returns>Whether an index changed.</returns>
     internal bool Follow()
     {
         bool changed = Synchronise();
@@ -362,8 +368,8 @@ public sealed class IndexHost : IDisposable
         return changed;
     }
 
-    // What is fed from a database that is not there any more would look whole, and empty. Its catalog is closed when
-    // the databases are looked at again.
+    // A database that is gone reads as empty, which would look like a complete pass: the exception ends the step. The
+    // catalogue is closed when the databases are read next.
     private static bool UnlessGone(Func<bool> work)
     {
         try
@@ -376,28 +382,28 @@ public sealed class IndexHost : IDisposable
         }
         catch (SnapshotEndedException)
         {
-            return true; // it begins again where the indexes stand
+            return true; // the next step begins at the indexes' positions
         }
     }
 
-    /// <summary>Measures how long requests wait.</summary>
+    /// <summary>Measures how long requests wait for a thread.</summary>
     internal void MeasureForeground() => _options.Foreground?.Measure();
 
-    /// <summary>Tells the owner.</summary>
+    /// <summary>Reports a problem to the operator.</summary>
     internal void Tell(string trouble) => _options.TroubleFound(trouble);
 
-    /// <summary>Finds the indexes of a database that this node keeps. From any thread.</summary>
+    /// <summary>Finds the index catalogue of a database. Thread-safe.</summary>
     public bool TryGetCatalog(Database database, [NotNullWhen(true)] out IndexCatalog? catalog) =>
         Volatile.Read(ref _catalogs).TryGetValue(database.Number, out catalog);
 
-    /// <summary>Finds an index of a database by its name, when this node keeps it. From any thread.</summary>
+    /// <summary>Finds an index of a database by name, if this node keeps it. Thread-safe.</summary>
     public bool TryGetSlot(Database database, string name, [NotNullWhen(true)] out IndexSlot? slot)
     {
         slot = null;
         return TryGetCatalog(database, out var catalog) && catalog.TryGet(name, out slot);
     }
 
-    /// <summary>Closes all; they stay where they lie.</summary>
+    /// <summary>Closes all indexes; their files stay.</summary>
     public void Dispose()
     {
         foreach (var catalog in Catalogs)
@@ -409,7 +415,7 @@ public sealed class IndexHost : IDisposable
         _batches.Complete();
     }
 
-    // Of the definition that the log has now: one that took a refused one's place was not looked at yet.
+    // Only a reason about the definition that the log holds now counts: a newer definition has not been tried yet.
     private NotKept? FindNotKept(Database database, string name) =>
         TryGetCatalog(database, out var catalog)
         && catalog.WhyNotKept(name) is { } notKept
@@ -430,7 +436,7 @@ public sealed class IndexHost : IDisposable
             return;
         }
 
-        // Nobody asks between two calls: all goes that can.
+        // A requested trim must release everything: the first call marks memory as unused, the second releases it.
         for (int calls = isAsked ? 2 : 1; calls > 0; calls--)
         {
             foreach (var catalog in Catalogs)
@@ -470,7 +476,8 @@ public sealed class IndexHost : IDisposable
         }
     }
 
-    // By the databases that there are. One whose history was renewed is another one under the same number.
+    // Creates a catalogue for each new database and closes those of databases that are gone. A database with a renewed
+    // history is a new one with the same number.
     private bool Synchronise()
     {
         uint lastNumber = _databases.LastNumber;
@@ -491,7 +498,8 @@ public sealed class IndexHost : IDisposable
             );
         }
 
-        // Who is sent away by an index that is closed looks it up again, and must not find the closed one.
+        // Published before closing: a caller whose index closes looks the index up again and must not find the closed
+        // one.
         List<IndexCatalog> gone = [.. Catalogs.Where(catalog => !catalogs.ContainsValue(catalog))];
         Volatile.Write(ref _catalogs, catalogs);
         gone.ForEach(static catalog => catalog.Dispose());
@@ -505,7 +513,7 @@ public sealed class IndexHost : IDisposable
             }
             catch (DiskException)
             {
-                // What stays is deleted when databases come or go, or at the next start.
+                // What is left is deleted when databases come or go, or at the next start.
             }
         }
 

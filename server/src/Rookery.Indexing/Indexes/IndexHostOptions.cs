@@ -2,36 +2,36 @@ using Rookery.Platform;
 
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>How a node keeps its indexes.</summary>
+/// <summary>Options of a node's indexes.</summary>
 public sealed record IndexHostOptions
 {
-    /// <summary>The data directory, absolute.</summary>
+    /// <summary>The absolute path of the data directory.</summary>
     public required string DataDirectory { get; init; }
 
     /// <summary>
-    /// How much of one core indexing may take now, 0 to 1; at 0 nothing is indexed that nobody waits for. Asked again
-    /// and again.
+    /// Returns the share of one core that indexing may use now, from 0 to 1; at 0 only awaited indexes are fed. Called
+    /// before each step.
     /// </summary>
     public required Func<double> ShareOfCore { get; init; }
 
     /// <summary>
-    /// Knows how long requests wait for a thread, to which indexing gives way; null where it gives way to nothing but
-    /// the board.
+    /// Measures how long requests wait for a thread, so that indexing can yield to them; null to yield to
+    /// <see cref="ShareOfCore"/> only.
     /// </summary>
     public ForegroundDelay? Foreground { get; init; }
 
-    /// <summary>Whether the disk has room for what grows; asked before something is indexed.</summary>
+    /// <summary>Whether the disk has room to grow; called before each step.</summary>
     public required Func<bool> HasRoom { get; init; }
 
-    /// <summary>Told in a sentence what the owner should know. From the thread that indexes.</summary>
+    /// <summary>Reports a problem to the operator, in a sentence. Called from the indexing thread.</summary>
     public required Action<string> TroubleFound { get; init; }
 
-    /// <summary>Where the memory is drawn that indexing takes.</summary>
+    /// <summary>The memory budget that indexing draws from.</summary>
     public required MemoryBudget Memory { get; init; }
 
-    /// <summary>Is told of all disk work.</summary>
+    /// <summary>Records all disk I/O.</summary>
     public required IIoRecorder Io { get; init; }
 
-    /// <summary>Sizes of the work.</summary>
+    /// <summary>Bounds of one step of indexing.</summary>
     public IndexFeederOptions Feeder { get; init; } = new();
 }

@@ -1,14 +1,14 @@
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>What an open index counts as in the <see cref="IndexQuota"/> of its node.</summary>
+/// <summary>The class that an open index counts in, in the <see cref="IndexQuota"/> of its node.</summary>
 public enum IndexPlace
 {
-    /// <summary>Somebody defined it.</summary>
+    /// <summary>A user defined the index.</summary>
     Defined,
 
-    /// <summary>A query had it made.</summary>
+    /// <summary>A query created the index.</summary>
     Automatic,
 
-    /// <summary>It is built to take the place of another one, which answers meanwhile.</summary>
+    /// <summary>The index is being built to replace another, which serves queries meanwhile.</summary>
     Replacement,
 }

@@ -1,17 +1,18 @@
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>How far an index is.</summary>
-/// <param name="Done">Documents and deletions that it has taken since it began to catch up.</param>
-/// <param name="Total">Those and, as far as it can be told, those that it still has to look at.</param>
-/// <param name="PerSecond">How many it took a second lately.</param>
-/// <param name="TimeLeft">How long the rest takes at that rate; null while that cannot be told, zero when nothing is
-/// left.</param>
+/// <summary>How far an index has caught up.</summary>
+/// <param name="Done">Documents and tombstones indexed since the index began to catch up.</param>
+/// <param name="Total"><paramref name="Done"/> and the estimated number of those still to read.</param>
+/// <param name="PerSecond">Recent rate of documents a second.</param>
+/// <param name="TimeLeft">
+/// Time for the rest at that rate; null while the rate is unknown, zero when nothing is left.
+/// </param>
 public readonly record struct IndexProgress(long Done, long Total, double PerSecond, TimeSpan? TimeLeft);
 
-/// <summary>Measures how fast an index catches up. One thread writes, any reads.</summary>
+/// <summary>Measures how fast an index catches up. One thread writes, any thread reads.</summary>
 internal sealed class ProgressMeter(TimeProvider time)
 {
-    // What is older counts less and less: after so long a third of it.
+    // Time constant of the exponential average: after this time a rate has a weight of about a third.
     private static readonly TimeSpan Memory = TimeSpan.FromSeconds(10);
 
     private long _done;
@@ -19,7 +20,7 @@ internal sealed class ProgressMeter(TimeProvider time)
     private long _measuredAt;
     private long _doneThen;
 
-    /// <summary>Begins anew: nothing is done.</summary>
+    /// <summary>Starts over at zero.</summary>
     public void Begin()
     {
         Volatile.Write(ref _done, 0);
@@ -27,10 +28,10 @@ internal sealed class ProgressMeter(TimeProvider time)
         (_measuredAt, _doneThen) = (time.GetTimestamp(), 0);
     }
 
-    /// <summary>So many more are done.</summary>
+    /// <summary>Adds a number of indexed documents.</summary>
     public void Add(long count) => Volatile.Write(ref _done, _done + count);
 
-    /// <summary>Looks at the clock, once a batch.</summary>
+    /// <summary>Updates the rate; called once a batch.</summary>
     public void Measure()
     {
         double seconds = time.GetElapsedTime(_measuredAt).TotalSeconds;
@@ -43,7 +44,7 @@ internal sealed class ProgressMeter(TimeProvider time)
         }
     }
 
-    /// <summary>How far it is, when so many are left.</summary>
+    /// <summary>Returns the progress, given the number of documents left.</summary>
     public IndexProgress Read(long left)
     {
         long done = Volatile.Read(ref _done);

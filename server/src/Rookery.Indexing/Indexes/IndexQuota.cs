@@ -7,41 +7,40 @@ using Rookery.Indexing.Mapping;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// How many indexes a node keeps, of all its databases: what each gathers while it is fed, and what it knows of its
-/// segments, has to fit into the memory of the node, whatever the log defines. Definitions are the same on all members,
-/// memory is not: those that a node has no room for are not opened on it. Places are taken and given back by the thread
-/// that indexes; any may ask.
+/// Bounds the number of open indexes of a node, over all its databases, because each index needs memory for its write
+/// buffer and for the tables of its segments. All members have the same definitions but not the same memory: a node
+/// does not open the indexes it has no room for. The indexing thread takes and releases places; any thread may read.
 /// </summary>
-/// <param name="memoryBytes">What bounds the memory of the process.</param>
-/// <param name="tell">Told in a sentence when there are more.</param>
+/// <param name="memoryBytes">The memory limit of the process, in bytes.</param>
+/// <param name="tell">Called with a sentence when the first index does not fit.</param>
 public sealed class IndexQuota(long memoryBytes, Action<string> tell)
 {
     private const long BytesPerIndex = 1 << 20;
     private const int Least = 32;
 
-    // By IndexPlace.
+    // Open indexes by IndexPlace.
     private readonly int[] _taken = new int[3];
     private bool _isTold;
 
-    /// <summary>How many it keeps.</summary>
+    /// <summary>The most indexes of users and queries together.</summary>
     public int Most { get; } = (int)Math.Clamp(memoryBytes / BytesPerIndex, Least, int.MaxValue);
 
-    /// <summary>How many of them may be automatic while nobody defined more than the rest.</summary>
+    /// <summary>The most automatic indexes; fewer when users' indexes take more than the other half.</summary>
     public int MostAutomatic => Most / 2;
 
     /// <summary>
-    /// How many may be built beside those, to take the place of one of them. They have places of their own: on a node
-    /// that is full a changed definition would else never be followed.
+    /// The most replacements built at a time. They have places of their own, so that a changed definition can be
+    /// followed on a node whose other places are taken.
     /// </summary>
     public int MostReplacements => Most / 8;
 
     /// <summary>
-    /// How many automatic indexes are open beyond what those leave that were defined: whoever may read has automatic
-    /// ones made, so they give way.
+    /// Number of open automatic indexes that must close to leave room for users' indexes. Automatic ones give way,
+    /// because any reader can cause them.
     /// </summary>
     public int AutomaticBeyond => Math.Max(0, TakenBy(IndexPlace.Automatic) - MostAutomaticNow);
 
-    /// <summary>Why an index is not kept, as a sentence.</summary>
+    /// <summary>Why an index is not kept, in a sentence or two.</summary>
     public string Reason =>
         string.Create(
             CultureInfo.InvariantCulture,
@@ -51,7 +50,9 @@ public sealed class IndexQuota(long memoryBytes, Action<string> tell)
 
     private int MostAutomaticNow => Math.Min(MostAutomatic, Most - TakenBy(IndexPlace.Defined));
 
-    /// <summary>What an index counts as; one whose definition cannot be read is not automatic.</summary>
+    /// <summary>
+    /// Returns the class in which an index counts; an index whose definition cannot be read counts as a user's.
+    /// </summary>
     public static IndexPlace PlaceOf(IndexRecord record)
     {
         try
@@ -64,11 +65,11 @@ public sealed class IndexQuota(long memoryBytes, Action<string> tell)
         }
         catch (IndexDefinitionException)
         {
-            return IndexPlace.Defined; // opening it says why
+            return IndexPlace.Defined; // opening it reports the error
         }
     }
 
-    /// <summary>Whether one more would be kept.</summary>
+    /// <summary>Returns whether one more index of a class fits.</summary>
     public bool HasRoom(IndexPlace place) =>
         TakenBy(place)
         < place switch
@@ -78,7 +79,7 @@ public sealed class IndexQuota(long memoryBytes, Action<string> tell)
             _ => MostReplacements,
         };
 
-    /// <summary>Why an index has no place, as a sentence or two.</summary>
+    /// <summary>Returns why an index of a class does not fit, in a sentence or two.</summary>
     public string WhyNone(IndexPlace place) =>
         place != IndexPlace.Replacement
             ? Reason
@@ -89,8 +90,8 @@ public sealed class IndexQuota(long memoryBytes, Action<string> tell)
                     + $"when one of them is built, resumed, corrected or deleted."
             );
 
-    /// <summary>Takes the place of one that is opened.</summary>
-    /// <returns>Whether there is room; the owner is told once when there is none.</returns>
+    /// <summary>Takes a place for an index that is being opened.</summary>
+    /// <returns>Whether there is room. The operator is told the first time that there is none.</returns>
     public bool TryEnter(IndexPlace place)
     {
         if (!HasRoom(place))
@@ -111,10 +112,13 @@ public sealed class IndexQuota(long memoryBytes, Action<string> tell)
         return true;
     }
 
-    /// <summary>One was closed.</summary>
+    /// <summary>Releases the place of a closed index.</summary>
     public void Leave(IndexPlace place) => Interlocked.Decrement(ref _taken[(int)place]);
 
-    /// <summary>One that was built to take the place of another has it, which the other left.</summary>
+    /// <summary>
+    /// Moves a replacement, which has replaced its predecessor, to its own class. The predecessor has left its place
+    /// before.
+    /// </summary>
     public void Settle(IndexPlace place)
     {
         Leave(IndexPlace.Replacement);
@@ -122,12 +126,12 @@ public sealed class IndexQuota(long memoryBytes, Action<string> tell)
     }
 
     /// <summary>
-    /// Whether automatic indexes may be defined beside those that there are. Definitions are read only where there may
-    /// be no room: while all indexes together have it, the automatic ones have it too.
+    /// Returns whether further automatic indexes may be defined. Definitions are read only when all indexes together
+    /// would exceed the bound of automatic ones.
     /// </summary>
-    /// <param name="automatic">Counts those that there are.</param>
+    /// <param name="automatic">Counts the automatic indexes of a database.</param>
     /// <param name="databases">All databases.</param>
-    /// <param name="defining">How many are being defined.</param>
+    /// <param name="defining">Number of automatic indexes about to be defined.</param>
     public bool MayDefine(AutomaticCount automatic, IReadOnlyList<Database> databases, int defining)
     {
         int most = MostAutomaticNow;

@@ -3,21 +3,24 @@ using Rookery.Documents.Databases;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// What a name stands for on this node: the index that answers, and the one that is built to take its place. Immutable:
-/// readers see one state or the next.
+/// The indexes of one name on this node: the one that serves queries and its replacement, if one is being built.
+/// Immutable, so readers see a consistent pair.
 /// </summary>
-/// <param name="Serving">Answers queries.</param>
-/// <param name="Replacement">Is built by the newest definition; null when that one serves.</param>
+/// <param name="Serving">The index that serves queries.</param>
+/// <param name="Replacement">
+/// The index of the newest definition while it is being built; null when the serving index has that definition.
+/// </param>
 public sealed record IndexSlot(RunningIndex Serving, RunningIndex? Replacement)
 {
-    /// <summary>Both, or the one.</summary>
+    /// <summary>The serving index, followed by the replacement if there is one.</summary>
     public IEnumerable<RunningIndex> All => Replacement is null ? [Serving] : [Serving, Replacement];
 
-    /// <summary>By the newest definition.</summary>
+    /// <summary>The index of the newest definition.</summary>
     public RunningIndex Newest => Replacement ?? Serving;
 
     /// <summary>
-    /// Whether it stopped at too many errors, and nobody has mended it or is about to, as far as the log says.
+    /// Returns whether all indexes of the slot stopped after too many errors, no reset is requested, and the log holds
+    /// no newer definition.
     /// </summary>
     internal bool StaysStopped(Database database)
     {

@@ -3,51 +3,51 @@ using Rookery.Indexing.Mapping;
 
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>How an index of this node is at one moment.</summary>
+/// <summary>The status of an index of this node at one moment.</summary>
 public sealed record IndexStatus
 {
-    /// <summary>Its definition, and how it is kept.</summary>
+    /// <summary>The definition and settings of the index.</summary>
     public required IndexRecord Record { get; init; }
 
-    /// <summary>Its name.</summary>
+    /// <summary>The name of the index.</summary>
     public string Name => Record.Name;
 
-    /// <summary>The number of its definition.</summary>
+    /// <summary>The number of the definition.</summary>
     public long Number => Record.Number;
 
-    /// <summary>The collections whose documents it is of; empty for all.</summary>
+    /// <summary>The collections that the index maps; empty for all.</summary>
     public required IReadOnlyList<string> Collections { get; init; }
 
-    /// <summary>The collections whose documents it loads.</summary>
+    /// <summary>The collections of documents that the map loads.</summary>
     public required IReadOnlyList<string> LoadedCollections { get; init; }
 
-    /// <summary>What it does.</summary>
+    /// <summary>Whether the index runs, and if not, why.</summary>
     public required IndexState State { get; init; }
 
-    /// <summary>Why it does not do what it should, in a sentence; null when it does.</summary>
+    /// <summary>What prevents the index from advancing, in a sentence; null when nothing does.</summary>
     public string? Trouble { get; init; }
 
-    /// <summary>The etag through which its answers follow the documents.</summary>
+    /// <summary>The results include the documents' changes through this etag.</summary>
     public required long VisibleEtag { get; init; }
 
-    /// <summary>The etag of the last operation on the database when this was read.</summary>
+    /// <summary>The etag of the last operation on the database at the time of this status.</summary>
     public required long LastEtag { get; init; }
 
-    /// <summary>Whether there are documents that it has not looked at.</summary>
+    /// <summary>Whether the results lack recent changes.</summary>
     public bool IsStale => VisibleEtag < LastEtag;
 
-    /// <summary>Whether it is built beside an index of its name, whose place it takes when it has caught up.</summary>
+    /// <summary>Whether the index is being built to replace the serving index of the same name.</summary>
     public required bool IsReplacement { get; init; }
 
-    /// <summary>Documents that it holds.</summary>
+    /// <summary>Number of documents in the index.</summary>
     public required long Documents { get; init; }
 
-    /// <summary>Documents that it could not take since it was built.</summary>
+    /// <summary>Number of documents that could not be indexed since the index was built.</summary>
     public required long ErrorCount { get; init; }
 
-    /// <summary>When it last took something; null when it did not since the node started.</summary>
+    /// <summary>When the index was last written; null when not since the node started.</summary>
     public DateTimeOffset? LastIndexed { get; init; }
 
-    /// <summary>How far it is.</summary>
+    /// <summary>How far the index has caught up.</summary>
     public required IndexProgress Progress { get; init; }
 }

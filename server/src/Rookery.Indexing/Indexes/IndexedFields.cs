@@ -3,28 +3,30 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>The numbers under which an index holds what of a field.</summary>
-/// <param name="Values">The keys of its values without case; the sort column holds the least.</param>
-/// <param name="Greatest">A sort column of the greatest value, where it is another than the least.</param>
-/// <param name="Presence">One term of all documents that have a value.</param>
-/// <param name="ExactValues">The keys of its values with case; null when they are not held.</param>
-/// <param name="Words">Its words; null when they are not held.</param>
+/// <summary>The field numbers that an index uses for one field of the documents.</summary>
+/// <param name="Values">The keys of its values, ignoring case; its sort column has the least value.</param>
+/// <param name="Greatest">A sort column with the greatest value, for documents with several values.</param>
+/// <param name="Presence">A single term, on all documents that have a value.</param>
+/// <param name="ExactValues">The keys of its values with case; null when not indexed.</param>
+/// <param name="Words">The words of its texts; null when not indexed.</param>
 public sealed record IndexedField(int Values, int Greatest, int Presence, int? ExactValues, int? Words);
 
-/// <summary>Says what an index holds of which field.</summary>
+/// <summary>Maps fields to the field numbers of an index.</summary>
 public sealed class IndexedFields
 {
     private static readonly string[] IdPath = [.. FieldReader.Id.Names];
 
     private readonly List<(IReadOnlyList<string> Path, IndexedField Field)> _fields = [];
 
-    /// <summary>The fields of an index.</summary>
+    /// <summary>Maps each field of an index by its own path.</summary>
     public IndexedFields(IReadOnlyList<MappedField> mapped)
         : this(mapped, mapped.Select(static (field, number) => (field.Path, number))) { }
 
-    /// <summary>The fields of an index under other names.</summary>
-    /// <param name="mapped">The fields.</param>
-    /// <param name="named">The names that readers have, and which field each is.</param>
+    /// <summary>Maps the fields of an index under other paths.</summary>
+    /// <param name="mapped">The fields of the index.</param>
+    /// <param name="named">
+    /// The paths that queries use, each with the position of its field in <paramref name="mapped"/>.
+    /// </param>
     public IndexedFields(IReadOnlyList<MappedField> mapped, IEnumerable<(IReadOnlyList<string> Path, int Number)> named)
     {
         foreach (var (path, i) in named)
@@ -44,7 +46,7 @@ public sealed class IndexedFields
         }
     }
 
-    /// <summary>What is held of a field; null when nothing is.</summary>
+    /// <summary>Returns the field numbers of a field; null when the index does not have the field.</summary>
     public IndexedField? Find(FieldReader reader)
     {
         foreach (var (path, field) in _fields)
@@ -58,7 +60,7 @@ public sealed class IndexedFields
         return null;
     }
 
-    /// <summary>Whether a reader reads the document's id.</summary>
+    /// <summary>Returns whether a reader reads the document's id.</summary>
     public static bool IsId(FieldReader reader) => reader.IsMetadata && AreSame(reader.Names, IdPath);
 
     private static bool AreSame(IReadOnlyList<string> path, IReadOnlyList<string> other)

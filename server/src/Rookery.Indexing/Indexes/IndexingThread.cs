@@ -4,12 +4,12 @@ using Rookery.Storage;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// The one low-priority thread that keeps the indexes of a node. It takes the share of a core that the board allows,
-/// and sleeps while nothing changes; what is written in a burst is looked at together.
+/// The low-priority thread that keeps a node's indexes up to date. It uses the share of a core that the host allows,
+/// sleeps while nothing changes, and indexes a burst of writes in one pass.
 /// </summary>
 public sealed class IndexingThread : IDisposable
 {
-    // What is written within so long is one pass, unless somebody waits.
+    // Writes within this time are indexed in one pass, unless a query waits for an index.
     private static readonly TimeSpan Gathering = TimeSpan.FromMilliseconds(100);
 
     private readonly IndexHost _host;
@@ -25,8 +25,8 @@ public sealed class IndexingThread : IDisposable
     private string? _trouble;
 
     /// <summary>Starts the thread.</summary>
-    /// <param name="host">The indexes. They are closed with it.</param>
-    /// <param name="databases">What they follow.</param>
+    /// <param name="host">The indexes; disposed with this thread.</param>
+    /// <param name="databases">The databases whose writes wake the thread.</param>
     /// <param name="time">The clock.</param>
     public IndexingThread(IndexHost host, DatabaseCatalog databases, TimeProvider time)
     {
@@ -43,10 +43,10 @@ public sealed class IndexingThread : IDisposable
         _thread.Start();
     }
 
-    /// <summary>Whether it has something to do.</summary>
+    /// <summary>Whether the thread is working rather than waiting.</summary>
     public bool IsWorking => Volatile.Read(ref _isWorking);
 
-    /// <summary>Ends the thread after the step at hand, and closes the indexes.</summary>
+    /// <summary>Ends the thread after its current step and closes the indexes.</summary>
     public void Dispose()
     {
         if (_isDisposed)
@@ -58,15 +58,15 @@ public sealed class IndexingThread : IDisposable
         _databases.Applied = null;
         _host.Asked = null;
         _stopping.Set();
-        _pacer.Dispose(); // ends its rests
+        _pacer.Dispose(); // ends its pauses
         _thread.Join();
         _host.Dispose();
 
-        // The other two are left to the collector: who applies or asks may be about to set one.
+        // The other two events are not disposed: an applying or waiting thread may be about to set one.
         _stopping.Dispose();
     }
 
-    // Once until the thread looks: who applies should not wake it for each frame.
+    // Sets the event once until the thread has looked: apply must not wake it for each frame.
     private void Applied()
     {
         if (Interlocked.Exchange(ref _isTold, 1) == 0)
@@ -98,8 +98,8 @@ public sealed class IndexingThread : IDisposable
         }
     }
 
-    // What lies on disk may fail where no single index answers for it. Documents are served all the same, and it is
-    // tried again.
+    // A read or write may fail without being the fault of one index. Documents are served all the same, and the work is
+    // tried again later.
     private bool TryWork()
     {
         try

@@ -4,31 +4,35 @@ using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>A document that changed or went, and may have been loaded.</summary>
-/// <param name="LowerId">Its lower-cased id.</param>
-/// <param name="IsElsewhere">Whether it is in none of the collections that the map names: then few documents have
-/// loaded it.</param>
+/// <summary>A document that changed or was deleted, and that other documents may have loaded.</summary>
+/// <param name="LowerId">The lower-cased id of the document.</param>
+/// <param name="IsElsewhere">
+/// Whether the document is in none of the collections that the map names; few documents load such a one.
+/// </param>
 internal readonly record struct ChangedLoad(byte[] LowerId, bool IsElsewhere);
 
 /// <summary>
-/// What an index keeps whose map loads documents: beside its entries, which documents each one loaded, so that those
-/// which loaded a document that changed are mapped again. Also kept of documents that gave no entry. What was loaded is
-/// durable before the entries are: after a crash it may be ahead, and is fed again with them.
+/// The store of an index whose map loads documents. Beside the entries it records which documents each document loaded,
+/// even for documents without entries, so that these are mapped again when a loaded document changes. The loads are
+/// durable before the entries. After a crash they may therefore be newer, and are written again with the entries.
 /// </summary>
-/// <param name="entries">The entries.</param>
-/// <param name="loads">What was loaded, as terms.</param>
+/// <param name="entries">The store of the entries.</param>
+/// <param name="loads">
+/// The store of the loads: an entry for each loading document, with the loaded ids as terms.
+/// </param>
 internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) : IIndexStore
 {
     private const int LoadedIds = 0;
 
-    // Of these those that are in no collection that the map names: so changes of all others are looked up among few.
+    // The loaded ids outside the collections that the map names. A changed document of another collection is looked up
+    // in this smaller field.
     private const int LoadedElsewhere = 1;
 
-    // By what was loaded: documents that were not applied yet.
+    // By loaded id: the loading documents that are not applied yet.
     private readonly Dictionary<string, HashSet<string>> _pending = new(StringComparer.Ordinal);
     private readonly IndexEntry _loaded = new();
 
-    /// <summary>The entries.</summary>
+    /// <summary>The store of the entries.</summary>
     public IIndexStore Inner => entries;
 
     /// <inheritdoc/>
@@ -111,10 +115,10 @@ internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) 
     }
 
     /// <summary>
-    /// The documents that loaded one of these when they were last mapped; some of them more than once. Read while it
-    /// goes on.
+    /// Returns the ids of the documents that loaded one of the given documents when last mapped. An id may occur more
+    /// than once. The result is read lazily, from a snapshot that the enumeration holds.
     /// </summary>
-    /// <param name="loaded">What changed.</param>
+    /// <param name="loaded">The documents that changed.</param>
     public IEnumerable<byte[]> DependentsOf(IReadOnlyList<ChangedLoad> loaded)
     {
         var waiting = loaded

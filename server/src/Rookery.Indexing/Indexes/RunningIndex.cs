@@ -12,12 +12,12 @@ using Rookery.Storage;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// One definition of an index at work on this node. The thread that indexes feeds it and applies what it gathered; any
-/// other may ask how it is, wait for it, pause it and read what it holds.
+/// One index definition running on this node. The indexing thread feeds documents and applies the buffered entries; any
+/// other thread may read the status, wait for an etag, pause the index and open snapshots.
 /// </summary>
 public sealed class RunningIndex : IDisposable
 {
-    // Until so many documents were looked at, one that fails says nothing of the others.
+    // Before this many documents the share of failed ones is not judged.
     private const int JudgedFrom = 100;
     private const int MostFailedPercent = 15;
 
@@ -44,10 +44,10 @@ public sealed class RunningIndex : IDisposable
     private string? _trouble;
     private IndexRecord _record;
 
-    /// <summary>Begins where the store ends.</summary>
-    /// <param name="record">The definition, and how the index is kept.</param>
-    /// <param name="map">What it holds of each document.</param>
-    /// <param name="store">Its store.</param>
+    /// <summary>Starts at the watermark of the store.</summary>
+    /// <param name="record">The definition and settings of the index.</param>
+    /// <param name="map">Maps a document to entries.</param>
+    /// <param name="store">The store of the entries; disposed with the index.</param>
     /// <param name="time">The clock.</param>
     public RunningIndex(IndexRecord record, IIndexMap map, IIndexStore store, TimeProvider time)
     {
@@ -60,7 +60,9 @@ public sealed class RunningIndex : IDisposable
         _meter.Begin();
     }
 
-    /// <summary>The definition, and how the index is kept.</summary>
+    /// <summary>
+    /// The definition and settings of the index. Setting it releases waiting tasks if the index is now disabled.
+    /// </summary>
     public IndexRecord Record
     {
         get => Volatile.Read(ref _record);
@@ -71,30 +73,30 @@ public sealed class RunningIndex : IDisposable
         }
     }
 
-    /// <summary>What it holds of each document.</summary>
+    /// <summary>Maps a document to entries.</summary>
     public IIndexMap Map { get; }
 
     /// <summary>Maps fields to field numbers.</summary>
     public IndexedFields Fields { get; }
 
-    /// <summary>Its store.</summary>
+    /// <summary>The store of the entries.</summary>
     public IIndexStore Store { get; }
 
-    /// <summary>The documents it could not take.</summary>
+    /// <summary>The most recent errors of the index.</summary>
     public IndexErrors Errors { get; } = new();
 
-    /// <summary>The etag through which it was fed; 0 while it is built.</summary>
+    /// <summary>The etag through which the index was fed; 0 during its first build.</summary>
     public long Position => Volatile.Read(ref _position);
 
-    /// <summary>The etag through which its answers follow the documents.</summary>
+    /// <summary>The etag through which the results include changes. At most <see cref="Position"/>.</summary>
     public long VisibleEtag => Volatile.Read(ref _visible);
 
-    /// <summary>Whether it was fed what was not applied yet.</summary>
+    /// <summary>Whether entries are buffered and not yet applied.</summary>
     public bool HasPending => Store.PendingBytes > 0;
 
-    /// <summary>Whether one of these has gathered as much as an index may before it writes.</summary>
+    /// <summary>Returns whether one of the indexes has buffered as much as an index may before it writes.</summary>
     /// <param name="indexes">The indexes.</param>
-    /// <param name="pendingBytes">How much that is.</param>
+    /// <param name="pendingBytes">The bound, in bytes.</param>
     internal static bool IsFull(List<RunningIndex> indexes, long pendingBytes)
     {
         foreach (var index in indexes)
@@ -108,17 +110,21 @@ public sealed class RunningIndex : IDisposable
         return false;
     }
 
-    /// <summary>Whether the disk refused what it was fed: until that is written it takes no more.</summary>
+    /// <summary>
+    /// Whether the disk refused to write the buffered entries; the index is fed no more until they are written.
+    /// </summary>
     public bool IsHeldUp => _refusedAt is not null;
 
-    /// <summary>Documents that its first walk has still to look at; null when it does not walk.</summary>
+    /// <summary>Documents that the first build has still to read; null when the index is not being built.</summary>
     public long? DocumentsLeft
     {
         get => Volatile.Read(ref _documentsLeft) is >= 0 and var left ? left : null;
         set => Volatile.Write(ref _documentsLeft, value ?? -1);
     }
 
-    /// <summary>Whether it follows nothing on this node until it is resumed.</summary>
+    /// <summary>
+    /// Whether the index is paused on this node. Setting it releases waiting tasks if the index now rests.
+    /// </summary>
     public bool IsPaused
     {
         get => Volatile.Read(ref _isPaused);
@@ -129,39 +135,41 @@ public sealed class RunningIndex : IDisposable
         }
     }
 
-    /// <summary>Whether somebody asked that it be built from the beginning.</summary>
+    /// <summary>Whether a rebuild was requested.</summary>
     public bool IsResetAsked => Volatile.Read(ref _isResetAsked);
 
-    /// <summary>When it last took something; null when it did not since the node started.</summary>
+    /// <summary>When the index was last written; null when not since the node started.</summary>
     public DateTimeOffset? LastIndexed =>
         Volatile.Read(ref _lastIndexedTicks) is not 0 and long ticks ? new DateTimeOffset(ticks, TimeSpan.Zero) : null;
 
-    /// <summary>The etag of which those who listen were told; kept by the thread that indexes.</summary>
+    /// <summary>The last etag that subscribers were told; used by the indexing thread.</summary>
     public long ToldEtag { get; set; }
 
-    /// <summary>Whether it is built beside another of its name, whose place it is to take.</summary>
+    /// <summary>Whether the index is being built to replace the serving index of the same name.</summary>
     public bool IsReplacement { get; set; }
 
-    /// <summary>What it counts as among the indexes of the node; kept by the thread that indexes.</summary>
+    /// <summary>The class in which the index counts in the node's quota; used by the indexing thread.</summary>
     public IndexPlace Place { get; set; }
 
-    /// <summary>Told once, in a sentence, why it stopped: because it cannot take too many of the documents.</summary>
+    /// <summary>
+    /// Called once with the reason, in a sentence, when the index stops because too many documents fail.
+    /// </summary>
     public Action<RunningIndex, string>? Stopped { get; init; }
 
     /// <summary>
-    /// Whether it stopped because it cannot take too many of the documents. Until it is opened again: then it may have
-    /// been the documents that were mended.
+    /// Whether the index stopped because too many documents failed. It starts again when it is opened anew, because the
+    /// documents may have been corrected since.
     /// </summary>
     public bool HasStopped => Volatile.Read(ref _whyStopped) is not null;
 
-    /// <summary>What it does.</summary>
+    /// <summary>Whether the index runs, and if not, why.</summary>
     public IndexState State =>
         Record.Settings.IsDisabled ? IndexState.Disabled
         : HasStopped ? IndexState.Error
         : IsPaused ? IndexState.Paused
         : IndexState.Normal;
 
-    /// <summary>Its place among others that have work to do: the higher, the more turns.</summary>
+    /// <summary>The rank of the priority, 0 to 2: a higher rank gets more turns.</summary>
     public int Rank =>
         Record.Settings.Priority switch
         {
@@ -170,29 +178,28 @@ public sealed class RunningIndex : IDisposable
             _ => 0,
         };
 
-    /// <summary>Whether somebody waits for something that it has not shown yet.</summary>
+    /// <summary>Whether a task waits for an etag that the results do not include yet.</summary>
     public bool IsAwaited => _waiters.Least > VisibleEtag;
 
-    /// <summary>Whether it was ended: what waited for it waits for the one that takes its place.</summary>
+    /// <summary>Whether the index is closed. Callers that still wait look up its successor.</summary>
     public bool IsClosed => _waiters.IsClosed;
 
     /// <summary>
-    /// Whether a document of this collection, lower-cased as <see cref="LowerNames"/> does, is among those that it is
-    /// of.
+    /// Returns whether the index maps the documents of a collection, given lower-cased by <see cref="LowerNames"/>.
     /// </summary>
     public bool Concerns(ReadOnlySpan<byte> lowerCollection) =>
         _lowerCollections.Length == 0 || LowerNames.Contains(_lowerCollections, lowerCollection);
 
-    /// <summary>Whether documents that loaded one which changed have to be fed before it goes on.</summary>
+    /// <summary>Whether documents that loaded a changed document must be fed before the index advances.</summary>
     public bool HasDependents => _dependents is not null || _changedLoads.Count > 0;
 
-    /// <summary>Asks that it be built from the beginning. Done by the thread that indexes.</summary>
+    /// <summary>Requests a rebuild, which the indexing thread carries out.</summary>
     public void AskForReset() => Volatile.Write(ref _isResetAsked, true);
 
-    /// <summary>Takes a document in its newest state.</summary>
+    /// <summary>Indexes the newest version of a document.</summary>
     public void Feed(ReadOnlySpan<byte> lowerId, in QueriedDocument document)
     {
-        // The rest of the step in which it stopped: it stays behind that in any case.
+        // The index stopped earlier in this step: its position stays before this document.
         if (HasStopped)
         {
             return;
@@ -206,7 +213,7 @@ public sealed class RunningIndex : IDisposable
         }
         catch (Exception wrong) when (wrong is IndexEntryException or StoredDocumentException or AnalyzerException)
         {
-            // What is held of an older state of the document is wrong now.
+            // The entry of the document's older version is wrong now, so it is removed.
             _entry.ClearContent();
             Fail(Encoding.UTF8.GetString(document.View.Id), wrong.Message);
         }
@@ -222,7 +229,9 @@ public sealed class RunningIndex : IDisposable
         }
     }
 
-    /// <summary>A document changed or went: those that loaded it are to be fed again.</summary>
+    /// <summary>
+    /// Records that a document changed or was deleted, so that documents which loaded it are fed again.
+    /// </summary>
     public void NoteLoaded(ReadOnlySpan<byte> lowerCollection, ReadOnlySpan<byte> lowerId)
     {
         if (_lowerLoaded.Length > 0)
@@ -232,12 +241,14 @@ public sealed class RunningIndex : IDisposable
     }
 
     /// <summary>
-    /// Feeds some of the documents that loaded one which changed; when there are no more, it has come as far as
-    /// <see cref="AdvanceTo"/> said.
+    /// Feeds some of the documents that loaded a changed document. After the last of them the index advances to the
+    /// etag of the last <see cref="AdvanceTo"/>.
     /// </summary>
-    /// <param name="documents">How many.</param>
-    /// <param name="feed">Feeds the document of an id, if there is one, and says whether more may be fed now. One that
-    /// it could not feed comes again.</param>
+    /// <param name="documents">The most documents to feed.</param>
+    /// <param name="feed">
+    /// Feeds the document of an id, if it exists, and returns whether more may be fed now. If it throws, the same id
+    /// comes again.
+    /// </param>
     public void FeedDependents(int documents, Func<byte[], bool> feed)
     {
         for (int fed = 0; fed < documents; fed++)
@@ -254,7 +265,7 @@ public sealed class RunningIndex : IDisposable
 
             if (_dependent is null)
             {
-                // A pass that was cut off noted what changed, and did not come further.
+                // A pass that threw has recorded changed documents without advancing: the position must not go back.
                 AdvanceTo(Math.Max(_reached, Position), 0);
                 return;
             }
@@ -268,7 +279,7 @@ public sealed class RunningIndex : IDisposable
         }
     }
 
-    /// <summary>Forgets a document.</summary>
+    /// <summary>Removes a document.</summary>
     public void Remove(ReadOnlySpan<byte> lowerId)
     {
         NotePending();
@@ -276,10 +287,10 @@ public sealed class RunningIndex : IDisposable
     }
 
     /// <summary>
-    /// It was fed everything through this etag. One that stopped on the way was not, and stays where it was.
+    /// Advances the position: everything through this etag was fed. A stopped index keeps its position.
     /// </summary>
-    /// <param name="etag">The etag.</param>
-    /// <param name="looked">Documents and deletions that were looked at for it.</param>
+    /// <param name="etag">The new position; not below the current one.</param>
+    /// <param name="looked">Number of documents and tombstones read for this advance.</param>
     public void AdvanceTo(long etag, long looked)
     {
         Invariant.Holds(etag >= Position, "an index follows the documents forward");
@@ -302,7 +313,7 @@ public sealed class RunningIndex : IDisposable
         }
     }
 
-    /// <summary>So many documents were looked at for it while it is built.</summary>
+    /// <summary>Adds documents and tombstones that were read to the progress.</summary>
     public void Count(long looked)
     {
         _meter.Add(looked);
@@ -310,12 +321,14 @@ public sealed class RunningIndex : IDisposable
     }
 
     /// <summary>
-    /// Whether what it was fed should be applied now: there is much of it, or it is old, or it is what somebody waits
-    /// for. What comes before that is applied with it.
+    /// Returns whether the buffered entries should be applied now: they are large or old, or a task waits for them, or
+    /// the position has advanced far without entries.
     /// </summary>
-    /// <param name="bytes">From so many bytes on.</param>
-    /// <param name="age">When it waited so long.</param>
-    /// <param name="etagsUnnoted">When nothing of so many operations concerned it.</param>
+    /// <param name="bytes">Due from this many buffered bytes.</param>
+    /// <param name="age">Due when the oldest buffered entry, or the last refused write, is this old.</param>
+    /// <param name="etagsUnnoted">
+    /// Due when the position, without entries to write, is this many etags after the stored watermark.
+    /// </param>
     public bool IsApplyDue(long bytes, TimeSpan age, long etagsUnnoted)
     {
         if (_refusedAt is { } refusedAt)
@@ -325,7 +338,7 @@ public sealed class RunningIndex : IDisposable
 
         if (!HasPending)
         {
-            // Nothing to write but how far it has come, so that a restart does not begin from far behind.
+            // Nothing to write but the position, so that a restart does not read many operations again.
             return Position > 0 && (Store.Watermark == 0 || Position - Store.Watermark >= etagsUnnoted);
         }
 
@@ -334,8 +347,8 @@ public sealed class RunningIndex : IDisposable
             return true;
         }
 
-        // A build that has just ended is shown at once: it happens once, and clients that poll the statistics
-        // waited 5 s.
+        // A finished build is shown at once. This happens once, and clients that poll the statistics would otherwise
+        // wait 5 s for it.
         return Position > 0
             && (
                 Store.Watermark == 0
@@ -344,7 +357,7 @@ public sealed class RunningIndex : IDisposable
             );
     }
 
-    /// <summary>Applies what it was fed. What the disk refuses is tried again later.</summary>
+    /// <summary>Writes the buffered entries. A write that the disk refuses is tried again later.</summary>
     public void Apply()
     {
         try
@@ -371,8 +384,8 @@ public sealed class RunningIndex : IDisposable
         }
     }
 
-    /// <summary>Does a piece of the work that keeps what it holds small and quick.</summary>
-    /// <returns>Whether there was any.</returns>
+    /// <summary>Merges some segments, if that is due.</summary>
+    /// <returns>Whether there was work to do.</returns>
     public bool MergeOnce()
     {
         try
@@ -392,29 +405,31 @@ public sealed class RunningIndex : IDisposable
     }
 
     /// <summary>
-    /// Whether what was thrown by the store of an index says that its files are damaged: segments, or the rows that a
-    /// map/reduce index keeps in an engine of their own.
+    /// Returns whether an exception of the store means that files are damaged: segments, or the rows of a map/reduce
+    /// index.
     /// </summary>
     public static bool IsDamage(Exception thrown) =>
         thrown is SegmentDamagedException or InvalidDataException or DamagedException or StorageFormatException;
 
-    /// <summary>What it holds turned out to be damaged: it is built from the beginning. From any thread.</summary>
+    /// <summary>Requests a rebuild because files are damaged. Thread-safe.</summary>
     public void BuildAgain(Exception damaged)
     {
         Tell($"It is built again: {damaged.Message}");
         AskForReset();
     }
 
-    /// <summary>It cannot go on for now; why, in a sentence. Null: it can.</summary>
+    /// <summary>Sets the problem shown in the status, as a sentence; null for none.</summary>
     public void Tell(string? trouble) => Volatile.Write(ref _trouble, trouble);
 
-    /// <summary>Waits until its answers follow the documents through an etag.</summary>
-    /// <param name="etag">The etag.</param>
-    /// <param name="timeout">How long at most.</param>
-    /// <param name="cancellationToken">Gives up.</param>
-    /// <param name="mayGoOn">Whether it is waited for when it is paused, disabled or has stopped, because it may go on
-    /// meanwhile. Asked before and behind the beginning of the wait.</param>
-    /// <returns>Whether they do.</returns>
+    /// <summary>Waits until the results include the changes through an etag.</summary>
+    /// <param name="etag">The etag to reach.</param>
+    /// <param name="timeout">The longest wait.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <param name="mayGoOn">
+    /// Returns whether to wait although the index is paused, disabled or stopped, because it may resume. Called before
+    /// and after the wait is registered.
+    /// </param>
+    /// <returns>Whether the etag is reached.</returns>
     public async Task<bool> WaitAsync(
         long etag,
         TimeSpan timeout,
@@ -431,7 +446,7 @@ public sealed class RunningIndex : IDisposable
         var waiting = _waiters.Add(etag, () => VisibleEtag, isPatient);
         try
         {
-            // It may have come to rest before it could send this one away.
+            // The index may have come to rest before this task was registered, and so did not release it.
             return (State == IndexState.Normal || mayGoOn?.Invoke() is true)
                 && await waiting.WaitAsync(timeout, _time, cancellationToken);
         }
@@ -445,7 +460,7 @@ public sealed class RunningIndex : IDisposable
         }
     }
 
-    /// <summary>Ends the waits that it keeps from ending, if it is at rest. From any thread.</summary>
+    /// <summary>Completes the tasks that wait in vain, if the index is at rest. Thread-safe.</summary>
     internal void SendAwayAtRest()
     {
         if (State != IndexState.Normal)
@@ -454,10 +469,9 @@ public sealed class RunningIndex : IDisposable
         }
     }
 
-    /// <summary>How it is.</summary>
+    /// <summary>Returns the status of the index.</summary>
     /// <param name="lastEtag">The etag of the last operation on the database.</param>
-    /// <param name="documentsLeft">Documents that it still has to look at, when that is known better than by
-    /// etags.</param>
+    /// <param name="documentsLeft">Documents still to read; null to estimate them from the etags.</param>
     public IndexStatus ReadStatus(long lastEtag, long? documentsLeft)
     {
         long visible = VisibleEtag;
@@ -479,7 +493,7 @@ public sealed class RunningIndex : IDisposable
         };
     }
 
-    /// <summary>Ends it; what is not applied is lost, and fed again after the next start.</summary>
+    /// <summary>Closes the index. Entries that are not applied are lost, and fed again after the next start.</summary>
     public void Dispose()
     {
         _waiters.Close();

@@ -1,18 +1,18 @@
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// Shares turns between kinds of work in proportion to their weights, and spreads the turns of each evenly: smooth
-/// weighted round robin. One thread at a time. Two whose turns are always given out together keep in step, so that a
-/// kind of one may only ever meet the same kind of the other: use one for each kind of the first.
+/// Distributes turns among kinds of work in proportion to their weights, evenly spread (smooth weighted round robin).
+/// Not thread-safe. Two instances whose turns are always drawn together stay in step, so some combinations never occur:
+/// to combine two choices, use one instance of the second for each kind of the first.
 /// </summary>
-/// <param name="kinds">How many kinds there are.</param>
+/// <param name="kinds">Number of kinds.</param>
 internal sealed class WeightedTurns(int kinds)
 {
     private readonly int[] _credits = new int[kinds];
 
-    /// <summary>Gives the next turn.</summary>
-    /// <param name="weights">The share of each kind; 0 for one that has nothing to do, which saves up no turns.</param>
-    /// <returns>The kind, from 0; -1 when none has anything to do.</returns>
+    /// <summary>Draws the next turn.</summary>
+    /// <param name="weights">The weight of each kind; 0 for a kind without work, which accumulates no turns.</param>
+    /// <returns>The kind, from 0; -1 when no kind has work.</returns>
     public int Next(ReadOnlySpan<int> weights)
     {
         int total = 0;
