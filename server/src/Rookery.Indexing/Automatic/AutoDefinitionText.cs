@@ -8,23 +8,22 @@ using Rookery.Indexing.Mapping;
 namespace Rookery.Indexing.Automatic;
 
 /// <summary>
-/// What the definitions of all kinds of automatic indexes have in common: the frame of their JSON, and how their names
-/// are made.
+/// The parts that definitions of automatic indexes share: the outer members of their JSON, and their names.
 /// </summary>
 internal static class AutoDefinitionText
 {
-    // Part of the format, whatever the properties are called.
+    // Part of the stored format; independent of property names.
     private const string TypeMember = "Type";
     private const string CollectionMember = "Collection";
 
-    // The rest of the name of an index of many fields is a hash: names have an end.
+    // A longer name is replaced by a hash.
     private const int MaxNameBytes = 256;
     private const string NameOfAll = "AllDocs";
 
-    /// <summary>Writes a definition.</summary>
-    /// <param name="typeName">Of which kind it is.</param>
+    /// <summary>Writes a definition as JSON.</summary>
+    /// <param name="typeName">The kind of definition.</param>
     /// <param name="collection">The collection; null for all documents.</param>
-    /// <param name="members">Writes the members of this kind.</param>
+    /// <param name="members">Writes the members of this kind of definition.</param>
     public static byte[] Write(string typeName, string? collection, Action<Utf8JsonWriter> members)
     {
         var output = new ArrayBufferWriter<byte>();
@@ -41,11 +40,13 @@ internal static class AutoDefinitionText
     }
 
     /// <summary>Reads a definition; null when it is of another kind.</summary>
-    /// <param name="definition">The JSON.</param>
-    /// <param name="typeName">The kind.</param>
-    /// <param name="read">Reads the members of this kind, for a collection, or for all documents: null. What it does
-    /// not understand may fail as <see cref="JsonElement"/> does, or by <see cref="FormatException"/>.</param>
-    /// <exception cref="IndexDefinitionException">It says nothing that this program understands.</exception>
+    /// <param name="definition">The definition as JSON.</param>
+    /// <param name="typeName">The kind of definition.</param>
+    /// <param name="read">
+    /// Makes the definition of a collection (null for all documents) and its JSON. On unknown content it throws
+    /// <see cref="FormatException"/> or an exception of <see cref="JsonElement"/>.
+    /// </param>
+    /// <exception cref="IndexDefinitionException">The definition is malformed or of a newer version.</exception>
     public static T? TryRead<T>(ReadOnlyMemory<byte> definition, string typeName, Func<string?, JsonElement, T> read)
         where T : class
     {
@@ -71,7 +72,7 @@ internal static class AutoDefinitionText
         }
     }
 
-    /// <summary>Writes a path as an array of its steps.</summary>
+    /// <summary>Writes a path as an array of its member names.</summary>
     public static void WritePath(Utf8JsonWriter json, string member, IReadOnlyList<string> path)
     {
         json.WriteStartArray(member);
@@ -83,15 +84,15 @@ internal static class AutoDefinitionText
         json.WriteEndArray();
     }
 
-    /// <summary>Reads what <see cref="WritePath"/> wrote.</summary>
-    /// <exception cref="FormatException">One of its steps is null.</exception>
-    /// <exception cref="InvalidOperationException">It is no array of strings.</exception>
+    /// <summary>Reads a path that <see cref="WritePath"/> wrote.</summary>
+    /// <exception cref="FormatException">A member name is null.</exception>
+    /// <exception cref="InvalidOperationException">The value is no array of strings.</exception>
     public static string[] ReadPath(JsonElement path) =>
         [.. path.EnumerateArray().Select(static step => step.GetString() ?? throw new FormatException())];
 
     /// <summary>
-    /// The name of an index: of its collection and what it holds, or a hash of its definition where that is too long
-    /// for a name, or none.
+    /// Returns the name of an index, from its collection and content, or with a hash of its definition when that name
+    /// is too long or not allowed.
     /// </summary>
     public static string NameOf(IAutoDefinition definition, string? collection, string content)
     {
@@ -101,7 +102,7 @@ internal static class AutoDefinitionText
             : $"Auto/{Convert.ToHexStringLower(SHA256.HashData(definition.ToJson()).AsSpan(0, 16))}";
     }
 
-    /// <summary>A path as names show it: <c>Address_City</c>.</summary>
+    /// <summary>Returns a path as names show it: <c>Address_City</c>.</summary>
     public static string NameOf(IEnumerable<string> path) =>
         string.Join(
             '_',

@@ -3,11 +3,11 @@ using Rookery.Indexing.Mapping;
 
 namespace Rookery.Indexing.Automatic;
 
-/// <summary>An automatic index that there is, as whoever chooses sees it.</summary>
-/// <param name="Name">Its name.</param>
-/// <param name="Definition">What it holds.</param>
-/// <param name="State">What it does on this node.</param>
-/// <param name="VisibleEtag">The etag through which its answers follow the documents.</param>
+/// <summary>An existing automatic index that may answer a query.</summary>
+/// <param name="Name">The name of the index.</param>
+/// <param name="Definition">The definition of the index.</param>
+/// <param name="State">The state of the index on this node.</param>
+/// <param name="VisibleEtag">The results include the documents' changes through this etag.</param>
 public sealed record AutoIndexCandidate(
     string Name,
     AutoIndexDefinition Definition,
@@ -15,19 +15,21 @@ public sealed record AutoIndexCandidate(
     long VisibleEtag
 );
 
-/// <summary>Which automatic index answers a query, or which one has to be made.</summary>
-/// <param name="Name">The index.</param>
-/// <param name="ToDefine">Its definition, when there is no such index yet; null when there is.</param>
-/// <param name="Reasons">Why this one and not the others; none unless they were asked for.</param>
+/// <summary>The automatic index that answers a query, existing or to be defined.</summary>
+/// <param name="Name">The name of the index.</param>
+/// <param name="ToDefine">The definition, when the index does not exist yet; otherwise null.</param>
+/// <param name="Reasons">Why this index and not the others; empty unless requested.</param>
 public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine, IReadOnlyList<PlanReason> Reasons)
 {
-    /// <summary>Fields of one index at most. A wider one would be written for queries that need few of them.</summary>
+    /// <summary>
+    /// The most fields of one index. Wider ones would be written for queries that need few of the fields.
+    /// </summary>
     public const int MaxMergedFields = 16;
 
-    /// <summary>Chooses.</summary>
-    /// <param name="needed">What the query needs.</param>
+    /// <summary>Chooses the index for a query.</summary>
+    /// <param name="needed">The definition of an index with exactly the fields of the query.</param>
     /// <param name="candidates">The automatic indexes of the database.</param>
-    /// <param name="explains">Whether reasons are given, which takes longer than to choose.</param>
+    /// <param name="explains">Whether to give reasons, which takes longer than to choose.</param>
     public static AutoIndexChoice For(
         AutoIndexDefinition needed,
         IReadOnlyList<AutoIndexCandidate> candidates,
@@ -59,7 +61,7 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
             }
         }
 
-        // The freshest; of equals the one with the least in it.
+        // The most recent index; among equals the one with the fewest fields.
         if (
             usable
                 .OrderByDescending(static candidate => candidate.VisibleEtag)
@@ -92,7 +94,7 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
     }
 
     /// <summary>
-    /// The automatic indexes that another one makes superfluous, because it holds all of theirs and has come as far.
+    /// Returns the names of indexes that another index makes superfluous, because it covers them and is as up to date.
     /// </summary>
     public static IReadOnlyList<string> Superfluous(IReadOnlyList<AutoIndexCandidate> candidates) =>
         [
@@ -112,7 +114,7 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
     private static bool IsWider(AutoIndexDefinition wide, AutoIndexDefinition narrow) =>
         wide.Covers(narrow) && !narrow.Covers(wide);
 
-    // One index of many fields costs less than many of few: each document is read and each change written once.
+    // One index of many fields costs less than many of few: each document is read, and each change written, once.
     private static AutoIndexDefinition Extended(
         AutoIndexDefinition needed,
         IReadOnlyList<AutoIndexCandidate> candidates,

@@ -4,24 +4,24 @@ using Rookery.Indexing.Mapping;
 namespace Rookery.Indexing.Automatic;
 
 /// <summary>
-/// An index that a query made: the values of some fields of a collection. Its name follows from what it holds, so all
-/// members that need the same one define the same one.
+/// The definition of an automatic index without groups: a collection and the fields to index. Its name follows from its
+/// content, so members that need the same index define the same one.
 /// </summary>
 public sealed record AutoIndexDefinition : IAutoDefinition
 {
-    /// <summary>What <see cref="Collection"/> is called where an index of all documents is shown.</summary>
+    /// <summary>The name shown for <see cref="Collection"/> when an index covers all documents.</summary>
     public const string AllDocuments = "@all_docs";
 
     internal const string TypeName = "AutoMap";
 
-    // Part of the format, whatever the properties are called.
+    // Part of the stored format; independent of property names.
     private const string FieldsMember = "Fields";
     private const string PathMember = "Path";
     private const string UsesMember = "Uses";
 
-    /// <summary>An automatic index.</summary>
+    /// <summary>Makes a definition.</summary>
     /// <param name="collection">The collection; null for all documents.</param>
-    /// <param name="fields">Its fields, each path once.</param>
+    /// <param name="fields">The fields of the index, each path once.</param>
     public AutoIndexDefinition(string? collection, IEnumerable<AutoIndexField> fields)
     {
         Collection = collection;
@@ -31,21 +31,21 @@ public sealed record AutoIndexDefinition : IAutoDefinition
     /// <summary>The collection; null for all documents.</summary>
     public string? Collection { get; }
 
-    /// <summary>Its fields, ordered by name.</summary>
+    /// <summary>The fields of the index, ordered by name.</summary>
     public IReadOnlyList<AutoIndexField> Fields { get; }
 
-    /// <summary>What it is called: <c>Auto/Users/ByAgeAndSearch(bio)</c>.</summary>
+    /// <summary>The name of the index, such as <c>Auto/Users/ByAgeAndSearch(bio)</c>.</summary>
     public string Name => AutoDefinitionText.NameOf(this, Collection, $"By{string.Join("And", Fields.Select(NameOf))}");
 
-    /// <summary>Whether what was built by this definition answers what <paramref name="other"/> is for.</summary>
+    /// <summary>Returns whether an index of this definition answers the queries of <paramref name="other"/>.</summary>
     public bool Covers(AutoIndexDefinition other) =>
         HasCollectionOf(other) && other.Fields.All(wanted => Fields.Any(field => field.Covers(wanted)));
 
-    /// <summary>Whether both are of the same documents.</summary>
+    /// <summary>Returns whether both definitions cover the same collection.</summary>
     public bool HasCollectionOf(AutoIndexDefinition other) =>
         string.Equals(Collection, other.Collection, StringComparison.OrdinalIgnoreCase);
 
-    /// <summary>A definition that covers both.</summary>
+    /// <summary>Returns a definition that covers both.</summary>
     public AutoIndexDefinition MergedWith(AutoIndexDefinition other)
     {
         var merged = Fields.ToList();
@@ -85,8 +85,8 @@ public sealed record AutoIndexDefinition : IAutoDefinition
             }
         );
 
-    /// <summary>Reads the definition of an index; null when it is of another kind.</summary>
-    /// <exception cref="IndexDefinitionException">It says nothing that this program understands.</exception>
+    /// <summary>Reads a definition; null when it is of another kind.</summary>
+    /// <exception cref="IndexDefinitionException">The definition is malformed or of a newer version.</exception>
     public static AutoIndexDefinition? TryRead(ReadOnlyMemory<byte> definition) =>
         AutoDefinitionText.TryRead(
             definition,

@@ -1,38 +1,40 @@
 namespace Rookery.Indexing.Automatic;
 
 /// <summary>
-/// How the values of a field are looked for beside equality and order without case, which every field of an automatic
-/// index has. Numbers are part of the format.
+/// How a field of an automatic index can be searched, beside equality and order without case, which every field
+/// supports. The numbers are part of the stored format.
 /// </summary>
 [Flags]
 public enum AutoIndexFieldUses : byte
 {
-    /// <summary>Not otherwise.</summary>
+    /// <summary>Equality and order only.</summary>
     None = 0,
 
-    /// <summary>By <c>exact(…)</c>: with case.</summary>
+    /// <summary>Also by <c>exact(…)</c>, with case.</summary>
     Exact = 1,
 
-    /// <summary>By <c>search(…)</c>: by their words.</summary>
+    /// <summary>Also by <c>search(…)</c>, by words.</summary>
     Search = 2,
 }
 
-/// <summary>A field of an automatic index: where its values stand, and how they are looked for.</summary>
-/// <param name="Path">Names of members from the document's top. Arrays on the way count element by element, so
-/// <c>lines[].product</c> and <c>lines.product</c> are one path.</param>
-/// <param name="Uses">How its values are looked for.</param>
+/// <summary>A field of an automatic index.</summary>
+/// <param name="Path">
+/// Member names from the document's top. An array on the path counts element by element, so <c>lines[].product</c> and
+/// <c>lines.product</c> are one path.
+/// </param>
+/// <param name="Uses">How the field can be searched.</param>
 public sealed record AutoIndexField(IReadOnlyList<string> Path, AutoIndexFieldUses Uses)
 {
-    /// <summary>The path as it is shown.</summary>
+    /// <summary>The path as users see it.</summary>
     public string Name => string.Join('.', Path);
 
-    /// <summary>Whether what was built for this field answers what <paramref name="other"/> is for.</summary>
+    /// <summary>Returns whether this field answers what <paramref name="other"/> is for.</summary>
     public bool Covers(AutoIndexField other) => HasPathOf(other) && (Uses & other.Uses) == other.Uses;
 
-    /// <summary>Whether both speak of the same values.</summary>
+    /// <summary>Returns whether both fields have the same path.</summary>
     public bool HasPathOf(AutoIndexField other) => Path.SequenceEqual(other.Path, StringComparer.Ordinal);
 
-    /// <summary>The field as its index's name has it: <c>Search(bio)</c>.</summary>
+    /// <summary>Returns the field as the name of its index shows it: <c>Search(bio)</c>.</summary>
     public override string ToString() =>
         Uses switch
         {

@@ -5,12 +5,12 @@ using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Automatic;
 
-/// <summary>What an automatic index holds of a document: the values of its fields.</summary>
+/// <summary>Maps a document to the entry of an automatic index: the values of its fields.</summary>
 public sealed class AutoIndexMap : IIndexMap
 {
     private readonly FieldEntryWriter _writer;
 
-    /// <summary>The map of a definition.</summary>
+    /// <summary>Makes the map of a definition.</summary>
     public AutoIndexMap(AutoIndexDefinition definition)
     {
         Definition = definition;
@@ -25,10 +25,10 @@ public sealed class AutoIndexMap : IIndexMap
         _writer = new FieldEntryWriter(Fields);
     }
 
-    /// <summary>With what the words of all automatic indexes are made.</summary>
+    /// <summary>The analyzer of all automatic indexes.</summary>
     public static Analyzer Analyzer { get; } = AnalyzerCatalog.Make(AnalyzerCatalog.DefaultName);
 
-    /// <summary>What it is made by.</summary>
+    /// <summary>The definition of the index.</summary>
     public AutoIndexDefinition Definition { get; }
 
     /// <inheritdoc/>
@@ -41,7 +41,8 @@ public sealed class AutoIndexMap : IIndexMap
     public IReadOnlyList<string> LoadedCollections => [];
 
     /// <summary>
-    /// 2 where a field ends in a member that values have which are no objects, of which there was nothing before.
+    /// 2 when a path ends in a member that .NET values have, such as a string's length; version 1 indexed nothing for
+    /// such a path.
     /// </summary>
     public int ContentVersion =>
         Fields.Any(static mapped => mapped.Path.Count > 1 && PseudoMember.Of(mapped.Path[^1]) is not null) ? 2 : 1;
@@ -51,7 +52,7 @@ public sealed class AutoIndexMap : IIndexMap
     {
         _writer.Write(document, entry);
 
-        // Also where the document has none of the fields: that is what some conditions look for.
+        // Also when the document has none of the fields, because some conditions match missing fields.
         entry.EndEntry();
     }
 }

@@ -3,11 +3,11 @@ using Rookery.Indexing.Mapping;
 
 namespace Rookery.Indexing.Automatic;
 
-/// <summary>An automatic map/reduce index that there is, as whoever chooses sees it.</summary>
-/// <param name="Name">Its name.</param>
-/// <param name="Definition">What it holds.</param>
-/// <param name="State">What it does on this node.</param>
-/// <param name="VisibleEtag">The etag through which its answers follow the documents.</param>
+/// <summary>An existing automatic map/reduce index that may answer a query.</summary>
+/// <param name="Name">The name of the index.</param>
+/// <param name="Definition">The definition of the index.</param>
+/// <param name="State">The state of the index on this node.</param>
+/// <param name="VisibleEtag">The results include the documents' changes through this etag.</param>
 public sealed record AutoReduceCandidate(
     string Name,
     AutoReduceDefinition Definition,
@@ -15,19 +15,19 @@ public sealed record AutoReduceCandidate(
     long VisibleEtag
 );
 
-/// <summary>Which automatic map/reduce index answers a grouped query, or which one has to be made.</summary>
-/// <param name="Name">The index; null where none can be made.</param>
-/// <param name="ToDefine">Its definition, when there is no such index yet; null when there is.</param>
-/// <param name="Reasons">Why this one and not the others.</param>
+/// <summary>The automatic map/reduce index that answers a grouped query, existing or to be defined.</summary>
+/// <param name="Name">The name of the index; null when documents must be scanned.</param>
+/// <param name="ToDefine">The definition, when the index does not exist yet; otherwise null.</param>
+/// <param name="Reasons">Why this index and not the others.</param>
 public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefine, IReadOnlyList<PlanReason> Reasons)
 {
     /// <summary>
-    /// Keys and aggregates of one index at most: its rows have to fit into pages, whatever the documents hold.
+    /// The most keys and aggregates of one index together: a row must fit into a page, whatever the documents hold.
     /// </summary>
     public const int MostFields = 16;
 
-    /// <summary>Chooses.</summary>
-    /// <param name="needed">What the query needs.</param>
+    /// <summary>Chooses the index for a grouped query.</summary>
+    /// <param name="needed">The definition of an index with exactly the groups and aggregates of the query.</param>
     /// <param name="candidates">The automatic map/reduce indexes of the database.</param>
     public static AutoReduceChoice For(AutoReduceDefinition needed, IReadOnlyList<AutoReduceCandidate> candidates)
     {
@@ -56,7 +56,7 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
             }
         }
 
-        // The freshest; of equals the one with the least in it.
+        // The most recent index; among equals the one with the fewest aggregates.
         if (
             usable
                 .OrderByDescending(static candidate => candidate.VisibleEtag)
@@ -98,8 +98,7 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
     }
 
     /// <summary>
-    /// The automatic map/reduce indexes that another one makes superfluous, because it computes all that they do and
-    /// has come as far.
+    /// Returns the names of indexes that another index makes superfluous, because it covers them and is as up to date.
     /// </summary>
     public static IReadOnlyList<string> Superfluous(IReadOnlyList<AutoReduceCandidate> candidates) =>
         [
@@ -119,8 +118,7 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
     private static bool IsWider(AutoReduceDefinition wide, AutoReduceDefinition narrow) =>
         wide.Covers(narrow) && !narrow.Covers(wide);
 
-    // One index of the same groups with more in each costs less than two: each document is read and put into its groups
-    // once.
+    // One index with more aggregates in each group costs less than two: each document is read and grouped once.
     private static AutoReduceDefinition Extended(
         AutoReduceDefinition needed,
         IReadOnlyList<AutoReduceCandidate> candidates,

@@ -6,14 +6,14 @@ using Rookery.Indexing.Values;
 namespace Rookery.Indexing.Automatic;
 
 /// <summary>
-/// A map/reduce index that a query made: the documents of a collection, or the elements of an array in them, put
-/// together by keys, with aggregates of each group.
+/// The definition of an automatic map/reduce index: it groups the documents of a collection, or the elements of an
+/// array in them, by keys and computes aggregates of each group.
 /// </summary>
 public sealed class AutoReduceDefinition : IAutoDefinition
 {
     internal const string TypeName = "AutoMapReduce";
 
-    // Part of the format, whatever the properties are called.
+    // Part of the stored format; independent of property names.
     private const string ArrayMember = "Array";
     private const string KeysMember = "Keys";
     private const string AggregatesMember = "Aggregates";
@@ -21,11 +21,13 @@ public sealed class AutoReduceDefinition : IAutoDefinition
 
     private const string NameOfCount = "Count";
 
-    /// <summary>An automatic map/reduce index.</summary>
+    /// <summary>Makes a definition.</summary>
     /// <param name="collection">The collection; null for all documents.</param>
-    /// <param name="array">Names of members to the array whose elements are entries; null where documents are.</param>
-    /// <param name="keys">Its keys; one that is named twice is one.</param>
-    /// <param name="aggregates">What it computes; what is named twice is computed once.</param>
+    /// <param name="array">
+    /// Member names of the path to the array whose elements are grouped; null to group documents.
+    /// </param>
+    /// <param name="keys">The keys of the groups; duplicates are dropped.</param>
+    /// <param name="aggregates">The aggregates of each group; duplicates are dropped.</param>
     public AutoReduceDefinition(
         string? collection,
         IReadOnlyList<string>? array,
@@ -46,16 +48,16 @@ public sealed class AutoReduceDefinition : IAutoDefinition
     /// <summary>The collection; null for all documents.</summary>
     public string? Collection { get; }
 
-    /// <summary>Names of members to the array whose elements are entries; null where documents are.</summary>
+    /// <summary>Member names of the path to the array whose elements are grouped; null to group documents.</summary>
     public IReadOnlyList<string>? Array { get; }
 
-    /// <summary>Its keys, ordered by name. Groups stand in the order of these.</summary>
+    /// <summary>The keys, ordered by name. The index orders its groups by them in this order.</summary>
     public IReadOnlyList<AutoReduceKey> Keys { get; }
 
-    /// <summary>What it computes, ordered by name.</summary>
+    /// <summary>The aggregates, ordered by name.</summary>
     public IReadOnlyList<AutoReduceAggregate> Aggregates { get; }
 
-    /// <summary>What it is called: <c>Auto/Orders/ByCountAndTotalReducedByCompany</c>.</summary>
+    /// <summary>The name of the index, such as <c>Auto/Orders/ByCountAndTotalReducedByCompany</c>.</summary>
     public string Name
     {
         get
@@ -72,32 +74,32 @@ public sealed class AutoReduceDefinition : IAutoDefinition
         }
     }
 
-    /// <summary>Whether what was built by this definition answers what <paramref name="other"/> is for.</summary>
+    /// <summary>Returns whether an index of this definition answers the queries of <paramref name="other"/>.</summary>
     public bool Covers(AutoReduceDefinition other) => HasGroupsOf(other) && other.Aggregates.All(Aggregates.Contains);
 
-    /// <summary>Whether both are of the same documents.</summary>
+    /// <summary>Returns whether both definitions cover the same collection.</summary>
     public bool HasCollectionOf(AutoReduceDefinition other) =>
         string.Equals(Collection, other.Collection, StringComparison.OrdinalIgnoreCase);
 
-    /// <summary>Whether both put the same documents together by the same keys.</summary>
+    /// <summary>Returns whether both definitions group the same items by the same keys.</summary>
     public bool HasGroupsOf(AutoReduceDefinition other) =>
         HasCollectionOf(other) && HasArrayOf(other) && Keys.SequenceEqual(other.Keys);
 
-    /// <summary>A definition that covers both, which have the same groups.</summary>
+    /// <summary>Returns a definition that covers both. They must have the same groups.</summary>
     public AutoReduceDefinition MergedWith(AutoReduceDefinition other) =>
         new(Collection, Array, Keys, Aggregates.Concat(other.Aggregates));
 
     /// <inheritdoc/>
     public byte[] ToJson() => AutoDefinitionText.Write(TypeName, Collection, WriteMembers);
 
-    /// <summary>Reads the definition of an index; null when it is of another kind.</summary>
-    /// <exception cref="IndexDefinitionException">It says nothing that this program understands.</exception>
+    /// <summary>Reads a definition; null when it is of another kind.</summary>
+    /// <exception cref="IndexDefinitionException">The definition is malformed or of a newer version.</exception>
     public static AutoReduceDefinition? TryRead(ReadOnlyMemory<byte> definition) =>
         AutoDefinitionText.TryRead(definition, TypeName, ReadMembers);
 
-    /// <summary>What an index holds that answers a grouped query.</summary>
+    /// <summary>Returns the definition of an index that answers a grouped query.</summary>
     /// <param name="collection">The collection; null for all documents.</param>
-    /// <param name="groups">What the query computes.</param>
+    /// <param name="groups">The groups and aggregates of the query.</param>
     public static AutoReduceDefinition Of(string? collection, GroupPlan groups) =>
         new(
             collection,
@@ -106,7 +108,7 @@ public sealed class AutoReduceDefinition : IAutoDefinition
             groups.Aggregates.Select(aggregate => AggregateOf(groups, aggregate))
         );
 
-    /// <summary>What an index computes of the groups that it holds.</summary>
+    /// <summary>Returns the plan by which the index groups the entries of a document.</summary>
     internal GroupPlan ToPlan()
     {
         string[]? array = Array is { } steps ? [.. steps] : null;
@@ -123,7 +125,7 @@ public sealed class AutoReduceDefinition : IAutoDefinition
         );
     }
 
-    /// <summary>An aggregate of a query as an index holds it.</summary>
+    /// <summary>Returns an aggregate of a query as an index definition has it.</summary>
     public static AutoReduceAggregate AggregateOf(
         GroupPlan groups,
         (AggregateKind Kind, GroupedField? Field) aggregate
@@ -220,7 +222,7 @@ public sealed class AutoReduceDefinition : IAutoDefinition
             _ => throw new FormatException(),
         };
 
-    // RavenDB has counts and sums only, and calls a sum as its field.
+    // RavenDB has only counts and sums, and names a sum by its field.
     private static string NameOf(AutoReduceAggregate aggregate)
     {
         string name = AutoDefinitionText.NameOf(aggregate.Path);

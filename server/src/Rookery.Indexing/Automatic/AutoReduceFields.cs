@@ -2,13 +2,15 @@ using Rookery.Indexing.Grouping;
 
 namespace Rookery.Indexing.Automatic;
 
-/// <summary>A key by which an automatic map/reduce index puts entries together.</summary>
-/// <param name="Path">Names of members from the document's top.</param>
-/// <param name="IsOfElement">Whether it is read from the elements of the index's array; otherwise from the document, an
-/// array being one value.</param>
+/// <summary>A key by which an automatic map/reduce index groups entries.</summary>
+/// <param name="Path">Member names from the document's top.</param>
+/// <param name="IsOfElement">
+/// Whether the key is read from each element of the index's array. Otherwise it is read from the document, and an array
+/// counts as one value.
+/// </param>
 public sealed record AutoReduceKey(IReadOnlyList<string> Path, bool IsOfElement)
 {
-    /// <summary>The path as it is shown.</summary>
+    /// <summary>The path as users see it.</summary>
     public string Name => string.Join('.', Path);
 
     /// <inheritdoc/>
@@ -20,12 +22,12 @@ public sealed record AutoReduceKey(IReadOnlyList<string> Path, bool IsOfElement)
         Path.Aggregate(IsOfElement.GetHashCode(), static (hash, name) => HashCode.Combine(hash, name));
 }
 
-/// <summary>What an automatic map/reduce index computes of the entries of a group.</summary>
-/// <param name="Kind">What it is.</param>
-/// <param name="Path">Names of members from the document's top; none for a count.</param>
+/// <summary>An aggregate that an automatic map/reduce index computes for each group.</summary>
+/// <param name="Kind">The kind of aggregate.</param>
+/// <param name="Path">Member names from the document's top; empty for a count.</param>
 public sealed record AutoReduceAggregate(AggregateKind Kind, IReadOnlyList<string> Path)
 {
-    /// <summary>As queries write it: <c>sum(total)</c>.</summary>
+    /// <summary>The aggregate as queries write it: <c>sum(total)</c>.</summary>
     public string Name =>
         Kind switch
         {

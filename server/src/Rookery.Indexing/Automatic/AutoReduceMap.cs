@@ -9,18 +9,18 @@ using Rookery.Search.Values;
 namespace Rookery.Indexing.Automatic;
 
 /// <summary>
-/// What an automatic map/reduce index holds of a document: a row for each group that it has entries in, in which these
-/// are put together already. A document that has too many groups, or too long values, is held as one that the index
-/// cannot hold: as long as there is one, documents answer in its place.
+/// Maps a document to the rows of an automatic map/reduce index: one row for each group, with the document's entries
+/// already aggregated. A document with too many groups, or too long values, gives the row
+/// <see cref="ReducedGroup.UnheldRow"/> instead: while one exists, queries scan the documents.
 /// </summary>
 public sealed class AutoReduceMap : IIndexMap, IDisposable
 {
-    /// <summary>Bytes of the keys of a group, as JSON.</summary>
+    /// <summary>The most bytes of a group's keys, as JSON.</summary>
     public const int MostKeyBytes = 8 * 1024;
 
     /// <summary>
-    /// Bytes of a least or greatest value. So many of them, and the keys, are a row of
-    /// <see cref="MappedRows.LongestRowBytes"/>.
+    /// The most bytes of a minimum or maximum. The keys and <see cref="AutoReduceChoice.MostFields"/> such values fit
+    /// into a row of <see cref="MappedRows.LongestRowBytes"/>.
     /// </summary>
     public const int MostValueBytes = 1024;
 
@@ -29,7 +29,7 @@ public sealed class AutoReduceMap : IIndexMap, IDisposable
     private readonly ScanWork _work = new(new EndlessTime());
     private readonly PooledBytes _row = new();
 
-    /// <summary>The map of a definition.</summary>
+    /// <summary>Makes the map of a definition.</summary>
     public AutoReduceMap(AutoReduceDefinition definition)
     {
         Definition = definition;
@@ -42,21 +42,21 @@ public sealed class AutoReduceMap : IIndexMap, IDisposable
         ];
     }
 
-    /// <summary>What it is made by.</summary>
+    /// <summary>The definition of the index.</summary>
     public AutoReduceDefinition Definition { get; }
 
     /// <inheritdoc/>
     public IReadOnlyList<string> Collections => Definition.Collection is { } collection ? [collection] : [];
 
-    /// <summary>The keys, and behind them the aggregates.</summary>
+    /// <summary>The keys, followed by the aggregates.</summary>
     public IReadOnlyList<MappedField> Fields { get; }
 
     /// <inheritdoc/>
     public IReadOnlyList<string> LoadedCollections => [];
 
     /// <summary>
-    /// 4: sums have all their digits. 3: rows have longer numbers. 2: keys that are arrays or objects are equal by
-    /// value. In version 1 by how they were written.
+    /// Version 4: sums keep all their digits. 3: rows have longer numbers. 2: keys that are arrays or objects are equal
+    /// by value. 1: they were equal by their text.
     /// </summary>
     public int ContentVersion => 4;
 
@@ -110,7 +110,7 @@ public sealed class AutoReduceMap : IIndexMap, IDisposable
         return true;
     }
 
-    // A document is no longer than the log takes.
+    // The work on one document needs no time limit: the log bounds the document's size.
     private sealed class EndlessTime : IScanClock
     {
         public void OnWork() { }

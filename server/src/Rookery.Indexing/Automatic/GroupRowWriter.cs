@@ -8,8 +8,8 @@ using Rookery.Search.Segments.Store;
 namespace Rookery.Indexing.Automatic;
 
 /// <summary>
-/// Writes the reduced rows of an automatic map/reduce index as entries: the row as a scan makes it of a group, whose
-/// members are its fields. One thread at a time.
+/// Converts the reduced rows of an automatic map/reduce index into index entries. A row becomes the object that a scan
+/// would return for the group, and its members become the fields. Not thread-safe.
 /// </summary>
 public sealed class GroupRowWriter : IReducedRowWriter
 {
@@ -19,7 +19,7 @@ public sealed class GroupRowWriter : IReducedRowWriter
     private readonly Range[] _values;
     private readonly PooledBytes _row = new();
 
-    /// <summary>A writer for the rows of a definition.</summary>
+    /// <summary>Makes a writer for the rows of a definition.</summary>
     public GroupRowWriter(AutoReduceDefinition definition)
     {
         _definition = definition;
@@ -30,7 +30,9 @@ public sealed class GroupRowWriter : IReducedRowWriter
         ]);
     }
 
-    /// <summary>The number under which groups are marked that need care.</summary>
+    /// <summary>
+    /// Returns the field number that marks groups which a query must treat specially: see <see cref="ReducedGroup"/>.
+    /// </summary>
     public static int MarksOf(AutoReduceDefinition definition) =>
         MappedField.PresenceOf(definition.Keys.Count + definition.Aggregates.Count);
 

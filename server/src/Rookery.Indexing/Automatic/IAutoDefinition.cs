@@ -1,14 +1,14 @@
 namespace Rookery.Indexing.Automatic;
 
 /// <summary>
-/// What an index holds that a query made. Its name follows from that, so all members that need the same one define the
-/// same one.
+/// The definition of an automatic index. Its name follows from its content, so members that need the same index define
+/// the same one.
 /// </summary>
 public interface IAutoDefinition
 {
-    /// <summary>What it is called.</summary>
+    /// <summary>The name of the index.</summary>
     string Name { get; }
 
-    /// <summary>The definition as it goes through the log: one form for one content.</summary>
+    /// <summary>Returns the definition as JSON, as the log holds it. Equal definitions give equal bytes.</summary>
     byte[] ToJson();
 }

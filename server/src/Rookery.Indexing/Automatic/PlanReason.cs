@@ -1,11 +1,11 @@
 namespace Rookery.Indexing.Automatic;
 
-/// <summary>Why a query is answered by an index, or not by it.</summary>
-/// <param name="Index">The index; null for looking at documents.</param>
-/// <param name="Text">A sentence about it.</param>
-/// <param name="IsChosen">Whether that is how the query is answered.</param>
+/// <summary>A reason why a query uses an index, or does not.</summary>
+/// <param name="Index">The name of the index; null for a scan of documents.</param>
+/// <param name="Text">The reason in a sentence, without its subject.</param>
+/// <param name="IsChosen">Whether the query is answered in this way.</param>
 public sealed record PlanReason(string? Index, string Text, bool IsChosen = false)
 {
-    /// <summary>The reason of a query for which documents are looked at.</summary>
+    /// <summary>Returns the reason of a query that scans documents.</summary>
     public static PlanReason OfDocuments(string text) => new(null, text, IsChosen: true);
 }

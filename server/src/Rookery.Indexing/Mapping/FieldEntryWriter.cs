@@ -5,11 +5,10 @@ using Rookery.Search.Values;
 
 namespace Rookery.Indexing.Mapping;
 
-/// <summary>Writes what an index holds of the fields of a document or a row. One thread at a time.</summary>
+/// <summary>Writes the fields of a document or row into an index entry. Not thread-safe.</summary>
 internal sealed class FieldEntryWriter
 {
-    // Between two values lie a thousand positions: so many words and values are more than any document holds that is no
-    // attack.
+    // Positions are Analyzer.ValueGap apart between two values. Only a hostile document has so many words and values.
     private const int MostPositions = 1 << 30;
 
     private readonly IReadOnlyList<MappedField> _fields;
@@ -25,8 +24,8 @@ internal sealed class FieldEntryWriter
         _readers = [.. fields.Select(static field => new FieldReader(field.Path))];
     }
 
-    /// <summary>Writes the fields into the entry that is open.</summary>
-    /// <exception cref="IndexEntryException">A field has more words than can be held.</exception>
+    /// <summary>Writes the fields into the open entry.</summary>
+    /// <exception cref="IndexEntryException">A field has too many words and values.</exception>
     public void Write(in QueriedDocument document, IndexEntry entry)
     {
         for (int i = 0; i < _readers.Length; i++)

@@ -3,29 +3,30 @@ using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Mapping;
 
-/// <summary>Says which documents an index is of, and what it holds of each. Used by one thread at a time.</summary>
+/// <summary>Maps documents to index entries. Not thread-safe.</summary>
 public interface IIndexMap
 {
-    /// <summary>The collections whose documents it is of; empty for all.</summary>
+    /// <summary>The collections that the map takes; empty for all.</summary>
     IReadOnlyList<string> Collections { get; }
 
-    /// <summary>The fields that it holds; the place of a field gives its numbers.</summary>
+    /// <summary>The fields of the index. The position of a field determines its field numbers.</summary>
     IReadOnlyList<MappedField> Fields { get; }
 
     /// <summary>
-    /// The collections of the documents that it loads while it maps others; mapped again are those that loaded one
-    /// which changed.
+    /// The collections of the documents that the map loads. When one of them changes, the documents that loaded it are
+    /// mapped again.
     /// </summary>
     IReadOnlyList<string> LoadedCollections { get; }
 
     /// <summary>
-    /// Which version of the rules says what it holds. What was written by another one is built again.
+    /// The version of the rules by which this kind of map writes entries. An index written by another version is
+    /// rebuilt.
     /// </summary>
     int ContentVersion => 1;
 
-    /// <summary>Writes what is held of a document.</summary>
+    /// <summary>Maps a document.</summary>
     /// <param name="document">The document.</param>
-    /// <param name="entry">Takes it; empty before.</param>
-    /// <exception cref="IndexEntryException">The document cannot be taken.</exception>
+    /// <param name="entry">Receives the entries; empty before.</param>
+    /// <exception cref="IndexEntryException">The document cannot be indexed.</exception>
     void Map(in QueriedDocument document, IndexEntry entry);
 }

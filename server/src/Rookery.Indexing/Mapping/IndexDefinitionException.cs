@@ -1,10 +1,14 @@
 namespace Rookery.Indexing.Mapping;
 
-/// <summary>A definition of an index cannot be carried out.</summary>
-/// <param name="message">What is wrong, in a sentence.</param>
-/// <param name="isNotSupported">Whether it makes sense, and only this program does not carry it out.</param>
+/// <summary>A definition of an index cannot be used.</summary>
+/// <param name="message">The error in a sentence.</param>
+/// <param name="isNotSupported">
+/// Whether the definition is valid but uses something that this version does not support.
+/// </param>
 public sealed class IndexDefinitionException(string message, bool isNotSupported = false) : Exception(message)
 {
-    /// <summary>Whether it makes sense, and only this program does not carry it out: 501.</summary>
+    /// <summary>
+    /// Whether the definition is valid but uses something that this version does not support; answered with 501.
+    /// </summary>
     public bool IsNotSupported => isNotSupported;
 }

@@ -1,17 +1,17 @@
 namespace Rookery.Indexing.Mapping;
 
-/// <summary>What an index does on this node.</summary>
+/// <summary>Whether an index of this node runs, and if not, why.</summary>
 public enum IndexState
 {
-    /// <summary>It follows the documents.</summary>
+    /// <summary>The index follows the documents.</summary>
     Normal,
 
-    /// <summary>It was paused on this node until it is resumed, or the node starts again.</summary>
+    /// <summary>Paused on this node until it is resumed or the node restarts.</summary>
     Paused,
 
-    /// <summary>It was disabled on all members.</summary>
+    /// <summary>Disabled on all members.</summary>
     Disabled,
 
-    /// <summary>It cannot take the documents; its status says why.</summary>
+    /// <summary>Stopped because too many documents failed; the status has the reason.</summary>
     Error,
 }

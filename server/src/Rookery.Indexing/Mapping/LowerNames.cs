@@ -5,13 +5,13 @@ using Rookery.Documents.Indexes;
 
 namespace Rookery.Indexing.Mapping;
 
-/// <summary>Names as they are compared.</summary>
+/// <summary>Lower-cased names, for comparison.</summary>
 internal static class LowerNames
 {
-    /// <summary>Bytes of the room that a lower-cased id or collection is written into at least.</summary>
+    /// <summary>The size of a buffer for any lower-cased id or collection, in bytes.</summary>
     public const int RoomBytes = Key.MaxBytes + DocumentId.MaxBytes;
 
-    /// <summary>A document's id.</summary>
+    /// <summary>Returns the lower-cased id of a document.</summary>
     public static ReadOnlySpan<byte> Id(scoped ReadOnlySpan<byte> id, Span<byte> room) =>
         room[..DocumentId.ToLower(id, room)];
 
@@ -22,7 +22,7 @@ internal static class LowerNames
         return Id(written[..Encoding.UTF8.GetBytes(id, written)], room);
     }
 
-    /// <summary>A collection, <c>@empty</c> where there is none.</summary>
+    /// <summary>Returns the lower-cased name of a collection; <c>@empty</c> for an empty name.</summary>
     public static ReadOnlySpan<byte> Collection(scoped ReadOnlySpan<byte> collection, Span<byte> room) =>
         room[..Key.LowerCollection(collection, room)];
 
@@ -30,7 +30,7 @@ internal static class LowerNames
     public static byte[] Collection(string collection) =>
         Collection(Encoding.UTF8.GetBytes(collection), new byte[RoomBytes]).ToArray();
 
-    /// <summary>Whether a lower-cased name is among others.</summary>
+    /// <summary>Returns whether a lower-cased name is in a list.</summary>
     public static bool Contains(byte[][] lowerNames, ReadOnlySpan<byte> lowerName)
     {
         foreach (byte[] name in lowerNames)
@@ -44,7 +44,7 @@ internal static class LowerNames
         return false;
     }
 
-    /// <summary>An index.</summary>
+    /// <summary>Returns the lower-cased name of an index.</summary>
     public static string Index(string name) =>
         Ascii.IsValid(name) ? name.ToLowerInvariant() : Encoding.UTF8.GetString(IndexRecord.LowerBytes(name));
 }

@@ -3,35 +3,34 @@ using Rookery.Search.Analysis;
 namespace Rookery.Indexing.Mapping;
 
 /// <summary>
-/// A field of an index, and what is held of it. Each field of an index has <see cref="Numbers"/> numbers, one after the
-/// other: of its values without case, of the greatest of several, of whether there are any, of its values with case, of
-/// its words.
+/// A field of an index and how it is indexed. Each field has <see cref="Numbers"/> consecutive field numbers: its
+/// values without case, its greatest value, its presence, its values with case, and its words.
 /// </summary>
-/// <param name="Path">Names of members from the top of the document, or of the row.</param>
-/// <param name="HasExactValues">Whether its values with case are held.</param>
-/// <param name="Analyzer">With what its words are made; null where they are not held.</param>
+/// <param name="Path">Member names from the top of the document or row.</param>
+/// <param name="HasExactValues">Whether values with case are indexed.</param>
+/// <param name="Analyzer">Splits texts into words; null when words are not indexed.</param>
 public sealed record MappedField(IReadOnlyList<string> Path, bool HasExactValues, Analyzer? Analyzer)
 {
-    /// <summary>Numbers that one field takes.</summary>
+    /// <summary>Number of field numbers for each field.</summary>
     public const int Numbers = 5;
 
-    /// <summary>The term of each entry that has a value at the field, null being one.</summary>
+    /// <summary>The term of every entry that has a value in the field; null counts as a value.</summary>
     public static ReadOnlySpan<byte> AnyValue => [1];
 
-    /// <summary>The number of a field's values without case. The sort key is the least of them.</summary>
+    /// <summary>Returns the number of a field's values without case. Its sort key is the least value.</summary>
     public static int ValuesOf(int field) => Numbers * field;
 
     /// <summary>
-    /// The number under which the sort key is the greatest of a field's values, where that is another than the least.
+    /// Returns the number whose sort key is the greatest value; set only when that differs from the least.
     /// </summary>
     public static int GreatestOf(int field) => ValuesOf(field) + 1;
 
-    /// <summary>The number under which entries that have a value stand by <see cref="AnyValue"/>.</summary>
+    /// <summary>Returns the number that holds <see cref="AnyValue"/> for entries with a value.</summary>
     public static int PresenceOf(int field) => ValuesOf(field) + 2;
 
-    /// <summary>The number of a field's values with case.</summary>
+    /// <summary>Returns the number of a field's values with case.</summary>
     public static int ExactValuesOf(int field) => ValuesOf(field) + 3;
 
-    /// <summary>The number of a field's words.</summary>
+    /// <summary>Returns the number of a field's words.</summary>
     public static int WordsOf(int field) => ValuesOf(field) + 4;
 }

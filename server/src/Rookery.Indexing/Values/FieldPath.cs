@@ -1,19 +1,19 @@
 namespace Rookery.Indexing.Values;
 
 /// <summary>One step of a path.</summary>
-/// <param name="Name">The member's name, as it is written in documents.</param>
-/// <param name="IsEach"><c>[]</c> behind it: each element of the array that stands there.</param>
+/// <param name="Name">The name of a member, as documents have it.</param>
+/// <param name="IsEach">Whether <c>[]</c> follows the name: each element of the array is meant.</param>
 public readonly record struct PathStep(string Name, bool IsEach);
 
 /// <summary>
-/// Where a value stands in a document: <c>address.city</c>, <c>lines[].product</c>, <c>@metadata.@collection</c>.
-/// Without the query's alias.
+/// The path of a field in a document, without the query's alias: <c>address.city</c>, <c>lines[].product</c>,
+/// <c>@metadata.@collection</c>.
 /// </summary>
-/// <param name="Steps">At least one.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <param name="Steps">The steps; at least one.</param>
+/// <param name="Position">The offset of the path in the query text, in characters.</param>
 public sealed record FieldPath(IReadOnlyList<PathStep> Steps, int Position)
 {
-    /// <summary>The names of its steps.</summary>
+    /// <summary>The names of the steps.</summary>
     internal string[] Names
     {
         get
@@ -28,11 +28,11 @@ public sealed record FieldPath(IReadOnlyList<PathStep> Steps, int Position)
         }
     }
 
-    /// <summary>The path as RavenDB writes it: <c>lines[].product</c>.</summary>
+    /// <summary>Returns the path as RavenDB writes it: <c>lines[].product</c>.</summary>
     public override string ToString() =>
         string.Join('.', Steps.Select(static step => step.IsEach ? step.Name + "[]" : step.Name));
 
-    /// <summary>Paths are the same when their steps are, wherever they were written.</summary>
+    /// <summary>Returns whether both paths have the same steps, wherever they were written.</summary>
     public bool Equals(FieldPath? other) => other is not null && Steps.SequenceEqual(other.Steps);
 
     /// <inheritdoc/>

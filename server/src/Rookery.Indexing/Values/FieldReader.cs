@@ -3,20 +3,19 @@ using Rookery.Json;
 
 namespace Rookery.Indexing.Values;
 
-/// <summary>Takes the values of a field one by one.</summary>
+/// <summary>Receives the values of a field one by one.</summary>
 public interface IValueVisitor
 {
-    /// <summary>Takes a value.</summary>
-    /// <param name="json">The value as it is stored: JSON without whitespace between its tokens; never an
-    /// array.</param>
-    /// <returns>False when no further value is wanted.</returns>
+    /// <summary>Receives a value.</summary>
+    /// <param name="json">The stored value: JSON without whitespace between tokens, never an array.</param>
+    /// <returns>Whether to continue with the next value.</returns>
     bool Visit(scoped ReadOnlySpan<byte> json);
 }
 
 /// <summary>
-/// Reads the values at one path, in place. Wherever an array stands, on the way or at the end, each of its elements
-/// counts, with or without <c>[]</c>, and those of arrays in it; null is a value; what is missing and an empty array
-/// are none. The last step may be a <see cref="PseudoMember"/>. Thread-safe.
+/// Reads the values of a field in place. An array anywhere on the path, with or without <c>[]</c>, stands for each of
+/// its elements, even in nested arrays. Null is a value; a missing member or an empty array gives none. The last step
+/// may be a <see cref="PseudoMember"/>. Thread-safe.
 /// </summary>
 public sealed class FieldReader
 {
@@ -27,13 +26,13 @@ public sealed class FieldReader
     private readonly bool _isMetadata;
     private readonly PseudoMember? _pseudo;
 
-    /// <summary>A reader of one path.</summary>
+    /// <summary>Makes a reader of one path.</summary>
     /// <param name="path">The path.</param>
     public FieldReader(FieldPath path)
         : this(path.Names) { }
 
-    /// <summary>A reader of one path.</summary>
-    /// <param name="names">Names of its steps, at least one.</param>
+    /// <summary>Makes a reader of one path.</summary>
+    /// <param name="names">The names of the steps, at least one.</param>
     public FieldReader(IReadOnlyList<string> names)
     {
         ArgumentOutOfRangeException.ThrowIfZero(names.Count);
@@ -47,13 +46,13 @@ public sealed class FieldReader
         }
     }
 
-    /// <summary>The document's id, as <c>id()</c> names it.</summary>
+    /// <summary>Reads the document's id, as <c>id()</c> does.</summary>
     public static FieldReader Id { get; } = new([MetadataName, "@id"]);
 
-    /// <summary>Gives the values of one document to a visitor.</summary>
+    /// <summary>Passes the values of one document to a visitor.</summary>
     /// <param name="document">The document.</param>
-    /// <param name="visitor">Takes them, in the order of the document.</param>
-    /// <returns>False when the visitor wanted no further one.</returns>
+    /// <param name="visitor">Receives the values, in the order of the document.</param>
+    /// <returns>False when the visitor stopped.</returns>
     public bool Read<TVisitor>(in QueriedDocument document, scoped ref TVisitor visitor)
         where TVisitor : struct, IValueVisitor, allows ref struct
     {
@@ -66,12 +65,12 @@ public sealed class FieldReader
     }
 
     /// <summary>
-    /// Gives the values of an element to a visitor: of an array's element, by the steps behind the array.
+    /// Passes the values below one JSON value to a visitor, following the remaining steps of the path.
     /// </summary>
-    /// <param name="json">The text that holds the element.</param>
-    /// <param name="at">Where the element is.</param>
-    /// <param name="step">The first of the steps from there.</param>
-    /// <param name="visitor">Takes the values.</param>
+    /// <param name="json">The JSON that contains the value.</param>
+    /// <param name="at">The offset of the value.</param>
+    /// <param name="step">The first remaining step.</param>
+    /// <param name="visitor">Receives the values.</param>
     internal bool ReadFrom<TVisitor>(scoped ReadOnlySpan<byte> json, int at, int step, scoped ref TVisitor visitor)
         where TVisitor : struct, IValueVisitor, allows ref struct
     {
@@ -111,19 +110,19 @@ public sealed class FieldReader
         return json[at] != (byte)'{' || ReadMember(json, at, step, ref visitor);
     }
 
-    /// <summary>The names of the path, from the document's top.</summary>
+    /// <summary>The names of the steps from the document's top.</summary>
     public IReadOnlyList<string> Names => _names;
 
-    /// <summary>Names behind <c>@metadata</c>, or all of them.</summary>
+    /// <summary>The names of the steps; without <c>@metadata</c> for a path into the metadata.</summary>
     internal ReadOnlySpan<byte[]> Steps => _steps;
 
-    /// <summary>What the last step means where no object stands; null for nothing.</summary>
+    /// <summary>The meaning of the last step on values that are no objects; null if it has none.</summary>
     internal PseudoMember? Pseudo => _pseudo;
 
     /// <summary>Whether the path leads into the metadata.</summary>
     public bool IsMetadata => _isMetadata;
 
-    /// <summary>Members without braces begin as if behind a brace here.</summary>
+    /// <summary>The offset of the opening brace, where members are given without braces.</summary>
     internal const int BeforeMembers = -1;
 
     internal bool ReadMember<TVisitor>(

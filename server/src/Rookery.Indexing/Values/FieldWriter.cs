@@ -4,20 +4,20 @@ using Rookery.Json;
 namespace Rookery.Indexing.Values;
 
 /// <summary>
-/// Writes what stands at a path as one JSON value, as projections and group keys need it: the value itself, arrays and
-/// objects whole; where the path leads through an array, an array of what stands there in its elements; null where
-/// nothing stands. Thread-safe.
+/// Writes a field as one JSON value, for projections and group keys: arrays and objects are written whole. If the path
+/// leads through an array, the value is an array of what its elements have there. A missing field is null. Thread-safe.
 /// </summary>
 /// <param name="path">The path.</param>
-/// <param name="keepsPlaces">Whether an element in which nothing stands is null in that array; else it is left
-/// out.</param>
+/// <param name="keepsPlaces">
+/// Whether an element without the field gives a null in that array; otherwise it is left out.
+/// </param>
 public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
 {
     private readonly FieldReader _reader = new(path);
 
     /// <summary>Writes the value of one document.</summary>
     /// <param name="document">The document.</param>
-    /// <param name="output">Where to.</param>
+    /// <param name="output">Receives the value.</param>
     public void Write(in QueriedDocument document, IBufferWriter<byte> output)
     {
         if (!TryWrite(document, output))
@@ -26,10 +26,10 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
         }
     }
 
-    /// <summary>Whether something stands at the path in a document.</summary>
+    /// <summary>Returns whether a document has the field.</summary>
     public bool IsIn(in QueriedDocument document) => TryWrite(document, output: null);
 
-    // Without an output it is only looked whether something stands there.
+    // Without an output it only tests whether the field exists.
     private bool TryWrite(in QueriedDocument document, IBufferWriter<byte>? output)
     {
         if (!_reader.IsMetadata)
@@ -114,7 +114,7 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
         }
     }
 
-    /// <summary>Writes what stands in an element; of an array, in each of its elements.</summary>
+    /// <summary>Writes the value of an array's element; for a nested array the values of its elements.</summary>
     private void WriteElement(ReadOnlySpan<byte> json, int at, int step, IBufferWriter<byte> output, ref bool isBehind)
     {
         if (json[at] == (byte)'[')

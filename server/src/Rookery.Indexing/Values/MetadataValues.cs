@@ -7,14 +7,14 @@ using Rookery.Json;
 namespace Rookery.Indexing.Values;
 
 /// <summary>
-/// Values below <c>@metadata</c>: the user's members, and what is stored beside them and written as members only in
-/// answers.
+/// Reads values below <c>@metadata</c>: the user's own members, and computed ones such as <c>@id</c>, which are not
+/// stored as members.
 /// </summary>
 internal static class MetadataValues
 {
     private const int MaxTextBytes = (DocumentLimits.MaxCollectionBytes * 6) + 2;
 
-    /// <summary>Gives the values at a path of the metadata to a visitor.</summary>
+    /// <summary>Passes the values at a path of the metadata to a visitor.</summary>
     public static bool Read<TVisitor>(in QueriedDocument document, FieldReader reader, scoped ref TVisitor visitor)
         where TVisitor : struct, IValueVisitor, allows ref struct
     {
@@ -31,7 +31,7 @@ internal static class MetadataValues
             : reader.ReadFrom(buffer[..length], 0, 1, ref visitor);
     }
 
-    /// <summary>Writes a member that is not among the user's as JSON; 0 when it is no such one.</summary>
+    /// <summary>Writes a computed member as JSON and returns its length; 0 for any other name.</summary>
     private static int WriteComputed(in QueriedDocument document, ReadOnlySpan<byte> name, Span<byte> buffer)
     {
         if (name.SequenceEqual("@id"u8))

@@ -6,13 +6,12 @@ using Rookery.Scripting.Values;
 namespace Rookery.Indexing.Values;
 
 /// <summary>
-/// Members that values have which are no objects, as queries of RavenDB's clients ask for them: <c>lines.Count</c> of
-/// an array, <c>name.Length</c> of a text, <c>at.Year</c> of a text that is a date. What a document holds under such a
-/// name comes first.
+/// A member that values which are no objects have in queries of RavenDB's clients: <c>lines.Count</c> of an array,
+/// <c>name.Length</c> of a string, <c>at.Year</c> of a date. A member of that name in the document takes precedence.
 /// </summary>
 internal sealed class PseudoMember
 {
-    /// <summary>Bytes that its value takes at most.</summary>
+    /// <summary>The most bytes of a value.</summary>
     public const int MostBytes = CSharpDate.MostBytes + 2;
 
     private static readonly string[] Parts =
@@ -35,7 +34,7 @@ internal sealed class PseudoMember
 
     private PseudoMember(string name, string part) => (_name, _part) = (Encoding.UTF8.GetBytes(name), part);
 
-    /// <summary>The one that a name means; null where it means none.</summary>
+    /// <summary>Returns the pseudo member of a name; null if there is none.</summary>
     public static PseudoMember? Of(string name)
     {
         if (name.ToLowerInvariant() is "count" or "length")
@@ -48,10 +47,12 @@ internal sealed class PseudoMember
             : null;
     }
 
-    /// <summary>Writes the value that a value's member has as JSON; returns its bytes, 0 where there is none.</summary>
-    /// <param name="json">The text that holds the value.</param>
-    /// <param name="at">Where the value is.</param>
-    /// <param name="destination">At least <see cref="MostBytes"/> bytes.</param>
+    /// <summary>
+    /// Writes the member of a value as JSON and returns its length; 0 if the value has no such member.
+    /// </summary>
+    /// <param name="json">The JSON that contains the value.</param>
+    /// <param name="at">The offset of the value.</param>
+    /// <param name="destination">Receives the JSON; at least <see cref="MostBytes"/> bytes.</param>
     public int Write(ReadOnlySpan<byte> json, int at, Span<byte> destination)
     {
         bool isLength = _name[0] is (byte)'L' or (byte)'l';
@@ -72,8 +73,8 @@ internal sealed class PseudoMember
     }
 
     /// <summary>
-    /// How many elements an array has; nothing where they are objects that have such a member, or may have: one in
-    /// small letters is data.
+    /// Writes the number of elements of an array; nothing if some element is an object that has, or by a lower-case
+    /// name may have, such a member.
     /// </summary>
     private int WriteCount(ReadOnlySpan<byte> json, int at, Span<byte> destination)
     {
@@ -136,7 +137,7 @@ internal sealed class PseudoMember
         return length;
     }
 
-    /// <summary>UTF-16 units of the inside of a JSON string.</summary>
+    /// <summary>Returns the length of a JSON string's content in UTF-16 units.</summary>
     private static int LengthOf(ReadOnlySpan<byte> text)
     {
         const int UnicodeEscape = 6,

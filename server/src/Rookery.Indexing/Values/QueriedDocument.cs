@@ -2,13 +2,13 @@ using Rookery.Documents.Stored;
 
 namespace Rookery.Indexing.Values;
 
-/// <summary>What fields are read from: a stored document, or the members of a row that a query computed.</summary>
+/// <summary>The source of field values: a stored document, or the members of a computed row.</summary>
 public readonly ref struct QueriedDocument
 {
-    /// <summary>A document.</summary>
+    /// <summary>Makes the source of a stored document.</summary>
     /// <param name="view">The stored document.</param>
-    /// <param name="etag">Its etag.</param>
-    /// <param name="historyId">The database's history id, 22 ASCII characters.</param>
+    /// <param name="etag">The etag of the document.</param>
+    /// <param name="historyId">The history id of the database, 22 ASCII characters.</param>
     public QueriedDocument(scoped in DocumentView view, long etag, ReadOnlySpan<byte> historyId)
     {
         View = view;
@@ -18,8 +18,10 @@ public readonly ref struct QueriedDocument
         IsStored = true;
     }
 
-    /// <summary>A computed row, which has no metadata.</summary>
-    /// <param name="members">Its members, without braces: valid JSON without whitespace between its tokens.</param>
+    /// <summary>Makes the source of a computed row, which has no metadata.</summary>
+    /// <param name="members">
+    /// The members of the row, without braces: valid JSON without whitespace between tokens.
+    /// </param>
     public QueriedDocument(ReadOnlySpan<byte> members)
     {
         Members = members;
@@ -28,27 +30,27 @@ public readonly ref struct QueriedDocument
     /// <summary>The members outside of the metadata, without braces.</summary>
     public ReadOnlySpan<byte> Members { get; private init; }
 
-    /// <summary>The document as it is stored, where this is a row of one; otherwise the same.</summary>
+    /// <summary>For a row of a stored document the document itself; otherwise unchanged.</summary>
     public QueriedDocument Whole => IsStored ? this with { Members = View.Body } : this;
 
-    /// <summary>The stored document, when it is one.</summary>
+    /// <summary>The stored document; default for a computed row.</summary>
     public DocumentView View { get; }
 
-    /// <summary>The document's etag.</summary>
+    /// <summary>The etag of the document.</summary>
     public long Etag { get; }
 
-    /// <summary>The database's history id.</summary>
+    /// <summary>The history id of the database.</summary>
     public ReadOnlySpan<byte> HistoryId { get; }
 
-    /// <summary>How relevant it is to the query, where that was computed: what <c>score()</c> means.</summary>
+    /// <summary>The relevance to the query, if computed: the value of <c>score()</c>.</summary>
     public double Score { get; init; }
 
-    /// <summary>Whether it is a stored document, or a row of one.</summary>
+    /// <summary>Whether this is a stored document or a row of one.</summary>
     public bool IsStored { get; }
 
     /// <summary>
-    /// A row that an index holds of the document: fields are read from there, its id and its metadata are the
-    /// document's.
+    /// Returns a row that an index holds of this document: fields are read from the row, id and metadata from the
+    /// document.
     /// </summary>
     /// <param name="members">The members of the row, without braces.</param>
     public QueriedDocument WithRow(ReadOnlySpan<byte> members) => this with { Members = members };

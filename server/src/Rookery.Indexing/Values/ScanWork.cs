@@ -6,22 +6,18 @@ using Rookery.Search.Values;
 
 namespace Rookery.Indexing.Values;
 
-/// <summary>Who lets a scan go on.</summary>
+/// <summary>Limits the time of a scan.</summary>
 public interface IScanClock
 {
     /// <summary>
-    /// Asked at least once for each MiB of JSON that conditions walked over. May wait, so that others get their turn.
+    /// Called at least once for each MiB of JSON that is scanned. May block, to let other work proceed.
     /// </summary>
-    /// <exception cref="Exception">The time of the work is over: whoever gave the clock says which
-    /// exception.</exception>
+    /// <exception cref="Exception">The time is over. The implementation determines the type of exception.</exception>
     void OnWork();
 }
 
-/// <summary>
-/// What a scan needs while it looks at one document after the other: a meter of its work, and room for texts. For one
-/// thread.
-/// </summary>
-/// <param name="clock">Is asked as the work goes on.</param>
+/// <summary>Buffers and work meter for scanning documents one by one. Not thread-safe.</summary>
+/// <param name="clock">Called as the work proceeds.</param>
 public sealed class ScanWork(IScanClock clock)
 {
     private const int StepBytes = 1024 * 1024;
@@ -31,14 +27,14 @@ public sealed class ScanWork(IScanClock clock)
     private char[] _characters = [];
     private long _walkedBytes;
 
-    /// <summary>Room for flags, one for each wanted term.</summary>
+    /// <summary>Flags, one bit for each wanted term; see <see cref="ClearFlags"/>.</summary>
     public ulong[] Flags { get; private set; } = [];
 
     /// <summary>Counts work that is about to be done.</summary>
-    /// <param name="bytes">Bytes of JSON.</param>
+    /// <param name="bytes">Bytes of JSON to scan.</param>
     public void Walk(int bytes)
     {
-        _walkedBytes += bytes + 64; // an empty document takes time, too
+        _walkedBytes += bytes + 64; // reading an empty document takes time, too
         if (_walkedBytes >= StepBytes)
         {
             _walkedBytes = 0;
@@ -46,12 +42,12 @@ public sealed class ScanWork(IScanClock clock)
         }
     }
 
-    /// <summary>Counts work that grows with the product of two lengths, which is about to be done.</summary>
-    /// <param name="bytes">Bytes that are walked over.</param>
-    /// <param name="times">Steps for each.</param>
+    /// <summary>Counts work proportional to the product of two lengths.</summary>
+    /// <param name="bytes">Bytes to scan.</param>
+    /// <param name="times">Steps for each byte.</param>
     public void Walk(int bytes, int times) => Walk((int)Math.Min((long)bytes * times, StepBytes));
 
-    /// <summary>Clears room for so many flags.</summary>
+    /// <summary>Clears a number of flags, and makes room for them.</summary>
     public void ClearFlags(int count)
     {
         int words = (count + 63) / 64;
@@ -64,11 +60,11 @@ public sealed class ScanWork(IScanClock clock)
     }
 
     /// <summary>
-    /// The text of a JSON string as conditions compare it: without case and dates in UTC, or exactly as it is.
+    /// Returns the content of a JSON string as conditions compare it: lower-cased, with dates in UTC; or unchanged.
     /// </summary>
     /// <param name="json">The string with its quotes.</param>
-    /// <param name="isExact">Whether letters count with their case.</param>
-    /// <returns>Valid until the next call.</returns>
+    /// <param name="isExact">Whether to return the content unchanged, apart from JSON escapes.</param>
+    /// <returns>The text, valid until the next call.</returns>
     public ReadOnlySpan<byte> TextOf(ReadOnlySpan<byte> json, bool isExact)
     {
         ReadOnlySpan<byte> raw = json[1..^1];
@@ -89,8 +85,8 @@ public sealed class ScanWork(IScanClock clock)
         return Fold(raw);
     }
 
-    /// <summary>A text as UTF-16.</summary>
-    /// <returns>Valid until the next call.</returns>
+    /// <summary>Returns a text as UTF-16.</summary>
+    /// <returns>The text, valid until the next call.</returns>
     public ReadOnlySpan<char> CharactersOf(ReadOnlySpan<byte> utf8)
     {
         if (_characters.Length < utf8.Length)
@@ -102,7 +98,7 @@ public sealed class ScanWork(IScanClock clock)
         return _characters.AsSpan(0, Encoding.UTF8.GetChars(utf8, _characters));
     }
 
-    /// <summary>Gives its room back.</summary>
+    /// <summary>Releases the buffers.</summary>
     public void Release()
     {
         _text.Release();
